@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace convoke {
+
+/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only.
+template <class T>
+class AlignedBuffer {
+  static_assert(std::is_trivially_destructible_v<T>);
+
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t size)
+      : data_(size == 0 ? nullptr : new (std::align_val_t{kAlignment}) T[size]()), size_(size) {}
+
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+  std::span<T> span() { return {data(), size_}; }
+  std::span<const T> span() const { return {data(), size_}; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
+  };
+  std::unique_ptr<T[], Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace convoke

@@ -1,0 +1,65 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace convoke {
+
+/// Philox 4x32-10, a counter-based generator: the same counter and key give the same four words on any rank, in any
+/// order. J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+using PhiloxCounter = std::array<std::uint32_t, 4>;
+using PhiloxKey = std::array<std::uint32_t, 2>;
+
+constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
+
+/// What a random number is for; part of its address.
+enum class Purpose : std::uint32_t { kWeights = 1, kShuffle = 2, kShard = 3, kDropout = 4, kAugment = 5, kBench = 6 };
+
+/// The address of a stream of random numbers: nothing but these decides its values. `epoch` and `sample` mean what
+/// the purpose says (for initial weights: 0 and the parameter's position in the graph).
+struct RandomKey {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::kWeights;
+  std::uint32_t epoch = 0;
+  std::uint64_t sample = 0;
+};
+
+/// Philox key of (seed, purpose, epoch): the part that a loop over samples keeps.
+PhiloxKey philox_key(std::uint64_t seed, Purpose purpose, std::uint32_t epoch);
+
+/// The numbers at one address, one after the other. Counter words: (draw / 4, stream, sample low, sample high).
+class RandomStream {
+ public:
+  explicit RandomStream(const RandomKey& key);
+
+  std::uint32_t next_word();
+  /// Uniform in [0, 1), 53 bits.
+  double uniform();
+  /// Uniform in 0..bound-1 without bias, bound > 0.
+  std::uint64_t below(std::uint64_t bound);
+  /// Standard normal (Box-Muller).
+  double normal();
+
+ private:
+  PhiloxKey key_;
+  std::uint64_t sample_;
+  std::uint32_t draw_ = 0;
+  unsigned used_ = 4;
+  PhiloxCounter words_{};
+};
+
+/// Fisher-Yates shuffle of `values` with the numbers at `key`.
+void shuffle(std::span<std::uint32_t> values, const RandomKey& key);
+
+}  // namespace convoke

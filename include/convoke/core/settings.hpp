@@ -1,0 +1,123 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace convoke {
+
+class Settings;
+
+/// One value of a recipe or of a stored graph: what TOML and JSON have in common.
+class Value {
+ public:
+  using Array = std::vector<Value>;
+  using Variant = std::variant<bool, std::int64_t, double, std::string, Array, std::vector<Settings>>;
+
+  Value(bool value) : data_(value) {}                    // NOLINT: conversions are the point
+  Value(int value) : data_(std::int64_t{value}) {}       // NOLINT
+  Value(std::int64_t value) : data_(value) {}            // NOLINT
+  Value(double value) : data_(value) {}                  // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}  // NOLINT
+  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}  // NOLINT
+  Value(Array value) : data_(std::move(value)) {}        // NOLINT
+  Value(Settings value);                                 // NOLINT
+
+  const Variant& data() const { return data_; }
+  /// The table within, or null if this is no table.
+  const Settings* table() const;
+  Settings* table();
+  /// "a whole number", "text", "a list", ...: for messages.
+  std::string_view kind() const;
+  /// As TOML writes it: `0.001`, `"adam"`, `[3, 3]`, `{ name = "sgd" }`.
+  std::string to_string() const;
+
+  friend bool operator==(const Value&, const Value&);
+
+ private:
+  Variant data_;  // a table is a vector of exactly one Settings, which may be incomplete here
+};
+
+/// An ordered table of named values, and where it was written ("recipe.toml:14") for messages.
+class Settings {
+ public:
+  using Entry = std::pair<std::string, Value>;
+
+  Settings() = default;
+  Settings(std::initializer_list<Entry> entries) : entries_(entries) {}
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  bool empty() const { return entries_.empty(); }
+  const Value* find(std::string_view key) const;
+  /// Replaces the value of `key`, or adds it at the end.
+  void set(std::string_view key, Value value);
+  /// Sets by path, making tables on the way: set_path("train.optimizer.name", "sgd").
+  /// Throws Error where the path runs into a value that is no table.
+  void set_path(std::string_view path, Value value);
+
+  const std::string& where() const { return where_; }
+  void set_where(std::string where) { where_ = std::move(where); }
+
+  /// Equal entries in the same order; where they were written does not count.
+  friend bool operator==(const Settings& a, const Settings& b) { return a.entries_ == b.entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::string where_;
+};
+
+/// Reads a table key by key with types, and at the end refuses what nobody asked for, naming the nearest known key.
+///
+///     SettingsReader read(settings, "optimizer");
+///     const double rate = read.get("learning_rate", 1e-3);
+///     read.finish();
+///
+/// Every failure is an Error that begins with where the table was written.
+class SettingsReader {
+ public:
+  /// `settings` must outlive the reader; `what` names the table in messages, e.g. `layer "conv2d"`.
+  SettingsReader(const Settings& settings, std::string what);
+
+  /// True if the key is there; marks it as known.
+  bool has(std::string_view key);
+
+  bool get(std::string_view key, bool fallback);
+  std::int64_t get(std::string_view key, std::int64_t fallback);
+  std::int64_t get(std::string_view key, int fallback) { return get(key, std::int64_t{fallback}); }
+  /// Whole numbers are taken too.
+  double get(std::string_view key, double fallback);
+  std::string get(std::string_view key, const std::string& fallback);
+  std::string get(std::string_view key, const char* fallback) { return get(key, std::string(fallback)); }
+  /// A list of whole numbers; a single number counts as a list of one.
+  std::vector<std::int64_t> get(std::string_view key, const std::vector<std::int64_t>& fallback);
+  std::vector<std::string> get(std::string_view key, const std::vector<std::string>& fallback);
+
+  std::int64_t require_int(std::string_view key);
+  std::string require_string(std::string_view key);
+  /// A nested table; an empty one if the key is absent. Text stands for a table of one name: `optimizer = "adam"`
+  /// is `optimizer = { name = "adam" }`.
+  Settings table(std::string_view key);
+  /// A list of tables; empty if the key is absent.
+  std::vector<Settings> tables(std::string_view key);
+
+  /// Throws if the table holds a key that was not asked for.
+  void finish();
+
+  /// An Error with this table's place in front: "recipe.toml:14: layer "conv2d": <message>".
+  [[noreturn]] void fail(const std::string& message, std::string hint = {}) const;
+
+ private:
+  const Value* look_up(std::string_view key);
+  const Value& require(std::string_view key);
+  [[noreturn]] void wrong_type(std::string_view key, const Value& value, std::string_view expected) const;
+
+  const Settings& settings_;
+  std::string what_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace convoke

@@ -1,0 +1,249 @@
+#include "convoke/core/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+// The shortest text that reads back as the same double, and as a floating-point number.
+std::string written(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+Value::Value(Settings value) : data_(std::vector<Settings>{std::move(value)}) {}
+
+const Settings* Value::table() const {
+  const auto* tables = std::get_if<std::vector<Settings>>(&data_);
+  return tables == nullptr ? nullptr : &tables->front();
+}
+
+Settings* Value::table() { return const_cast<Settings*>(std::as_const(*this).table()); }
+
+std::string_view Value::kind() const {
+  static constexpr std::string_view kKinds[] = {"true or false", "a whole number", "a number",
+                                                "text",          "a list",         "a table"};
+  return kKinds[data_.index()];
+}
+
+std::string Value::to_string() const {
+  return std::visit(Overloaded{
+                        [](bool v) { return std::string(v ? "true" : "false"); },
+                        [](std::int64_t v) { return fmt::format("{}", v); },
+                        [](double v) { return written(v); },
+                        [](const std::string& v) { return quoted(v); },
+                        [](const Array& v) {
+                          std::vector<std::string> parts;
+                          for (const Value& item : v) parts.push_back(item.to_string());
+                          return fmt::format("[{}]", join(parts));
+                        },
+                        [](const std::vector<Settings>& v) {
+                          std::vector<std::string> parts;
+                          for (const auto& [key, value] : v.front().entries()) {
+                            parts.push_back(fmt::format("{} = {}", key, value.to_string()));
+                          }
+                          return parts.empty() ? std::string("{}") : fmt::format("{{ {} }}", join(parts));
+                        },
+                    },
+                    data_);
+}
+
+bool operator==(const Value& a, const Value& b) { return a.data_ == b.data_; }
+
+const Value* Settings::find(std::string_view key) const {
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
+  return it == entries_.end() ? nullptr : &it->second;
+}
+
+void Settings::set(std::string_view key, Value value) {
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
+  if (it == entries_.end()) {
+    entries_.emplace_back(std::string(key), std::move(value));
+  } else {
+    it->second = std::move(value);
+  }
+}
+
+void Settings::set_path(std::string_view path, Value value) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return set(path, std::move(value));
+  const std::string_view head = path.substr(0, dot);
+  if (find(head) == nullptr) set(head, Settings{});
+  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == head; });
+  if (std::holds_alternative<std::string>(it->second.data())) {
+    // optimizer = "adam", then optimizer.learning_rate = 0.01: the text was short for a table of one name.
+    it->second = Settings{{"name", it->second}};
+  }
+  Settings* table = it->second.table();
+  if (table == nullptr) throw Error(fmt::format("\"{}\" is {}, not a table with keys", head, it->second.kind()));
+  table->set_path(path.substr(dot + 1), std::move(value));
+}
+
+SettingsReader::SettingsReader(const Settings& settings, std::string what)
+    : settings_(settings), what_(std::move(what)) {}
+
+void SettingsReader::fail(const std::string& message, std::string hint) const {
+  const std::string place = settings_.where().empty() ? "" : settings_.where() + ": ";
+  throw Error(fmt::format("{}{}: {}", place, what_, message), std::move(hint));
+}
+
+const Value* SettingsReader::look_up(std::string_view key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
+  return settings_.find(key);
+}
+
+const Value& SettingsReader::require(std::string_view key) {
+  const Value* value = look_up(key);
+  if (value == nullptr) fail(fmt::format("\"{}\" is missing", key));
+  return *value;
+}
+
+void SettingsReader::wrong_type(std::string_view key, const Value& value, std::string_view expected) const {
+  fail(fmt::format("\"{}\" must be {}, but is {} ({})", key, expected, value.kind(), value.to_string()));
+}
+
+bool SettingsReader::has(std::string_view key) { return look_up(key) != nullptr; }
+
+bool SettingsReader::get(std::string_view key, bool fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<bool>(&value->data())) return *v;
+  wrong_type(key, *value, "true or false");
+}
+
+std::int64_t SettingsReader::get(std::string_view key, std::int64_t fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return *v;
+  wrong_type(key, *value, "a whole number");
+}
+
+double SettingsReader::get(std::string_view key, double fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<double>(&value->data())) return *v;
+  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
+  wrong_type(key, *value, "a number");
+}
+
+std::string SettingsReader::get(std::string_view key, const std::string& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<std::string>(&value->data())) return *v;
+  wrong_type(key, *value, "text");
+}
+
+std::vector<std::int64_t> SettingsReader::get(std::string_view key, const std::vector<std::int64_t>& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return {*v};
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  if (list == nullptr) wrong_type(key, *value, "a whole number or a list of them");
+  std::vector<std::int64_t> out;
+  for (const Value& item : *list) {
+    const auto* v = std::get_if<std::int64_t>(&item.data());
+    if (v == nullptr) wrong_type(key, *value, "a whole number or a list of them");
+    out.push_back(*v);
+  }
+  return out;
+}
+
+std::vector<std::string> SettingsReader::get(std::string_view key, const std::vector<std::string>& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  if (const auto* v = std::get_if<std::string>(&value->data())) return {*v};
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  if (list == nullptr) wrong_type(key, *value, "text or a list of texts");
+  std::vector<std::string> out;
+  for (const Value& item : *list) {
+    const auto* v = std::get_if<std::string>(&item.data());
+    if (v == nullptr) wrong_type(key, *value, "text or a list of texts");
+    out.push_back(*v);
+  }
+  return out;
+}
+
+std::int64_t SettingsReader::require_int(std::string_view key) {
+  require(key);
+  return get(key, std::int64_t{0});
+}
+
+std::string SettingsReader::require_string(std::string_view key) {
+  require(key);
+  return get(key, std::string());
+}
+
+Settings SettingsReader::table(std::string_view key) {
+  const Value* value = look_up(key);
+  if (value == nullptr) {
+    Settings none;
+    none.set_where(settings_.where());
+    return none;
+  }
+  if (const auto* name = std::get_if<std::string>(&value->data())) {
+    Settings short_form{{"name", *name}};
+    short_form.set_where(settings_.where());
+    return short_form;
+  }
+  const Settings* table = value->table();
+  if (table == nullptr) wrong_type(key, *value, "a table");
+  return *table;
+}
+
+std::vector<Settings> SettingsReader::tables(std::string_view key) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return {};
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  if (list == nullptr) wrong_type(key, *value, "a list of tables");
+  std::vector<Settings> out;
+  for (const Value& item : *list) {
+    if (item.table() == nullptr) wrong_type(key, item, "a table");
+    out.push_back(*item.table());
+  }
+  return out;
+}
+
+void SettingsReader::finish() {
+  for (const auto& [key, value] : settings_.entries()) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    fail(fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, known_)),
+         fmt::format("known keys: {}", join(known_)));
+  }
+}
+
+}  // namespace convoke
