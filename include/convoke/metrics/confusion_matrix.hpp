@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace convoke::metrics {
+
+/// Counts of (true class, predicted class). Additive: matrices of parts sum to that of the whole, also over ranks.
+class ConfusionMatrix {
+ public:
+  explicit ConfusionMatrix(std::int64_t classes);
+
+  void add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
+
+  std::int64_t classes() const { return classes_; }
+  std::int64_t at(std::int64_t truth, std::int64_t predicted) const;
+  std::int64_t total() const;
+  /// Row-major (classes, classes); to sum over ranks in place.
+  std::span<std::int64_t> counts() { return counts_; }
+  std::span<const std::int64_t> counts() const { return counts_; }
+
+ private:
+  std::int64_t classes_;
+  std::vector<std::int64_t> counts_;
+};
+
+}  // namespace convoke::metrics

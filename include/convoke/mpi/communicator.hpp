@@ -1,0 +1,61 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/mpi/request.hpp"
+
+namespace convoke::mpi {
+
+/// An MPI communicator, without its types: <mpi.h> is seen by src/mpi alone. Copies share the communicator; one made
+/// by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces.
+class Communicator {
+ public:
+  /// Wraps a communicator of the caller, who keeps it: wrap(MPI_Comm_c2f(comm)).
+  static Communicator wrap(int fortran_handle);
+
+  int rank() const;
+  int size() const;
+  bool root() const { return rank() == 0; }
+  int fortran_handle() const;
+
+  /// Ranks with equal `color` form a group, ordered by `key`.
+  Communicator split(int color, int key) const;
+  /// The ranks that share memory with this one.
+  Communicator split_node() const;
+
+  void barrier() const;
+  /// In place; every rank ends with the sum / maximum / minimum.
+  void sum(std::span<float> values) const;
+  void sum(std::span<double> values) const;
+  void sum(std::span<std::int64_t> values) const;
+  void max(std::span<double> values) const;
+  void min(std::span<double> values) const;
+  /// Starts an in-place sum; the memory must stay until the request is done.
+  Request start_sum(std::span<float> values) const;
+  Request start_sum(std::span<std::int64_t> values) const;
+  void broadcast(std::span<std::byte> bytes, int root = 0) const;
+  std::string broadcast(std::string text, int root = 0) const;
+  /// At the root: everybody's `bytes`, by rank; elsewhere empty. Sizes may differ.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root = 0) const;
+  std::vector<std::string> gather(const std::string& text, int root = 0) const;
+  void send(std::span<const std::byte> bytes, int to, int tag) const;
+  void receive(std::span<std::byte> bytes, int from, int tag) const;
+
+ private:
+  struct State;
+  explicit Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+  friend class Session;
+};
+
+/// Bytes of a span of plain values, to pass to broadcast, gather, send.
+template <class T>
+std::span<const std::byte> bytes_of(std::span<const T> values) {
+  return std::as_bytes(values);
+}
+
+}  // namespace convoke::mpi

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+
+namespace convoke::optim {
+
+/// A stretch of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
+class Slice {
+ public:
+  /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update, from 1.
+  Slice(std::span<float> parameters, std::span<const float> gradients, std::span<float* const> states,
+        std::int64_t step)
+      : parameters_(parameters), gradients_(gradients), states_(states), step_(step) {}
+
+  float* parameters() const { return parameters_.data(); }
+  const float* gradients() const { return gradients_.data(); }
+  float* state(std::size_t slot) const { return states_[slot]; }
+  std::size_t size() const { return parameters_.size(); }
+  std::int64_t step() const { return step_; }
+
+ private:
+  std::span<float> parameters_;
+  std::span<const float> gradients_;
+  std::span<float* const> states_;
+  std::int64_t step_;
+};
+
+/// Updates parameters from gradients, element by element: a slice updated whole equals the same slice updated in two
+/// parts, bit for bit, and parts may be updated by different threads. Holds options only, so it is const and shared.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual std::string_view name() const = 0;
+  /// Arrays of state per parameter (Adam: 2), zero at the start.
+  virtual std::size_t state_slots() const = 0;
+  virtual void step(const Slice& slice, double learning_rate) const = 0;
+  /// The options, such that the table makes an equal optimizer of them; "name" included.
+  virtual Settings settings() const = 0;
+};
+
+/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; "learning_rate" is taken and left to
+/// the schedule. Throws Error for an unknown name, key or a value out of range.
+std::unique_ptr<Optimizer> make_optimizer(const Settings& settings);
+
+std::vector<std::string> optimizer_names();
+
+}  // namespace convoke::optim
