@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace convoke::metrics {
+
+/// What a line of progress shows beside percentage and ETA; NaN and 0 are left out.
+struct ProgressFields {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epochs = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  double images_per_second = 0;
+};
+
+/// What the line at the end of an epoch shows; NaN and 0 are left out.
+struct EpochFields {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epochs = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+  double validation_loss = std::numeric_limits<double>::quiet_NaN();
+  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
+  double images_per_second = 0;
+  double seconds = 0;
+};
+
+/// Where progress is shown, and the clock it goes by.
+struct Console {
+  std::function<void(std::string_view)> write;
+  std::function<double()> now;  ///< seconds from any start
+  std::function<int()> width;   ///< columns of the terminal; 0: no terminal, write plain lines
+};
+
+/// stderr. It counts as a terminal also when it is a pipe to an mpirun whose own stderr is one.
+Console standard_error();
+
+/// Shows how far a run is: on a terminal one line, redrawn at most ten times a second, with finished epochs left above
+/// it; elsewhere one line per epoch and at most one every 30 seconds. Never throws: a run must not die of its display.
+class Progress {
+ public:
+  /// `active`: false on all ranks but 0, and when told to be quiet; then nothing is ever written.
+  Progress(std::string title, std::int64_t total_steps, bool active);
+  Progress(std::string title, std::int64_t total_steps, Console console);
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `step` of total_steps are done. Cheap enough for every step.
+  void update(std::int64_t step, const ProgressFields& fields) noexcept;
+  void epoch_line(const EpochFields& fields) noexcept;
+  /// Any other line, kept above the live one.
+  void note(std::string_view text) noexcept;
+  /// Removes the live line. May be called twice.
+  void finish() noexcept;
+
+ private:
+  struct Start {
+    std::int64_t step;
+    double seconds;
+  };
+  std::string line(std::int64_t step, const ProgressFields& fields, double now) const;
+
+  std::string title_;
+  std::int64_t total_steps_;
+  std::optional<Console> console_;  // none: silent
+  std::optional<Start> start_;      // the first update: what the ETA counts from (a resumed run starts in the middle)
+  double next_ = 0;                 // earliest time of the next line
+  bool live_ = false;               // a live line is on the terminal
+};
+
+}  // namespace convoke::metrics

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "convoke/core/settings.hpp"
+
+namespace convoke::metrics {
+
+/// metrics.jsonl: one JSON object per line, on disk as far as the kernel is concerned when append() returns.
+class RunLog {
+ public:
+  /// Opens `file` to append, creating it if need be; a last line that an interrupted run left unfinished is dropped.
+  /// Throws Error naming the file.
+  explicit RunLog(std::filesystem::path file);
+
+  /// Throws Error naming the file if not all of the line could be written (disk full).
+  void append(const Settings& record);
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  std::filesystem::path file_;
+  std::unique_ptr<std::FILE, Close> stream_;
+};
+
+}  // namespace convoke::metrics
