@@ -1,0 +1,15 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace convoke {
+
+/// CRC-32 of bytes, the one of zlib, PNG and gzip (polynomial 0x04C11DB7 reflected): `crc32("123456789")` is
+/// 0xCBF43926. Incremental: crc32(b, crc32(a)) is that of a followed by b.
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
+
+/// CRC-32 of a followed by b, from that of each and the size of b in bytes: parts can be summed apart.
+std::uint32_t crc32_combine(std::uint32_t a, std::uint32_t b, std::uint64_t b_bytes);
+
+}  // namespace convoke

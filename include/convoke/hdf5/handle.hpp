@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+
+namespace convoke::hdf5 {
+
+/// Owns one HDF5 identifier (a hid_t) together with the function that closes it. Move only; closes silently.
+class Handle {
+ public:
+  using Id = std::int64_t;
+  using Close = int (*)(Id);
+
+  Handle() = default;
+  Handle(Id id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() { reset(); }
+
+  Id get() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; returns what the closing function returned (negative: failure), 0 if there was nothing to
+  /// close.
+  int reset() { return id_ < 0 ? 0 : close_(std::exchange(id_, -1)); }
+
+ private:
+  Id id_ = -1;
+  Close close_ = nullptr;
+};
+
+}  // namespace convoke::hdf5
