@@ -10,8 +10,10 @@
 
 namespace convoke::mpi {
 
-/// An MPI communicator, without its types: <mpi.h> is seen by src/mpi alone. Copies share the communicator; one made
-/// by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces.
+/// An MPI communicator, without its types: <mpi.h> is seen by src/mpi alone. Copies share the communicator;
+/// one made by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces. An empty span
+/// takes part in nothing, so it must be empty on all ranks. Errors of MPI end the job: that is what every MPI
+/// does in effect.
 class Communicator {
  public:
   /// Wraps a communicator of the caller, who keeps it: wrap(MPI_Comm_c2f(comm)).
@@ -22,9 +24,10 @@ class Communicator {
   bool root() const { return rank() == 0; }
   int fortran_handle() const;
 
-  /// Ranks with equal `color` form a group, ordered by `key`.
+  /// Ranks with equal `color` (>= 0) form a group, ordered by `key`. Collective, as all that follows but send
+  /// and receive.
   Communicator split(int color, int key) const;
-  /// The ranks that share memory with this one.
+  /// The ranks that share memory with this one, in their order here.
   Communicator split_node() const;
 
   void barrier() const;
@@ -42,17 +45,22 @@ class Communicator {
   /// At the root: everybody's `bytes`, by rank; elsewhere empty. Sizes may differ.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root = 0) const;
   std::vector<std::string> gather(const std::string& text, int root = 0) const;
+  /// Point to point: both sides know the size; tags from 0 to 32766.
   void send(std::span<const std::byte> bytes, int to, int tag) const;
   void receive(std::span<std::byte> bytes, int from, int tag) const;
 
  private:
   struct State;
   explicit Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  template <class T>
+  Request start(std::span<T> values) const;
+
   std::shared_ptr<State> state_;
   friend class Session;
+  friend class SharedMemory;
 };
 
-/// Bytes of a span of plain values, to pass to broadcast, gather, send.
+/// Bytes of a span of plain values, to pass to gather, send.
 template <class T>
 std::span<const std::byte> bytes_of(std::span<const T> values) {
   return std::as_bytes(values);

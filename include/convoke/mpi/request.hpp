@@ -1,5 +1,5 @@
 #pragma once
-#include <memory>
+#include <vector>
 
 namespace convoke::mpi {
 
@@ -18,6 +18,7 @@ class Request {
  private:
   friend class Communicator;
   alignas(8) unsigned char handle_[8];  ///< an MPI_Request, so that starting one allocates nothing
+  std::vector<Request> pieces_;         ///< the pieces after the first, of a count beyond 2^30
 };
 
 }  // namespace convoke::mpi

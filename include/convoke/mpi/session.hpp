@@ -6,8 +6,12 @@
 
 namespace convoke::mpi {
 
-/// MPI_Init_thread and MPI_Finalize as a scope; made by the program, never by the library. If MPI runs already, joins
-/// it and leaves it running.
+/// MPI_Init_thread and MPI_Finalize as a scope; made by the program, never by the library. If MPI runs
+/// already, joins it and leaves it running. One thread makes all calls; any other may call abort() (the
+/// watchdog does).
+///
+/// Works without mpirun, as a world of one. When an exception leaves the scope, MPI is left running: the
+/// other ranks are not in MPI_Finalize, and a handler further out can still call abort().
 class Session {
  public:
   Session();
@@ -16,19 +20,26 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Communicator& world() const { return world_; }
-  double init_seconds() const { return init_seconds_; }
+  double init_seconds() const { return init_seconds_; }  ///< spent in MPI_Init_thread; 0 if MPI ran already
 
-  /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code`. The message of an error that all
-  /// ranks have alike is printed once.
-  [[noreturn]] void abort(const std::exception& error, int code = 1) const;
+  /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code`. The message of an error
+  /// that all ranks have alike is printed once: rank 0 prints at once, the others only if they outlive a
+  /// short grace. Without MPI, prints and exits.
+  [[noreturn]] static void abort(const std::exception& error, int code = 1);
 
   static std::string library_version();  ///< "Open MPI v4.1.4"
   static std::string host();
 
  private:
-  bool owns_ = false;
   double init_seconds_ = 0;
+  bool owns_;
+  int exceptions_;  ///< in flight when the scope was entered
   Communicator world_;
 };
+
+/// A warning if the launcher's variables speak of several processes while this program is a world of one: it
+/// was started by the mpirun of another MPI, and every process would do the whole job by itself. Empty if all
+/// is well.
+std::string launcher_warning(int world_size);
 
 }  // namespace convoke::mpi

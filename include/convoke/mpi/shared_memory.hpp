@@ -7,12 +7,16 @@
 
 namespace convoke::mpi {
 
-/// One block of memory per node, shared by the ranks of `node` (Communicator::split_node) through an MPI-3 window.
-/// Collective over the node to make and to destroy. Move only.
+/// One block of memory per node, shared by the ranks of `node` (Communicator::split_node) through an MPI-3
+/// window; plain memory if the node has one rank. 64-byte aligned. Collective over the node to make and to
+/// destroy. Move only. Must be destroyed before the Session ends.
 class SharedMemory {
  public:
+  /// Throws Error on all ranks of the node if the memory cannot be had (/dev/shm too small, as in
+  /// containers).
   SharedMemory(const Communicator& node, std::size_t bytes);
   SharedMemory(SharedMemory&&) noexcept;
+  SharedMemory& operator=(SharedMemory&&) noexcept;
   ~SharedMemory();
 
   std::span<std::byte> bytes() const;

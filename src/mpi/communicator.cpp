@@ -1,0 +1,152 @@
+#include "convoke/mpi/communicator.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "mpi/state.hpp"
+
+namespace convoke::mpi {
+namespace {
+
+// Of gather(), which is point to point inside; below the smallest MPI_TAG_UB, and not for callers.
+constexpr int kGatherTag = 32767;
+
+MPI_Datatype type_of(const float*) { return MPI_FLOAT; }
+MPI_Datatype type_of(const double*) { return MPI_DOUBLE; }
+MPI_Datatype type_of(const std::int64_t*) { return MPI_INT64_T; }
+MPI_Datatype type_of(const std::byte*) { return MPI_BYTE; }
+
+/// Calls act(first element, count) for consecutive pieces that fit MPI's counts; not at all if there is
+/// nothing.
+template <class T, class Act>
+void for_pieces(std::span<T> values, Act act) {
+  for (std::size_t first = 0; first < values.size(); first += piece_elements())
+    act(values.data() + first, static_cast<int>(std::min(piece_elements(), values.size() - first)));
+}
+
+template <class T>
+void reduce(std::span<T> values, MPI_Op op, MPI_Comm comm) {
+  for_pieces(values, [&](T* piece, int count) {
+    MPI_Allreduce(MPI_IN_PLACE, piece, count, type_of(piece), op, comm);
+  });
+}
+
+}  // namespace
+
+std::size_t& piece_elements() {
+  static std::size_t elements = std::size_t{1} << 30;
+  return elements;
+}
+
+Communicator::State::State(MPI_Comm communicator, bool owns) : comm(communicator), owned(owns) {
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+}
+
+Communicator::State::~State() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (owned && !finalized) MPI_Comm_free(&comm);
+}
+
+Communicator Communicator::wrap(int fortran_handle) {
+  return Communicator(std::make_shared<State>(MPI_Comm_f2c(fortran_handle), false));
+}
+
+int Communicator::rank() const { return state_->rank; }
+int Communicator::size() const { return state_->size; }
+int Communicator::fortran_handle() const { return MPI_Comm_c2f(state_->comm); }
+
+Communicator Communicator::split(int color, int key) const {
+  assert(color >= 0);
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_split(state_->comm, color, key, &group);
+  return Communicator(std::make_shared<State>(group, true));
+}
+
+Communicator Communicator::split_node() const {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(state_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &node);
+  return Communicator(std::make_shared<State>(node, true));
+}
+
+void Communicator::barrier() const { MPI_Barrier(state_->comm); }
+
+void Communicator::sum(std::span<float> values) const { reduce(values, MPI_SUM, state_->comm); }
+void Communicator::sum(std::span<double> values) const { reduce(values, MPI_SUM, state_->comm); }
+void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MPI_SUM, state_->comm); }
+void Communicator::max(std::span<double> values) const { reduce(values, MPI_MAX, state_->comm); }
+void Communicator::min(std::span<double> values) const { reduce(values, MPI_MIN, state_->comm); }
+
+template <class T>
+Request Communicator::start(std::span<T> values) const {
+  Request whole;
+  for_pieces(values, [&](T* piece, int count) {
+    const bool first = piece == values.data();
+    Request& request = first ? whole : whole.pieces_.emplace_back();
+    MPI_Request handle = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, piece, count, type_of(piece), MPI_SUM, state_->comm, &handle);
+    std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
+  });
+  return whole;
+}
+
+Request Communicator::start_sum(std::span<float> values) const { return start(values); }
+Request Communicator::start_sum(std::span<std::int64_t> values) const { return start(values); }
+
+void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
+  for_pieces(bytes,
+             [&](std::byte* piece, int count) { MPI_Bcast(piece, count, MPI_BYTE, root, state_->comm); });
+}
+
+std::string Communicator::broadcast(std::string text, int root) const {
+  std::uint64_t size = text.size();
+  MPI_Bcast(&size, 1, MPI_UINT64_T, root, state_->comm);
+  text.resize(size);
+  broadcast(std::as_writable_bytes(std::span<char>(text)), root);
+  return text;
+}
+
+std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::byte> bytes, int root) const {
+  const bool here = rank() == root;
+  const std::uint64_t size = bytes.size();
+  std::vector<std::uint64_t> sizes(here ? static_cast<std::size_t>(this->size()) : 0);
+  MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, root, state_->comm);
+  if (!here) {
+    send(bytes, root, kGatherTag);
+    return {};
+  }
+  // One by one rather than MPI_Gatherv, whose displacements are ints: a gathered ensemble may pass 2^31
+  // bytes.
+  std::vector<std::vector<std::byte>> all(sizes.size());
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (static_cast<int>(r) == root) {
+      all[r].assign(bytes.begin(), bytes.end());
+    } else {
+      all[r].resize(sizes[r]);
+      receive(all[r], static_cast<int>(r), kGatherTag);
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> Communicator::gather(const std::string& text, int root) const {
+  std::vector<std::string> texts;
+  for (const std::vector<std::byte>& bytes : gather(std::as_bytes(std::span<const char>(text)), root))
+    texts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return texts;
+}
+
+void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const {
+  for_pieces(bytes, [&](const std::byte* piece, int count) {
+    MPI_Send(piece, count, type_of(piece), to, tag, state_->comm);
+  });
+}
+
+void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const {
+  for_pieces(bytes, [&](std::byte* piece, int count) {
+    MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE);
+  });
+}
+
+}  // namespace convoke::mpi

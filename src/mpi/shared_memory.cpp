@@ -1,0 +1,84 @@
+#include "convoke/mpi/shared_memory.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <exception>
+
+#include "convoke/core/aligned_buffer.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
+
+namespace convoke::mpi {
+
+struct SharedMemory::State {
+  explicit State(const Communicator& ranks) : node(ranks) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  Communicator node;
+  std::span<std::byte> bytes;
+  AlignedBuffer<std::byte> own;  ///< on a node of one rank
+  MPI_Win window = MPI_WIN_NULL;
+  int exceptions = std::uncaught_exceptions();
+};
+
+// Freeing a window waits for the other ranks of the node. While an exception unwinds, they are somewhere
+// else, and the job is about to be aborted: waiting for them would hide its message.
+SharedMemory::State::~State() {
+  if (window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
+SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
+    : state_(std::make_unique<State>(node)) {
+  if (node.size() == 1) {
+    state_->own = AlignedBuffer<std::byte>(bytes);
+    state_->bytes = state_->own.span();
+    return;
+  }
+
+  // The owner allocates all of it, the others ask where it is.
+  constexpr std::size_t kAlignment = AlignedBuffer<std::byte>::kAlignment;
+  const MPI_Comm comm = MPI_Comm_f2c(node.fortran_handle());
+  const auto size = static_cast<MPI_Aint>(owner() ? bytes + kAlignment : 0);
+  void* base = nullptr;
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(comm, &before);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const int result =
+      MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &state_->window);
+  MPI_Comm_set_errhandler(comm, before);
+  MPI_Errhandler_free(&before);
+  if (result != MPI_SUCCESS) {
+    throw Error(fmt::format("cannot share {} of memory among the {} ranks of host {}", format_bytes(bytes),
+                            node.size(), Session::host()),
+                "enlarge /dev/shm (docker run --shm-size=2g), or run one rank with more threads on the node");
+  }
+  MPI_Aint total = 0;
+  int unit = 0;
+  MPI_Win_shared_query(state_->window, 0, &total, &unit, static_cast<void*>(&base));
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, state_->window);
+  std::size_t room = static_cast<std::size_t>(total);
+  void* aligned = std::align(kAlignment, bytes, base, room);
+  state_->bytes = {static_cast<std::byte*>(aligned), bytes};
+}
+
+SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
+SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;
+SharedMemory::~SharedMemory() = default;
+
+std::span<std::byte> SharedMemory::bytes() const { return state_->bytes; }
+bool SharedMemory::owner() const { return state_->node.root(); }
+
+void SharedMemory::publish() const {
+  if (state_->window == MPI_WIN_NULL) return;
+  MPI_Win_sync(state_->window);
+  state_->node.barrier();
+  MPI_Win_sync(state_->window);
+}
+
+}  // namespace convoke::mpi

@@ -1,0 +1,25 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "convoke/mpi/communicator.hpp"
+
+namespace convoke::mpi {
+
+struct Communicator::State {
+  State(MPI_Comm communicator, bool owned);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  MPI_Comm comm;
+  bool owned;
+  int rank = 0;
+  int size = 0;
+};
+
+/// Elements that one MPI call carries; MPI's counts are ints. Tests lower it to see the pieces.
+std::size_t& piece_elements();
+
+}  // namespace convoke::mpi
