@@ -2,6 +2,7 @@
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,13 +18,14 @@
 
 namespace convoke::hdf5 {
 
-/// What an array stores. kOther: a type that cannot be read as one of ours (text, compounds, ...).
+/// What an array stores. kOther: none of ours (16-bit numbers, text, compounds, ...).
 enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };
 
 /// "uint8", "float32", ...
 std::string_view name_of(ElementType type);
 
-/// The C++ types arrays are written from and read into. Reading converts between numeric types.
+/// The C++ types arrays are written from and read into. Reading converts from any numeric type, except from
+/// floating point to integers.
 template <class T>
 concept Element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
@@ -91,13 +93,6 @@ class Dataset : public Object {
   using Object::Object;
 };
 
-/// How a dataset is laid out. Default: contiguous, allocated when written.
-struct DatasetLayout {
-  bool preallocate =
-      false;        ///< contiguous, space reserved at creation and left unwritten, so raw_offset() is known
-  int deflate = 0;  ///< 1..9: compressed, in chunks of one row; 0: not
-};
-
 /// A group: named groups and datasets. Names may be paths ("a/b"); groups on the way are made when writing.
 class Group : public Object {
  public:
@@ -140,30 +135,39 @@ class Group : public Object {
 };
 
 /// A file, which is its root group. Closing it ends every group and dataset opened through it.
+///
+/// A new file is composed in memory (a memfd) and written by close(): HDF5 1.10 crashes the process when it
+/// closes a file on a full disk, whereas an Error is wanted, and shared file systems like one long write
+/// better than many small. Arrays that should not pass through memory are reserved with reserve() and filled
+/// in the file by the caller.
 class File : public Group {
  public:
-  /// A new, empty file; one of that name is overwritten. Write under a temporary name and rename.
+  /// A new, empty file; one of that name is overwritten. Write under a temporary name and rename. Throws
+  /// Error if the file cannot be made.
   static File create(const std::filesystem::path& file);
   /// Read only. Throws Error, each with its own message: no such file, not HDF5, truncated, damaged.
   static File open(const std::filesystem::path& file);
-  /// For reading and writing.
-  static File open_writable(const std::filesystem::path& file);
 
   const std::filesystem::path& file() const { return file_; }
 
-  /// Hands everything to the operating system. Throws Error, e.g. when the disk is full.
-  void flush();
-  /// Flushes and closes, and throws Error where that fails; the destructor does the same in silence, so call
-  /// this after writing.
+  /// A contiguous dataset whose bytes the caller puts into file() itself, at raw_offset(), at any time, also
+  /// after close(). Until then they read as zero.
+  Dataset reserve(const std::string& name, ElementType type, const Shape& shape);
+
+  /// Writes everything, waits until it is on the disk (fsync), and closes. Throws Error, e.g. when the disk
+  /// is full, and removes the file then. A new file that is destroyed without close() is removed too.
   void close();
 
-  File(File&&) noexcept = default;
-  File& operator=(File&&) noexcept = default;
-  ~File() = default;
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  ~File();
 
  private:
-  File(Handle file_handle, Handle root, const std::filesystem::path& file);
+  struct Output;
+  File(Handle file_handle, Handle root, const std::filesystem::path& file, std::unique_ptr<Output> output);
+
   Handle file_handle_;
+  std::unique_ptr<Output> output_;  // of a new file
 };
 
 }  // namespace convoke::hdf5
