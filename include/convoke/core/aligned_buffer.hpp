@@ -4,10 +4,12 @@
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace convoke {
 
-/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only.
+/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only; what
+/// was moved from is empty.
 template <class T>
 class AlignedBuffer {
   static_assert(std::is_trivially_destructible_v<T>);
@@ -18,6 +20,13 @@ class AlignedBuffer {
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t size)
       : data_(size == 0 ? nullptr : new (std::align_val_t{kAlignment}) T[size]()), size_(size) {}
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::move(other.data_)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    data_ = std::move(other.data_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
