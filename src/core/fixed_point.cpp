@@ -1,5 +1,6 @@
 #include "convoke/core/fixed_point.hpp"
 
+#include <bit>
 #include <cassert>
 #include <cmath>
 
@@ -11,29 +12,42 @@ namespace {
 constexpr double kScale = static_cast<double>(std::int64_t{1} << kFixedPointBits);
 
 // The comparison is false for NaN, so one test finds both NaN and overflow.
-inline bool in_range(float value) { return std::fabs(value) < kFixedPointTermLimit; }
+inline bool in_range(float value, float limit) { return std::fabs(value) < limit; }
 
+// A double of magnitude below 2^51 plus 1.5 * 2^52 is rounded to a whole number (ties to even), which its low
+// bits then hold as an integer.
+constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
+inline std::int64_t whole_bits(double rounded) {
+  return std::bit_cast<std::int64_t>(rounded) - std::bit_cast<std::int64_t>(kRound);
+}
+
+// llrint(value * 2^40) for |value| <= 2^22, as high * 2^32 + low: only few instruction sets convert doubles
+// to 64-bit integers, and compilers do not vectorise llrint where they do, but they do vectorise this. Every
+// step but the last rounding is exact, so it is the same number.
 inline std::int64_t to_fixed(float value) {
-  return static_cast<std::int64_t>(std::nearbyint(static_cast<double>(value) * kScale));
+  const double scaled = static_cast<double>(value) * kScale;
+  const double high = scaled * 0x1p-32 + kRound;
+  const double low = scaled - (high - kRound) * 0x1p32 + kRound;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(whole_bits(high)) << 32) + whole_bits(low);
 }
 
 CONVOKE_MULTIVERSION
-bool assign(const float* values, std::int64_t* sum, std::size_t n) {
+bool assign(const float* values, std::int64_t* sum, std::size_t n, float limit) {
   int bad = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const float value = in_range(values[i]) ? values[i] : 0.0F;
-    bad |= in_range(values[i]) ? 0 : 1;
+    const float value = in_range(values[i], limit) ? values[i] : 0.0F;
+    bad |= in_range(values[i], limit) ? 0 : 1;
     sum[i] = to_fixed(value);
   }
   return bad == 0;
 }
 
 CONVOKE_MULTIVERSION
-bool add(const float* values, std::int64_t* sum, std::size_t n) {
+bool add(const float* values, std::int64_t* sum, std::size_t n, float limit) {
   int bad = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const float value = in_range(values[i]) ? values[i] : 0.0F;
-    bad |= in_range(values[i]) ? 0 : 1;
+    const float value = in_range(values[i], limit) ? values[i] : 0.0F;
+    bad |= in_range(values[i], limit) ? 0 : 1;
     sum[i] += to_fixed(value);
   }
   return bad == 0;
@@ -41,19 +55,20 @@ bool add(const float* values, std::int64_t* sum, std::size_t n) {
 
 CONVOKE_MULTIVERSION
 void to_float(const std::int64_t* sum, float* values, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(static_cast<double>(sum[i]) * (1.0 / kScale));
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<float>(static_cast<double>(sum[i]) * (1.0 / kScale));
 }
 
 }  // namespace
 
-bool fixed_point_assign(std::span<const float> values, std::span<std::int64_t> sum) {
-  assert(values.size() == sum.size());
-  return assign(values.data(), sum.data(), values.size());
+bool fixed_point_assign(std::span<const float> values, std::span<std::int64_t> sum, float limit) {
+  assert(values.size() == sum.size() && limit <= kFixedPointTermLimit);
+  return assign(values.data(), sum.data(), values.size(), limit);
 }
 
-bool fixed_point_add(std::span<const float> values, std::span<std::int64_t> sum) {
-  assert(values.size() == sum.size());
-  return add(values.data(), sum.data(), values.size());
+bool fixed_point_add(std::span<const float> values, std::span<std::int64_t> sum, float limit) {
+  assert(values.size() == sum.size() && limit <= kFixedPointTermLimit);
+  return add(values.data(), sum.data(), values.size(), limit);
 }
 
 void fixed_point_to_float(std::span<const std::int64_t> sum, std::span<float> values) {
