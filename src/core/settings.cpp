@@ -26,13 +26,21 @@ std::string quoted(std::string_view text) {
       out += "\\n";
     } else if (c == '\t') {
       out += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       out += fmt::format("\\u{:04x}", static_cast<int>(c));
     } else {
       out += c;
     }
   }
   return out + '"';
+}
+
+// A key as TOML writes it: bare where it may be.
+std::string key_text(std::string_view key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  return bare ? std::string(key) : quoted(key);
 }
 
 // The shortest text that reads back as the same double, and as a floating-point number.
@@ -75,7 +83,7 @@ std::string Value::to_string() const {
                         [](const std::vector<Settings>& v) {
                           std::vector<std::string> parts;
                           for (const auto& [key, value] : v.front().entries()) {
-                            parts.push_back(fmt::format("{} = {}", key, value.to_string()));
+                            parts.push_back(fmt::format("{} = {}", key_text(key), value.to_string()));
                           }
                           return parts.empty() ? std::string("{}") : fmt::format("{{ {} }}", join(parts));
                         },
@@ -86,12 +94,14 @@ std::string Value::to_string() const {
 bool operator==(const Value& a, const Value& b) { return a.data_ == b.data_; }
 
 const Value* Settings::find(std::string_view key) const {
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
+  const auto it =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
   return it == entries_.end() ? nullptr : &it->second;
 }
 
 void Settings::set(std::string_view key, Value value) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
+  const auto it =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == key; });
   if (it == entries_.end()) {
     entries_.emplace_back(std::string(key), std::move(value));
   } else {
@@ -101,16 +111,19 @@ void Settings::set(std::string_view key, Value value) {
 
 void Settings::set_path(std::string_view path, Value value) {
   const std::size_t dot = path.find('.');
-  if (dot == std::string_view::npos) return set(path, std::move(value));
   const std::string_view head = path.substr(0, dot);
+  if (head.empty()) throw Error("a key is empty", "write a path like train.optimizer.name");
+  if (dot == std::string_view::npos) return set(path, std::move(value));
   if (find(head) == nullptr) set(head, Settings{});
-  const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == head; });
+  const auto it =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == head; });
   if (std::holds_alternative<std::string>(it->second.data())) {
     // optimizer = "adam", then optimizer.learning_rate = 0.01: the text was short for a table of one name.
     it->second = Settings{{"name", it->second}};
   }
   Settings* table = it->second.table();
-  if (table == nullptr) throw Error(fmt::format("\"{}\" is {}, not a table with keys", head, it->second.kind()));
+  if (table == nullptr)
+    throw Error(fmt::format("\"{}\" is {}, not a table with keys", head, it->second.kind()));
   table->set_path(path.substr(dot + 1), std::move(value));
 }
 
@@ -168,7 +181,8 @@ std::string SettingsReader::get(std::string_view key, const std::string& fallbac
   wrong_type(key, *value, "text");
 }
 
-std::vector<std::int64_t> SettingsReader::get(std::string_view key, const std::vector<std::int64_t>& fallback) {
+std::vector<std::int64_t> SettingsReader::get(std::string_view key,
+                                              const std::vector<std::int64_t>& fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;
   if (const auto* v = std::get_if<std::int64_t>(&value->data())) return {*v};
@@ -208,21 +222,17 @@ std::string SettingsReader::require_string(std::string_view key) {
   return get(key, std::string());
 }
 
+Settings SettingsReader::placed(Settings table) const {
+  if (table.where().empty()) table.set_where(settings_.where());
+  return table;
+}
+
 Settings SettingsReader::table(std::string_view key) {
   const Value* value = look_up(key);
-  if (value == nullptr) {
-    Settings none;
-    none.set_where(settings_.where());
-    return none;
-  }
-  if (const auto* name = std::get_if<std::string>(&value->data())) {
-    Settings short_form{{"name", *name}};
-    short_form.set_where(settings_.where());
-    return short_form;
-  }
-  const Settings* table = value->table();
-  if (table == nullptr) wrong_type(key, *value, "a table");
-  return *table;
+  if (value == nullptr) return placed({});
+  if (const auto* name = std::get_if<std::string>(&value->data())) return placed({{"name", *name}});
+  if (value->table() == nullptr) wrong_type(key, *value, "a table");
+  return placed(*value->table());
 }
 
 std::vector<Settings> SettingsReader::tables(std::string_view key) {
@@ -233,9 +243,16 @@ std::vector<Settings> SettingsReader::tables(std::string_view key) {
   std::vector<Settings> out;
   for (const Value& item : *list) {
     if (item.table() == nullptr) wrong_type(key, item, "a table");
-    out.push_back(*item.table());
+    out.push_back(placed(*item.table()));
   }
   return out;
+}
+
+void SettingsReader::check(std::string_view key, bool holds, std::string_view expected) const {
+  if (holds) return;
+  const Value* value = settings_.find(key);
+  fail(fmt::format("\"{}\" must be {}{}", key, expected,
+                   value == nullptr ? "" : ", but is " + value->to_string()));
 }
 
 void SettingsReader::finish() {

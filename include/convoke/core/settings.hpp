@@ -17,15 +17,15 @@ class Value {
   using Array = std::vector<Value>;
   using Variant = std::variant<bool, std::int64_t, double, std::string, Array, std::vector<Settings>>;
 
-  Value(bool value) : data_(value) {}                    // NOLINT: conversions are the point
-  Value(int value) : data_(std::int64_t{value}) {}       // NOLINT
-  Value(std::int64_t value) : data_(value) {}            // NOLINT
-  Value(double value) : data_(value) {}                  // NOLINT
-  Value(const char* value) : data_(std::string(value)) {}  // NOLINT
+  Value(bool value) : data_(value) {}                           // NOLINT: conversions are the point
+  Value(int value) : data_(std::int64_t{value}) {}              // NOLINT
+  Value(std::int64_t value) : data_(value) {}                   // NOLINT
+  Value(double value) : data_(value) {}                         // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}       // NOLINT
   Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}  // NOLINT
-  Value(Array value) : data_(std::move(value)) {}        // NOLINT
-  Value(Settings value);                                 // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}         // NOLINT
+  Value(Array value) : data_(std::move(value)) {}               // NOLINT
+  Value(Settings value);                                        // NOLINT
 
   const Variant& data() const { return data_; }
   /// The table within, or null if this is no table.
@@ -56,7 +56,8 @@ class Settings {
   /// Replaces the value of `key`, or adds it at the end.
   void set(std::string_view key, Value value);
   /// Sets by path, making tables on the way: set_path("train.optimizer.name", "sgd").
-  /// Throws Error where the path runs into a value that is no table.
+  /// Text on the way becomes a table of that name (see SettingsReader::table). Throws Error where the path
+  /// runs into any other value that is no table, or names an empty key.
   void set_path(std::string_view path, Value value);
 
   const std::string& where() const { return where_; }
@@ -70,7 +71,8 @@ class Settings {
   std::string where_;
 };
 
-/// Reads a table key by key with types, and at the end refuses what nobody asked for, naming the nearest known key.
+/// Reads a table key by key with types, and at the end refuses what nobody asked for, naming the nearest
+/// known key.
 ///
 ///     SettingsReader read(settings, "optimizer");
 ///     const double rate = read.get("learning_rate", 1e-3);
@@ -98,11 +100,15 @@ class SettingsReader {
 
   std::int64_t require_int(std::string_view key);
   std::string require_string(std::string_view key);
-  /// A nested table; an empty one if the key is absent. Text stands for a table of one name: `optimizer = "adam"`
-  /// is `optimizer = { name = "adam" }`.
+  /// A nested table; an empty one if the key is absent. Text stands for a table of one name: `optimizer =
+  /// "adam"` is `optimizer = { name = "adam" }`.
   Settings table(std::string_view key);
   /// A list of tables; empty if the key is absent.
   std::vector<Settings> tables(std::string_view key);
+
+  /// Fails unless `holds`: `"momentum" must be at least 0 and below 1, but is 1.5`. For ranges of what get()
+  /// returned.
+  void check(std::string_view key, bool holds, std::string_view expected) const;
 
   /// Throws if the table holds a key that was not asked for.
   void finish();
@@ -113,6 +119,7 @@ class SettingsReader {
  private:
   const Value* look_up(std::string_view key);
   const Value& require(std::string_view key);
+  Settings placed(Settings table) const;  ///< a table without a place of its own is where this one is
   [[noreturn]] void wrong_type(std::string_view key, const Value& value, std::string_view expected) const;
 
   const Settings& settings_;
