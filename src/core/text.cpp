@@ -51,23 +51,28 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
 }
 
 std::string format_duration(double seconds) {
-  if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
-  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  // Each unit ends where its rounded form would reach the next: 59.96 s is "1 min 00 s", not "60.0 s".
+  if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+  const std::int64_t minutes = (whole + 30) / 60;
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {  // 1023.95 would be written as 1024.0
     value /= 1024;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
+
+std::string format_fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
 std::string format_count(std::int64_t count) {
   std::string digits = fmt::format("{}", count);

@@ -10,7 +10,8 @@ namespace convoke {
 /// "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
-/// The known name closest to `name` by edit distance, or "" when none is close (more than a third of it differs).
+/// The known name closest to `name` by edit distance, or "" when none is close (more than a third of it
+/// differs).
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 /// ` (did you mean "adam"?)`, or "" when nothing is near: for the end of a message about an unknown name.
@@ -21,6 +22,9 @@ std::string format_duration(double seconds);
 
 /// "784 B", "44.9 MiB".
 std::string format_bytes(std::uint64_t bytes);
+
+/// "0.9861" for 4 digits; "nan" and "inf" as they are.
+std::string format_fixed(double value, int digits);
 
 /// "60,000".
 std::string format_count(std::int64_t count);
