@@ -1,0 +1,37 @@
+#include "convoke/core/aligned_buffer.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "support/catch.hpp"
+
+using convoke::AlignedBuffer;
+
+TEST_CASE("an aligned buffer starts on a cache line, zeroed") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{17}, std::size_t{100003}}) {
+    const AlignedBuffer<float> buffer(size);
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64 == 0);
+    CHECK(buffer.span().size() == size);
+    CHECK(std::all_of(buffer.data(), buffer.data() + size, [](float x) { return x == 0; }));
+  }
+}
+
+TEST_CASE("an aligned buffer moves its memory and leaves an empty one behind") {
+  AlignedBuffer<int> a(3);
+  a[2] = 7;
+  const int* const memory = a.data();
+  AlignedBuffer<int> b = std::move(a);
+  CHECK(b.data() == memory);
+  CHECK(b[2] == 7);
+  CHECK(a.size() == 0);  // NOLINT: what is left behind is the point
+  CHECK(a.span().empty());
+
+  AlignedBuffer<int> c(5);
+  c = std::move(b);
+  CHECK(c.data() == memory);
+  CHECK(c.size() == 3);
+  CHECK(b.size() == 0);  // NOLINT
+
+  CHECK(AlignedBuffer<int>(0).data() == nullptr);
+}

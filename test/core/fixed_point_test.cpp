@@ -1,0 +1,118 @@
+#include "convoke/core/fixed_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "convoke/core/random.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+
+// Values of every magnitude that gradients have, 2^-44 (below the resolution) to 2^21.
+std::vector<float> some_values(std::size_t n, std::uint64_t seed) {
+  RandomStream random({.seed = seed, .purpose = Purpose::kBench});
+  std::vector<float> values(n);
+  for (float& value : values) {
+    const int exponent = static_cast<int>(random.below(65)) - 44;
+    value = static_cast<float>(std::ldexp(2 * random.uniform() - 1, exponent));
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("fixed point is llrint of the value times 2^40") {
+  for (const std::size_t n : {0U, 1U, 7U, 8U, 33U, 1001U}) {  // whole vectors and what is left over
+    const std::vector<float> values = some_values(n, n);
+    std::vector<std::int64_t> sum(n, 99);
+    CHECK(fixed_point_assign(values, sum));
+    std::vector<std::int64_t> expected(n);
+    std::transform(values.begin(), values.end(), expected.begin(),
+                   [](float v) { return std::llrint(static_cast<double>(v) * 0x1p40); });
+    CHECK(sum == expected);
+
+    CHECK(fixed_point_add(values, sum));
+    for (std::int64_t& value : expected) value *= 2;
+    CHECK(sum == expected);
+  }
+}
+
+TEST_CASE("fixed point rounds ties to even and keeps the extremes") {
+  const float below_limit = std::nextafter(kFixedPointTermLimit, 0.0F);
+  const std::vector<float> values{0x1p-41F,    0x3p-41F,     -0x1p-41F, -0x3p-41F, 0x5p-41F, 0x1p-60F,
+                                  below_limit, -below_limit, 0x1p11F,   -0x1p-8F,  -0.0F,    4194303.0F};
+  std::vector<std::int64_t> sum(values.size());
+  CHECK(fixed_point_assign(values, sum));
+  const std::int64_t extreme = (std::int64_t{1} << 62) - (std::int64_t{1} << 38);
+  CHECK(sum == std::vector<std::int64_t>{0, 2, 0, -2, 2, 0, extreme, -extreme, std::int64_t{1} << 51,
+                                         -(std::int64_t{1} << 32), 0, std::int64_t{4194303} << 40});
+}
+
+TEST_CASE("fixed point comes back as the float that went in") {
+  std::vector<float> values = some_values(1003, 3);
+  for (float& value : values) {  // multiples of 2^-40 come back exactly
+    value = static_cast<float>(std::ldexp(std::rint(std::ldexp(static_cast<double>(value), 16)), -16));
+  }
+  std::vector<std::int64_t> sum(values.size());
+  std::vector<float> back(values.size());
+  REQUIRE(fixed_point_assign(values, sum));
+  fixed_point_to_float(sum, back);
+  CHECK(back == values);
+}
+
+TEST_CASE("a fixed-point sum does not depend on the order of its terms") {
+  constexpr std::size_t kTerms = 24;
+  constexpr std::size_t kSize = 501;
+  std::vector<std::vector<float>> terms;
+  for (std::size_t i = 0; i < kTerms; ++i) terms.push_back(some_values(kSize, 100 + i));
+
+  const auto sum_in = [&](const std::vector<std::uint32_t>& order) {
+    std::vector<std::int64_t> sum(kSize);
+    bool good = fixed_point_assign(terms[order[0]], sum, fixed_point_limit(2));
+    for (std::size_t i = 1; i < kTerms; ++i) good &= fixed_point_add(terms[order[i]], sum);
+    CHECK(good);
+    return sum;
+  };
+  std::vector<std::uint32_t> order(kTerms);
+  std::iota(order.begin(), order.end(), 0U);
+  const std::vector<std::int64_t> reference = sum_in(order);
+  for (std::uint64_t trial = 0; trial < 10; ++trial) {
+    shuffle(order, {.seed = trial, .purpose = Purpose::kBench});
+    CHECK(sum_in(order) == reference);
+  }
+}
+
+TEST_CASE("fixed point reports what is not finite or too large, wherever it is, and counts it as zero") {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const float bad : {std::nanf(""), inf, -inf, kFixedPointTermLimit, -kFixedPointTermLimit, 1e30F}) {
+    for (const std::size_t position : {0U, 5U, 31U, 32U}) {
+      std::vector<float> values(33, 1.0F);
+      values[position] = bad;
+      std::vector<std::int64_t> sum(values.size());
+      CHECK_FALSE(fixed_point_assign(values, sum));
+      CHECK(sum[position] == 0);
+      CHECK_FALSE(fixed_point_add(values, sum));
+      CHECK(sum[position] == 0);
+      CHECK(sum[position == 0 ? 1 : 0] == std::int64_t{2} << 40);
+    }
+  }
+}
+
+TEST_CASE("terms below the limit of their number cannot wrap") {
+  CHECK(fixed_point_limit(1) == kFixedPointTermLimit);
+  CHECK(fixed_point_limit(2) == kFixedPointTermLimit);
+  CHECK(fixed_point_limit(4) == kFixedPointTermLimit / 2);
+  for (const std::int64_t terms : {1, 2, 3, 16, 1000}) {
+    const float limit = fixed_point_limit(terms);
+    const std::vector<float> largest{std::nextafter(limit, 0.0F)};
+    std::vector<std::int64_t> sum(1);
+    for (std::int64_t i = 0; i < terms; ++i) REQUIRE(fixed_point_add(largest, sum, limit));
+    CHECK(static_cast<double>(sum[0]) == Catch::Approx(static_cast<double>(terms) * largest[0] * 0x1p40));
+    CHECK_FALSE(fixed_point_add(std::vector<float>{limit}, sum, limit));
+  }
+}

@@ -1,0 +1,34 @@
+#include "convoke/core/table.hpp"
+
+#include <array>
+
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+struct Entry {
+  std::string_view name;
+  int value;
+};
+constexpr std::array kTable{Entry{"sgd", 1}, Entry{"adam", 2}, Entry{"rmsprop", 3}};
+}  // namespace
+
+TEST_CASE("a table finds its entries") {
+  CHECK(find_in(kTable, "adam", "optimizer").value == 2);
+  CHECK(names_in(kTable) == std::vector<std::string>{"sgd", "adam", "rmsprop"});
+}
+
+TEST_CASE("an unknown name is refused with the nearest and all known ones") {
+  const auto message = [](std::string_view name, std::string_view where) {
+    try {
+      find_in(kTable, name, "optimizer", where);
+    } catch (const Error& e) {
+      return std::string(e.what()) + " | " + e.hint();
+    }
+    return std::string();
+  };
+  CHECK(message("adamm", "recipe.toml:14") ==
+        "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adam, rmsprop, sgd");
+  CHECK(message("lion", "") == "unknown optimizer \"lion\" | known: adam, rmsprop, sgd");
+}

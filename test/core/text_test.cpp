@@ -1,0 +1,61 @@
+#include "convoke/core/text.hpp"
+
+#include <limits>
+
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+TEST_CASE("texts are joined") {
+  CHECK(join(std::vector<std::string>{"a", "b", "c"}) == "a, b, c");
+  CHECK(join(std::vector<std::string>{"a"}, "-") == "a");
+  CHECK(join(std::vector<std::string>{}) == "");
+}
+
+TEST_CASE("the nearest name is near") {
+  const std::vector<std::string> known{"learning_rate", "epochs", "batch", "lane"};
+  CHECK(nearest_name("learning_rat", known) == "learning_rate");
+  CHECK(nearest_name("lerning-rate", known) == "learning_rate");
+  CHECK(nearest_name("epoch", known) == "epochs");
+  CHECK(nearest_name("lane", known) == "lane");
+  CHECK(nearest_name("momentum", known) == "");
+  CHECK(nearest_name("xy", known) == "");
+  CHECK(nearest_name("epochs", std::vector<std::string>{}) == "");
+  CHECK(did_you_mean("epoch", known) == " (did you mean \"epochs\"?)");
+  CHECK(did_you_mean("momentum", known) == "");
+}
+
+TEST_CASE("durations are written in the unit that suits them") {
+  CHECK(format_duration(0) == "0 ms");
+  CHECK(format_duration(0.85) == "850 ms");
+  CHECK(format_duration(0.9996) == "1.0 s");
+  CHECK(format_duration(12.34) == "12.3 s");
+  CHECK(format_duration(59.97) == "1 min 00 s");
+  CHECK(format_duration(245) == "4 min 05 s");
+  CHECK(format_duration(3599.7) == "1 h 00 min");
+  CHECK(format_duration(7380) == "2 h 03 min");
+  CHECK(format_duration(7199) == "2 h 00 min");
+}
+
+TEST_CASE("sizes are written in the unit that suits them") {
+  CHECK(format_bytes(784) == "784 B");
+  CHECK(format_bytes(1023) == "1023 B");
+  CHECK(format_bytes(1024) == "1.0 KiB");
+  CHECK(format_bytes(1024 * 1024 - 1) == "1.0 MiB");
+  CHECK(format_bytes(47040016) == "44.9 MiB");
+  CHECK(format_bytes(std::uint64_t{5} << 50) == "5120.0 TiB");
+}
+
+TEST_CASE("numbers are written with a fixed number of digits") {
+  CHECK(format_fixed(0.98614, 4) == "0.9861");
+  CHECK(format_fixed(-2.5, 0) == "-2");
+  CHECK(format_fixed(std::numeric_limits<double>::quiet_NaN(), 2) == "nan");
+}
+
+TEST_CASE("counts are written in groups of three") {
+  CHECK(format_count(0) == "0");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(60000) == "60,000");
+  CHECK(format_count(-1234567) == "-1,234,567");
+  CHECK(format_count(std::numeric_limits<std::int64_t>::min()) == "-9,223,372,036,854,775,808");
+}
