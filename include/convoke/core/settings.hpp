@@ -98,6 +98,8 @@ class SettingsReader {
   std::vector<std::int64_t> get(std::string_view key, const std::vector<std::int64_t>& fallback);
   std::vector<std::string> get(std::string_view key, const std::vector<std::string>& fallback);
 
+  /// Throws if the key is absent.
+  void require_value(std::string_view key) { require(key); }
   std::int64_t require_int(std::string_view key);
   std::string require_string(std::string_view key);
   /// A nested table; an empty one if the key is absent. Text stands for a table of one name: `optimizer =

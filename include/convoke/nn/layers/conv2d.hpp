@@ -1,0 +1,38 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/extent.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct Conv2dOptions {
+  std::int64_t filters = 0;   ///< output channels, >= 1
+  Extent kernel{3};
+  Extent stride{1};
+  Padding padding;            ///< default valid, as Keras
+  Extent dilation{1};
+  std::int64_t groups = 1;    ///< divides input channels and filters; equal to both: depthwise
+  bool bias = true;
+};
+
+/// 2-D convolution (cross-correlation), (N, C, H, W) -> (N, filters, H', W').
+/// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero.
+class Conv2d final : public Layer {
+ public:
+  explicit Conv2d(Conv2dOptions options) : options_(options) {}
+  std::string_view type() const override { return "conv2d"; }
+  Shape output_shape(std::span<const Shape> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  Conv2dOptions options_;
+};
+
+Symbol conv2d(Symbol x, Conv2dOptions options);
+
+}  // namespace convoke::nn

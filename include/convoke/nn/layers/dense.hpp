@@ -1,0 +1,32 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct DenseOptions {
+  std::int64_t units = 0;  ///< outputs, >= 1
+  bool bias = true;
+};
+
+/// Fully connected layer, (N, F) -> (N, units): y = x W^T + b.
+/// Parameters: weight (units, F), Glorot uniform; bias (units), zero.
+class Dense final : public Layer {
+ public:
+  explicit Dense(DenseOptions options) : options_(options) {}
+  std::string_view type() const override { return "dense"; }
+  Shape output_shape(std::span<const Shape> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  DenseOptions options_;
+};
+
+Symbol dense(Symbol x, DenseOptions options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,141 @@
+#pragma once
+// The one place that knows oneDNN's versions: 2.x describes an operation first and adds attributes and engine after,
+// 3.x takes all at once and splits what 2.x kept together.
+#include <oneapi/dnnl/dnnl.hpp>
+#include <utility>
+#include <vector>
+
+namespace convoke::nn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+using Format = dnnl::memory::format_tag;
+
+inline constexpr auto kFloat = dnnl::memory::data_type::f32;
+
+/// One engine and one stream per process; a stream of the CPU engine has no state, so threads share it.
+inline const dnnl::engine& engine() {
+  static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+inline const dnnl::stream& stream() {
+  static const dnnl::stream instance(engine());
+  return instance;
+}
+
+/// Attributes of every primitive here: scratch memory is the caller's, one buffer per plan.
+inline dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+inline dnnl::primitive_attr attributes_with(dnnl::algorithm activation) {
+  dnnl::primitive_attr attr = attributes();
+  dnnl::post_ops post;
+#if DNNL_VERSION_MAJOR >= 3
+  post.append_eltwise(activation, 0.F, 0.F);
+#else
+  post.append_eltwise(1.F, activation, 0.F, 0.F);
+#endif
+  attr.set_post_ops(post);
+  return attr;
+}
+
+/// Primitive descriptors of P: forward, and backward with the forward one as a hint.
+template <class P, class... Args>
+typename P::primitive_desc forward_desc(const dnnl::primitive_attr& attr, Args&&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename P::primitive_desc(engine(), std::forward<Args>(args)..., attr);
+#else
+  return typename P::primitive_desc(typename P::desc(std::forward<Args>(args)...), attr, engine());
+#endif
+}
+template <class P, class Hint, class... Args>
+typename P::primitive_desc backward_desc(const dnnl::primitive_attr& attr, const Hint& hint, Args&&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename P::primitive_desc(engine(), std::forward<Args>(args)..., hint, attr);
+#else
+  return typename P::primitive_desc(typename P::desc(std::forward<Args>(args)...), attr, engine(), hint);
+#endif
+}
+
+/// Element-wise activation whose backward works from its output.
+inline dnnl::eltwise_forward::primitive_desc eltwise_forward_desc(dnnl::algorithm algorithm, const Desc& data,
+                                                                 dnnl::prop_kind kind) {
+#if DNNL_VERSION_MAJOR >= 3
+  return forward_desc<dnnl::eltwise_forward>(attributes(), kind, algorithm, data, data, 0.F, 0.F);
+#else
+  return forward_desc<dnnl::eltwise_forward>(attributes(), kind, algorithm, data, 0.F, 0.F);
+#endif
+}
+inline dnnl::eltwise_backward::primitive_desc eltwise_backward_desc(
+    dnnl::algorithm algorithm, const Desc& gradient, const Desc& data,
+    const dnnl::eltwise_forward::primitive_desc& hint) {
+#if DNNL_VERSION_MAJOR >= 3
+  return backward_desc<dnnl::eltwise_backward>(attributes(), hint, algorithm, gradient, gradient, data, 0.F, 0.F);
+#else
+  return backward_desc<dnnl::eltwise_backward>(attributes(), hint, algorithm, gradient, data, 0.F, 0.F);
+#endif
+}
+
+/// Pooling without dilation.
+inline dnnl::pooling_forward::primitive_desc pooling_forward_desc(dnnl::prop_kind kind, dnnl::algorithm algorithm,
+                                                                 const Desc& src, const Desc& dst, const Dims& stride,
+                                                                 const Dims& kernel, const Dims& before,
+                                                                 const Dims& after) {
+#if DNNL_VERSION_MAJOR >= 3
+  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel, Dims{0, 0},
+                                             before, after);
+#else
+  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel, before, after);
+#endif
+}
+inline dnnl::pooling_backward::primitive_desc pooling_backward_desc(
+    dnnl::algorithm algorithm, const Desc& src, const Desc& dst, const Dims& stride, const Dims& kernel,
+    const Dims& before, const Dims& after, const dnnl::pooling_forward::primitive_desc& hint) {
+#if DNNL_VERSION_MAJOR >= 3
+  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel, Dims{0, 0},
+                                               before, after);
+#else
+  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel, before,
+                                               after);
+#endif
+}
+
+inline Dims dims_of(const Desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_dims();
+#else
+  return desc.dims();
+#endif
+}
+
+/// Strides and inner blocks (size, dimension) of a blocked layout.
+struct BlockedFormat {
+  bool blocked = false;
+  Dims strides;
+  std::vector<std::pair<dnnl::memory::dim, dnnl::memory::dim>> inner;
+};
+inline BlockedFormat blocked_format(const Desc& desc) {
+  BlockedFormat format;
+#if DNNL_VERSION_MAJOR >= 3
+  format.blocked = desc.get_format_kind() == dnnl::memory::format_kind::blocked;
+  if (!format.blocked) return format;
+  format.strides = desc.get_strides();
+  const Dims sizes = desc.get_inner_blks();
+  const Dims axes = desc.get_inner_idxs();
+  for (std::size_t i = 0; i < sizes.size(); ++i) format.inner.emplace_back(sizes[i], axes[i]);
+#else
+  format.blocked = desc.data.format_kind == dnnl_blocked;
+  if (!format.blocked) return format;
+  const auto& blocking = desc.data.format_desc.blocking;
+  format.strides.assign(blocking.strides, blocking.strides + desc.data.ndims);
+  for (int i = 0; i < blocking.inner_nblks; ++i) {
+    format.inner.emplace_back(blocking.inner_blks[i], blocking.inner_idxs[i]);
+  }
+#endif
+  return format;
+}
+
+}  // namespace convoke::nn

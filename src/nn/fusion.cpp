@@ -1,0 +1,69 @@
+#include "nn/fusion.hpp"
+
+#include "convoke/nn/layers/pool.hpp"
+
+namespace convoke::nn {
+namespace {
+
+class Fuser {
+ public:
+  explicit Fuser(const Graph& graph) : graph_(graph), fusions_(graph.nodes().size()), readers_(fusions_.size()) {
+    for (const Node& node : graph.nodes()) {
+      fusions_[node.index].output = node.index;
+      for (const std::size_t input : node.inputs) readers_[input].push_back(node.index);
+    }
+  }
+
+  std::vector<Fusion> run() {
+    for (const Node& node : graph_.nodes()) {
+      if (node.layer == nullptr || fusions_[node.index].absorbed) continue;
+      const std::string_view type = node.layer->type();
+      if (type == "conv2d" || type == "dense" || type == "add") {
+        const Node* relu = sole_reader(node.index, "relu");
+        if (relu != nullptr && sole_reader(relu->index, "max_pool") == nullptr) take_relu(node.index, *relu);
+      } else if (type == "batch_norm") {
+        const Node* relu = sole_reader(node.index, "relu");
+        if (relu == nullptr) continue;
+        take_relu(node.index, *relu);
+        const Node* pool = sole_reader(relu->index, "max_pool");
+        if (pool != nullptr && static_cast<const MaxPool&>(*pool->layer).tiles()) {
+          fusions_[node.index].max_pool = pool;
+          fusions_[node.index].output = pool->index;
+          fusions_[pool->index].absorbed = true;
+        }
+      } else if (type == "relu") {
+        // The value before this ReLU becomes the pooling's input; the pooling applies the ReLU.
+        const Node* pool = sole_reader(node.index, "max_pool");
+        if (pool == nullptr || readers_[node.inputs[0]].size() != 1) continue;
+        fusions_[node.index].absorbed = true;
+        fusions_[pool->index].relu = true;
+      } else if (type == "max_pool" && !fusions_[node.index].relu) {
+        if (const Node* relu = sole_reader(node.index, "relu")) take_relu(node.index, *relu);
+      }
+    }
+    return std::move(fusions_);
+  }
+
+ private:
+  const Node* sole_reader(std::size_t node, std::string_view type) const {
+    if (readers_[node].size() != 1) return nullptr;
+    const Node& reader = graph_.node(readers_[node].front());
+    return reader.layer->type() == type ? &reader : nullptr;
+  }
+
+  void take_relu(std::size_t host, const Node& relu) {
+    fusions_[host].relu = true;
+    fusions_[host].output = relu.index;
+    fusions_[relu.index].absorbed = true;
+  }
+
+  const Graph& graph_;
+  std::vector<Fusion> fusions_;
+  std::vector<std::vector<std::size_t>> readers_;
+};
+
+}  // namespace
+
+std::vector<Fusion> fuse(const Graph& graph) { return Fuser(graph).run(); }
+
+}  // namespace convoke::nn

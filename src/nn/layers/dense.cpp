@@ -1,0 +1,122 @@
+#include "convoke/nn/layers/dense.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+using dnnl::prop_kind;
+using Forward = dnnl::inner_product_forward;
+using BackwardData = dnnl::inner_product_backward_data;
+using BackwardWeights = dnnl::inner_product_backward_weights;
+
+}  // namespace
+
+Shape Dense::output_shape(std::span<const Shape> inputs) const {
+  if (inputs[0].rank() != 1) {
+    throw Error(fmt::format("needs a vector (N, F), but its input is {}", inputs[0].with_batch()),
+                "put a flatten or global_average_pool layer before it");
+  }
+  return {options_.units};
+}
+
+std::vector<ParameterSpec> Dense::parameters(std::span<const Shape> inputs) const {
+  const std::int64_t in = inputs[0][0];
+  std::vector<ParameterSpec> specs{{.name = "weight",
+                                    .shape = {options_.units, in},
+                                    .initializer = Initializer::kGlorotUniform,
+                                    .fan_in = in,
+                                    .fan_out = options_.units}};
+  if (options_.bias) specs.push_back({.name = "bias", .shape = {options_.units}});
+  return specs;
+}
+
+Settings Dense::settings() const {
+  return {{"layer", "dense"}, {"units", options_.units}, {"bias", options_.bias}};
+}
+
+LayerPtr Dense::make(SettingsReader& read) {
+  DenseOptions o;
+  o.units = read.require_int("units");
+  if (o.units < 1) read.fail(fmt::format("\"units\" must be at least 1, but is {}", o.units));
+  o.bias = read.get("bias", o.bias);
+  return std::make_shared<Dense>(o);
+}
+
+void Dense::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Tensor x = plan.value(from);
+  const bool relu = plan.fusion(node).relu;
+  const bool bias = options_.bias;
+  const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
+  const double flops =
+      2.0 * static_cast<double>(plan.samples() * options_.units * plan.graph().node(from).shape.elements());
+
+  // A flattened image keeps its four dims and its layout: the weights follow it.
+  Dims weight_dims = dims_of(x.desc);
+  weight_dims[0] = options_.units;
+  const Desc any_weight(weight_dims, kFloat, Format::any);
+  const Desc laid_down = plan.laid_down(node, "weight");
+  const Desc bias_desc = bias ? Desc({options_.units}, kFloat, Format::x) : Desc();
+  const Desc dst({plan.samples(), options_.units}, kFloat, Format::nc);
+  const auto attr = relu ? attributes_with(dnnl::algorithm::eltwise_relu) : attributes();
+
+  const auto forward_with = [&](const Desc& weight) {
+    return forward_desc<Forward>(attr, kind, x.desc, weight, bias_desc, dst);
+  };
+  const auto forward = forward_with(laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims ? laid_down : any_weight);
+  plan.prefer(node, "weight", forward.weights_desc());
+  if (bias) plan.prefer(node, "bias", bias_desc);
+
+  const Tensor weight = plan.parameter(node, "weight");
+  const Tensor y = plan.allocate(dst);
+  {
+    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x},
+                                                  {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
+    if (bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
+    arguments.emplace_back(DNNL_ARG_DST, y);
+    plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
+                       forward.scratchpad_desc(), flops);
+  }
+  const std::size_t output = plan.fusion(node).output;
+  plan.set_value(output, y);
+  if (!plan.training()) return;
+
+  plan.on_backward([=, &plan, &node] {
+    Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    if (relu) dy = relu_gradient(plan, node, y, dy);
+    const auto hint = forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight.desc, bias_desc,
+                                            y.desc);
+
+    const auto weights = backward_desc<BackwardWeights>(attributes(), hint, x.desc, weight.desc, bias_desc, dy.desc);
+    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
+    std::vector<std::size_t> completes{plan.slot(node, "weight")};
+    if (bias) {
+      arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
+      completes.push_back(plan.slot(node, "bias"));
+    }
+    arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, plan.gradient_of(node, "weight"));
+    plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+                       std::move(arguments), weights.scratchpad_desc(), flops, completes);
+
+    if (!plan.needs_gradient(from)) return;
+    const auto data = backward_desc<BackwardData>(attributes(), hint, x.desc, any_weight, dy.desc);
+    const Tensor dx = plan.allocate(data.diff_src_desc());
+    plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
+                       {{DNNL_ARG_DIFF_DST, dy},
+                        {DNNL_ARG_WEIGHTS, plan.reordered(weight, data.weights_desc(), node)},
+                        {DNNL_ARG_DIFF_SRC, dx}},
+                       data.scratchpad_desc(), flops);
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol dense(Symbol x, DenseOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Dense>(options), {x.node})};
+}
+
+}  // namespace convoke::nn
