@@ -14,9 +14,11 @@ macro(convoke_require found package what)
   endif()
 endmacro()
 
-set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI QUIET COMPONENTS C)
 convoke_require(MPI_C_FOUND "libopenmpi-dev openmpi-bin" "MPI")
+if(MPI_C_FOUND)  # the C interface alone: the C++ bindings were removed from MPI and need a library of their own
+  set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endif()
 # By header and library rather than by dnnl-config.cmake, which asks for OpenCL; -DDNNL_ROOT=... chooses another oneDNN.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)

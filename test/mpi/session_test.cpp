@@ -1,0 +1,96 @@
+#include "convoke/mpi/session.hpp"
+
+#include <mpi.h>
+
+#include <cstdlib>
+
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+
+constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                      "SLURM_STEP_NUM_TASKS"};
+
+/// The launchers' variables as a test wants them; the true ones come back at its end.
+class Environment {
+ public:
+  Environment() {
+    for (std::size_t i = 0; i < std::size(kVariables); ++i) {
+      if (const char* value = std::getenv(kVariables[i])) before_[i] = value;
+      unsetenv(kVariables[i]);
+    }
+  }
+  ~Environment() {
+    for (std::size_t i = 0; i < std::size(kVariables); ++i)
+      before_[i].empty() ? unsetenv(kVariables[i]) : setenv(kVariables[i], before_[i].c_str(), 1);
+  }
+
+ private:
+  std::string before_[std::size(kVariables)];
+};
+
+}  // namespace
+
+TEST_CASE("a session joins MPI that runs already, and leaves it running") {
+  {
+    const mpi::Session session;
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(session.world().size() == size);
+    CHECK(session.init_seconds() == 0);
+  }
+  int finalized = 1;
+  MPI_Finalized(&finalized);
+  CHECK(finalized == 0);
+}
+
+TEST_CASE("another thread may abort: MPI runs with thread support") {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  CHECK(level == MPI_THREAD_MULTIPLE);
+}
+
+TEST_CASE("the library and the host have names fit for a line of output") {
+  const std::string version = mpi::Session::library_version();
+  CHECK_FALSE(version.empty());
+  CHECK(version.find('\n') == std::string::npos);
+  CHECK(version.find("  ") == std::string::npos);
+#ifdef OPEN_MPI
+  CHECK(version.rfind("Open MPI v", 0) == 0);
+#endif
+  char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  CHECK(mpi::Session::host() == std::string(name, static_cast<std::size_t>(length)));
+}
+
+TEST_CASE("a launcher of another MPI is noticed") {
+  const Environment restored;
+  CHECK(mpi::launcher_warning(1).empty());  // no launcher at all
+
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  const std::string warning = mpi::launcher_warning(1);
+  CHECK(warning.find("OMPI_COMM_WORLD_SIZE=4") != std::string::npos);
+  CHECK(warning.find(mpi::Session::library_version()) != std::string::npos);
+  CHECK(mpi::launcher_warning(4).empty());
+
+  setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+  CHECK(mpi::launcher_warning(1).empty());
+
+  // mpirun -n 1 inside a Slurm step of two daemons: ours says one, and it knows.
+  setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+  CHECK(mpi::launcher_warning(1).empty());
+  unsetenv("OMPI_COMM_WORLD_SIZE");
+  CHECK(mpi::launcher_warning(1).find("srun has started 2 processes") == 0);
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  setenv("PMI_SIZE", "3", 1);
+  CHECK(mpi::launcher_warning(1).find("PMI_SIZE=3") != std::string::npos);
+}
+
+TEST_CASE("the launcher that runs this test is the right one") {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  CHECK(mpi::launcher_warning(size).empty());
+}

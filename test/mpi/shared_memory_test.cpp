@@ -1,0 +1,79 @@
+#include "convoke/mpi/shared_memory.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+#include "support/catch.hpp"
+
+using namespace convoke;
+using mpi::Communicator;
+using mpi::SharedMemory;
+
+namespace {
+
+Communicator node() { return Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)).split_node(); }
+
+}  // namespace
+
+TEST_CASE("what the owner writes, every rank of the node reads") {
+  const Communicator ranks = node();
+  const SharedMemory memory(ranks, 100'003);
+  CHECK(memory.owner() == ranks.root());
+  CHECK(memory.bytes().size() == 100'003);
+  CHECK(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % 64 == 0);
+  for (int round = 1; round <= 3; ++round) {
+    if (memory.owner()) std::memset(memory.bytes().data(), round, memory.bytes().size());
+    memory.publish();
+    CHECK(memory.bytes().front() == static_cast<std::byte>(round));
+    CHECK(memory.bytes().back() == static_cast<std::byte>(round));
+    ranks.barrier();  // all have read before the next round is written
+  }
+}
+
+TEST_CASE("it is one block, not a copy for each rank") {
+  const Communicator ranks = node();
+  const SharedMemory memory(ranks, static_cast<std::size_t>(ranks.size()));
+  const auto mine = static_cast<std::size_t>(ranks.rank());
+  memory.bytes()[mine] = static_cast<std::byte>(mine + 1);
+  memory.publish();
+  for (std::size_t r = 0; r < memory.bytes().size(); ++r)
+    CHECK(memory.bytes()[r] == static_cast<std::byte>(r + 1));
+  ranks.barrier();
+}
+
+TEST_CASE("shared memory may be empty, moved and replaced") {
+  const Communicator ranks = node();
+  SharedMemory empty(ranks, 0);
+  CHECK(empty.bytes().empty());
+  empty.publish();
+  SharedMemory memory(ranks, 8);
+  SharedMemory moved = std::move(memory);
+  if (moved.owner()) moved.bytes()[7] = std::byte{42};
+  moved.publish();
+  CHECK(moved.bytes()[7] == std::byte{42});
+  empty = std::move(moved);
+  CHECK(empty.bytes()[7] == std::byte{42});
+}
+
+TEST_CASE("a rank whose exception leaves the scope does not wait for the others") {
+  // The last rank throws while the others hold on to their memory until it tells them that it got out.
+  const Communicator ranks = node();
+  const bool throws = ranks.rank() == ranks.size() - 1;
+  if (ranks.size() == 1) return;
+  auto memory = std::make_unique<SharedMemory>(ranks, 64);
+  if (throws) {
+    CHECK_THROWS_AS(
+        [&] {
+          const SharedMemory held = std::move(*memory);
+          throw std::runtime_error("disk full");
+        }(),
+        std::runtime_error);
+    for (int r = 0; r + 1 < ranks.size(); ++r) ranks.send({}, r, 1);
+  }
+  ranks.barrier();
+  if (!throws) [[maybe_unused]]
+    auto* kept = memory.release();  // freeing it would need the rank that threw
+}

@@ -1,0 +1,74 @@
+// The main of test programs under mpirun. Every rank runs the same tests. Shown is the output of rank 0, and
+// that of any other rank only if a check failed there; the exit code is that of the worst rank.
+#define CATCH_CONFIG_RUNNER
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "convoke/core/error.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+/// Keeps what is written to standard output, from here on, in a file without a name.
+class Capture {
+ public:
+  Capture() : file_(std::tmpfile()), output_(dup(STDOUT_FILENO)) {
+    if (file_ == nullptr || output_ < 0) throw convoke::Error("cannot set this rank's output aside");
+    std::fflush(stdout);
+    dup2(fileno(file_), STDOUT_FILENO);
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() { std::fclose(file_); }
+
+  /// Standard output is itself again; returns what was kept.
+  std::string release() {
+    std::fflush(stdout);
+    dup2(output_, STDOUT_FILENO);
+    close(output_);
+    std::string text;
+    std::array<char, 4096> block{};
+    std::rewind(file_);
+    while (const std::size_t n = std::fread(block.data(), 1, block.size(), file_))
+      text.append(block.data(), n);
+    return text;
+  }
+
+ private:
+  std::FILE* file_;
+  int output_;
+};
+
+int run_quietly(Catch::Session& tests, int rank) {
+  Capture capture;
+  const int failures = tests.run();
+  const std::string text = capture.release();
+  if (failures != 0) {
+    std::printf("---- rank %d ----\n%s", rank, text.c_str());
+    std::fflush(stdout);
+  }
+  return failures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const convoke::mpi::Session session;
+  try {
+    const convoke::mpi::Communicator& world = session.world();
+    Catch::Session tests;
+    const int wrong = tests.applyCommandLine(argc, argv);
+    if (wrong != 0) return wrong;
+    const int failures = world.root() ? tests.run() : run_quietly(tests, world.rank());
+    double worst = failures;
+    world.max(std::span<double>(&worst, 1));
+    return std::min(static_cast<int>(worst), 255);
+  } catch (const std::exception& error) {
+    convoke::mpi::Session::abort(error);
+  }
+}
