@@ -13,35 +13,35 @@
 namespace convoke::recipe {
 
 struct DataRecipe {
-  std::string path;                   ///< as written; see resolve_dataset
+  std::string path;  ///< as written; see resolve_dataset
   std::string train_split = "train";
   std::string test_split = "test";
-  std::string normalize = "unit";     ///< unit | standard | none
-  double validation_split = 0;        ///< last fraction of the training samples (of each shard), as Keras
+  std::string normalize = "unit";  ///< unit | standard | none
+  double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   bool shuffle = true;
 };
 
 struct ModelRecipe {
-  std::vector<std::int64_t> input;    ///< (C, H, W); must equal the dataset's
-  std::vector<Settings> layers;
+  std::vector<std::int64_t> input;  ///< (C, H, W); must equal the dataset's
+  std::vector<Settings> layers;     ///< as nn::build_graph takes them, every hyper-parameter written out
 };
 
 struct TrainRecipe {
-  std::string mode = "sync";          ///< sync | ensemble
+  std::string mode = "sync";  ///< sync | ensemble
   std::int64_t epochs = 1;
-  std::int64_t batch = 64;            ///< global batch; per member in an ensemble
-  std::int64_t lane = 0;              ///< samples; 0: "auto"
+  std::int64_t batch = 64;  ///< global batch; per member in an ensemble
+  std::int64_t lane = 0;    ///< samples; 0: "auto"
   train::Reduction reduction = train::Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
-  Settings optimizer;                 ///< with name and learning_rate
+  Settings optimizer;  ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;        ///< from optimizer.learning_rate
+  double learning_rate = 1e-3;  ///< from optimizer.learning_rate
 };
 
 struct EnsembleRecipe {
-  std::int64_t members = 0;           ///< 0: "ranks", one per rank
+  std::int64_t members = 0;  ///< 0: "ranks", one per rank
   data::Sharding shards = data::Sharding::kContiguous;
-  std::string rule = "majority";      ///< the rule of the verdict; every rule is reported
+  std::string rule = "majority";  ///< the rule of the verdict; every rule is reported
 };
 
 struct RunRecipe {
@@ -50,7 +50,7 @@ struct RunRecipe {
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
 };
 
-/// A recipe, checked as a whole. `settings` is what it was made of, with every default written out.
+/// A recipe, checked as a whole.
 struct Recipe {
   std::string name;
   std::string description;
@@ -60,21 +60,30 @@ struct Recipe {
   TrainRecipe train;
   EnsembleRecipe ensemble;
   RunRecipe run;
+  std::filesystem::path folder;  ///< of the file it was read from; empty if it was made from text
 
-  /// Reads a recipe (a TOML file, or a folder with recipe.toml, or the name of a recipe that comes with Convoke) and
-  /// applies "key=value" changes. Throws Error with file and line for whatever is wrong.
+  /// Reads a recipe (a TOML file, or a folder with recipe.toml, or the name of a recipe that comes with
+  /// Convoke) and applies "key=value" changes. Throws Error with file and line for whatever is wrong.
   static Recipe load(const std::string& recipe, const std::vector<std::string>& changes = {});
-  static Recipe parse(const std::string& toml, const std::string& source, const std::vector<std::string>& changes = {});
+  /// The same from a text; `source` names it in messages ("recipe.toml").
+  static Recipe parse(const std::string& toml, const std::string& source,
+                      const std::vector<std::string>& changes = {});
 
   /// The graph of [model]. Throws Error naming the layer and both shapes where one does not fit.
   nn::Graph graph() const;
-  std::int64_t lane() const;          ///< resolved
-  /// Every key with its value, as TOML; parses back to an equal recipe.
+  std::int64_t lane() const;  ///< resolved
+  /// Every key with its value, defaults included, in the order in which recipes are written.
+  Settings settings() const;
+  /// settings() as TOML; parses back to an equal recipe.
   std::string to_toml() const;
+
+  /// Equal settings; where they were written does not count.
+  friend bool operator==(const Recipe& a, const Recipe& b) { return a.settings() == b.settings(); }
 };
 
-/// Where the dataset of a recipe is: as written (from the working directory, then from the recipe's folder), then under
-/// $CONVOKE_DATA, then in the cache (~/.cache/convoke). Throws Error listing the places and the command that makes it.
+/// Where the dataset of a recipe is: as written (from the working directory, then from the recipe's folder),
+/// then under $CONVOKE_DATA, then in the cache (~/.cache/convoke). Throws Error listing the places and the
+/// command that makes it.
 std::filesystem::path resolve_dataset(const Recipe& recipe);
 
 /// Text <-> enum, for messages and files.

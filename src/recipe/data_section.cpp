@@ -1,0 +1,36 @@
+#include "section_reader.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+constexpr std::array kNormalizations{Name{"unit"}, Name{"standard"}, Name{"none"}};
+
+}  // namespace
+
+DataRecipe read_data(const TomlDocument& document) {
+  SectionReader read(document, "data");
+  DataRecipe data;
+  data.path = read.require_string("path");
+  read.check("path", !data.path.empty(), "the path of a dataset");
+  data.train_split = read.get("train_split", data.train_split);
+  data.test_split = read.get("test_split", data.test_split);
+  data.normalize = read.get_entry("normalize", data.normalize, kNormalizations, "normalisation").name;
+  data.validation_split = read.get("validation_split", data.validation_split);
+  read.check("validation_split", data.validation_split >= 0 && data.validation_split < 1,
+             "at least 0 and below 1");
+  data.shuffle = read.get("shuffle", data.shuffle);
+  read.finish();
+  return data;
+}
+
+Settings write(const DataRecipe& data) {
+  return {{"path", data.path},
+          {"train_split", data.train_split},
+          {"test_split", data.test_split},
+          {"normalize", data.normalize},
+          {"validation_split", data.validation_split},
+          {"shuffle", data.shuffle}};
+}
+
+}  // namespace convoke::recipe

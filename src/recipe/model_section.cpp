@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <array>
+
+#include "convoke/nn/layer_table.hpp"
+#include "section_reader.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+// Keys of a layer's table that say where it stands in the graph rather than what it does.
+constexpr std::array<std::string_view, 3> kWiring{"activation", "name", "inputs"};
+
+bool is_wiring(std::string_view key) {
+  return std::find(kWiring.begin(), kWiring.end(), key) != kWiring.end();
+}
+
+// { layer = "conv2d", filters = 32, kernel = 3, activation = "relu" } with every hyper-parameter of conv2d.
+Settings resolved_layer(const Settings& written) {
+  Settings own;
+  own.set_where(written.where());
+  for (const auto& [key, value] : written.entries()) {
+    if (!is_wiring(key)) own.set(key, value);
+  }
+  const nn::LayerPtr layer = nn::make_layer(own);
+  Settings resolved{{"layer", Value(layer->type())}};
+  resolved.set_where(written.where());
+  for (const auto& [key, value] : layer->settings().entries()) resolved.set(key, value);
+  for (const auto& [key, value] : written.entries()) {
+    if (is_wiring(key)) resolved.set(key, value);
+  }
+  return resolved;
+}
+
+}  // namespace
+
+ModelRecipe read_model(const TomlDocument& document) {
+  SectionReader read(document, "model");
+  ModelRecipe model;
+  model.input = read.require_list("input");
+  const bool positive =
+      std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
+  read.check("input", positive && (model.input.size() == 1 || model.input.size() == 3),
+             "[channels, height, width] or [features], each at least 1");
+  const std::vector<Settings> layers = read.tables("layers");
+  if (layers.empty()) {
+    read.fail("layers", "a model needs layers",
+              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ]");
+  }
+  read.finish();
+  // First as a graph: its messages name the layer and the shapes that do not fit.
+  nn::build_graph(Shape(model.input), layers);
+  for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
+  return model;
+}
+
+Settings write(const ModelRecipe& model) {
+  return {{"input", Value::Array(model.input.begin(), model.input.end())},
+          {"layers", Value::Array(model.layers.begin(), model.layers.end())}};
+}
+
+}  // namespace convoke::recipe

@@ -1,0 +1,91 @@
+#include "convoke/recipe/recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "changes.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/recipe/library.hpp"
+#include "section_reader.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in)
+    throw Error(fmt::format("cannot read {}", file.string()), "check that the file is there and may be read");
+  return text.str();
+}
+
+// A recipe without a name is called after its folder, or its file if that is not called recipe.toml.
+std::string name_from(const fs::path& source) {
+  const fs::path named = source.filename() == "recipe.toml" ? fs::absolute(source).parent_path() : source;
+  std::string name = named.stem().string();
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
+  return name.empty() ? "recipe" : name;
+}
+
+// Run folders are called after the recipe.
+bool may_name_a_folder(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find_first_of("/\\\n\t") == std::string::npos;
+}
+
+}  // namespace
+
+Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes) {
+  const fs::path file = find_recipe(recipe);
+  return parse(read_text(file), file.string(), changes);
+}
+
+Recipe Recipe::parse(const std::string& toml, const std::string& source,
+                     const std::vector<std::string>& changes) {
+  TomlDocument document = parse_toml(toml, source);
+  for (const std::string& change : changes) apply_change(document, change);
+
+  Recipe recipe;
+  SectionReader read(document, "");
+  recipe.name = read.get("name", name_from(source));
+  read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
+  recipe.description = read.get("description", "");
+  recipe.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
+  for (const char* section : {"data", "model", "train", "ensemble", "run"}) read.has(section);
+  read.finish();
+
+  recipe.data = read_data(document);
+  recipe.model = read_model(document);
+  recipe.train = read_train(document);
+  recipe.ensemble = read_ensemble(document);
+  recipe.run = read_run(document);
+  recipe.folder = fs::path(source).parent_path();
+  return recipe;
+}
+
+nn::Graph Recipe::graph() const { return nn::build_graph(Shape(model.input), model.layers); }
+
+std::int64_t Recipe::lane() const { return train.lane == 0 ? train::auto_lane(train.batch) : train.lane; }
+
+Settings Recipe::settings() const {
+  return {{"name", name},
+          {"description", description},
+          {"seed", static_cast<std::int64_t>(seed)},
+          {"data", write(data)},
+          {"model", write(model)},
+          {"train", write(train)},
+          {"ensemble", write(ensemble)},
+          {"run", write(run)}};
+}
+
+std::string Recipe::to_toml() const { return recipe::to_toml(settings()); }
+
+}  // namespace convoke::recipe

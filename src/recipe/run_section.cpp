@@ -1,0 +1,25 @@
+#include "section_reader.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+
+RunRecipe read_run(const TomlDocument& document) {
+  SectionReader read(document, "run");
+  RunRecipe run;
+  const std::int64_t threads = read.get_count_or("threads", "auto");
+  read.check("threads", threads <= 4096, "\"auto\" or at most 4096");
+  run.threads = static_cast<int>(threads);
+  run.checkpoint_every = read.get_count("checkpoint_every", run.checkpoint_every, 0);
+  run.bucket_kib = read.get_count_or("bucket_kib", "auto");
+  read.check("bucket_kib", run.bucket_kib <= (std::int64_t{1} << 30), "\"auto\" or at most 1073741824");
+  read.finish();
+  return run;
+}
+
+Settings write(const RunRecipe& run) {
+  return {{"threads", count_or(run.threads, "auto")},
+          {"checkpoint_every", run.checkpoint_every},
+          {"bucket_kib", count_or(run.bucket_kib, "auto")}};
+}
+
+}  // namespace convoke::recipe

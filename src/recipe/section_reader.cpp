@@ -1,0 +1,96 @@
+#include "section_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::recipe {
+
+SectionReader::SectionReader(const TomlDocument& document, std::string section)
+    : document_(document),
+      section_(std::move(section)),
+      what_(section_.empty() ? "recipe" : "[" + section_ + "]") {
+  if (section_.empty()) {
+    settings_ = document.settings;
+  } else if (const Value* value = document.settings.find(section_)) {
+    if (value->table() == nullptr) {
+      throw Error(fmt::format("{}: \"{}\" must be a section, but is {} ({})", document.place(section_),
+                              section_, value->kind(), value->to_string()),
+                  fmt::format("write [{}] on a line of its own and its keys below", section_));
+    }
+    settings_ = *value->table();
+  }
+}
+
+std::string SectionReader::place(std::string_view key) const {
+  return document_.place(section_.empty() ? std::string(key) : fmt::format("{}.{}", section_, key));
+}
+
+Settings SectionReader::only(std::string_view key) const {
+  Settings one;
+  if (const Value* value = settings_.find(key)) one.set(key, *value);
+  one.set_where(place(key));
+  return one;
+}
+
+std::int64_t SectionReader::get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum) {
+  const std::int64_t count = get(key, fallback);
+  check(key, count >= minimum, fmt::format("at least {}", minimum));
+  return count;
+}
+
+std::int64_t SectionReader::get_count_or(std::string_view key, std::string_view word) {
+  known_.emplace_back(key);
+  const Value* value = settings_.find(key);
+  if (value == nullptr) return 0;
+  if (const auto* text = std::get_if<std::string>(&value->data()); text != nullptr && *text == word) return 0;
+  const auto* count = std::get_if<std::int64_t>(&value->data());
+  check(key, count != nullptr && *count >= 1, fmt::format("\"{}\" or a whole number of at least 1", word));
+  return *count;
+}
+
+bool SectionReader::has(std::string_view key) {
+  known_.emplace_back(key);
+  return settings_.find(key) != nullptr;
+}
+
+std::string SectionReader::require_string(std::string_view key) {
+  return alone(key, [&](SettingsReader& read) { return read.require_string(key); });
+}
+
+std::vector<std::int64_t> SectionReader::require_list(std::string_view key) {
+  if (settings_.find(key) == nullptr) fail(key, fmt::format("\"{}\" is missing", key));
+  return get(key, std::vector<std::int64_t>{});
+}
+
+Settings SectionReader::table(std::string_view key) {
+  return alone(key, [&](SettingsReader& read) { return read.table(key); });
+}
+
+std::vector<Settings> SectionReader::tables(std::string_view key) {
+  return alone(key, [&](SettingsReader& read) { return read.tables(key); });
+}
+
+void SectionReader::check(std::string_view key, bool holds, std::string_view expected) const {
+  if (holds) return;
+  const Value* value = settings_.find(key);
+  fail(key, fmt::format("\"{}\" must be {}, but is {}", key, expected,
+                        value == nullptr ? "missing" : value->to_string()));
+}
+
+void SectionReader::fail(std::string_view key, const std::string& message, std::string hint) const {
+  throw Error(fmt::format("{}: {}: {}", place(key), what_, message), std::move(hint));
+}
+
+void SectionReader::finish() const {
+  for (const auto& [key, value] : settings_.entries()) {
+    const Settings one = only(key);
+    SettingsReader read(one, what_);
+    for (const std::string& known : known_) read.has(known);
+    read.finish();
+  }
+}
+
+}  // namespace convoke::recipe

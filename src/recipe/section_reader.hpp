@@ -1,0 +1,80 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/recipe/toml.hpp"
+
+namespace convoke::recipe {
+
+/// A SettingsReader for one section of a recipe, whose messages name the line of the key rather than of the
+/// section, or the --set that it came from.
+class SectionReader {
+  // Reads `key` in a table that holds nothing else and stands where the key does.
+  template <class Read>
+  auto alone(std::string_view key, Read read) {
+    known_.emplace_back(key);
+    const Settings one = only(key);
+    SettingsReader reader(one, what_);
+    return read(reader);
+  }
+
+ public:
+  /// `section`: "train", or "" for the keys at the top. A section that is not there is an empty one. Throws
+  /// Error if it is no table. `document` must outlive the reader.
+  SectionReader(const TomlDocument& document, std::string section);
+
+  template <class T>
+  auto get(std::string_view key, const T& fallback) {
+    return alone(key, [&](SettingsReader& read) { return read.get(key, fallback); });
+  }
+  /// At least `minimum`.
+  std::int64_t get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum);
+  /// A whole number of at least 1, or the text `word`, which is 0.
+  std::int64_t get_count_or(std::string_view key, std::string_view word);
+  /// The entry of `table` that the text names.
+  template <class Table>
+  const auto& get_entry(std::string_view key, const std::string& fallback, const Table& table,
+                        std::string_view what) {
+    const std::string name = get(key, fallback);
+    return find_in(table, name, what, place(key));
+  }
+  /// True if the key is there; marks it as known.
+  bool has(std::string_view key);
+  std::string require_string(std::string_view key);
+  std::vector<std::int64_t> require_list(std::string_view key);
+  Settings table(std::string_view key);
+  std::vector<Settings> tables(std::string_view key);
+
+  /// Fails unless `holds`: `"batch" must be at least 1, but is 0`.
+  void check(std::string_view key, bool holds, std::string_view expected) const;
+  [[noreturn]] void fail(std::string_view key, const std::string& message, std::string hint = {}) const;
+  /// Calls `work`; an Error of it gets the place of `key` in front.
+  template <class Work>
+  auto at(std::string_view key, Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(place(key) + ": " + error.what(), error.hint());
+    }
+  }
+  /// Where `key` was written; the section if it was not.
+  std::string place(std::string_view key) const;
+  /// Throws if the section holds a key that was not asked for.
+  void finish() const;
+
+ private:
+  Settings only(std::string_view key) const;
+
+  const TomlDocument& document_;
+  std::string section_;
+  std::string what_;
+  Settings settings_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace convoke::recipe

@@ -1,0 +1,41 @@
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/recipe/toml.hpp"
+
+// One file per section; each reads and writes its keys side by side, so a new key is two lines in one file.
+namespace convoke::recipe {
+
+DataRecipe read_data(const TomlDocument& document);
+ModelRecipe read_model(const TomlDocument& document);
+TrainRecipe read_train(const TomlDocument& document);
+EnsembleRecipe read_ensemble(const TomlDocument& document);
+RunRecipe read_run(const TomlDocument& document);
+
+Settings write(const DataRecipe& data);
+Settings write(const ModelRecipe& model);
+Settings write(const TrainRecipe& train);
+Settings write(const EnsembleRecipe& ensemble);
+Settings write(const RunRecipe& run);
+
+/// A name that a recipe may use.
+struct Name {
+  std::string_view name;
+};
+
+/// A name in a recipe, and what it stands for.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+/// A number, or the word for 0.
+inline Value count_or(std::int64_t count, std::string_view word) {
+  return count == 0 ? Value(word) : Value(count);
+}
+
+}  // namespace convoke::recipe

@@ -1,0 +1,130 @@
+#include "convoke/recipe/toml.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+// Walks toml++'s tree: values become ours, tables get their place, keys their order.
+class Converter {
+ public:
+  // `place` gives the place of a line: "recipe.toml:14", or "--set ..." for all of them.
+  using Place = std::function<std::string(std::uint32_t line)>;
+  explicit Converter(Place place) : place_(std::move(place)) {}
+
+  Settings table(const toml::table& from, const std::string& path) {
+    // toml++ sorts the keys of a table; the text's order is in their places.
+    std::vector<std::pair<const toml::key*, const toml::node*>> entries;
+    for (const auto& [key, node] : from) entries.emplace_back(&key, &node);
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& a, const auto& b) { return a.first->source().begin < b.first->source().begin; });
+    Settings to;
+    to.set_where(place_(from.source().begin.line));
+    for (const auto& [key, node] : entries) {
+      const std::string full = path + std::string(key->str());
+      places_[full] = place_(key->source().begin.line);
+      to.set(key->str(), value(*node, full + "."));
+    }
+    return to;
+  }
+
+  std::map<std::string, std::string, std::less<>>&& places() { return std::move(places_); }
+
+ private:
+  Value value(const toml::node& node, const std::string& path) {
+    if (const auto* v = node.as_boolean()) return v->get();
+    if (const auto* v = node.as_integer()) return v->get();
+    if (const auto* v = node.as_floating_point()) return v->get();
+    if (const auto* v = node.as_string()) return v->get();
+    if (const auto* v = node.as_table()) return table(*v, path);
+    if (const auto* v = node.as_array()) {
+      Value::Array list;
+      for (std::size_t i = 0; i < v->size(); ++i)
+        list.push_back(value((*v)[i], fmt::format("{}{}.", path, i)));
+      return list;
+    }
+    throw Error(place_(node.source().begin.line) + ": dates and times have no meaning here",
+                "write text in quotes");
+  }
+
+  Place place_;
+  std::map<std::string, std::string, std::less<>> places_;
+};
+
+bool holds_table(const Value& value) {
+  const auto* list = std::get_if<Value::Array>(&value.data());
+  return list != nullptr &&
+         std::any_of(list->begin(), list->end(), [](const Value& v) { return v.table() != nullptr; });
+}
+
+void write_entry(std::string& out, const std::string& key, const Value& value) {
+  if (!holds_table(value)) {
+    out += fmt::format("{} = {}\n", key, value.to_string());
+    return;
+  }
+  out += fmt::format("{} = [\n", key);
+  for (const Value& item : std::get<Value::Array>(value.data()))
+    out += fmt::format("  {},\n", item.to_string());
+  out += "]\n";
+}
+
+}  // namespace
+
+std::string TomlDocument::place(std::string_view path) const {
+  for (;;) {
+    if (const auto it = places.find(path); it != places.end()) return it->second;
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string_view::npos) return settings.where();
+    path = path.substr(0, dot);
+  }
+}
+
+TomlDocument parse_toml(const std::string& text, const std::string& source) {
+  try {
+    const toml::table root = toml::parse(text, source);
+    Converter converter([&](std::uint32_t line) { return fmt::format("{}:{}", source, std::max(line, 1U)); });
+    TomlDocument document;
+    document.settings = converter.table(root, "");
+    document.settings.set_where(source);
+    document.places = converter.places();
+    return document;
+  } catch (const toml::parse_error& error) {
+    throw Error(fmt::format("{}:{}: {}", source, error.source().begin.line, error.description()),
+                "recipes are written in TOML, see docs/guide.md and https://toml.io");
+  }
+}
+
+Value parse_value(const std::string& text, const std::string& place) {
+  if (text.find('\n') != std::string::npos) return text;  // it could hold keys of its own
+  try {
+    const toml::table root = toml::parse("value = " + text);
+    return *Converter([&](std::uint32_t) { return place; }).table(root, "").find("value");
+  } catch (const toml::parse_error&) {
+    return text;
+  } catch (const Error&) {
+    return text;  // a date
+  }
+}
+
+std::string to_toml(const Settings& settings) {
+  std::string out;
+  for (const auto& [key, value] : settings.entries()) {
+    if (value.table() == nullptr) write_entry(out, key, value);
+  }
+  for (const auto& [section, value] : settings.entries()) {
+    if (value.table() == nullptr) continue;
+    out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", section);
+    for (const auto& [key, inner] : value.table()->entries()) write_entry(out, key, inner);
+  }
+  return out;
+}
+
+}  // namespace convoke::recipe

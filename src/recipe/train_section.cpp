@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/optim/optimizer.hpp"
+#include "convoke/optim/schedule.hpp"
+#include "section_reader.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+constexpr std::array kModes{Name{"sync"}, Name{"ensemble"}};
+constexpr std::array<Named<train::Reduction>, 2> kReductions{
+    {{"fast", train::Reduction::kFast}, {"exact", train::Reduction::kExact}}};
+constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
+    {{"auto", nn::ConvolutionChoice::kAuto},
+     {"direct", nn::ConvolutionChoice::kDirect},
+     {"winograd", nn::ConvolutionChoice::kWinograd}}};
+
+// Up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
+std::string lanes_near(std::int64_t batch, std::int64_t lane) {
+  std::vector<std::string> near;
+  std::int64_t below = std::min(lane, batch + 1);
+  for (int found = 0; found < 3 && --below >= 1;) {
+    if (batch % below != 0) continue;
+    near.insert(near.begin(), fmt::format("{}", below));
+    ++found;
+  }
+  std::int64_t above = std::min(lane, batch);
+  for (int found = 0; found < 3 && ++above <= batch;) {
+    if (batch % above != 0) continue;
+    near.push_back(fmt::format("{}", above));
+    ++found;
+  }
+  return join(near);
+}
+
+void check_lane(const SectionReader& read, const TrainRecipe& train) {
+  if (train.lane == 0 || train.batch % train.lane == 0) return;
+  read.fail("lane", fmt::format("lane {} does not divide batch {}", train.lane, train.batch),
+            fmt::format("lanes that do: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
+}
+
+// name, learning_rate, and every option of the optimizer with its value.
+Settings resolved_optimizer(Settings written, double& learning_rate) {
+  if (written.find("name") == nullptr) written.set("name", "adam");
+  SettingsReader read(written, "optimizer");
+  const std::string name = read.require_string("name");
+  learning_rate = read.get("learning_rate", learning_rate);
+  read.check("learning_rate", learning_rate > 0 && std::isfinite(learning_rate), "a number above 0");
+  Settings resolved{{"name", name}, {"learning_rate", learning_rate}};
+  for (const auto& [key, value] : optim::make_optimizer(written)->settings().entries()) {
+    if (key != "learning_rate") resolved.set(key, value);
+  }
+  resolved.set_where(written.where());
+  return resolved;
+}
+
+Settings resolved_schedule(const Settings& written) {
+  Settings resolved = optim::make_schedule(written)->settings();
+  resolved.set_where(written.where());
+  return resolved;
+}
+
+template <class Table, class T>
+std::string name_of(const Table& table, T value) {
+  const auto it =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.value == value; });
+  if (it == table.end()) throw Error("this choice has no name");
+  return std::string(it->name);
+}
+
+}  // namespace
+
+std::string to_string(train::Reduction reduction) { return name_of(kReductions, reduction); }
+std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
+
+TrainRecipe read_train(const TomlDocument& document) {
+  SectionReader read(document, "train");
+  TrainRecipe train;
+  train.mode = read.get_entry("mode", train.mode, kModes, "mode").name;
+  train.epochs = read.get_count("epochs", train.epochs, 0);
+  train.batch = read.get_count("batch", train.batch, 1);
+  train.lane = read.get_count_or("lane", "auto");
+  check_lane(read, train);
+  train.reduction = read.get_entry("reduction", to_string(train.reduction), kReductions, "reduction").value;
+  train.convolution =
+      read.get_entry("convolution", to_string(train.convolution), kConvolutions, "convolution").value;
+  train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
+  train.schedule = resolved_schedule(read.table("schedule"));
+  read.finish();
+  return train;
+}
+
+Settings write(const TrainRecipe& train) {
+  return {{"mode", train.mode},
+          {"epochs", train.epochs},
+          {"batch", train.batch},
+          {"lane", count_or(train.lane, "auto")},
+          {"reduction", to_string(train.reduction)},
+          {"convolution", to_string(train.convolution)},
+          {"optimizer", train.optimizer},
+          {"schedule", train.schedule}};
+}
+
+}  // namespace convoke::recipe

@@ -1,0 +1,143 @@
+#include "convoke/recipe/library.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "convoke/core/error.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "support/catch.hpp"
+
+using convoke::Error;
+using convoke::recipe::find_recipe;
+using convoke::recipe::Recipe;
+using convoke::recipe::recipe_names;
+using convoke::recipe::resolve_dataset;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder of its own, removed at the end.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("convoke-library-test-" + std::to_string(getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  fs::path write(const fs::path& name, const std::string& text) const {
+    fs::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << text;
+    return path / name;
+  }
+};
+
+// Environment variables, put back at the end.
+struct Environment {
+  std::map<std::string, std::optional<std::string>> before;
+  explicit Environment(const std::map<std::string, std::string>& values) {
+    for (const auto& [name, value] : values) {
+      const char* old = std::getenv(name.c_str());
+      before[name] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : before) {
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    }
+  }
+};
+
+constexpr const char* kRecipe = R"([data]
+path = "set/digits.h5"
+[model]
+input = [4]
+layers = [ { layer = "dense", units = 2, activation = "softmax" } ]
+)";
+
+std::string error_of(const std::string& recipe) {
+  try {
+    find_recipe(recipe);
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a recipe is found as a file, a folder and by name") {
+  const Folder folder;
+  const fs::path file = folder.write("own/digits/recipe.toml", kRecipe);
+  const Environment environment({{"CONVOKE_RECIPES", (folder.path / "own").string()}});
+  CHECK(find_recipe(file.string()) == file);
+  CHECK(find_recipe(file.parent_path().string()) == file);
+  CHECK(find_recipe("digits") == file);
+  const std::vector<std::string> names = recipe_names();
+  CHECK(std::find(names.begin(), names.end(), "digits") != names.end());
+
+  const std::string error = error_of("digit");
+  CAPTURE(error);
+  CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
+  CHECK(error_of((folder.path / "own").string()).find("holds no recipe.toml") != std::string::npos);
+  CHECK(error_of((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
+  CHECK(Recipe::load("digits").name == "digits");
+  CHECK(Recipe::load(folder.write("own/other.toml", kRecipe).string()).name == "other");
+}
+
+TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA and in the cache") {
+  const Folder folder;
+  folder.write("digits/recipe.toml", kRecipe);
+  const Environment environment({{"CONVOKE_DATA", (folder.path / "data").string()},
+                                 {"XDG_CACHE_HOME", ""},
+                                 {"HOME", (folder.path / "home").string()}});
+  const Recipe recipe = Recipe::load((folder.path / "digits").string());
+  try {
+    resolve_dataset(recipe);
+    FAIL("found a dataset that is not there");
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    CAPTURE(what);
+    CHECK(what.find("\"set/digits.h5\"") != std::string::npos);
+    CHECK(what.find((folder.path / "data/set/digits.h5").string()) != std::string::npos);
+    CHECK(error.hint().find("convoke prepare SOURCE --output set/digits.h5") != std::string::npos);
+  }
+  // The later ones first: each is preferred to those before.
+  for (const char* place :
+       {"home/.cache/convoke/set/digits.h5", "data/set/digits.h5", "digits/set/digits.h5"}) {
+    const fs::path file = folder.write(place, "");
+    CHECK(resolve_dataset(recipe) == file);
+  }
+  const Recipe absolute =
+      Recipe::load((folder.path / "digits").string(), {"data.path=" + (folder.path / "no.h5").string()});
+  CHECK_THROWS_AS(resolve_dataset(absolute), Error);
+}
+
+TEST_CASE("the recipes that come with Convoke are right") {
+  const Environment environment({{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}});
+  const Recipe ensemble = Recipe::load("mnist-ensemble");
+  const Recipe sync = Recipe::load("mnist-sync");
+  const Recipe ddp = Recipe::load("mnist-ddp");
+
+  // The papers' parameter counts.
+  CHECK(ensemble.graph().parameter_count() == 93322);
+  CHECK(sync.graph().parameter_count() == 93322);
+  CHECK(ddp.graph().parameter_count() == 906186);
+  CHECK(ddp.graph().trainable_count() == 905354);
+
+  CHECK(ensemble.train.mode == "ensemble");
+  CHECK(ensemble.ensemble.members == 0);
+  CHECK(ensemble.train.batch == 64);
+  CHECK(ensemble.train.epochs == 5);
+  CHECK(ensemble.data.validation_split == 0.2);
+  CHECK(ddp.train.batch == 2048);
+  CHECK(ddp.train.epochs == 30);
+  CHECK(ddp.data.validation_split == 0.0);
+
+  // The twin differs in its mode alone.
+  const Recipe twin = Recipe::load("mnist-ensemble",
+                                   {"train.mode=sync", "name=mnist-sync", "description=" + sync.description});
+  CHECK(twin == sync);
+}

@@ -1,0 +1,271 @@
+#include "convoke/recipe/recipe.hpp"
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using convoke::Error;
+using convoke::Settings;
+using convoke::Value;
+using convoke::recipe::Recipe;
+namespace data = convoke::data;
+namespace nn = convoke::nn;
+namespace train = convoke::train;
+
+namespace {
+
+// Line numbers of the tests below are those of this text.
+constexpr const char* kRecipe = R"(name = "small"
+seed = 7
+
+[data]
+path = "mnist.h5"
+validation_split = 0.25
+
+[model]
+input = [1, 28, 28]
+layers = [
+  { layer = "conv2d", filters = 4, kernel = 3, activation = "relu" },
+  { layer = "max_pool", size = 2 },
+  { layer = "flatten" },
+  { layer = "dense", units = 10, activation = "softmax" },
+]
+
+[train]
+mode = "ensemble"
+epochs = 5
+batch = 64
+optimizer = { name = "adam", learning_rate = 0.002 }
+
+[ensemble]
+members = 4
+shards = "stratified"
+
+[run]
+threads = 2
+)";
+
+// The text with `from` replaced by `to`.
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kRecipe;
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+struct Message {
+  std::string what, hint;
+};
+
+Message message_of(const std::string& text, const std::vector<std::string>& changes = {}) {
+  try {
+    Recipe::parse(text, "recipe.toml", changes);
+  } catch (const Error& error) {
+    return {error.what(), error.hint()};
+  }
+  return {"no error", ""};
+}
+
+std::string error_of(const std::string& from, const std::string& to) {
+  return message_of(with(from, to)).what;
+}
+std::string set_error(const std::string& change) { return message_of(kRecipe, {change}).what; }
+
+}  // namespace
+
+TEST_CASE("a recipe holds what was written, and defaults for the rest") {
+  const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml");
+  CHECK(recipe.name == "small");
+  CHECK(recipe.seed == 7);
+  CHECK(recipe.data.path == "mnist.h5");
+  CHECK(recipe.data.train_split == "train");
+  CHECK(recipe.data.test_split == "test");
+  CHECK(recipe.data.normalize == "unit");
+  CHECK(recipe.data.validation_split == 0.25);
+  CHECK(recipe.data.shuffle);
+  CHECK(recipe.model.input == std::vector<std::int64_t>{1, 28, 28});
+  CHECK(recipe.model.layers.size() == 4);
+  CHECK(recipe.train.mode == "ensemble");
+  CHECK(recipe.train.epochs == 5);
+  CHECK(recipe.train.batch == 64);
+  CHECK(recipe.train.lane == 0);
+  CHECK(recipe.train.reduction == train::Reduction::kFast);
+  CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
+  CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
+  CHECK(recipe.train.learning_rate == 0.002);
+  CHECK(*recipe.train.schedule.find("name") == Value("constant"));
+  CHECK(recipe.ensemble.members == 4);
+  CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
+  CHECK(recipe.ensemble.rule == "majority");
+  CHECK(recipe.run.threads == 2);
+  CHECK(recipe.run.checkpoint_every == 1);
+  CHECK(recipe.run.bucket_kib == 0);
+  CHECK(recipe.lane() == train::auto_lane(64));
+}
+
+TEST_CASE("the graph of a recipe has the parameters of its layers") {
+  // conv 4 x (3*3*1 + 1), dense 10 x (13*13*4 + 1)
+  CHECK(Recipe::parse(kRecipe, "recipe.toml").graph().parameter_count() == 4 * 10 + 10 * 677);
+}
+
+TEST_CASE("the resolved recipe writes every default out and parses back to an equal one") {
+  const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml");
+  const std::string text = recipe.to_toml();
+  for (const char* part : {"description = \"\"", "normalize = \"unit\"", "shuffle = true", "lane = \"auto\"",
+                           "reduction = \"fast\"", "convolution = \"auto\"", "beta_1 = ",
+                           "rule = \"majority\"", "checkpoint_every = 1", "bucket_kib = \"auto\"",
+                           "padding = \"valid\"", "bias = true", "activation = \"softmax\""}) {
+    CAPTURE(part, text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  const Recipe again = Recipe::parse(text, "recipe.toml");
+  CHECK(again == recipe);
+  CHECK(again.to_toml() == text);
+  CHECK(again.graph().summary() == recipe.graph().summary());
+  CHECK_FALSE(again == Recipe::parse(kRecipe, "recipe.toml", {"train.batch=32"}));
+}
+
+TEST_CASE("named choices are what the areas know by these names") {
+  for (const char* name : {"contiguous", "stratified", "bootstrap", "full"}) {
+    const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {std::string("ensemble.shards=") + name});
+    CHECK(recipe.ensemble.shards == data::sharding_from(name));
+    CHECK(to_string(recipe.ensemble.shards) == name);
+  }
+  data::DatasetInfo info;
+  info.sample_shape = {1, 2, 2};
+  info.channel_mean = {0.0};
+  info.channel_std = {1.0};
+  for (const char* name : {"unit", "standard", "none"}) {
+    const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {std::string("data.normalize=") + name});
+    CHECK_NOTHROW(data::normalization_from(recipe.data.normalize, info));
+  }
+  for (const char* name : {"fast", "exact"}) {
+    CHECK(to_string(Recipe::parse(kRecipe, "r", {std::string("train.reduction=") + name}).train.reduction) ==
+          name);
+  }
+  for (const char* name : {"auto", "direct", "winograd"}) {
+    CHECK(to_string(
+              Recipe::parse(kRecipe, "r", {std::string("train.convolution=") + name}).train.convolution) ==
+          name);
+  }
+}
+
+TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would be right") {
+  // Unknown keys, with the nearest one.
+  CHECK(error_of("epochs", "epoch") ==
+        "recipe.toml:19: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
+  CHECK(error_of("[train]", "[trian]") ==
+        "recipe.toml:17: recipe: unknown key \"trian\" (did you mean \"train\"?)");
+  CHECK(error_of("seed", "sede") == "recipe.toml:2: recipe: unknown key \"sede\" (did you mean \"seed\"?)");
+  CHECK(error_of("members", "nembers") ==
+        "recipe.toml:24: [ensemble]: unknown key \"nembers\" (did you mean \"members\"?)");
+
+  // Types.
+  CHECK(error_of("epochs = 5", "epochs = \"five\"") ==
+        "recipe.toml:19: [train]: \"epochs\" must be a whole number, but is text (\"five\")");
+  CHECK(error_of("path = \"mnist.h5\"", "path = 3") ==
+        "recipe.toml:5: [data]: \"path\" must be text, but is a whole number (3)");
+  CHECK(error_of("[run]\nthreads = 2", "run = 3") == "recipe.toml:27: [ensemble]: unknown key \"run\"");
+  CHECK(error_of("seed = 7", "run = 3").find("recipe.toml:2") == 0);
+
+  // Missing.
+  CHECK(error_of("path = \"mnist.h5\"", "") == "recipe.toml:4: [data]: \"path\" is missing");
+  CHECK(error_of("input = [1, 28, 28]", "") == "recipe.toml:8: [model]: \"input\" is missing");
+
+  // Ranges.
+  CHECK(error_of("seed = 7", "seed = -1") == "recipe.toml:2: recipe: \"seed\" must be at least 0, but is -1");
+  CHECK(error_of("epochs = 5", "epochs = -1") ==
+        "recipe.toml:19: [train]: \"epochs\" must be at least 0, but is -1");
+  CHECK(error_of("batch = 64", "batch = 0") ==
+        "recipe.toml:20: [train]: \"batch\" must be at least 1, but is 0");
+  CHECK(error_of("0.25", "1.0") ==
+        "recipe.toml:6: [data]: \"validation_split\" must be at least 0 and below 1, but is 1.0");
+  CHECK(error_of("0.25", "nan") ==
+        "recipe.toml:6: [data]: \"validation_split\" must be at least 0 and below 1, but is nan");
+  CHECK(
+      error_of("members = 4", "members = 0") ==
+      "recipe.toml:24: [ensemble]: \"members\" must be \"ranks\" or a whole number of at least 1, but is 0");
+  CHECK(
+      error_of("threads = 2", "threads = \"many\"") ==
+      "recipe.toml:28: [run]: \"threads\" must be \"auto\" or a whole number of at least 1, but is \"many\"");
+  CHECK(error_of("0.002", "0") ==
+        "recipe.toml:21: optimizer: \"learning_rate\" must be a number above 0, but is 0");
+  CHECK(error_of("[1, 28, 28]", "[28, 28]") ==
+        "recipe.toml:9: [model]: \"input\" must be [channels, height, width] or [features], each at least 1, "
+        "but is [28, 28]");
+  CHECK(error_of("\"small\"", "\"a/b\"") ==
+        "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
+
+  // Names.
+  CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==
+        "recipe.toml:18: unknown mode \"ensembel\" (did you mean \"ensemble\"?)");
+  CHECK(error_of("\"stratified\"", "\"stratefied\"") ==
+        "recipe.toml:25: unknown sharding \"stratefied\" (did you mean \"stratified\"?)");
+  CHECK(error_of("shards = \"stratified\"", "rule = \"majorety\"") ==
+        "recipe.toml:25: unknown voting rule \"majorety\" (did you mean \"majority\"?)");
+
+  const Message optimizer = message_of(with("\"adam\"", "\"adamm\""));
+  CHECK(optimizer.what == "recipe.toml:21: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
+  CHECK(optimizer.hint == "known: adam, rmsprop, sgd");
+}
+
+TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {
+  const Message message = message_of(with("batch = 64", "batch = 64\nlane = 10"));
+  CHECK(message.what == "recipe.toml:21: [train]: lane 10 does not divide batch 64");
+  CHECK(message.hint == "lanes that do: 2, 4, 8, 16, 32, 64; or lane = \"auto\"");
+  CHECK(message_of(with("batch = 64", "batch = 64\nlane = 100000000000")).hint ==
+        "lanes that do: 16, 32, 64; or lane = \"auto\"");
+  CHECK(Recipe::parse(with("batch = 64", "batch = 64\nlane = 16"), "recipe.toml").lane() == 16);
+}
+
+TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
+  CHECK(error_of("\"max_pool\"", "\"maxpool\"").find("recipe.toml:12: ") == 0);
+  CHECK(error_of("filters = 4", "filter = 4").find("recipe.toml:11: ") == 0);
+  CHECK(error_of("filters = 4", "filter = 4").find("did you mean \"filters\"?") != std::string::npos);
+  const std::string error = error_of("kernel = 3", "kernel = 99");
+  CAPTURE(error);
+  CHECK(error.find("recipe.toml:11: ") == 0);
+  CHECK(error.find("(N, 1, 28, 28)") != std::string::npos);
+  CHECK(message_of("[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = []\n").what ==
+        "recipe.toml:5: [model]: a model needs layers");
+}
+
+TEST_CASE("--set changes single values") {
+  const Recipe recipe = Recipe::parse(
+      kRecipe, "recipe.toml",
+      {"train.epochs=1", "train.optimizer=sgd", "train.optimizer.learning_rate=0.01", "run.threads=auto",
+       "train.mode = sync", "model.input=[1,28,28]", "train.schedule.name=cosine", "name=other"});
+  CHECK(recipe.name == "other");
+  CHECK(recipe.train.epochs == 1);
+  CHECK(recipe.train.mode == "sync");
+  CHECK(*recipe.train.optimizer.find("name") == Value("sgd"));
+  CHECK(recipe.train.learning_rate == 0.01);
+  CHECK(*recipe.train.schedule.find("name") == Value("cosine"));
+  CHECK(recipe.run.threads == 0);
+  // A key alone keeps the rest of its table.
+  const Recipe faster = Recipe::parse(kRecipe, "recipe.toml", {"train.optimizer.beta_1=0.5"});
+  CHECK(faster.train.learning_rate == 0.002);
+}
+
+TEST_CASE("an error of --set says so") {
+  CHECK(set_error("train.epoch=3") ==
+        "--set train.epoch=3: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
+  CHECK(set_error("trian.epochs=3") ==
+        "--set trian.epochs=3: recipe: unknown key \"trian\" (did you mean \"train\"?)");
+  CHECK(set_error("train.epochs=many") ==
+        "--set train.epochs=many: [train]: \"epochs\" must be a whole number, but is text (\"many\")");
+  CHECK(set_error("train.lane=7") == "--set train.lane=7: [train]: lane 7 does not divide batch 64");
+  CHECK(set_error("train.optimizer=adamm") ==
+        "--set train.optimizer=adamm: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
+  const std::string nested = set_error("train.optimizer.beta1=0.5");
+  CAPTURE(nested);
+  CHECK(nested.find("recipe.toml:21, --set train.optimizer.beta1=0.5: ") == 0);
+  CHECK(nested.find("did you mean \"beta_1\"?") != std::string::npos);
+  CHECK(set_error("train.epochs") == "--set train.epochs: expected key=value");
+  CHECK(set_error("=3") == "--set =3: a key is empty");
+  CHECK(set_error("train..epochs=3") == "--set train..epochs=3: a key is empty");
+  CHECK(set_error("train.epochs.more=3") ==
+        "--set train.epochs.more=3: \"train.epochs\" is a whole number, not a table with keys");
+  const Message layers = message_of(kRecipe, {"model.layers.0.filters=8"});
+  CHECK(layers.what == "--set model.layers.0.filters=8: layers cannot be changed from the command line");
+  CHECK(layers.hint.find("copy the recipe") == 0);
+}
