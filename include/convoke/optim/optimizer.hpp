@@ -14,7 +14,8 @@ namespace convoke::optim {
 /// A stretch of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
 class Slice {
  public:
-  /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update, from 1.
+  /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update,
+  /// from 1.
   Slice(std::span<float> parameters, std::span<const float> gradients, std::span<float* const> states,
         std::int64_t step)
       : parameters_(parameters), gradients_(gradients), states_(states), step_(step) {}
@@ -32,8 +33,9 @@ class Slice {
   std::int64_t step_;
 };
 
-/// Updates parameters from gradients, element by element: a slice updated whole equals the same slice updated in two
-/// parts, bit for bit, and parts may be updated by different threads. Holds options only, so it is const and shared.
+/// Updates parameters from gradients, element by element: a slice updated whole equals the same slice updated
+/// in two parts, bit for bit, and parts may be updated by different threads. Holds options only, so it is
+/// const and shared.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -45,8 +47,8 @@ class Optimizer {
   virtual Settings settings() const = 0;
 };
 
-/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; "learning_rate" is taken and left to
-/// the schedule. Throws Error for an unknown name, key or a value out of range.
+/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; "learning_rate" is taken
+/// and left to the schedule. Throws Error for an unknown name, key or a value out of range.
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings);
 
 std::vector<std::string> optimizer_names();

@@ -1,0 +1,29 @@
+#pragma once
+#include "convoke/optim/optimizer.hpp"
+
+namespace convoke::optim {
+
+/// Defaults are Keras'.
+struct RmsPropOptions {
+  double rho = 0.9;       ///< decay of the running mean of squared gradients, [0, 1)
+  double momentum = 0.0;  ///< [0, 1)
+  double epsilon = 1e-7;  ///< added inside the root, > 0
+};
+
+/// RMSProp (Hinton, lecture 6e of "Neural networks for machine learning", 2012), not centred.
+class RmsProp final : public Optimizer {
+ public:
+  explicit RmsProp(RmsPropOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static RmsPropOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "rmsprop"; }
+  std::size_t state_slots() const override { return options_.momentum > 0 ? 2 : 1; }  // mean square, velocity
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  RmsPropOptions options_;
+};
+
+}  // namespace convoke::optim

@@ -1,0 +1,28 @@
+#pragma once
+#include "convoke/optim/optimizer.hpp"
+
+namespace convoke::optim {
+
+/// Defaults are Keras'.
+struct SgdOptions {
+  double momentum = 0.0;  ///< [0, 1)
+  bool nesterov = false;  ///< needs a momentum above 0
+};
+
+/// Stochastic gradient descent, with momentum or Nesterov's (Sutskever et al., ICML 2013).
+class Sgd final : public Optimizer {
+ public:
+  explicit Sgd(SgdOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static SgdOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "sgd"; }
+  std::size_t state_slots() const override { return options_.momentum > 0 ? 1 : 0; }  // velocity
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  SgdOptions options_;
+};
+
+}  // namespace convoke::optim

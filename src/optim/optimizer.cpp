@@ -1,0 +1,47 @@
+#include "convoke/optim/optimizer.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "convoke/core/table.hpp"
+#include "convoke/optim/adam.hpp"
+#include "convoke/optim/rmsprop.hpp"
+#include "convoke/optim/sgd.hpp"
+
+namespace convoke::optim {
+namespace {
+
+template <class T>
+std::unique_ptr<Optimizer> make(SettingsReader& settings) {
+  return std::make_unique<T>(T::read(settings));
+}
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Optimizer> (*make)(SettingsReader& settings);
+};
+
+constexpr std::array kOptimizers{
+    Entry{"sgd", make<Sgd>},
+    Entry{"adam", make<Adam>},
+    Entry{"rmsprop", make<RmsProp>},
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const Settings& settings) {
+  const std::string name = SettingsReader(settings, "optimizer").require_string("name");
+  const Entry& entry = find_in(kOptimizers, name, "optimizer", settings.where());
+
+  SettingsReader read(settings, "optimizer \"" + name + "\"");
+  read.has("name");
+  const double rate = read.get("learning_rate", 1e-3);
+  read.check("learning_rate", rate >= 0 && std::isfinite(rate), "at least 0");
+  std::unique_ptr<Optimizer> optimizer = entry.make(read);
+  read.finish();
+  return optimizer;
+}
+
+std::vector<std::string> optimizer_names() { return names_in(kOptimizers); }
+
+}  // namespace convoke::optim

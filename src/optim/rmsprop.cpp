@@ -1,0 +1,70 @@
+#include "convoke/optim/rmsprop.hpp"
+
+#include <cmath>
+
+#include "convoke/core/multiversion.hpp"
+
+namespace convoke::optim {
+namespace {
+
+//   s <- rho s + (1 - rho) g^2
+//   w <- w - lr g / sqrt(s + eps)               every array has shape (n)
+CONVOKE_MULTIVERSION
+void plain(float* weight, const float* gradient, float* mean_square, std::size_t n, float rate, float rho,
+           float one_minus_rho, float epsilon) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float g = gradient[i];
+    mean_square[i] = rho * mean_square[i] + one_minus_rho * (g * g);
+    weight[i] -= rate * g / std::sqrt(mean_square[i] + epsilon);
+  }
+}
+
+//   s <- rho s + (1 - rho) g^2
+//   v <- mu v + lr g / sqrt(s + eps)
+//   w <- w - v
+CONVOKE_MULTIVERSION
+void with_momentum(float* weight, const float* gradient, float* mean_square, float* velocity, std::size_t n,
+                   float rate, float rho, float one_minus_rho, float momentum, float epsilon) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float g = gradient[i];
+    mean_square[i] = rho * mean_square[i] + one_minus_rho * (g * g);
+    velocity[i] = momentum * velocity[i] + rate * g / std::sqrt(mean_square[i] + epsilon);
+    weight[i] -= velocity[i];
+  }
+}
+
+}  // namespace
+
+RmsPropOptions RmsProp::read(SettingsReader& settings) {
+  RmsPropOptions options;
+  options.rho = settings.get("rho", options.rho);
+  settings.check("rho", options.rho >= 0 && options.rho < 1, "at least 0 and below 1");
+  options.momentum = settings.get("momentum", options.momentum);
+  settings.check("momentum", options.momentum >= 0 && options.momentum < 1, "at least 0 and below 1");
+  options.epsilon = settings.get("epsilon", options.epsilon);
+  settings.check("epsilon", options.epsilon > 0 && std::isfinite(options.epsilon), "above 0");
+  return options;
+}
+
+void RmsProp::step(const Slice& slice, double learning_rate) const {
+  const auto rate = static_cast<float>(learning_rate);
+  const auto rho = static_cast<float>(options_.rho);
+  const auto one_minus_rho = static_cast<float>(1 - options_.rho);
+  const auto epsilon = static_cast<float>(options_.epsilon);
+  if (options_.momentum == 0) {
+    plain(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, rho, one_minus_rho,
+          epsilon);
+  } else {
+    with_momentum(slice.parameters(), slice.gradients(), slice.state(0), slice.state(1), slice.size(), rate,
+                  rho, one_minus_rho, static_cast<float>(options_.momentum), epsilon);
+  }
+}
+
+Settings RmsProp::settings() const {
+  return {{"name", name()},
+          {"rho", options_.rho},
+          {"momentum", options_.momentum},
+          {"epsilon", options_.epsilon}};
+}
+
+}  // namespace convoke::optim

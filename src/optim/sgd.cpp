@@ -1,0 +1,63 @@
+#include "convoke/optim/sgd.hpp"
+
+#include "convoke/core/multiversion.hpp"
+
+namespace convoke::optim {
+namespace {
+
+//   w <- w - lr g                               every array has shape (n)
+CONVOKE_MULTIVERSION
+void plain(float* weight, const float* gradient, std::size_t n, float rate) {
+  for (std::size_t i = 0; i < n; ++i) weight[i] -= rate * gradient[i];
+}
+
+//   v <- mu v - lr g
+//   w <- w + v
+CONVOKE_MULTIVERSION
+void with_momentum(float* weight, const float* gradient, float* velocity, std::size_t n, float rate,
+                   float momentum) {
+  for (std::size_t i = 0; i < n; ++i) {
+    velocity[i] = momentum * velocity[i] - rate * gradient[i];
+    weight[i] += velocity[i];
+  }
+}
+
+//   v <- mu v - lr g
+//   w <- w + mu v - lr g
+CONVOKE_MULTIVERSION
+void with_nesterov(float* weight, const float* gradient, float* velocity, std::size_t n, float rate,
+                   float momentum) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float descent = rate * gradient[i];
+    velocity[i] = momentum * velocity[i] - descent;
+    weight[i] += momentum * velocity[i] - descent;
+  }
+}
+
+}  // namespace
+
+SgdOptions Sgd::read(SettingsReader& settings) {
+  SgdOptions options;
+  options.momentum = settings.get("momentum", options.momentum);
+  settings.check("momentum", options.momentum >= 0 && options.momentum < 1, "at least 0 and below 1");
+  options.nesterov = settings.get("nesterov", options.nesterov);
+  settings.check("nesterov", !options.nesterov || options.momentum > 0, "false where momentum is 0");
+  return options;
+}
+
+void Sgd::step(const Slice& slice, double learning_rate) const {
+  const auto rate = static_cast<float>(learning_rate);
+  const auto momentum = static_cast<float>(options_.momentum);
+  if (options_.momentum == 0) {
+    plain(slice.parameters(), slice.gradients(), slice.size(), rate);
+  } else {
+    const auto update = options_.nesterov ? with_nesterov : with_momentum;
+    update(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, momentum);
+  }
+}
+
+Settings Sgd::settings() const {
+  return {{"name", name()}, {"momentum", options_.momentum}, {"nesterov", options_.nesterov}};
+}
+
+}  // namespace convoke::optim

@@ -1,0 +1,123 @@
+#include "convoke/optim/optimizer.hpp"
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "optim/training.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::optim;
+
+namespace {
+
+const std::vector<Settings> kSeveral{
+    {{"name", "sgd"}},
+    {{"name", "sgd"}, {"momentum", 0.9}},
+    {{"name", "sgd"}, {"momentum", 0.9}, {"nesterov", true}},
+    {{"name", "adam"}},
+    {{"name", "adam"}, {"beta_1", 0.8}, {"beta_2", 0.95}, {"epsilon", 1e-3}},
+    {{"name", "rmsprop"}},
+    {{"name", "rmsprop"}, {"rho", 0.7}, {"momentum", 0.5}, {"epsilon", 1e-4}},
+};
+
+std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
+  RandomStream random({.seed = seed, .purpose = Purpose::kBench});
+  std::vector<float> values(n);
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+std::string error_of(const Settings& settings) {
+  try {
+    make_optimizer(settings);
+  } catch (const Error& e) {
+    return e.hint().empty() ? e.what() : std::string(e.what()) + " | " + e.hint();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a slice updated whole equals the slice updated in parts, bit for bit") {
+  constexpr std::size_t kSize = 257;
+  for (const Settings& settings : kSeveral) {
+    const auto optimizer = make_optimizer(settings);
+    for (const std::vector<std::size_t>& cuts :
+         std::vector<std::vector<std::size_t>>{{1, kSize},
+                                               {3, kSize},
+                                               {77, kSize},
+                                               {129, kSize},
+                                               {256, kSize},
+                                               {5, 6, 40, 41, 41, 250, kSize}}) {
+      Training whole(*optimizer, random_floats(kSize, 1));
+      Training parts(*optimizer, random_floats(kSize, 1));
+      for (std::uint64_t t = 0; t < 5; ++t) {
+        const std::vector<float> gradients = random_floats(kSize, 100 + t);
+        whole.step(gradients, 0.03);
+        parts.step(gradients, 0.03, cuts);
+      }
+      INFO(Value(settings).to_string() << " cut at " << cuts.front());
+      CHECK(whole.weights() == parts.weights());
+      CHECK(whole.states() == parts.states());
+      CHECK(whole.weights() != random_floats(kSize, 1));
+    }
+  }
+}
+
+TEST_CASE("an optimizer's settings make an equal optimizer") {
+  for (const Settings& settings : kSeveral) {
+    const auto original = make_optimizer(settings);
+    const auto copy = make_optimizer(original->settings());
+    INFO(Value(settings).to_string());
+    for (const auto& [key, value] : settings.entries()) CHECK(*original->settings().find(key) == value);
+    CHECK(copy->settings() == original->settings());
+    CHECK(copy->name() == original->name());
+    CHECK(copy->state_slots() == original->state_slots());
+    CHECK(fifty_steps(*copy) == fifty_steps(*original));
+  }
+}
+
+TEST_CASE("an optimizer's defaults are Keras'") {
+  CHECK(make_optimizer({{"name", "sgd"}})->settings() ==
+        Settings{{"name", "sgd"}, {"momentum", 0.0}, {"nesterov", false}});
+  CHECK(make_optimizer({{"name", "adam"}})->settings() ==
+        Settings{{"name", "adam"}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}});
+  CHECK(make_optimizer({{"name", "rmsprop"}})->settings() ==
+        Settings{{"name", "rmsprop"}, {"rho", 0.9}, {"momentum", 0.0}, {"epsilon", 1e-7}});
+  CHECK(optimizer_names() == std::vector<std::string>{"sgd", "adam", "rmsprop"});
+}
+
+TEST_CASE("an optimizer takes the learning rate and leaves it to the schedule") {
+  CHECK(make_optimizer({{"name", "adam"}, {"learning_rate", 0.1}})->settings() ==
+        make_optimizer({{"name", "adam"}})->settings());
+}
+
+TEST_CASE("a wrong optimizer is refused") {
+  Settings unknown{{"name", "adamm"}};
+  unknown.set_where("recipe.toml:14");
+  CHECK(error_of(unknown) ==
+        "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adam, rmsprop, sgd");
+  CHECK(error_of({}) == "optimizer: \"name\" is missing");
+  CHECK(error_of({{"name", "adam"}, {"beta1", 0.9}}) ==
+        "optimizer \"adam\": unknown key \"beta1\" (did you mean \"beta_1\"?) | known keys: name, "
+        "learning_rate, beta_1, "
+        "beta_2, epsilon");
+  CHECK(error_of({{"name", "sgd"}, {"momentum", 1}}) ==
+        "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1");
+  CHECK(error_of({{"name", "sgd"}, {"nesterov", true}}) ==
+        "optimizer \"sgd\": \"nesterov\" must be false where momentum is 0, but is true");
+  for (const Settings& settings : std::vector<Settings>{{{"name", "adam"}, {"beta_1", 1.0}},
+                                                        {{"name", "adam"}, {"beta_2", -0.1}},
+                                                        {{"name", "adam"}, {"epsilon", 0}},
+                                                        {{"name", "adam"}, {"epsilon", std::nan("")}},
+                                                        {{"name", "adam"}, {"learning_rate", -1}},
+                                                        {{"name", "rmsprop"}, {"rho", 1.5}},
+                                                        {{"name", "rmsprop"}, {"momentum", -1}},
+                                                        {{"name", "rmsprop"}, {"epsilon", -1e-7}}}) {
+    const auto& [key, value] = settings.entries().back();
+    const std::string message = error_of(settings);
+    INFO(message);
+    CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
+    CHECK(message.ends_with("but is " + value.to_string()));
+  }
+}

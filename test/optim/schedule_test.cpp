@@ -1,0 +1,119 @@
+#include "convoke/optim/schedule.hpp"
+
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::optim;
+
+namespace {
+
+// Factors at some steps of a run of 10 steps an epoch.
+std::vector<double> factors(const Settings& settings, std::int64_t total,
+                            const std::vector<std::int64_t>& steps) {
+  const auto schedule = make_schedule(settings);
+  std::vector<double> out;
+  for (const std::int64_t step : steps) out.push_back(schedule->factor(step, 10, total));
+  return out;
+}
+
+void check_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) CHECK(actual[i] == Catch::Approx(expected[i]).margin(1e-7));
+}
+
+std::string error_of(const Settings& settings) {
+  try {
+    make_schedule(settings);
+  } catch (const Error& e) {
+    return e.hint().empty() ? e.what() : std::string(e.what()) + " | " + e.hint();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a constant schedule is one, and what an empty table means") {
+  check_near(factors({}, 50, {0, 1, 49}), {1, 1, 1});
+  CHECK(make_schedule({})->settings() == Settings{{"name", "constant"}});
+}
+
+TEST_CASE("a step schedule drops after every so many epochs") {
+  check_near(factors({{"name", "step"}, {"drop", 0.5}, {"every_epochs", 2}}, 100, {0, 19, 20, 39, 40, 99}),
+             {1, 1, 0.5, 0.5, 0.25, 0.0625});
+  check_near(factors({{"name", "step"}, {"every_epochs", 1}}, 100, {9, 10, 20}), {1, 0.1, 0.01});
+}
+
+TEST_CASE("an exponential schedule is Keras'") {
+  // keras.optimizers.schedules.ExponentialDecay(1.0, 20, 0.5)
+  check_near(factors({{"name", "exponential"}, {"rate", 0.5}, {"epochs", 2}}, 100, {0, 1, 7, 15, 29, 30}),
+             {1.0, 0.965936303, 0.784584105, 0.594603539, 0.366021425, 0.353553385});
+}
+
+TEST_CASE("a cosine schedule is Keras'") {
+  // keras.optimizers.schedules.CosineDecay(1.0, 30, alpha=0.1)
+  check_near(factors({{"name", "cosine"}, {"floor", 0.1}}, 30, {0, 1, 7, 15, 29, 30, 31}),
+             {1.0, 0.997534811, 0.88441515, 0.549999952, 0.102465138, 0.1, 0.1});
+  check_near(factors({{"name", "cosine"}}, 30, {0, 15, 30}), {1, 0.5, 0});
+}
+
+TEST_CASE("every schedule can be warmed up, and begins when it is warm") {
+  for (Settings settings : std::vector<Settings>{{{"name", "constant"}},
+                                                 {{"name", "step"}, {"every_epochs", 1}},
+                                                 {{"name", "exponential"}, {"rate", 0.9}},
+                                                 {{"name", "cosine"}, {"floor", 0.2}}}) {
+    const auto cold = make_schedule(settings);
+    settings.set("warmup_epochs", 2);
+    check_near(factors(settings, 70, {0, 1, 9, 18, 19}), {0.05, 0.1, 0.5, 0.95, 1});
+    const auto warm = make_schedule(settings);
+    for (const std::int64_t step : {0, 1, 10, 25, 49}) {
+      CHECK(warm->factor(20 + step, 10, 70) == cold->factor(step, 10, 50));
+    }
+  }
+  // 0.25 epochs of 10 steps: three steps. A warm-up longer than the run just rises.
+  check_near(factors({{"warmup_epochs", 0.25}}, 100, {0, 1, 2, 3}), {1.0 / 3, 2.0 / 3, 1, 1});
+  check_near(factors({{"name", "cosine"}, {"warmup_epochs", 10}}, 50, {0, 49}), {0.01, 0.5});
+}
+
+TEST_CASE("a schedule's settings make an equal schedule") {
+  for (const Settings& settings : std::vector<Settings>{
+           {{"name", "constant"}},
+           {{"name", "constant"}, {"warmup_epochs", 1.5}},
+           {{"name", "step"}, {"drop", 0.3}, {"every_epochs", 4}},
+           {{"name", "exponential"}, {"rate", 0.9}, {"epochs", 2.5}, {"warmup_epochs", 3.0}},
+           {{"name", "cosine"}, {"floor", 0.05}, {"warmup_epochs", 0.5}},
+       }) {
+    CHECK(make_schedule(settings)->settings() == settings);
+    CHECK(make_schedule(make_schedule(settings)->settings())->settings() == settings);
+  }
+  CHECK(schedule_names() == std::vector<std::string>{"constant", "step", "exponential", "cosine"});
+}
+
+TEST_CASE("a wrong schedule is refused") {
+  CHECK(error_of({{"name", "cosin"}}) ==
+        "unknown schedule \"cosin\" (did you mean \"cosine\"?) | known: constant, cosine, exponential, step");
+  CHECK(error_of({{"name", "step"}}) == "schedule \"step\": \"every_epochs\" is missing");
+  CHECK(error_of({{"name", "exponential"}}) ==
+        "schedule \"exponential\": \"rate\" is missing | for example rate = 0.95");
+  CHECK(error_of({{"name", "constant"}, {"floor", 0.1}}) ==
+        "schedule \"constant\": unknown key \"floor\" | known keys: name, warmup_epochs");
+  CHECK(error_of({{"warmup_epochs", -1}}) ==
+        "schedule \"constant\": \"warmup_epochs\" must be at least 0, but is -1");
+  CHECK(error_of({{"name", "step"}, {"every_epochs", 0}}) ==
+        "schedule \"step\": \"every_epochs\" must be at least 1, but is 0");
+  for (const Settings& settings :
+       std::vector<Settings>{{{"name", "step"}, {"every_epochs", 1}, {"drop", 0}},
+                             {{"name", "exponential"}, {"rate", 1.5}},
+                             {{"name", "exponential"}, {"rate", 0.5}, {"epochs", 0}},
+                             {{"name", "cosine"}, {"floor", -0.1}},
+                             {{"warmup_epochs", std::nan("")}},
+                             {{"warmup_epochs", HUGE_VAL}}}) {
+    const auto& [key, value] = settings.entries().back();
+    const std::string message = error_of(settings);
+    INFO(message);
+    CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
+    CHECK(message.ends_with("but is " + value.to_string()));
+  }
+}

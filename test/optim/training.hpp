@@ -1,0 +1,59 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "convoke/optim/optimizer.hpp"
+
+// Weights under an optimizer, with its state.
+class Training {
+ public:
+  Training(const convoke::optim::Optimizer& optimizer, std::vector<float> weights)
+      : optimizer_(optimizer), weights_(std::move(weights)), states_(optimizer.state_slots()) {
+    for (auto& state : states_) state.resize(weights_.size());
+  }
+
+  // One step over the whole arrays, or over the parts that end at `cuts` (the last cut being the size).
+  void step(const std::vector<float>& gradients, double rate, std::vector<std::size_t> cuts = {}) {
+    if (cuts.empty()) cuts = {weights_.size()};
+    ++step_;
+    std::size_t begin = 0;
+    for (const std::size_t end : cuts) {
+      std::vector<float*> states;
+      for (auto& state : states_) states.push_back(state.data() + begin);
+      optimizer_.step({std::span(weights_).subspan(begin, end - begin),
+                       std::span(gradients).subspan(begin, end - begin), states, step_},
+                      rate);
+      begin = end;
+    }
+  }
+
+  const std::vector<float>& weights() const { return weights_; }
+  const std::vector<std::vector<float>>& states() const { return states_; }
+
+ private:
+  const convoke::optim::Optimizer& optimizer_;
+  std::vector<float> weights_;
+  std::vector<std::vector<float>> states_;
+  std::int64_t step_ = 0;
+};
+
+// Five weights after fifty steps at rate 0.01, the job whose outcome Keras 3.15 gave as
+//   w = keras.Variable(np.array([0.5 - 0.2 * i for i in range(5)], "float32"))
+//   for t in range(1, 51):
+//       g = [math.cos(0.7 * t + 1.3 * i) * 10.0 ** (i - 3) for i in range(5)]
+//       optimizer.apply([np.array(g, "float32")], [w])
+inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer) {
+  Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F});
+  std::vector<float> gradients(5);
+  for (int t = 1; t <= 50; ++t) {
+    for (int i = 0; i < 5; ++i) {
+      gradients[static_cast<std::size_t>(i)] =
+          static_cast<float>(std::cos(0.7 * t + 1.3 * i) * std::pow(10.0, i - 3));
+    }
+    training.step(gradients, 0.01);
+  }
+  return training.weights();
+}
