@@ -10,6 +10,6 @@ namespace convoke {
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 /// CRC-32 of a followed by b, from that of each and the size of b in bytes: parts can be summed apart.
-std::uint32_t crc32_combine(std::uint32_t a, std::uint32_t b, std::uint64_t b_bytes);
+std::uint32_t crc32_join(std::uint32_t a, std::uint32_t b, std::uint64_t b_bytes);
 
 }  // namespace convoke

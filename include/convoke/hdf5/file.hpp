@@ -111,9 +111,8 @@ class Group : public Object {
 
   /// Throws Error if there is none of that name, or it is no dataset.
   Dataset dataset(const std::string& name) const;
-  /// Throws Error if the name is taken.
-  Dataset create_dataset(const std::string& name, ElementType type, const Shape& shape,
-                         DatasetLayout layout = {});
+  /// Contiguous, or with deflate 1..9 compressed in chunks of one row. Throws Error if the name is taken.
+  Dataset create_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate = 0);
 
   /// Creates a dataset of T's type and writes it. `values` must have shape.elements() values.
   template <Element T>
@@ -129,6 +128,9 @@ class Group : public Object {
 
  protected:
   using Object::Object;
+  /// `reserved`: contiguous, its place in the file taken at once and left unwritten.
+  Dataset make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
+                       bool reserved);
 
  private:
   std::string absolute(const std::string& name) const;

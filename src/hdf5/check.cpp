@@ -1,0 +1,26 @@
+#include "check.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::hdf5 {
+
+void be_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+std::string innermost_reason() {
+  std::string reason;
+  const auto keep_first = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
+    if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
+    return 0;
+  };
+  // Upward begins at the innermost function.
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
+  return reason.empty() ? "no reason given" : reason;
+}
+
+void fail(const std::string& where, const std::string& what) {
+  throw Error(fmt::format("{}: {} (HDF5: {})", where, what, innermost_reason()));
+}
+
+}  // namespace convoke::hdf5

@@ -1,0 +1,34 @@
+#pragma once
+#include <hdf5.h>
+
+#include <concepts>
+#include <string>
+
+#include "convoke/hdf5/handle.hpp"
+
+namespace convoke::hdf5 {
+
+static_assert(std::same_as<hid_t, Handle::Id>);
+
+/// Stops HDF5 from printing its error stack in this thread; errors are thrown instead.
+void be_quiet();
+
+/// The first description in HDF5's error stack, which is nearest to the cause: "file doesn't exist".
+std::string innermost_reason();
+
+/// Throws Error "<where>: <what> (<innermost reason>)".
+[[noreturn]] void fail(const std::string& where, const std::string& what);
+
+/// `result` unless it is negative, HDF5's sign of failure.
+template <class T>
+T check(T result, const std::string& where, const char* what) {
+  if (result < 0) fail(where, what);
+  return result;
+}
+
+/// An identifier that HDF5 has returned, owned from here on.
+inline Handle own(hid_t id, Handle::Close close, const std::string& where, const char* what) {
+  return {check(id, where, what), close};
+}
+
+}  // namespace convoke::hdf5

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "convoke/core/error.hpp"
+#include "types.hpp"
+
+namespace convoke::hdf5 {
+namespace {
+
+std::vector<hsize_t> extents_of(hid_t space) {
+  std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
+  if (!extents.empty()) H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+  return extents;
+}
+
+/// A part of a dataset's rows: the selection in the file and its twin in memory.
+struct Rows {
+  Handle file = {}, memory = {};
+};
+
+Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, std::size_t values) {
+  Rows rows;
+  rows.file = own(H5Dget_space(dataset), H5Sclose, where, "cannot read its shape");
+  std::vector<hsize_t> count = extents_of(rows.file.get());
+  if (count.empty()) throw Error(fmt::format("{}: a single value has no rows", where));
+  std::size_t row_values = 1;
+  for (std::size_t axis = 1; axis < count.size(); ++axis) row_values *= count[axis];
+  const hsize_t total = count[0];
+  if (row_values == 0 || values % row_values != 0) {
+    throw Error(fmt::format("{}: {} values are not a whole number of rows of {}", where, values, row_values));
+  }
+  count[0] = values / row_values;
+  if (first < 0 || static_cast<hsize_t>(first) > total || count[0] > total - static_cast<hsize_t>(first)) {
+    throw Error(fmt::format("{}: no rows {} to {} among {}", where, first,
+                            first + static_cast<std::int64_t>(count[0]) - 1, total));
+  }
+  std::vector<hsize_t> start(count.size(), 0);
+  start[0] = static_cast<hsize_t>(first);
+  check(H5Sselect_hyperslab(rows.file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+        where, "cannot select rows");
+  rows.memory = own(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, where,
+                    "cannot select rows");
+  return rows;
+}
+
+template <Element T>
+void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t file, T* values) {
+  const Handle type = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
+  const H5T_class_t kind = H5Tget_class(type.get());
+  const bool readable = kind == H5T_INTEGER || (kind == H5T_FLOAT && std::floating_point<T>);
+  if (!readable) {
+    throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(element_type<T>()),
+                            kind == H5T_FLOAT ? "floating-point numbers" : "no numbers"));
+  }
+  check(H5Dread(dataset, memory_type(element_type<T>()), memory, file, H5P_DEFAULT, values), where,
+        "cannot be read");
+}
+
+void expect_size(const Dataset& dataset, std::size_t values) {
+  const Shape shape = dataset.shape();
+  if (static_cast<std::int64_t>(values) != shape.elements()) {
+    throw Error(fmt::format("{}: has shape {}, {} values, not {}", dataset.where(), shape.to_string(),
+                            shape.elements(), values));
+  }
+}
+
+}  // namespace
+
+Shape Dataset::shape() const {
+  be_quiet();
+  const Handle space = own(H5Dget_space(handle_.get()), H5Sclose, where(), "cannot read its shape");
+  const std::vector<hsize_t> extents = extents_of(space.get());
+  return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
+}
+
+ElementType Dataset::type() const {
+  be_quiet();
+  return element_type_of(own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type").get());
+}
+
+template <Element T>
+void Dataset::read(std::span<T> values) const {
+  be_quiet();
+  expect_size(*this, values.size());
+  read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, values.data());
+}
+
+template <Element T>
+void Dataset::write(std::span<const T> values) {
+  be_quiet();
+  expect_size(*this, values.size());
+  check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+        where(), "cannot be written");
+}
+
+template <Element T>
+void Dataset::read_rows(std::int64_t first, std::span<T> values) const {
+  be_quiet();
+  const Rows rows = select_rows(handle_.get(), where(), first, values.size());
+  read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), values.data());
+}
+
+template <Element T>
+void Dataset::write_rows(std::int64_t first, std::span<const T> values) {
+  be_quiet();
+  const Rows rows = select_rows(handle_.get(), where(), first, values.size());
+  check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), rows.memory.get(), rows.file.get(),
+                 H5P_DEFAULT, values.data()),
+        where(), "cannot be written");
+}
+
+std::optional<std::uint64_t> Dataset::raw_offset() const {
+  be_quiet();
+  const ElementType ours = type();
+  if (ours == ElementType::kOther) return {};
+  const Handle stored = own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type");
+  if (H5Tequal(stored.get(), memory_type(ours)) <= 0) return {};  // the other byte order
+  const Handle plist = own(H5Dget_create_plist(handle_.get()), H5Pclose, where(), "cannot read its layout");
+  if (H5Pget_layout(plist.get()) != H5D_CONTIGUOUS || H5Pget_external_count(plist.get()) != 0) return {};
+  const haddr_t offset = H5Dget_offset(handle_.get());
+  if (offset == HADDR_UNDEF) return {};  // never written
+  return offset;
+}
+
+template void Dataset::read(std::span<std::uint8_t>) const;
+template void Dataset::read(std::span<std::int32_t>) const;
+template void Dataset::read(std::span<std::int64_t>) const;
+template void Dataset::read(std::span<float>) const;
+template void Dataset::read(std::span<double>) const;
+template void Dataset::write(std::span<const std::uint8_t>);
+template void Dataset::write(std::span<const std::int32_t>);
+template void Dataset::write(std::span<const std::int64_t>);
+template void Dataset::write(std::span<const float>);
+template void Dataset::write(std::span<const double>);
+template void Dataset::read_rows(std::int64_t, std::span<std::uint8_t>) const;
+template void Dataset::read_rows(std::int64_t, std::span<std::int32_t>) const;
+template void Dataset::read_rows(std::int64_t, std::span<std::int64_t>) const;
+template void Dataset::read_rows(std::int64_t, std::span<float>) const;
+template void Dataset::read_rows(std::int64_t, std::span<double>) const;
+template void Dataset::write_rows(std::int64_t, std::span<const std::uint8_t>);
+template void Dataset::write_rows(std::int64_t, std::span<const std::int32_t>);
+template void Dataset::write_rows(std::int64_t, std::span<const std::int64_t>);
+template void Dataset::write_rows(std::int64_t, std::span<const float>);
+template void Dataset::write_rows(std::int64_t, std::span<const double>);
+
+}  // namespace convoke::hdf5

@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "convoke/core/error.hpp"
+#include "types.hpp"
+
+namespace convoke::hdf5 {
+namespace {
+
+/// Properties of new objects: no time stamps, so that equal contents are equal bytes.
+Handle creation_properties(hid_t kind) {
+  Handle plist(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(plist.get(), false);
+  return plist;
+}
+
+bool keeps_creation_order(hid_t group) {
+  const Handle plist(H5Gget_create_plist(group), H5Pclose);
+  unsigned flags = 0;
+  return plist && H5Pget_link_creation_order(plist.get(), &flags) >= 0 &&
+         (flags & H5P_CRT_ORDER_INDEXED) != 0;
+}
+
+// The object called `name`, or an empty handle. Asked link by link, since HDF5 takes a missing group on the
+// way for an error; a link that leads nowhere counts as absent.
+Handle open_object(hid_t group, const std::string& name) {
+  std::size_t end = 0;
+  while (end != std::string::npos) {
+    end = name.find('/', end + 1);
+    const std::string head = name.substr(0, end);
+    if (head == "/") continue;
+    if (head.empty() || H5Lexists(group, head.c_str(), H5P_DEFAULT) <= 0) return {};
+    if (H5Oexists_by_name(group, head.c_str(), H5P_DEFAULT) <= 0) return {};
+  }
+  return {H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose};
+}
+
+bool is_a(const Handle& object, H5I_type_t type) { return object && H5Iget_type(object.get()) == type; }
+
+Handle open_as(hid_t group, const std::string& name, const std::string& where, H5I_type_t type,
+               const char* kind) {
+  be_quiet();
+  Handle object = open_object(group, name);
+  if (!object) throw Error(fmt::format("{}: no such {}", where, kind));
+  if (!is_a(object, type)) throw Error(fmt::format("{}: is no {}", where, kind));
+  return object;
+}
+
+}  // namespace
+
+std::string Group::absolute(const std::string& name) const {
+  if (name.starts_with('/')) return name;
+  return path_ == "/" ? "/" + name : path_ + "/" + name;
+}
+
+bool Group::contains(const std::string& name) const {
+  be_quiet();
+  return static_cast<bool>(open_object(handle_.get(), name));
+}
+
+bool Group::has_group(const std::string& name) const {
+  be_quiet();
+  return is_a(open_object(handle_.get(), name), H5I_GROUP);
+}
+
+bool Group::has_dataset(const std::string& name) const {
+  be_quiet();
+  return is_a(open_object(handle_.get(), name), H5I_DATASET);
+}
+
+std::vector<std::string> Group::children() const {
+  be_quiet();
+  const H5_index_t index = keeps_creation_order(handle_.get()) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+  H5G_info_t info{};
+  check(H5Gget_info(handle_.get(), &info), where(), "cannot list its contents");
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const auto name_at = [&](char* out, std::size_t bytes) {
+      return static_cast<std::size_t>(
+          check(H5Lget_name_by_idx(handle_.get(), ".", index, H5_ITER_INC, i, out, bytes, H5P_DEFAULT),
+                where(), "cannot list its contents"));
+    };
+    std::string name(name_at(nullptr, 0), '\0');
+    name_at(name.data(), name.size() + 1);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Group Group::group(const std::string& name) const {
+  const std::string path = absolute(name);
+  const std::string place = fmt::format("{}: {}", file_.string(), path);
+  return {open_as(handle_.get(), name, place, H5I_GROUP, "group"), file_, path};
+}
+
+Group Group::create_group(const std::string& name) {
+  be_quiet();
+  if (contains(name)) return group(name);
+  // Link by link, so that the groups on the way keep the order of creation too.
+  if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
+    return create_group(name.substr(0, slash)).create_group(name.substr(slash + 1));
+  }
+  const std::string path = absolute(name);
+  const Handle plist = creation_properties(H5P_GROUP_CREATE);
+  H5Pset_link_creation_order(plist.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  return {own(H5Gcreate2(handle_.get(), name.c_str(), H5P_DEFAULT, plist.get(), H5P_DEFAULT), H5Gclose,
+              fmt::format("{}: {}", file_.string(), path), "cannot create the group"),
+          file_, path};
+}
+
+Dataset Group::dataset(const std::string& name) const {
+  const std::string path = absolute(name);
+  const std::string place = fmt::format("{}: {}", file_.string(), path);
+  return {open_as(handle_.get(), name, place, H5I_DATASET, "dataset"), file_, path};
+}
+
+Dataset Group::make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
+                            bool reserved) {
+  be_quiet();
+  assert(deflate >= 0 && deflate <= 9 && type != ElementType::kOther);
+  if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
+    return create_group(name.substr(0, slash))
+        .make_dataset(name.substr(slash + 1), type, shape, deflate, reserved);
+  }
+  const std::string path = absolute(name);
+  const std::string place = fmt::format("{}: {}", file_.string(), path);
+  if (contains(name)) throw Error(fmt::format("{}: exists already", place));
+
+  std::vector<hsize_t> extents;
+  for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+    extents.push_back(static_cast<hsize_t>(shape[axis]));
+  const char* const what = "cannot create the dataset";
+  const Handle space =
+      own(extents.empty() ? H5Screate(H5S_SCALAR)
+                          : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+          H5Sclose, place, what);
+  const Handle plist = creation_properties(H5P_DATASET_CREATE);
+  if (reserved) {
+    check(H5Pset_alloc_time(plist.get(), H5D_ALLOC_TIME_EARLY), place, what);
+    check(H5Pset_fill_time(plist.get(), H5D_FILL_TIME_NEVER), place, what);
+  }
+  if (deflate > 0 && !extents.empty() && shape.elements() > 0) {
+    std::vector<hsize_t> row = extents;
+    row[0] = 1;
+    check(H5Pset_chunk(plist.get(), static_cast<int>(row.size()), row.data()), place, what);
+    check(H5Pset_deflate(plist.get(), static_cast<unsigned>(deflate)), place, what);
+  }
+  return {own(H5Dcreate2(handle_.get(), name.c_str(), file_type(type), space.get(), H5P_DEFAULT, plist.get(),
+                         H5P_DEFAULT),
+              H5Dclose, place, what),
+          file_, path};
+}
+
+Dataset Group::create_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate) {
+  return make_dataset(name, type, shape, deflate, false);
+}
+
+template <Element T>
+Dataset Group::write(const std::string& name, std::span<const T> values, const Shape& shape) {
+  Dataset dataset = create_dataset(name, element_type<T>(), shape);
+  dataset.write(values);
+  return dataset;
+}
+
+template <Element T>
+std::vector<T> Group::read(const std::string& name) const {
+  const Dataset stored = dataset(name);
+  std::vector<T> values(static_cast<std::size_t>(stored.shape().elements()));
+  stored.read(std::span<T>(values));
+  return values;
+}
+
+template Dataset Group::write(const std::string&, std::span<const std::uint8_t>, const Shape&);
+template Dataset Group::write(const std::string&, std::span<const std::int32_t>, const Shape&);
+template Dataset Group::write(const std::string&, std::span<const std::int64_t>, const Shape&);
+template Dataset Group::write(const std::string&, std::span<const float>, const Shape&);
+template Dataset Group::write(const std::string&, std::span<const double>, const Shape&);
+template std::vector<std::uint8_t> Group::read(const std::string&) const;
+template std::vector<std::int32_t> Group::read(const std::string&) const;
+template std::vector<std::int64_t> Group::read(const std::string&) const;
+template std::vector<float> Group::read(const std::string&) const;
+template std::vector<double> Group::read(const std::string&) const;
+
+}  // namespace convoke::hdf5
