@@ -1,0 +1,172 @@
+#include "convoke/vote/rule.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::vote;
+
+namespace {
+
+// One sample: a row of class probabilities per member.
+std::int32_t elect(const std::string& rule, const std::vector<std::vector<float>>& rows) {
+  std::vector<float> probabilities;
+  for (const auto& row : rows) probabilities.insert(probabilities.end(), row.begin(), row.end());
+  const auto members = static_cast<std::int64_t>(rows.size());
+  std::int32_t elected = -1;
+  find_rule(rule)({probabilities, members, 1, static_cast<std::int64_t>(rows[0].size())}, members,
+                  {&elected, 1});
+  return elected;
+}
+
+// Probabilities in eighths, so that there are many ties and every sum is exact.
+struct RandomBallots {
+  RandomBallots(std::int64_t members, std::int64_t samples, std::int64_t classes, std::uint64_t seed) {
+    RandomStream random({.seed = seed, .purpose = Purpose::kBench});
+    for (std::int64_t i = 0; i < members * samples; ++i) {
+      std::vector<float> row(static_cast<std::size_t>(classes));
+      for (int eighth = 0; eighth < 8; ++eighth) row[random.below(row.size())] += 0.125F;
+      probabilities.insert(probabilities.end(), row.begin(), row.end());
+    }
+    view = {probabilities, members, samples, classes};
+  }
+  float at(std::int64_t member, std::int64_t sample, std::int64_t c) const {
+    return probabilities[static_cast<std::size_t>((member * view.samples + sample) * view.classes + c)];
+  }
+  std::vector<float> probabilities;
+  Ballots view;
+};
+
+// The words of the interface, slowly: candidates are struck out criterion by criterion.
+std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+  std::map<std::int64_t, int> votes;
+  for (std::int64_t m = 0; m < members; ++m) {
+    std::int64_t choice = b.view.classes - 1;
+    for (std::int64_t c = b.view.classes - 1; c >= 0; --c) {
+      if (b.at(m, sample, c) >= b.at(m, sample, choice)) choice = c;
+    }
+    ++votes[choice];
+  }
+  int most = 0;
+  for (const auto& [label, count] : votes) most = std::max(most, count);
+  std::int32_t elected = -1;
+  double highest = -1;
+  for (const auto& [label, count] : votes) {
+    if (count < most) continue;
+    double sum = 0;
+    for (std::int64_t m = 0; m < members; ++m) sum += b.at(m, sample, label);
+    if (sum > highest) {
+      highest = sum;
+      elected = static_cast<std::int32_t>(label);
+    }
+  }
+  return elected;
+}
+
+std::int32_t slow_mean(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
+  std::int32_t elected = -1;
+  double highest = -1;
+  for (std::int64_t c = 0; c < b.view.classes; ++c) {
+    double mean = 0;
+    for (std::int64_t m = 0; m < members; ++m) mean += b.at(m, sample, c);
+    mean = std::round(mean * 8) / 8 / static_cast<double>(members);
+    if (mean > highest) {
+      highest = mean;
+      elected = static_cast<std::int32_t>(c);
+    }
+  }
+  return elected;
+}
+
+}  // namespace
+
+TEST_CASE("majority: most votes win, whatever the probabilities") {
+  CHECK(elect("majority", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 1);
+  CHECK(elect("mean", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 0);
+}
+
+TEST_CASE("majority: the highest summed probability breaks a tie of votes") {
+  CHECK(elect("majority", {{0.5F, 0.25F, 0.25F}, {0.125F, 0.25F, 0.625F}}) == 2);
+  CHECK(elect("majority", {{0.625F, 0.25F, 0.125F}, {0.25F, 0.25F, 0.5F}}) == 0);
+  // Class 1 has the highest sum (1.25 of 4) but no vote; of 0 and 2 with two votes each, 2 has more.
+  CHECK(
+      elect("majority",
+            {{0.5F, 0.375F, 0.125F}, {0.5F, 0.375F, 0.125F}, {0.0F, 0.25F, 0.75F}, {0.0F, 0.375F, 0.625F}}) ==
+      2);
+}
+
+TEST_CASE("majority: the lowest label breaks a tie of votes and sums") {
+  CHECK(elect("majority", {{0.25F, 0.5F, 0.25F}, {0.25F, 0.25F, 0.5F}}) == 1);
+  CHECK(elect("majority", {{0.25F, 0.25F, 0.5F}, {0.25F, 0.5F, 0.25F}}) == 1);
+}
+
+TEST_CASE("majority: a member that cannot decide votes for the lowest label") {
+  CHECK(elect("majority", {{0.2F, 0.4F, 0.4F}}) == 1);
+  // Votes: 1 (of 1 and 2), 2, 1.
+  CHECK(elect("majority", {{0.0F, 0.5F, 0.5F}, {0.0F, 0.0F, 1.0F}, {0.0F, 0.75F, 0.25F}}) == 1);
+}
+
+TEST_CASE("mean: the lowest label breaks a tie") {
+  CHECK(elect("mean", {{0.25F, 0.5F, 0.25F}, {0.25F, 0.25F, 0.5F}}) == 1);
+  CHECK(elect("mean", {{0.5F, 0.0F, 0.5F}}) == 0);
+}
+
+TEST_CASE("votes equal a slow reference, for every prefix of members") {
+  for (const auto& [members, samples, classes] : std::vector<std::array<std::int64_t, 3>>{
+           {7, 300, 4}, {4, 100, 2}, {12, 61, 10}, {3, 5, 1}, {2, 0, 3}}) {
+    const RandomBallots ballots(members, samples, classes, static_cast<std::uint64_t>(members));
+    for (std::int64_t prefix = 1; prefix <= members; ++prefix) {
+      std::vector<std::int32_t> by_majority(static_cast<std::size_t>(samples));
+      std::vector<std::int32_t> by_mean(static_cast<std::size_t>(samples));
+      find_rule("majority")(ballots.view, prefix, by_majority);
+      find_rule("mean")(ballots.view, prefix, by_mean);
+      std::vector<std::int32_t> slow_majorities;
+      std::vector<std::int32_t> slow_means;
+      for (std::int64_t s = 0; s < samples; ++s) {
+        slow_majorities.push_back(slow_majority(ballots, prefix, s));
+        slow_means.push_back(slow_mean(ballots, prefix, s));
+      }
+      CHECK(by_majority == slow_majorities);
+      CHECK(by_mean == slow_means);
+    }
+  }
+}
+
+TEST_CASE("one member elects what it finds most probable, by every rule") {
+  const RandomBallots ballots(1, 200, 10, 5);
+  const std::vector<std::int32_t> labels = member_labels(ballots.view);
+  for (const std::string& rule : rule_names()) {
+    std::vector<std::int32_t> elected(200);
+    find_rule(rule)(ballots.view, 1, elected);
+    CHECK(elected == labels);
+  }
+}
+
+TEST_CASE("members that agree elect what they agree on, by every rule") {
+  const RandomBallots one(1, 100, 10, 6);
+  std::vector<float> probabilities;
+  for (int m = 0; m < 5; ++m)
+    probabilities.insert(probabilities.end(), one.probabilities.begin(), one.probabilities.end());
+  for (const std::string& rule : rule_names()) {
+    for (std::int64_t prefix = 1; prefix <= 5; ++prefix) {
+      std::vector<std::int32_t> elected(100);
+      find_rule(rule)({probabilities, 5, 100, 10}, prefix, elected);
+      CHECK(elected == member_labels(one.view));
+    }
+  }
+}
+
+TEST_CASE("an unknown voting rule is refused") {
+  CHECK(rule_names() == std::vector<std::string>{"majority", "mean"});
+  try {
+    find_rule("majorty");
+    FAIL();
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()) == "unknown voting rule \"majorty\" (did you mean \"majority\"?)");
+    CHECK(e.hint() == "known: majority, mean");
+  }
+}
