@@ -11,8 +11,8 @@
 
 namespace convoke::sync {
 
-/// What ranks exchange in a step: the gradient arena as floats ("fast") or as fixed point ("exact"); one is empty.
-/// Belongs to the caller; the same memory in every step.
+/// What ranks exchange in a step: the gradient arena as floats ("fast") or as fixed point ("exact"); one is
+/// empty. Belongs to the caller; the same memory in every step.
 struct Exchange {
   std::span<float> floats;
   std::span<std::int64_t> fixed;
@@ -20,7 +20,7 @@ struct Exchange {
 };
 
 struct StrategyOptions {
-  std::size_t bucket_bytes = 0;  ///< bytes a bucket carries; 0: chosen from the size of the arena
+  std::size_t bucket_bytes = 0;  ///< bytes a bucket carries, about; 0: chosen from the size of the exchange
 };
 
 /// How the ranks of a group act on a step. Called by one thread.
@@ -28,8 +28,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual void begin_step() = 0;
-  /// This rank's gradients in elements [0, end) are complete; may start to exchange them, and makes progress on what
-  /// is under way. Called often during backward, with an `end` that never falls.
+  /// This rank's gradients in elements [0, end) are complete; may start to exchange them, and makes progress
+  /// on what is under way. Called often during backward, with an `end` that never falls.
   virtual void gradients_ready(std::size_t end) = 0;
   /// Everything is complete; returns when the exchange holds the sums over the ranks.
   virtual void finish_gradients() = 0;
@@ -39,10 +39,10 @@ class Strategy {
   virtual double exposed_seconds() const = 0;
 };
 
-/// "allreduce" (sum the gradients every step) or "none". `group` must outlive the strategy. Throws Error listing the
-/// known names.
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group, Exchange exchange,
-                                        const StrategyOptions& options);
+/// "allreduce" (sum the gradients every step) or "none". The memory of `exchange` must outlive the strategy.
+/// Throws Error listing the known names.
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group,
+                                        Exchange exchange, const StrategyOptions& options);
 
 std::vector<std::string> strategy_names();
 

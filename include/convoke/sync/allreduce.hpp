@@ -1,0 +1,42 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "convoke/sync/strategy.hpp"
+
+namespace convoke::sync {
+
+/// Sums the gradients over the group in every step, in buckets: fixed slices of the exchange, the same on all
+/// ranks, so that nothing is negotiated. A bucket's sum starts in place as soon as this rank's part of it is
+/// complete, and goes on while backward computes the next. A group of one rank does nothing.
+class AllReduce final : public Strategy {
+ public:
+  AllReduce(const mpi::Communicator& group, Exchange exchange, const StrategyOptions& options);
+
+  void begin_step() override;
+  void gradients_ready(std::size_t end) override;
+  void finish_gradients() override;
+  void after_step(std::span<float>) override {}
+  double exposed_seconds() const override { return exposed_seconds_; }
+
+  /// Collectives in a step; 0 in a group of one.
+  std::size_t buckets() const { return requests_.size(); }
+
+ private:
+  std::size_t bucket_end(std::size_t bucket) const;  ///< of the elements [end of the one before, end)
+  void start_next();
+  void poll();
+
+  mpi::Communicator group_;
+  Exchange exchange_;
+  std::size_t bucket_elements_ = 0;
+  std::vector<mpi::Request> requests_;  ///< one for each bucket, so that a step allocates nothing
+  std::size_t started_ = 0;             ///< buckets
+  std::size_t done_ = 0;                ///< buckets, the first ones
+  double exposed_seconds_ = 0;
+};
+
+/// Bytes of a bucket when the user does not say, for an exchange of that many bytes.
+std::size_t bucket_bytes_for(std::size_t exchange_bytes);
+
+}  // namespace convoke::sync

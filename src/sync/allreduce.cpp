@@ -1,0 +1,75 @@
+#include "convoke/sync/allreduce.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+
+namespace convoke::sync {
+namespace {
+
+// A cache line of floats, so that no line is in two buckets, wherever the arena starts on one.
+constexpr std::size_t kAlignElements = 16;
+
+mpi::Request start_sum(const mpi::Communicator& group, const Exchange& exchange, std::size_t first,
+                       std::size_t end) {
+  return exchange.fixed.empty() ? group.start_sum(exchange.floats.subspan(first, end - first))
+                                : group.start_sum(exchange.fixed.subspan(first, end - first));
+}
+
+std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
+  return std::clamp(exchange_bytes / 4, std::size_t{64} << 10, std::size_t{1} << 20);
+}
+
+AllReduce::AllReduce(const mpi::Communicator& group, Exchange exchange, const StrategyOptions& options)
+    : group_(group), exchange_(exchange) {
+  assert(exchange.floats.empty() || exchange.fixed.empty());
+  if (group.size() == 1 || exchange.size() == 0) return;
+  const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
+  const std::size_t wanted = options.bucket_bytes == 0 ? bucket_bytes_for(bytes) : options.bucket_bytes;
+  // As many buckets as it takes, all of one size rather than a small rest at the end.
+  const std::size_t even = divide_up(exchange.size(), divide_up(bytes, wanted));
+  bucket_elements_ = divide_up(even, kAlignElements) * kAlignElements;
+  requests_.resize(divide_up(exchange.size(), bucket_elements_));
+}
+
+std::size_t AllReduce::bucket_end(std::size_t bucket) const {
+  return std::min((bucket + 1) * bucket_elements_, exchange_.size());
+}
+
+void AllReduce::start_next() {
+  requests_[started_] = start_sum(group_, exchange_, started_ * bucket_elements_, bucket_end(started_));
+  ++started_;
+}
+
+// Open MPI makes progress only inside its calls, but then on all that is under way: testing the oldest is
+// enough.
+void AllReduce::poll() {
+  while (done_ < started_ && requests_[done_].test()) ++done_;
+}
+
+void AllReduce::begin_step() {
+  assert(done_ == started_);
+  started_ = done_ = 0;
+  exposed_seconds_ = 0;
+}
+
+// Every rank starts its buckets in the same order, from the first to the last, whenever it has them; that is
+// all MPI asks, so ranks may be ahead of one another by any number of buckets.
+void AllReduce::gradients_ready(std::size_t end) {
+  assert(end <= exchange_.size());
+  while (started_ < buckets() && bucket_end(started_) <= end) start_next();
+  poll();
+}
+
+void AllReduce::finish_gradients() {
+  const auto begin = std::chrono::steady_clock::now();
+  while (started_ < buckets()) start_next();
+  for (; done_ < started_; ++done_) requests_[done_].wait();
+  exposed_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace convoke::sync

@@ -1,0 +1,254 @@
+#include "convoke/sync/allreduce.hpp"
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "support/catch.hpp"
+
+// What a step costs, counted: allocations through operator new, and the collectives that reach MPI. Each
+// wrapper has the name of an MPI function and passes the call on to the PMPI one that every MPI has for this.
+namespace {
+std::size_t allocations = 0;
+int started_sums = 0;
+int other_collectives = 0;
+std::vector<int> started_counts(1000);
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+extern "C" {
+int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request* request) {
+  started_counts[static_cast<std::size_t>(started_sums++)] = count;
+  return PMPI_Iallreduce(in, out, count, type, op, comm, request);
+}
+int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  ++other_collectives;
+  return PMPI_Allreduce(in, out, count, type, op, comm);
+}
+int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  ++other_collectives;
+  return PMPI_Reduce(in, out, count, type, op, root, comm);
+}
+int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  ++other_collectives;
+  return PMPI_Bcast(data, count, type, root, comm);
+}
+int MPI_Barrier(MPI_Comm comm) {
+  ++other_collectives;
+  return PMPI_Barrier(comm);
+}
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  ++other_collectives;
+  return PMPI_Ibarrier(comm, request);
+}
+}
+
+using namespace convoke;
+using sync::AllReduce;
+using sync::Exchange;
+
+namespace {
+
+mpi::Communicator world() { return mpi::Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)); }
+
+/// What rank r puts into element i of step s; small whole numbers, so that sums are exact in any order.
+std::int64_t gradient(int r, std::size_t i, int s) {
+  return static_cast<std::int64_t>(i % 97) * (r + 1) + s - r;
+}
+
+/// The sum of gradient() over ranks 0..n-1, in closed form: (i mod 97) n(n+1)/2 + n s - n(n-1)/2.
+std::int64_t sum_of_gradients(int n, std::size_t i, int s) {
+  return static_cast<std::int64_t>(i % 97) * n * (n + 1) / 2 + n * s - n * (n - 1) / 2;
+}
+
+template <class T>
+Exchange exchange_of(std::vector<T>& values) {
+  Exchange exchange;
+  if constexpr (std::is_same_v<T, float>) {
+    exchange.floats = values;
+  } else {
+    exchange.fixed = values;
+  }
+  return exchange;
+}
+
+template <class T>
+void fill(std::vector<T>& values, int step) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<T>(gradient(world().rank(), i, step));
+}
+
+template <class T>
+std::size_t wrong(const std::vector<T>& values, int step) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    count += values[i] != static_cast<T>(sum_of_gradients(world().size(), i, step));
+  return count;
+}
+
+/// The step of a rank that announces its gradients in slices of `slice` elements, none at all if that is 0.
+void step_in_slices(sync::Strategy& strategy, std::size_t size, std::size_t slice) {
+  strategy.begin_step();
+  for (std::size_t end = slice; slice != 0 && end < size + slice; end += slice)
+    strategy.gradients_ready(std::min(end, size));
+  strategy.finish_gradients();
+  strategy.after_step({});
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every rank ends with the sum, whatever the sizes of buckets and slices", "", float,
+                   std::int64_t) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{15}, std::size_t{16}, std::size_t{1000}, std::size_t{93'322}})
+    for (const std::size_t bucket_bytes :
+         {std::size_t{0}, std::size_t{1} << 30, size * sizeof(TestType) / 5 + 1})
+      for (const std::size_t slice : {std::size_t{0}, size, size / 3 + 1, size / 40 + 1}) {
+        std::vector<TestType> gradients(size);
+        AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = bucket_bytes});
+        for (int step = 0; step < 2; ++step) {
+          fill(gradients, step);
+          step_in_slices(strategy, size, slice);
+          INFO("size " << size << ", bucket " << bucket_bytes << ", slice " << slice << ", step " << step);
+          CHECK(wrong(gradients, step) == 0);
+        }
+      }
+}
+
+TEST_CASE("buckets are even, whole cache lines, and cover the exchange once") {
+  if (world().size() == 1) return;
+  std::vector<float> gradients(1000);
+  AllReduce strategy(world(), {gradients, {}},
+                     {.bucket_bytes = 1200});  // 4000 bytes: 4 buckets of 250, so 256
+  REQUIRE(strategy.buckets() == 4);
+  started_sums = 0;
+  step_in_slices(strategy, 1000, 0);
+  REQUIRE(started_sums == 4);
+  CHECK(std::vector<int>(started_counts.begin(), started_counts.begin() + 4) ==
+        std::vector<int>{256, 256, 256, 232});
+}
+
+TEST_CASE("a bucket starts as soon as its last element is ready, and not before") {
+  if (world().size() == 1) return;
+  std::vector<float> gradients(1000);
+  AllReduce strategy(world(), {gradients, {}}, {.bucket_bytes = 1200});  // ends at 256, 512, 768, 1000
+  strategy.begin_step();
+  started_sums = 0;
+  const auto started_at = [&](std::size_t end) {
+    strategy.gradients_ready(end);
+    return started_sums;
+  };
+  CHECK(started_at(0) == 0);
+  CHECK(started_at(255) == 0);
+  CHECK(started_at(256) == 1);
+  CHECK(started_at(256) == 1);
+  CHECK(started_at(767) == 2);
+  CHECK(started_at(999) == 3);
+  CHECK(started_at(1000) == 4);
+  strategy.finish_gradients();
+  CHECK(started_sums == 4);
+}
+
+TEST_CASE("a step makes one collective for each bucket and no other; alone, none") {
+  std::vector<std::int64_t> gradients(50'000);  // 400,000 bytes, so 4 buckets
+  AllReduce strategy(world(), exchange_of(gradients), {});
+  for (int step = 0; step < 5; ++step) {
+    fill(gradients, step);
+    started_sums = other_collectives = 0;
+    step_in_slices(strategy, gradients.size(), 777);
+    CHECK(started_sums == (world().size() == 1 ? 0 : 4));
+    CHECK(started_sums == static_cast<int>(strategy.buckets()));
+    CHECK(other_collectives == 0);
+    CHECK(wrong(gradients, step) == 0);
+  }
+}
+
+TEST_CASE("a step allocates nothing") {
+  std::vector<float> gradients(93'322);
+  AllReduce strategy(world(), exchange_of(gradients), {});
+  const std::size_t before = allocations;
+  for (int step = 0; step < 5; ++step) step_in_slices(strategy, gradients.size(), 5000);
+  CHECK(allocations == before);
+  CHECK(before > 0);  // the count works
+}
+
+TEST_CASE("a rank that is late, or has no work, holds nobody up but itself") {
+  const std::size_t size = 20'000;
+  std::vector<float> gradients(size);
+  AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = 8000});
+  for (int step = 0; step < 2 * world().size(); ++step) {
+    const bool late = world().rank() == step % world().size();
+    fill(gradients, step);
+    strategy.begin_step();
+    if (late) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (step % 2 == 0) strategy.gradients_ready(size);  // all at once, or (odd steps) only by finishing
+    } else {
+      for (std::size_t end = 0; end <= size; end += 1000) strategy.gradients_ready(end);
+    }
+    strategy.finish_gradients();
+    INFO("step " << step);
+    CHECK(wrong(gradients, step) == 0);
+    // Those on time have waited for the late one; alone, there is nobody to wait for.
+    CHECK(strategy.exposed_seconds() >= (late || world().size() == 1 ? 0 : 0.01));
+    CHECK(strategy.exposed_seconds() < 30);
+  }
+}
+
+TEST_CASE("what is under way goes on while gradients arrive") {
+  if (world().size() == 1) return;
+  const std::size_t size = 400'000;
+  std::vector<float> gradients(size);
+  AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = 400'000});
+  fill(gradients, 0);
+  strategy.begin_step();
+  // The first three buckets' sums arrive by polling alone; ten seconds are for a machine that is very busy.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::size_t missing = 1;
+  while (missing > 0 && std::chrono::steady_clock::now() < deadline) {
+    for (int poll = 0; poll < 100; ++poll) strategy.gradients_ready(size - 1);
+    missing = 0;
+    for (std::size_t i = 0; i < 300'000; ++i)
+      missing += gradients[i] != static_cast<float>(sum_of_gradients(world().size(), i, 0));
+  }
+  CHECK(missing == 0);
+  strategy.finish_gradients();
+  CHECK(wrong(gradients, 0) == 0);
+}
+
+TEST_CASE("groups exchange among themselves") {
+  const mpi::Communicator all = world();
+  const int color = all.rank() % 2;
+  const mpi::Communicator group = all.split(color, 0);
+  std::vector<float> gradients(1000, static_cast<float>(color + 1));
+  AllReduce strategy(group, exchange_of(gradients), {.bucket_bytes = 1000});
+  started_sums = 0;
+  step_in_slices(strategy, gradients.size(), 100);
+  CHECK(gradients == std::vector<float>(1000, static_cast<float>((color + 1) * group.size())));
+  CHECK(started_sums == (group.size() == 1 ? 0 : 4));
+}
+
+TEST_CASE("an empty exchange is no exchange") {
+  std::vector<float> gradients;
+  AllReduce strategy(world(), exchange_of(gradients), {});
+  started_sums = 0;
+  step_in_slices(strategy, 0, 0);
+  CHECK(started_sums == 0);
+}
+
+TEST_CASE("the size of a bucket depends on the exchange alone") {
+  CHECK(sync::bucket_bytes_for(1000) == 64 * 1024);
+  CHECK(sync::bucket_bytes_for(400'000) == 100'000);
+  CHECK(sync::bucket_bytes_for(std::size_t{100} << 20) == 1024 * 1024);
+}

@@ -1,0 +1,47 @@
+#include "convoke/sync/strategy.hpp"
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+
+mpi::Communicator world() { return mpi::Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)); }
+
+}  // namespace
+
+TEST_CASE("every strategy in the table can be made") {
+  std::vector<float> gradients(10, 1.0F);
+  CHECK(sync::strategy_names() == std::vector<std::string>{"allreduce", "none"});
+  for (const std::string& name : sync::strategy_names())
+    CHECK(sync::make_strategy(name, world(), {gradients, {}}, {}));
+}
+
+TEST_CASE("an unknown strategy ends with the known ones") {
+  std::vector<float> gradients(10);
+  try {
+    sync::make_strategy("allredcue", world(), {gradients, {}}, {});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) == "unknown strategy \"allredcue\" (did you mean \"allreduce\"?)");
+    CHECK(error.hint() == "known: allreduce, none");
+  }
+}
+
+TEST_CASE("without exchange the sums are this rank's own") {
+  std::vector<float> gradients(1000, static_cast<float>(world().rank() + 1));
+  std::vector<float> parameters(1000, 3.0F);
+  const auto strategy = sync::make_strategy("none", world(), {gradients, {}}, {});
+  strategy->begin_step();
+  strategy->gradients_ready(1000);
+  strategy->finish_gradients();
+  strategy->after_step(parameters);
+  CHECK(gradients == std::vector<float>(1000, static_cast<float>(world().rank() + 1)));
+  CHECK(parameters == std::vector<float>(1000, 3.0F));
+  CHECK(strategy->exposed_seconds() == 0);
+}
