@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/train/groups.hpp"
+#include "convoke/train/job.hpp"
+#include "convoke/train/run_folder.hpp"
+#include "convoke/train/trainer.hpp"
+
+namespace convoke::train {
+
+/// A member as it comes out of training.
+struct TrainedMember {
+  Member model;
+  std::string failure;  ///< why it has left the vote; empty if it has not
+  bool interrupted = false;
+  std::int64_t epochs_done = 0;
+  std::int64_t samples_processed = 0;
+};
+
+/// What training gives on one rank. One synchronous model is an ensemble of one member whose group is the
+/// world.
+struct Training {
+  std::vector<TrainedMember> members;  ///< those that this rank's group trained
+  std::vector<Settings> log;  ///< lines for metrics.jsonl that are not in it yet (group roots beyond rank 0)
+  bool interrupted = false;   ///< on some rank of the world: the same on all
+};
+
+/// Trains the job's members, each by its group. A member whose loss diverges is left behind with the reason,
+/// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes
+/// wrong, on the ranks where it does.
+Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+                       const mpi::Communicator& world, const RunFolder& folder, bool resume, bool quiet,
+                       Phases& phases);
+
+/// All members, in order, with their parameters at rank 0 and everything else on all ranks. Collective.
+std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,
+                                  const mpi::Communicator& world);
+
+}  // namespace convoke::train

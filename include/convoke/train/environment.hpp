@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/train/machine.hpp"
+
+namespace convoke::train {
+
+/// "0.1.0", and what `git describe` said of the source when this was built; "" if it was built elsewhere.
+std::string convoke_version();
+std::string build_description();
+
+/// "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz", from /proc/cpuinfo; "" if that does not tell.
+std::string cpu_model();
+
+/// environment.json: when, by which command, with what versions, on which machine, with which ranks bound to
+/// which cores. Keys in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
+Settings environment(const Machine& machine, int threads, const std::vector<std::string>& command);
+
+}  // namespace convoke::train

@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "convoke/data/epoch_plan.hpp"
+#include "convoke/optim/optimizer.hpp"
+#include "convoke/optim/schedule.hpp"
+#include "convoke/train/checkpoint.hpp"
+#include "convoke/train/lane_engine.hpp"
+#include "convoke/train/model_file.hpp"
+
+namespace convoke::train {
+
+/// What to train: a recipe in the types of this area, without ranks and files.
+struct Job {
+  std::string name;
+  ModelDescription model;
+  EngineOptions engine;  ///< its seed is that of the run; a member has its own
+  std::shared_ptr<const optim::Optimizer> optimizer;
+  std::shared_ptr<const optim::Schedule> schedule;
+  double learning_rate = 1e-3;
+  std::int64_t epochs = 1;
+  bool shuffle = true;
+  double validation_split = 0;
+  std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+
+  bool ensemble = false;     ///< independent members; else one model on all ranks
+  std::int64_t members = 1;  ///< > 0
+  data::Sharding shards = data::Sharding::kFull;
+  std::string shards_name = "full";
+  std::string rule = "majority";  ///< of the verdict
+
+  Mathematics mathematics;  ///< what must be equal to resume
+  std::string recipe;       ///< resolved, as TOML: kept in checkpoints
+};
+
+/// The seed of a member: the run's for member 0, else a number keyed by (seed, member) below 2^32.
+std::uint64_t member_seed(std::uint64_t seed, std::int64_t member);
+
+}  // namespace convoke::train

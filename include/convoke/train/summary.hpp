@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/train/phases.hpp"
+#include "convoke/train/verdict.hpp"
+
+namespace convoke::train {
+
+/// What a run cost. Times are makespans: of the slowest rank.
+struct Cost {
+  int ranks = 1;
+  int threads = 1;                        ///< of each rank (the largest number, should they differ)
+  int cores = 1;                          ///< worker threads of all ranks together
+  double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
+  Phases phases;                          ///< slowest()
+  std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
+
+  double core_seconds() const { return makespan_seconds * cores; }
+};
+
+/// Collective. `makespan_seconds` of this rank, taken right after a barrier.
+Cost cost_of(double makespan_seconds, int threads, const Phases& phases, const mpi::Communicator& world);
+
+/// summary.json; the keys are in docs/formats.md.
+Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);
+
+/// The same for people, with units: a block of lines and the classification report.
+std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost);
+
+/// What an evaluation says, as a part of summaries: accuracy, precision, recall, f1 (weighted), loss and
+/// accuracy of members, accuracy of each prefix under each rule, disagreement. `members`: the numbers of
+/// those evaluated.
+Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
+                            const std::vector<std::int64_t>& members);
+
+/// Lines about members and votes, and the classification report of `rule`.
+std::string evaluation_text(const Evaluation& evaluation, const std::string& rule,
+                            const std::vector<std::int64_t>& members,
+                            const std::vector<std::string>& class_names);
+
+}  // namespace convoke::train

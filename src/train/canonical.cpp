@@ -1,0 +1,62 @@
+#include "convoke/train/canonical.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::train {
+namespace {
+
+// Calls action(slot, its canonical parameter) for each slot that lies within the first `reach` floats of an
+// arena.
+template <class Action>
+void for_each_slot(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                   std::size_t reach, Action action) {
+  std::unordered_map<std::string_view, const CanonicalParameter*> by_name;
+  for (const CanonicalParameter& parameter : parameters) by_name.emplace(parameter.name, &parameter);
+  for (const nn::ParameterSlot& slot : layout.slots()) {
+    if (slot.offset + slot.size <= reach) action(slot, *by_name.at(slot.name));
+  }
+}
+
+}  // namespace
+
+std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph) {
+  std::vector<CanonicalParameter> parameters;
+  std::size_t offset = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    for (const nn::ParameterSpec& spec : node.parameters) {
+      parameters.push_back({node.name + "." + spec.name, spec.shape, offset, spec.trainable});
+      offset += parameters.back().size();
+    }
+  }
+  return parameters;
+}
+
+std::size_t canonical_values(std::span<const CanonicalParameter> parameters) {
+  return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size();
+}
+
+std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                          std::span<const float> arena) {
+  std::vector<float> canonical(canonical_values(parameters));
+  for_each_slot(parameters, layout, arena.size(), [&](const auto& slot, const CanonicalParameter& parameter) {
+    layout.unpack(slot, arena, std::span(canonical).subspan(parameter.offset, parameter.size()));
+  });
+  return canonical;
+}
+
+void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+          std::span<const float> canonical, std::span<float> arena) {
+  if (canonical.size() != canonical_values(parameters)) {
+    throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
+                            canonical_values(parameters), canonical.size()));
+  }
+  for_each_slot(parameters, layout, arena.size(), [&](const auto& slot, const CanonicalParameter& parameter) {
+    layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
+  });
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,188 @@
+#include "convoke/train/ensemble.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/metrics/run_log.hpp"
+#include "convoke/train/collective.hpp"
+
+namespace convoke::train {
+namespace {
+
+std::string title_of(const Job& job, std::int64_t member) {
+  return job.members == 1 ? job.name : fmt::format("{} member {}/{}", job.name, member + 1, job.members);
+}
+
+std::filesystem::path checkpoint_folder(const Job& job, const RunFolder& folder, std::int64_t member) {
+  return job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
+}
+
+struct Turn {
+  const Job& job;
+  const data::BatchLoader& loader;
+  const mpi::Communicator& group;
+  const RunFolder& folder;
+  bool resume;
+  bool show;
+  Phases& phases;
+};
+
+TrainedMember train_member(const Turn& turn, std::int64_t member,
+                           const std::function<void(const Settings&)>& log) {
+  const Job& job = turn.job;
+  TrainedMember result;
+  result.model.index = member;
+  result.model.seed = member_seed(job.engine.seed, member);
+  result.model.shard = job.shards_name;
+
+  const data::Holdout ids = data::hold_out(
+      data::shard(turn.loader.split().labels, job.shards, member, job.members, job.engine.seed),
+      job.validation_split);
+  result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
+  const Assignment assignment{member, result.model.seed, ids.train, ids.validation};
+  const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
+
+  metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
+  std::optional<Trainer> trainer;
+  {
+    const Timed timed(turn.phases.load);
+    Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
+                            canonical_parameters(job.model.graph), job.mathematics, job.recipe);
+    trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{&progress, log},
+                    turn.phases);
+    if (turn.resume) trainer->resume();
+  }
+  try {
+    Outcome outcome = trainer->run();
+    result.interrupted = outcome.interrupted;
+    result.epochs_done = outcome.epochs_done;
+    result.samples_processed = outcome.samples_processed;
+    result.model.validation_accuracy = outcome.validation_accuracy;
+    result.model.parameters = std::move(outcome.parameters);
+  } catch (const Divergence& error) {
+    if (!job.ensemble) throw;
+    result.failure = error.what();
+    progress.note(fmt::format("member {} leaves the vote: {}", member, error.what()));
+  }
+  return result;
+}
+
+Settings to_settings(const TrainedMember& member) {
+  return {{"member", member.model.index},
+          {"seed", static_cast<std::int64_t>(member.model.seed)},
+          {"shard", member.model.shard},
+          {"training_samples", member.model.training_samples},
+          {"validation_accuracy", member.model.validation_accuracy},
+          {"failure", member.failure},
+          {"interrupted", member.interrupted},
+          {"epochs_done", member.epochs_done},
+          {"samples_processed", member.samples_processed}};
+}
+
+TrainedMember member_from(const Settings& settings) {
+  SettingsReader read(settings, "member");
+  TrainedMember member;
+  member.model.index = read.get("member", 0);
+  member.model.seed = static_cast<std::uint64_t>(read.get("seed", 0));
+  member.model.shard = read.get("shard", "");
+  member.model.training_samples = read.get("training_samples", 0);
+  member.model.validation_accuracy = read.get("validation_accuracy", 0.0);
+  member.failure = read.get("failure", "");
+  member.interrupted = read.get("interrupted", false);
+  member.epochs_done = read.get("epochs_done", 0);
+  member.samples_processed = read.get("samples_processed", 0);
+  read.finish();
+  return member;
+}
+
+std::string to_json(const std::vector<Settings>& list) {
+  Value::Array values;
+  for (const Settings& entry : list) values.emplace_back(entry);
+  return metrics::to_json(Settings{{"list", std::move(values)}});
+}
+
+std::vector<Settings> from_json(const std::string& json) {
+  const Settings settings = metrics::settings_from_json(json, "message from another rank");
+  return SettingsReader(settings, "message").tables("list");
+}
+
+// The lines that the other groups' roots could not write themselves, appended by rank 0. Collective.
+void append_lines_of_others(std::vector<Settings> lines, metrics::RunLog* log,
+                            const mpi::Communicator& world) {
+  for (const std::string& json : world.gather(to_json(lines))) {
+    for (const Settings& line : from_json(json)) log->append(line);
+  }
+}
+
+}  // namespace
+
+Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+                       const mpi::Communicator& world, const RunFolder& folder, bool resume, bool quiet,
+                       Phases& phases) {
+  // metrics.jsonl has one writer: whole lines appended by several hosts are not safe on a network file
+  // system.
+  std::optional<metrics::RunLog> file;
+  if (world.root()) file.emplace(folder.metrics());
+  std::vector<Settings> lines;
+  std::function<void(const Settings&)> log;
+  if (groups.group.root()) {
+    log = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
+  }
+
+  const Turn turn{job, loader, groups.group, folder, resume, world.root() && !quiet, phases};
+  Training training;
+  for (const std::int64_t member : groups.turns()) {
+    training.members.push_back(train_member(turn, member, log));
+    if (training.members.back().interrupted) break;
+  }
+  const bool stopped = !training.members.empty() && training.members.back().interrupted;
+  training.interrupted = any_of(world, stopped);
+  append_lines_of_others(std::move(lines), file ? &*file : nullptr, world);
+  return training;
+}
+
+std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,
+                                  const mpi::Communicator& world) {
+  std::vector<Settings> facts;
+  std::vector<float> values;  // of the members of this group, one after the other
+  if (groups.group.root()) {
+    for (const TrainedMember& member : mine) {
+      facts.push_back(to_settings(member));
+      values.insert(values.end(), member.model.parameters.begin(), member.model.parameters.end());
+    }
+  }
+  const std::vector<std::string> all_facts = world.gather(to_json(facts));
+  const std::vector<std::vector<std::byte>> all_values = world.gather(std::as_bytes(std::span(values)));
+
+  std::vector<TrainedMember> members;
+  for (std::size_t rank = 0; rank < all_facts.size(); ++rank) {
+    const std::vector<Settings> list = from_json(all_facts[rank]);
+    std::size_t at = 0;
+    const auto good = static_cast<std::size_t>(std::count_if(
+        list.begin(), list.end(), [](const Settings& s) { return member_from(s).failure.empty(); }));
+    const std::size_t bytes = good == 0 ? 0 : all_values[rank].size() / good;
+    for (const Settings& settings : list) {
+      TrainedMember& member = members.emplace_back(member_from(settings));
+      if (!member.failure.empty()) continue;
+      member.model.parameters.resize(bytes / sizeof(float));
+      std::memcpy(member.model.parameters.data(), all_values[rank].data() + at, bytes);
+      at += bytes;
+    }
+  }
+  std::sort(members.begin(), members.end(),
+            [](const auto& a, const auto& b) { return a.model.index < b.model.index; });
+
+  std::vector<Settings> ordered;
+  for (const TrainedMember& member : members) ordered.push_back(to_settings(member));
+  const std::string told = world.broadcast(to_json(ordered));
+  if (world.root()) return members;
+  for (const Settings& settings : from_json(told)) members.push_back(member_from(settings));
+  return members;
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,97 @@
+#include "convoke/train/evaluation.hpp"
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/vote/rule.hpp"
+
+namespace convoke::train {
+namespace {
+
+// Sums over this rank's samples: for each member correct ones and loss.
+std::vector<std::int64_t> member_sums(const vote::Ballots& ballots, std::span<const std::int32_t> truth) {
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * ballots.members));
+  const float* row = ballots.probabilities.data();
+  for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
+    for (const std::int32_t label : truth) {
+      sums[2 * m] += std::max_element(row, row + ballots.classes) - row == label;
+      sums[2 * m + 1] += fixed_loss(row[label]);
+      row += ballots.classes;
+    }
+  }
+  return sums;
+}
+
+// Pairs of members that chose different classes, over all samples: pairs minus those within each class.
+std::int64_t differing_pairs(const vote::Ballots& ballots) {
+  std::int64_t differing = 0;
+  std::vector<std::int64_t> votes(static_cast<std::size_t>(ballots.classes));
+  for (std::int64_t sample = 0; sample < ballots.samples; ++sample) {
+    std::fill(votes.begin(), votes.end(), 0);
+    for (std::int64_t m = 0; m < ballots.members; ++m) {
+      const float* row = ballots.probabilities.data() + (m * ballots.samples + sample) * ballots.classes;
+      differing += m - votes[static_cast<std::size_t>(std::max_element(row, row + ballots.classes) - row)]++;
+    }
+  }
+  return differing;
+}
+
+}  // namespace
+
+const RuleOutcome& Evaluation::rule(const std::string& name) const {
+  return find_in(rules, name, "voting rule");
+}
+
+Evaluation evaluate(Evaluator& evaluator, std::int64_t members,
+                    const std::function<std::span<const float>(std::int64_t)>& parameters,
+                    const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                    const mpi::Communicator& group) {
+  if (ids.empty()) throw Error("there are no samples to evaluate on");
+  const std::span<const std::uint32_t> mine = part_of(group, ids);
+  std::vector<std::int32_t> truth;
+  for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
+
+  std::vector<float> probabilities;  // (members, samples, classes)
+  for (std::int64_t m = 0; m < members; ++m) {
+    evaluator.load(parameters(m));
+    const std::vector<float> one = evaluator.predict(loader, mine);
+    probabilities.insert(probabilities.end(), one.begin(), one.end());
+  }
+  const vote::Ballots ballots{probabilities, members, static_cast<std::int64_t>(mine.size()),
+                              evaluator.classes()};
+
+  Evaluation result{
+      .samples = static_cast<std::int64_t>(ids.size()), .members = {}, .rules = {}, .disagreement = 0};
+  std::vector<std::int64_t> sums = member_sums(ballots, truth);
+  sums.push_back(differing_pairs(ballots));
+  group.sum(sums);
+  const auto samples = static_cast<double>(result.samples);
+  for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
+    result.members.push_back({result.samples, static_cast<double>(sums[2 * m]) / samples,
+                              loss_from_fixed(sums[2 * m + 1]) / samples});
+  }
+  const auto pairs = static_cast<double>(members * (members - 1) / 2);
+  if (pairs > 0) result.disagreement = static_cast<double>(sums.back()) / (pairs * samples);
+
+  std::vector<std::int32_t> elected(mine.size());
+  for (const std::string& name : vote::rule_names()) {
+    const vote::Rule rule = vote::find_rule(name);
+    RuleOutcome& outcome = result.rules.emplace_back(RuleOutcome{name, {}});
+    for (std::int64_t m = 1; m <= members; ++m) {
+      metrics::ConfusionMatrix& matrix = outcome.prefixes.emplace_back(evaluator.classes());
+      rule(ballots, m, elected);
+      matrix.add(truth, elected);
+      group.sum(matrix.counts());
+    }
+  }
+  return result;
+}
+
+double accuracy(const metrics::ConfusionMatrix& matrix) {
+  std::int64_t correct = 0;
+  for (std::int64_t c = 0; c < matrix.classes(); ++c) correct += matrix.at(c, c);
+  return matrix.total() == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(matrix.total());
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,23 @@
+#include "convoke/train/groups.hpp"
+
+#include <algorithm>
+
+namespace convoke::train {
+
+std::vector<std::int64_t> Groups::turns() const {
+  std::vector<std::int64_t> turns;
+  for (std::int64_t member = mine; member < members; member += count) turns.push_back(member);
+  return turns;
+}
+
+std::int64_t group_of(std::int64_t rank, std::int64_t ranks, std::int64_t groups) {
+  return rank * groups / ranks;
+}
+
+Groups split(const mpi::Communicator& world, std::int64_t members) {
+  const std::int64_t groups = std::min<std::int64_t>(members, world.size());
+  const std::int64_t mine = group_of(world.rank(), world.size(), groups);
+  return {members, groups, mine, groups == 1 ? world : world.split(static_cast<int>(mine), world.rank())};
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,13 @@
+#include "convoke/train/job.hpp"
+
+#include "convoke/core/random.hpp"
+
+namespace convoke::train {
+
+std::uint64_t member_seed(std::uint64_t seed, std::int64_t member) {
+  if (member == 0) return seed;
+  // An epoch that no shuffle reaches, so that this stream is nobody else's.
+  return RandomStream({seed, Purpose::kShard, 0xFFFFFFFF, static_cast<std::uint64_t>(member)}).next_word();
+}
+
+}  // namespace convoke::train

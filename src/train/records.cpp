@@ -1,0 +1,34 @@
+#include "convoke/train/records.hpp"
+
+#include <cmath>
+
+namespace convoke::train {
+
+Settings epoch_record(std::int64_t member, const metrics::EpochFields& epoch) {
+  Settings record{{"event", "epoch"},       {"member", member},   {"epoch", epoch.epoch},
+                  {"epochs", epoch.epochs}, {"loss", epoch.loss}, {"accuracy", epoch.accuracy}};
+  if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
+  if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
+  record.set("images_per_second", epoch.images_per_second);
+  record.set("seconds", epoch.seconds);
+  return record;
+}
+
+Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {
+  Value::Array accuracies;
+  Value::Array losses;
+  for (const Score& member : evaluation.members) {
+    accuracies.emplace_back(member.accuracy);
+    losses.emplace_back(member.loss);
+  }
+  Settings record{{"event", "evaluation"},
+                  {"split", split},
+                  {"samples", evaluation.samples},
+                  {"member_accuracy", std::move(accuracies)},
+                  {"member_loss", std::move(losses)},
+                  {"disagreement", evaluation.disagreement}};
+  for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all()));
+  return record;
+}
+
+}  // namespace convoke::train

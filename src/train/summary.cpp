@@ -1,0 +1,170 @@
+#include "convoke/train/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/classification_report.hpp"
+
+namespace convoke::train {
+namespace {
+
+double images_per_second(const Verdict& verdict, const Cost& cost) {
+  const double seconds = cost.phases.steps;
+  return seconds > 0 ? static_cast<double>(verdict.samples_processed()) / seconds : 0;
+}
+
+double mean_validation_accuracy(const Verdict& verdict) {
+  double sum = 0;
+  for (const std::int64_t voter : verdict.voters) {
+    sum += verdict.members[static_cast<std::size_t>(voter)].model.validation_accuracy;
+  }
+  return sum / static_cast<double>(verdict.voters.size());
+}
+
+Value::Array member_facts(const Verdict& verdict) {
+  Value::Array list;
+  for (const TrainedMember& member : verdict.members) {
+    Settings facts{{"member", member.model.index},
+                   {"seed", static_cast<std::int64_t>(member.model.seed)},
+                   {"shard", member.model.shard},
+                   {"training_samples", member.model.training_samples},
+                   {"epochs", member.epochs_done}};
+    if (!std::isnan(member.model.validation_accuracy)) {
+      facts.set("validation_accuracy", member.model.validation_accuracy);
+    }
+    if (!member.failure.empty()) facts.set("failure", member.failure);
+    list.emplace_back(std::move(facts));
+  }
+  return list;
+}
+
+}  // namespace
+
+Cost cost_of(double makespan_seconds, int threads, const Phases& phases, const mpi::Communicator& world) {
+  std::int64_t cores = threads;
+  world.sum(std::span<std::int64_t>(&cores, 1));
+  double largest[] = {makespan_seconds, static_cast<double>(threads),
+                      static_cast<double>(peak_resident_bytes())};
+  world.max(largest);
+  return {.ranks = world.size(),
+          .threads = static_cast<int>(largest[1]),
+          .cores = static_cast<int>(cores),
+          .makespan_seconds = largest[0],
+          .phases = phases.slowest(world),
+          .peak_resident_bytes = static_cast<std::uint64_t>(largest[2])};
+}
+
+Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
+                            const std::vector<std::int64_t>& members) {
+  const metrics::ClassificationReport report = metrics::classification_report(evaluation.rule(rule).all());
+  Value::Array each;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    each.emplace_back(Settings{{"member", members[m]},
+                               {"accuracy", evaluation.members[m].accuracy},
+                               {"loss", evaluation.members[m].loss}});
+  }
+  Settings prefixes;
+  for (const RuleOutcome& outcome : evaluation.rules) {
+    Value::Array accuracies;
+    for (const metrics::ConfusionMatrix& matrix : outcome.prefixes) accuracies.emplace_back(accuracy(matrix));
+    prefixes.set(outcome.name, std::move(accuracies));
+  }
+  return {{"samples", evaluation.samples},
+          {"accuracy", report.accuracy},
+          {"precision", report.weighted.precision},
+          {"recall", report.weighted.recall},
+          {"f1", report.weighted.f1},
+          {"rule", rule},
+          {"members", std::move(each)},
+          {"prefix_accuracy", std::move(prefixes)},
+          {"disagreement", evaluation.disagreement}};
+}
+
+Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
+  Settings result{{"name", job.name},
+                  {"mode", job.ensemble ? "ensemble" : "sync"},
+                  {"reduction", job.engine.reduction == Reduction::kExact ? "exact" : "fast"},
+                  {"seed", static_cast<std::int64_t>(job.engine.seed)},
+                  {"ranks", cost.ranks},
+                  {"threads", cost.threads},
+                  {"members", job.members},
+                  {"epochs", job.epochs},
+                  {"batch", job.engine.batch},
+                  {"lane", job.engine.lane},
+                  {"parameters", job.model.graph.trainable_count()},
+                  {"makespan_seconds", cost.makespan_seconds},
+                  {"phases", Settings{{"load", cost.phases.load},
+                                      {"compute", cost.phases.compute()},
+                                      {"exposed_communication", cost.phases.exposed_communication},
+                                      {"evaluation", cost.phases.evaluation},
+                                      {"gather", cost.phases.gather},
+                                      {"checkpoint", cost.phases.checkpoint}}},
+                  {"seconds_to_first_step", cost.phases.first_step},
+                  {"images_per_second", images_per_second(verdict, cost)},
+                  {"core_seconds", cost.core_seconds()},
+                  {"peak_rss_mib", static_cast<double>(cost.peak_resident_bytes) / (1024.0 * 1024.0)},
+                  {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
+                  {"member_facts", member_facts(verdict)}};
+  const double validation = mean_validation_accuracy(verdict);
+  if (!std::isnan(validation)) result.set("validation_accuracy", validation);
+  return result;
+}
+
+std::string evaluation_text(const Evaluation& evaluation, const std::string& rule,
+                            const std::vector<std::int64_t>& members,
+                            const std::vector<std::string>& class_names) {
+  std::string text;
+  if (members.size() > 1) {
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {:.4f}\n", members[m],
+                          evaluation.members[m].accuracy, evaluation.members[m].loss);
+    }
+    for (const RuleOutcome& outcome : evaluation.rules) {
+      text += fmt::format("  {:<10} ", outcome.name);
+      for (const metrics::ConfusionMatrix& matrix : outcome.prefixes)
+        text += fmt::format(" {:.4f}", accuracy(matrix));
+      text += fmt::format("   (the first 1 .. {} members)\n", members.size());
+    }
+    text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
+                        evaluation.disagreement);
+  } else {
+    text += fmt::format("  accuracy {:.4f}   loss {:.4f}\n", evaluation.members.front().accuracy,
+                        evaluation.members.front().loss);
+  }
+  const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  return text + "\n" + metrics::to_text(metrics::classification_report(matrix), class_names);
+}
+
+std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
+  const Phases& phases = cost.phases;
+  std::string text = fmt::format(
+      "{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name,
+      job.ensemble ? fmt::format("ensemble of {}", job.members) : std::string("one synchronous model"),
+      cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
+      job.engine.reduction == Reduction::kExact ? "exact" : "fast");
+  text += fmt::format(
+      "  makespan      {:.2f} s   (load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
+      "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",
+      cost.makespan_seconds, phases.load, phases.compute(), phases.exposed_communication, phases.evaluation,
+      phases.gather, phases.checkpoint);
+  text += fmt::format("  training      {} images/s over {} images\n",
+                      format_count(std::llround(images_per_second(verdict, cost))),
+                      format_count(verdict.samples_processed()));
+  text += fmt::format("  cost          {:.1f} core-seconds, peak memory {} per rank\n", cost.core_seconds(),
+                      format_bytes(cost.peak_resident_bytes));
+  text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));
+  const double validation = mean_validation_accuracy(verdict);
+  if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
+  for (const TrainedMember& member : verdict.members) {
+    if (!member.failure.empty()) {
+      text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
+    }
+  }
+  text += fmt::format("test, {} images{}\n", format_count(verdict.test.samples),
+                      job.ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
+  return text + evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names);
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,163 @@
+#include "convoke/train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/train/collective.hpp"
+#include "convoke/train/engine_state.hpp"
+#include "convoke/train/records.hpp"
+
+namespace convoke::train {
+namespace {
+
+EngineOptions options_for(const Job& job, const Assignment& assignment) {
+  EngineOptions options = job.engine;
+  options.seed = assignment.seed;
+  return options;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
+                 const mpi::Communicator& group, Checkpoints checkpoints, Reports reports, Phases& phases)
+    : job_(job),
+      assignment_(assignment),
+      loader_(loader),
+      group_(group),
+      checkpoints_(std::move(checkpoints)),
+      reports_(std::move(reports)),
+      phases_(phases),
+      parameters_(canonical_parameters(job.model.graph)),
+      engine_(job.model.graph, options_for(job, assignment), loader, *job.optimizer, group),
+      stop_(group) {}
+
+Outcome Trainer::run() {
+  bool interrupted = false;
+  while (!interrupted && state_.epochs_done < job_.epochs) {
+    interrupted = !train_epoch();
+    const bool due = job_.checkpoint_every > 0 && state_.epochs_done % job_.checkpoint_every == 0;
+    if (interrupted || due || state_.epochs_done == job_.epochs) save_checkpoint();
+  }
+  phases_.exposed_communication += engine_.exposed_seconds();
+  return {.interrupted = interrupted,
+          .epochs_done = state_.epochs_done,
+          .samples_processed = samples_processed_,
+          .validation_accuracy = assignment_.validation.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                                : state_.last_validation_accuracy,
+          .parameters = unpack(parameters_, engine_.layout(), engine_.parameters())};
+}
+
+// The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
+// next step.
+bool Trainer::train_epoch() {
+  const data::EpochPlan plan(assignment_.training, assignment_.seed,
+                             static_cast<std::uint32_t>(state_.epochs_done), job_.engine.batch, job_.shuffle);
+  steps_per_epoch_ = plan.steps();
+  if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
+  const std::int64_t samples_before = samples_processed_;
+  double seconds = 0;
+  while (state_.steps_done < plan.steps()) {
+    seconds += take_step(plan.step(state_.steps_done));
+    show(static_cast<double>(samples_processed_ - samples_before) / seconds);
+    if (stop_.after_step()) return false;
+  }
+  finish_epoch(seconds, samples_processed_ - samples_before);
+  return true;
+}
+
+void Trainer::show(double images_per_second) {
+  if (reports_.progress == nullptr) return;
+  const auto size = static_cast<std::int64_t>(assignment_.training.size());
+  const auto seen = static_cast<double>(std::min(state_.steps_done * job_.engine.batch, size));
+  reports_.progress->update(state_.updates, {.epoch = state_.epochs_done + 1,
+                                             .epochs = job_.epochs,
+                                             .loss = state_.loss_sum / seen,
+                                             .accuracy = state_.correct_sum / seen,
+                                             .images_per_second = images_per_second});
+}
+
+void Trainer::note(const std::string& text) {
+  if (reports_.progress != nullptr) reports_.progress->note(text);
+}
+
+double Trainer::take_step(std::span<const std::uint32_t> ids) {
+  const double rate = job_.learning_rate *
+                      job_.schedule->factor(state_.updates, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
+  const Stopwatch watch;
+  const LaneEngine::StepResult result =
+      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate);
+  const double seconds = watch.seconds();
+  phases_.steps += seconds;
+  if (!std::isfinite(result.loss)) diverged();
+  const auto samples = static_cast<double>(ids.size());
+  state_.loss_sum += result.loss * samples;
+  state_.correct_sum += result.accuracy * samples;
+  samples_processed_ += static_cast<std::int64_t>(ids.size());
+  ++state_.steps_done;
+  ++state_.updates;
+  return seconds;
+}
+
+void Trainer::diverged() {
+  const std::string where = engine_.diagnose();
+  throw Divergence(
+      fmt::format("the loss is not finite at epoch {}, step {}: first in {}", state_.epochs_done + 1,
+                  state_.steps_done + 1, where),
+      "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data");
+}
+
+void Trainer::finish_epoch(double seconds, std::int64_t samples) {
+  const auto size = static_cast<double>(assignment_.training.size());
+  metrics::EpochFields line{.epoch = state_.epochs_done + 1,
+                            .epochs = job_.epochs,
+                            .loss = state_.loss_sum / size,
+                            .accuracy = state_.correct_sum / size,
+                            .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
+                            .seconds = seconds};
+  if (!assignment_.validation.empty()) {
+    const Score validation = validate();
+    line.validation_loss = validation.loss;
+    line.validation_accuracy = state_.last_validation_accuracy = validation.accuracy;
+    state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
+  }
+  ++state_.epochs_done;
+  state_.steps_done = 0;
+  state_.loss_sum = state_.correct_sum = 0;
+  if (reports_.progress != nullptr) reports_.progress->epoch_line(line);
+  if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
+}
+
+Score Trainer::validate() {
+  const Timed timed(phases_.evaluation);
+  if (!evaluator_) {
+    evaluator_.emplace(
+        job_.model.graph,
+        EvaluatorOptions{.threads = job_.engine.threads, .chunk = 0, .convolution = job_.engine.convolution});
+  }
+  evaluator_->load(unpack(parameters_, engine_.layout(), engine_.parameters()));
+  return score(*evaluator_, loader_, assignment_.validation, group_);
+}
+
+void Trainer::save_checkpoint() {
+  const Timed timed(phases_.checkpoint);
+  if (!group_.root()) return;
+  capture(engine_, job_.optimizer->state_slots(), parameters_, state_);
+  checkpoints_.save(state_);
+  state_.parameters = {};
+  state_.optimizer = {};
+}
+
+void Trainer::resume() {
+  const std::string bytes = on_root(group_, [&] {
+    const std::optional<CheckpointState> newest = checkpoints_.newest([&](const auto& why) { note(why); });
+    return newest ? to_bytes(*newest) : std::string();
+  });
+  if (bytes.empty()) return;
+  state_ = checkpoint_from_bytes(bytes);
+  restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
+  note(fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
+}
+
+}  // namespace convoke::train

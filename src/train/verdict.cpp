@@ -1,0 +1,84 @@
+#include "convoke/train/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/run_log.hpp"
+#include "convoke/train/collective.hpp"
+#include "convoke/train/records.hpp"
+
+namespace convoke::train {
+namespace {
+
+void write_models(const Job& job, const std::vector<const Member*>& voters, const RunFolder& folder) {
+  if (!job.ensemble) {
+    write_model(folder.model(), job.model, voters.front()->parameters);
+    return;
+  }
+  write_ensemble(folder.ensemble(), job.model, voters);
+}
+
+[[noreturn]] void nobody_left(const std::vector<TrainedMember>& members) {
+  std::vector<std::string> reasons;
+  for (const TrainedMember& member : members) {
+    reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
+  }
+  throw Error("no member is left to vote: " + join(reasons, "; "),
+              "lower the learning rate, or look at the data");
+}
+
+}  // namespace
+
+std::int64_t Verdict::samples_processed() const {
+  return std::transform_reduce(members.begin(), members.end(), std::int64_t{0}, std::plus<>(),
+                               [](const TrainedMember& member) { return member.samples_processed; });
+}
+
+Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
+                const data::BatchLoader& test, const RunFolder& folder, Phases& phases) {
+  Verdict verdict;
+  verdict.rule = job.rule;
+  std::vector<const Member*> voters;
+  {
+    const Timed timed(phases.gather);
+    verdict.members = gather(std::move(training.members), groups, world);
+    for (const TrainedMember& member : verdict.members) {
+      if (!member.failure.empty()) continue;
+      voters.push_back(&member.model);
+      verdict.voters.push_back(member.model.index);
+    }
+    if (voters.empty()) nobody_left(verdict.members);
+    on_root(world, [&] {
+      write_models(job, voters, folder);
+      return std::string();
+    });
+  }
+  const Timed timed(phases.evaluation);
+  Evaluator evaluator(job.model.graph,
+                      {.threads = job.engine.threads, .chunk = 0, .convolution = job.engine.convolution});
+  verdict.test = evaluate_from_root(evaluator, voters, test, world);
+  verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
+  on_root(world, [&] {
+    metrics::RunLog(folder.metrics()).append(evaluation_record("test", verdict.test));
+    return std::string();
+  });
+  return verdict;
+}
+
+Evaluation evaluate_from_root(Evaluator& evaluator, std::span<const Member* const> models,
+                              const data::BatchLoader& loader, const mpi::Communicator& world) {
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::vector<float> parameters(evaluator.parameter_values());
+  const auto next = [&](std::int64_t member) -> std::span<const float> {
+    if (world.root()) parameters = models[static_cast<std::size_t>(member)]->parameters;
+    world.broadcast(std::as_writable_bytes(std::span(parameters)));
+    return parameters;
+  };
+  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world);
+}
+
+}  // namespace convoke::train
