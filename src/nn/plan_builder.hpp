@@ -77,7 +77,7 @@ class PlanBuilder {
   // Values. A view (flatten) shares the value of its input.
   Tensor value(std::size_t node) const { return values_[alias_[node]]; }
   void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
-  void set_alias(std::size_t node, std::size_t input) { alias_[node] = alias_[input]; }
+  void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
   /// True if something before `node`'s output wants its gradient.
   bool needs_gradient(std::size_t node) const { return needs_gradient_[alias_[node]]; }
 

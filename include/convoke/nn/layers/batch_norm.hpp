@@ -1,0 +1,33 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct BatchNormOptions {
+  double momentum = 0.99;  ///< of the running statistics, [0, 1]
+  double epsilon = 1e-3;   ///< added to the variance, > 0
+};
+
+/// Batch normalisation over the samples (and pixels) of a lane, per channel; a step's running statistics move by the
+/// mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased variance as Keras.
+/// Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
+class BatchNorm final : public Layer {
+ public:
+  explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}
+  std::string_view type() const override { return "batch_norm"; }
+  Shape output_shape(std::span<const Shape> inputs) const override { return inputs[0]; }
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  BatchNormOptions options_;
+};
+
+Symbol batch_norm(Symbol x, BatchNormOptions options = {});
+
+}  // namespace convoke::nn

@@ -1,0 +1,19 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+/// exp(x_i) / sum_j exp(x_j) over the classes, (N, K) -> (N, K). As the last layer it is part of the loss in training.
+class Softmax final : public Layer {
+ public:
+  std::string_view type() const override { return "softmax"; }
+  Shape output_shape(std::span<const Shape> inputs) const override;
+  Settings settings() const override { return {{"layer", "softmax"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+Symbol softmax(Symbol x);
+
+}  // namespace convoke::nn

@@ -1,0 +1,29 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+/// (N, C, H, W) -> (N, C * H * W), channels first. Costs nothing: a view.
+class Flatten final : public Layer {
+ public:
+  std::string_view type() const override { return "flatten"; }
+  Shape output_shape(std::span<const Shape> inputs) const override { return {inputs[0].elements()}; }
+  Settings settings() const override { return {{"layer", "flatten"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+/// Element-wise sum of two or more inputs of one shape: the residual connection.
+class Add final : public Layer {
+ public:
+  std::string_view type() const override { return "add"; }
+  Shape output_shape(std::span<const Shape> inputs) const override;
+  Settings settings() const override { return {{"layer", "add"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+Symbol flatten(Symbol x);
+Symbol add(Symbol a, Symbol b);
+
+}  // namespace convoke::nn

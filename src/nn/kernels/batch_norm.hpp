@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+
+#include "nn/channel_blocks.hpp"
+
+namespace convoke::nn {
+
+/// Batch normalisation, each lane by itself (S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015), together with
+/// the ReLU and the max pooling that may follow it: both directions read and write what they must once.
+struct BatchNormShape {
+  ChannelBlocks in;
+  std::int64_t lane = 0;    ///< samples per lane; divides in.samples
+  bool relu = false;
+  std::int64_t pool_height = 1, pool_width = 1;  ///< windows that tile the image; 1 x 1: no pooling
+  bool pooled() const { return pool_height * pool_width > 1; }
+  std::int64_t lanes() const { return in.samples / lane; }
+  std::int64_t out_height() const { return in.height / pool_height; }
+  std::int64_t out_width() const { return in.width / pool_width; }
+};
+
+/// What forward keeps for backward. mean, scale and variance are (lanes, padded channels); scale is 1 / sqrt(var + eps).
+/// Pooled only: winners and x_hat (the normalised winner) as large as y.
+struct BatchNormMemory {
+  float* mean = nullptr;
+  float* scale = nullptr;
+  float* variance = nullptr;
+  std::uint8_t* winners = nullptr;
+  float* x_hat = nullptr;
+};
+
+/// y = pool(relu(gamma * (x - mean) / sqrt(var + eps) + beta)), mean and (biased) variance over a lane's samples and
+/// pixels. gamma, beta: padded channels.
+void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
+                        float epsilon, const BatchNormMemory& memory, float* y);
+
+/// The same with given statistics (padded channels each).
+void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
+                          const float* mean, const float* variance, float epsilon, float* y);
+
+/// dx, d gamma and d beta (summed over lanes; overwritten) from dy. dx may be dy if there is no pooling.
+void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
+                         const float* beta, const BatchNormMemory& memory, float* dx, float* dgamma, float* dbeta);
+
+}  // namespace convoke::nn

@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+
+#include "convoke/core/random.hpp"
+#include "nn/channel_blocks.hpp"
+
+namespace convoke::nn {
+
+/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample takes word e % 4 of the Philox counter
+/// (e / 4, stream, sample low, sample high): the same for any layout, batch, rank or thread. keep (one byte an element,
+/// in the order of x) is written for backward.
+void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key, std::uint32_t stream,
+                     const std::uint32_t* samples, float* y, std::uint8_t* keep);
+
+/// dx = keep ? dy / (1 - rate) : 0; n elements; dx may be dy.
+void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n);
+
+}  // namespace convoke::nn

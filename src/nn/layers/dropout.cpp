@@ -1,0 +1,58 @@
+#include "convoke/nn/layers/dropout.hpp"
+
+#include <fmt/format.h>
+
+#include "nn/kernels/dropout.hpp"
+#include "nn/plan_builder.hpp"
+
+namespace convoke::nn {
+
+Settings Dropout::settings() const { return {{"layer", "dropout"}, {"rate", rate_}}; }
+
+LayerPtr Dropout::make(SettingsReader& read) {
+  read.require_value("rate");
+  const double rate = read.get("rate", 0.0);
+  if (!(rate >= 0 && rate < 1)) read.fail(fmt::format("\"rate\" must be in [0, 1), but is {}", rate));
+  return std::make_shared<Dropout>(rate);
+}
+
+void Dropout::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  if (!plan.training() || rate_ == 0) return plan.set_alias(node.index, from);
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const std::size_t count = x.desc.get_size() / sizeof(float);
+  const Ref keep = plan.allocate_bytes(count);
+  const auto stream = static_cast<std::uint32_t>(node.index);
+  const double rate = rate_;
+  plan.add_kernel(
+      node, "forward",
+      [=](const Frame& frame) {
+        dropout_forward(blocks, frame.at(x), rate,
+                        philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                        frame.key.samples.data(), frame.at(y), reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+      },
+      {x.ref, y.ref, keep}, y);
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    plan.add_kernel(
+        node, "backward",
+        [=](const Frame& frame) {
+          dropout_backward(frame.at(dy), reinterpret_cast<const std::uint8_t*>(frame.address(keep)), rate,
+                           frame.at(dx), count);
+        },
+        {dy.ref, keep, dx.ref}, dx);
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol dropout(Symbol x, double rate) {
+  return {x.graph, x.graph->add(std::make_shared<Dropout>(rate), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,56 @@
+#include "convoke/nn/layers/structure.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/elementwise.hpp"
+#include "nn/plan_builder.hpp"
+
+namespace convoke::nn {
+
+void Flatten::compile(PlanBuilder& plan, const Node& node) const { plan.set_alias(node.index, node.inputs[0]); }
+
+Shape Add::output_shape(std::span<const Shape> inputs) const {
+  if (inputs.size() < 2) {
+    throw Error("needs two or more inputs", "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");
+  }
+  for (const Shape& shape : inputs) {
+    if (shape == inputs[0]) continue;
+    throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(), shape.with_batch()),
+                "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+  }
+  return inputs[0];
+}
+
+void Add::compile(PlanBuilder& plan, const Node& node) const {
+  const bool relu = plan.fusion(node).relu;
+  const Tensor first = plan.value(node.inputs[0]);
+  const Tensor y = plan.allocate(first.desc);
+  const std::size_t count = first.desc.get_size() / sizeof(float);
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    const Tensor a = i == 1 ? first : y;
+    const Tensor b = plan.reordered(plan.value(node.inputs[i]), first.desc, node);
+    const bool last = i + 1 == node.inputs.size();
+    plan.add_kernel(
+        node, last && relu ? "forward, relu" : "forward",
+        [=](const Frame& frame) { add(frame.at(a), frame.at(b), frame.at(y), count, last && relu); },
+        {a.ref, b.ref, y.ref}, y);
+  }
+  const std::size_t output = plan.fusion(node).output;
+  plan.set_value(output, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    if (relu) dy = relu_gradient(plan, node, y, dy);
+    dy.exclusive = false;  // every input gets the same memory
+    for (const std::size_t from : node.inputs) {
+      if (plan.needs_gradient(from)) plan.add_gradient(from, dy, node);
+    }
+  });
+}
+
+Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
+Symbol add(Symbol a, Symbol b) { return {a.graph, a.graph->add(std::make_shared<Add>(), {a.node, b.node})}; }
+
+}  // namespace convoke::nn
