@@ -36,11 +36,11 @@ struct Folder {
 // Environment variables, put back at the end.
 struct Environment {
   std::map<std::string, std::optional<std::string>> before;
-  explicit Environment(const std::map<std::string, std::string>& values) {
+  Environment(std::initializer_list<std::pair<const char*, std::string>> values) {
     for (const auto& [name, value] : values) {
-      const char* old = std::getenv(name.c_str());
+      const char* old = std::getenv(name);
       before[name] = old == nullptr ? std::nullopt : std::optional<std::string>(old);
-      setenv(name.c_str(), value.c_str(), 1);
+      setenv(name, value.c_str(), 1);
     }
   }
   ~Environment() {
@@ -71,7 +71,7 @@ std::string error_of(const std::string& recipe) {
 TEST_CASE("a recipe is found as a file, a folder and by name") {
   const Folder folder;
   const fs::path file = folder.write("own/digits/recipe.toml", kRecipe);
-  const Environment environment({{"CONVOKE_RECIPES", (folder.path / "own").string()}});
+  const Environment environment{{"CONVOKE_RECIPES", (folder.path / "own").string()}};
   CHECK(find_recipe(file.string()) == file);
   CHECK(find_recipe(file.parent_path().string()) == file);
   CHECK(find_recipe("digits") == file);
@@ -90,9 +90,9 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
 TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA and in the cache") {
   const Folder folder;
   folder.write("digits/recipe.toml", kRecipe);
-  const Environment environment({{"CONVOKE_DATA", (folder.path / "data").string()},
-                                 {"XDG_CACHE_HOME", ""},
-                                 {"HOME", (folder.path / "home").string()}});
+  const Environment environment{{"CONVOKE_DATA", (folder.path / "data").string()},
+                                {"XDG_CACHE_HOME", ""},
+                                {"HOME", (folder.path / "home").string()}};
   const Recipe recipe = Recipe::load((folder.path / "digits").string());
   try {
     resolve_dataset(recipe);
@@ -116,7 +116,7 @@ TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA a
 }
 
 TEST_CASE("the recipes that come with Convoke are right") {
-  const Environment environment({{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}});
+  const Environment environment{{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}};
   const Recipe ensemble = Recipe::load("mnist-ensemble");
   const Recipe sync = Recipe::load("mnist-sync");
   const Recipe ddp = Recipe::load("mnist-ddp");

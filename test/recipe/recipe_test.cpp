@@ -7,6 +7,7 @@ using convoke::Error;
 using convoke::Settings;
 using convoke::Value;
 using convoke::recipe::Recipe;
+using convoke::recipe::to_string;
 namespace data = convoke::data;
 namespace nn = convoke::nn;
 namespace train = convoke::train;
