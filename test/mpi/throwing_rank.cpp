@@ -1,0 +1,52 @@
+// A program that fails as it is told: throwing_rank WHO HOW. WHO: the rank that throws, or "all". The others
+// wait in a barrier for ever. HOW: "inside" throws with shared memory and a session in scope, "outside" has
+// them both further out, "thread" aborts from a second thread while the first is inside MPI.
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "convoke/core/error.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/mpi/shared_memory.hpp"
+
+namespace {
+
+using namespace convoke;
+
+void work(const mpi::Communicator& world, const char* who) {
+  const mpi::Communicator node = world.split_node();
+  const mpi::SharedMemory memory(node, 1000);
+  int rank = -1;
+  std::from_chars(who, who + std::strlen(who), rank);
+  if (rank == world.rank() || std::strcmp(who, "all") == 0)
+    throw Error("no space left on /scratch", "choose another --output");
+  world.barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  std::signal(SIGTERM, SIG_IGN);  // as a trainer does that wants to save first
+  const bool inside = std::strcmp(argv[2], "inside") == 0;
+  std::optional<mpi::Session> outer;
+  if (!inside) outer.emplace();
+  try {
+    std::optional<mpi::Session> inner;
+    if (inside) inner.emplace();
+    const mpi::Communicator world = (inside ? inner : outer)->world();
+    if (std::strcmp(argv[2], "thread") == 0) {
+      std::thread watchdog;
+      if (world.rank() == world.size() - 1)
+        watchdog = std::thread([] { mpi::Session::abort(Error("stalled", "look at the other ranks"), 3); });
+      if (world.root())
+        watchdog.joinable() ? watchdog.join() : std::this_thread::sleep_for(std::chrono::seconds(60));
+      world.barrier();
+    }
+    work(world, argv[1]);
+  } catch (const std::exception& error) {
+    mpi::Session::abort(error, 3);
+  }
+}
