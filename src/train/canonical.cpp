@@ -2,23 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
 
 namespace convoke::train {
 namespace {
 
-// Calls action(slot, its canonical parameter) for each slot that lies within the first `reach` floats of an
-// arena.
+// Calls action(slot, its canonical parameter) for each slot of a layout.
 template <class Action>
 void for_each_slot(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
-                   std::size_t reach, Action action) {
+                   Action action) {
   std::unordered_map<std::string_view, const CanonicalParameter*> by_name;
   for (const CanonicalParameter& parameter : parameters) by_name.emplace(parameter.name, &parameter);
-  for (const nn::ParameterSlot& slot : layout.slots()) {
-    if (slot.offset + slot.size <= reach) action(slot, *by_name.at(slot.name));
-  }
+  for (const nn::ParameterSlot& slot : layout.slots()) action(slot, *by_name.at(slot.name));
 }
 
 }  // namespace
@@ -41,8 +40,13 @@ std::size_t canonical_values(std::span<const CanonicalParameter> parameters) {
 
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           std::span<const float> arena) {
+  if (arena.size() < layout.size()) {  // a layout reads whole arenas only
+    AlignedBuffer<float> whole(layout.size());
+    std::copy(arena.begin(), arena.end(), whole.data());
+    return unpack(parameters, layout, whole.span());
+  }
   std::vector<float> canonical(canonical_values(parameters));
-  for_each_slot(parameters, layout, arena.size(), [&](const auto& slot, const CanonicalParameter& parameter) {
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     layout.unpack(slot, arena, std::span(canonical).subspan(parameter.offset, parameter.size()));
   });
   return canonical;
@@ -54,7 +58,13 @@ void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLay
     throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
                             canonical_values(parameters), canonical.size()));
   }
-  for_each_slot(parameters, layout, arena.size(), [&](const auto& slot, const CanonicalParameter& parameter) {
+  if (arena.size() < layout.size()) {
+    AlignedBuffer<float> whole(layout.size());
+    pack(parameters, layout, canonical, whole.span());
+    std::copy_n(whole.data(), arena.size(), arena.data());
+    return;
+  }
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
     layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
   });
 }

@@ -50,7 +50,7 @@ void write_numbers(hdf5::Object& object, const CheckpointState& state) {
   object.set_attribute("steps_done", state.steps_done);
   object.set_attribute("updates", state.updates);
   object.set_attribute("best_validation_accuracy", state.best_validation_accuracy);
-  object.set_attribute("last_validation_accuracy", state.last_validation_accuracy);
+  object.set_attribute("validation_accuracy", state.validation_accuracy);
   object.set_attribute("loss_sum", state.loss_sum);
   object.set_attribute("correct_sum", state.correct_sum);
 }
@@ -61,7 +61,7 @@ CheckpointState read_numbers(const hdf5::Object& object) {
   state.steps_done = object.attribute<std::int64_t>("steps_done");
   state.updates = object.attribute<std::int64_t>("updates");
   state.best_validation_accuracy = object.attribute<double>("best_validation_accuracy");
-  state.last_validation_accuracy = object.attribute<double>("last_validation_accuracy");
+  state.validation_accuracy = object.attribute<double>("validation_accuracy");
   state.loss_sum = object.attribute<double>("loss_sum");
   state.correct_sum = object.attribute<double>("correct_sum");
   return state;
@@ -173,7 +173,7 @@ std::string to_bytes(const CheckpointState& state) {
   const std::int64_t counts[] = {state.epochs_done, state.steps_done, state.updates,
                                  static_cast<std::int64_t>(state.parameters.size()),
                                  static_cast<std::int64_t>(state.optimizer.size())};
-  const double numbers[] = {state.best_validation_accuracy, state.last_validation_accuracy, state.loss_sum,
+  const double numbers[] = {state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,
                             state.correct_sum};
   put(counts, sizeof counts);
   put(numbers, sizeof numbers);
@@ -199,7 +199,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
                         .steps_done = counts[1],
                         .updates = counts[2],
                         .best_validation_accuracy = numbers[0],
-                        .last_validation_accuracy = numbers[1],
+                        .validation_accuracy = numbers[1],
                         .loss_sum = numbers[2],
                         .correct_sum = numbers[3],
                         .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),

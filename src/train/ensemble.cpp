@@ -53,7 +53,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     const Timed timed(turn.phases.load);
     Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
                             canonical_parameters(job.model.graph), job.mathematics, job.recipe);
-    trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{&progress, log},
+    trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{progress, log},
                     turn.phases);
     if (turn.resume) trainer->resume();
   }

@@ -1,40 +1,25 @@
 #include "convoke/train/evaluation.hpp"
 
-#include <algorithm>
-
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/vote/diversity.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
 namespace {
 
-// Sums over this rank's samples: for each member correct ones and loss.
-std::vector<std::int64_t> member_sums(const vote::Ballots& ballots, std::span<const std::int32_t> truth) {
+// Sums over this rank's samples: for each member correct ones, then loss. `labels`: (members, samples).
+std::vector<std::int64_t> member_sums(const vote::Ballots& ballots, std::span<const std::int32_t> labels,
+                                      std::span<const std::int32_t> truth) {
   std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * ballots.members));
   const float* row = ballots.probabilities.data();
   for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
-    for (const std::int32_t label : truth) {
-      sums[2 * m] += std::max_element(row, row + ballots.classes) - row == label;
-      sums[2 * m + 1] += fixed_loss(row[label]);
-      row += ballots.classes;
+    for (std::size_t i = 0; i < truth.size(); ++i, row += ballots.classes) {
+      sums[2 * m] += labels[m * truth.size() + i] == truth[i];
+      sums[2 * m + 1] += fixed_loss(row[truth[i]]);
     }
   }
   return sums;
-}
-
-// Pairs of members that chose different classes, over all samples: pairs minus those within each class.
-std::int64_t differing_pairs(const vote::Ballots& ballots) {
-  std::int64_t differing = 0;
-  std::vector<std::int64_t> votes(static_cast<std::size_t>(ballots.classes));
-  for (std::int64_t sample = 0; sample < ballots.samples; ++sample) {
-    std::fill(votes.begin(), votes.end(), 0);
-    for (std::int64_t m = 0; m < ballots.members; ++m) {
-      const float* row = ballots.probabilities.data() + (m * ballots.samples + sample) * ballots.classes;
-      differing += m - votes[static_cast<std::size_t>(std::max_element(row, row + ballots.classes) - row)]++;
-    }
-  }
-  return differing;
 }
 
 }  // namespace
@@ -61,19 +46,19 @@ Evaluation evaluate(Evaluator& evaluator, std::int64_t members,
   const vote::Ballots ballots{probabilities, members, static_cast<std::int64_t>(mine.size()),
                               evaluator.classes()};
 
-  Evaluation result{
-      .samples = static_cast<std::int64_t>(ids.size()), .members = {}, .rules = {}, .disagreement = 0};
-  std::vector<std::int64_t> sums = member_sums(ballots, truth);
-  sums.push_back(differing_pairs(ballots));
+  const std::vector<std::int32_t> labels = vote::member_labels(ballots);
+  std::vector<std::int64_t> sums = member_sums(ballots, labels, truth);
   group.sum(sums);
-  const auto samples = static_cast<double>(result.samples);
-  for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
-    result.members.push_back({result.samples, static_cast<double>(sums[2 * m]) / samples,
-                              loss_from_fixed(sums[2 * m + 1]) / samples});
-  }
-  const auto pairs = static_cast<double>(members * (members - 1) / 2);
-  if (pairs > 0) result.disagreement = static_cast<double>(sums.back()) / (pairs * samples);
+  vote::Disagreement disagreement(members);
+  disagreement.add(labels);
+  group.sum(disagreement.counts());
 
+  const auto samples = static_cast<std::int64_t>(ids.size());
+  Evaluation result{.samples = samples, .members = {}, .rules = {}, .disagreement = disagreement.mean()};
+  for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
+    result.members.push_back({samples, static_cast<double>(sums[2 * m]) / static_cast<double>(samples),
+                              loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});
+  }
   std::vector<std::int32_t> elected(mine.size());
   for (const std::string& name : vote::rule_names()) {
     const vote::Rule rule = vote::find_rule(name);

@@ -58,6 +58,10 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
 
 }  // namespace
 
+EvaluatorOptions evaluator_options(const EngineOptions& engine) {
+  return {.threads = engine.threads, .chunk = 0, .convolution = engine.convolution};
+}
+
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),

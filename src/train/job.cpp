@@ -4,6 +4,12 @@
 
 namespace convoke::train {
 
+EngineOptions Job::engine_for(std::uint64_t seed) const {
+  EngineOptions options = engine;
+  options.seed = seed;
+  return options;
+}
+
 std::uint64_t member_seed(std::uint64_t seed, std::int64_t member) {
   if (member == 0) return seed;
   // An epoch that no shuffle reaches, so that this stream is nobody else's.

@@ -10,16 +10,6 @@
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
-namespace {
-
-EngineOptions options_for(const Job& job, const Assignment& assignment) {
-  EngineOptions options = job.engine;
-  options.seed = assignment.seed;
-  return options;
-}
-
-}  // namespace
-
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                  const mpi::Communicator& group, Checkpoints checkpoints, Reports reports, Phases& phases)
     : job_(job),
@@ -30,7 +20,7 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       reports_(std::move(reports)),
       phases_(phases),
       parameters_(canonical_parameters(job.model.graph)),
-      engine_(job.model.graph, options_for(job, assignment), loader, *job.optimizer, group),
+      engine_(job.model.graph, job.engine_for(assignment.seed), loader, *job.optimizer, group),
       stop_(group) {}
 
 Outcome Trainer::run() {
@@ -44,8 +34,7 @@ Outcome Trainer::run() {
   return {.interrupted = interrupted,
           .epochs_done = state_.epochs_done,
           .samples_processed = samples_processed_,
-          .validation_accuracy = assignment_.validation.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                                                : state_.last_validation_accuracy,
+          .validation_accuracy = state_.validation_accuracy,
           .parameters = unpack(parameters_, engine_.layout(), engine_.parameters())};
 }
 
@@ -68,18 +57,13 @@ bool Trainer::train_epoch() {
 }
 
 void Trainer::show(double images_per_second) {
-  if (reports_.progress == nullptr) return;
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
   const auto seen = static_cast<double>(std::min(state_.steps_done * job_.engine.batch, size));
-  reports_.progress->update(state_.updates, {.epoch = state_.epochs_done + 1,
-                                             .epochs = job_.epochs,
-                                             .loss = state_.loss_sum / seen,
-                                             .accuracy = state_.correct_sum / seen,
-                                             .images_per_second = images_per_second});
-}
-
-void Trainer::note(const std::string& text) {
-  if (reports_.progress != nullptr) reports_.progress->note(text);
+  reports_.progress.update(state_.updates, {.epoch = state_.epochs_done + 1,
+                                            .epochs = job_.epochs,
+                                            .loss = state_.loss_sum / seen,
+                                            .accuracy = state_.correct_sum / seen,
+                                            .images_per_second = images_per_second});
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids) {
@@ -119,23 +103,19 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
   if (!assignment_.validation.empty()) {
     const Score validation = validate();
     line.validation_loss = validation.loss;
-    line.validation_accuracy = state_.last_validation_accuracy = validation.accuracy;
+    line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
     state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
   }
   ++state_.epochs_done;
   state_.steps_done = 0;
   state_.loss_sum = state_.correct_sum = 0;
-  if (reports_.progress != nullptr) reports_.progress->epoch_line(line);
+  reports_.progress.epoch_line(line);
   if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
 }
 
 Score Trainer::validate() {
   const Timed timed(phases_.evaluation);
-  if (!evaluator_) {
-    evaluator_.emplace(
-        job_.model.graph,
-        EvaluatorOptions{.threads = job_.engine.threads, .chunk = 0, .convolution = job_.engine.convolution});
-  }
+  if (!evaluator_) evaluator_.emplace(job_.model.graph, evaluator_options(job_.engine));
   evaluator_->load(unpack(parameters_, engine_.layout(), engine_.parameters()));
   return score(*evaluator_, loader_, assignment_.validation, group_);
 }
@@ -151,13 +131,15 @@ void Trainer::save_checkpoint() {
 
 void Trainer::resume() {
   const std::string bytes = on_root(group_, [&] {
-    const std::optional<CheckpointState> newest = checkpoints_.newest([&](const auto& why) { note(why); });
+    const std::optional<CheckpointState> newest =
+        checkpoints_.newest([&](const auto& why) { reports_.progress.note(why); });
     return newest ? to_bytes(*newest) : std::string();
   });
   if (bytes.empty()) return;
   state_ = checkpoint_from_bytes(bytes);
   restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
-  note(fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
+  reports_.progress.note(
+      fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
 }
 
 }  // namespace convoke::train

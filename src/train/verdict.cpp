@@ -57,8 +57,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
     });
   }
   const Timed timed(phases.evaluation);
-  Evaluator evaluator(job.model.graph,
-                      {.threads = job.engine.threads, .chunk = 0, .convolution = job.engine.convolution});
+  Evaluator evaluator(job.model.graph, evaluator_options(job.engine));
   verdict.test = evaluate_from_root(evaluator, voters, test, world);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
   on_root(world, [&] {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,11 +19,11 @@ using Mathematics = std::vector<std::pair<std::string, std::string>>;
 /// Everything that a training loop must know to go on as if it had never stopped. All arrays are canonical,
 /// so ranks, threads and machine may be others than before.
 struct CheckpointState {
-  std::int64_t epochs_done = 0;         ///< complete ones
-  std::int64_t steps_done = 0;          ///< of the epoch under way
-  std::int64_t updates = 0;             ///< steps since the start
-  double best_validation_accuracy = 0;  ///< 0 if there is no validation
-  double last_validation_accuracy = 0;
+  std::int64_t epochs_done = 0;                                           ///< complete ones
+  std::int64_t steps_done = 0;                                            ///< of the epoch under way
+  std::int64_t updates = 0;                                               ///< steps since the start
+  double best_validation_accuracy = 0;                                    ///< 0 if there is no validation
+  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of the last epoch; NaN: none
   double loss_sum = 0;  ///< over the samples of the epoch under way
   double correct_sum = 0;
   std::vector<float> parameters;

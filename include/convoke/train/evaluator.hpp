@@ -10,6 +10,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/network.hpp"
 #include "convoke/train/canonical.hpp"
+#include "convoke/train/lane_engine.hpp"
 
 namespace convoke::train {
 
@@ -18,6 +19,9 @@ struct EvaluatorOptions {
   std::int64_t chunk = 0;  ///< samples that run together; 0: chosen from the size of the activations
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
 };
+
+/// Those that go with an engine.
+EvaluatorOptions evaluator_options(const EngineOptions& engine);
 
 /// Accuracy and mean loss (softmax cross-entropy) on some samples.
 struct Score {

@@ -33,6 +33,9 @@ struct Job {
 
   Mathematics mathematics;  ///< what must be equal to resume
   std::string recipe;       ///< resolved, as TOML: kept in checkpoints
+
+  /// The engine of a member.
+  EngineOptions engine_for(std::uint64_t seed) const;
 };
 
 /// The seed of a member: the run's for member 0, else a number keyed by (seed, member) below 2^32.

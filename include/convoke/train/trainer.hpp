@@ -43,10 +43,10 @@ struct Outcome {
   std::vector<float> parameters;  ///< canonical
 };
 
-/// What a trainer tells while it works. Filled on rank 0 of a group; each may be empty.
+/// Where a trainer tells how far it is.
 struct Reports {
-  metrics::Progress* progress = nullptr;
-  std::function<void(const Settings&)> log;  ///< a line for metrics.jsonl
+  metrics::Progress& progress;               ///< silent on all ranks but one
+  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
 };
 
 /// Trains one model with the ranks of one group.
@@ -67,7 +67,6 @@ class Trainer {
   bool train_epoch();  // false: told to stop
   double take_step(std::span<const std::uint32_t> ids);
   void show(double images_per_second);
-  void note(const std::string& text);
   void finish_epoch(double seconds, std::int64_t samples);
   void save_checkpoint();
   Score validate();
