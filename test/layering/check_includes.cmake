@@ -1,0 +1,109 @@
+# Checks every #include under include/convoke, src, data-prep and apps against the table of areas.
+#   cmake -DROOT=<source folder> -P check_includes.cmake
+# The linker enforces the same for functions; this also sees headers that need no linking.
+cmake_minimum_required(VERSION 3.25)
+
+# What each area may include, besides itself. Public headers of these only: private ones (src/<area>/x.hpp) belong to
+# their area alone.
+set(core_may "")
+set(mpi_may core)
+set(hdf5_may core)
+set(nn_may core)
+set(optim_may core)
+set(data_may core hdf5)
+set(sync_may core mpi)
+set(vote_may core)
+set(metrics_may core)
+set(train_may core mpi hdf5 nn optim data sync vote metrics)
+set(recipe_may ${train_may} train)
+set(data_prep_may core hdf5 data)
+set(apps_may ${recipe_may} recipe data_prep)
+set(areas core mpi hdf5 nn optim data sync vote metrics train recipe data_prep apps)
+
+# Third-party headers that one area alone may see: a pattern and the area.
+set(third_party
+  "mpi.*\\.h" mpi
+  "(hdf5|H5.*)\\.h" hdf5
+  "(oneapi/|dnnl).*" nn
+  "toml\\+\\+/.*|toml\\.hpp" recipe
+  "CLI/.*" apps
+  "stb/.*|stb_.*" data_prep)
+
+set(wrong "")
+
+# Adds to `wrong` if `file` of `area` may not have `#include <header>` or `#include "header"`.
+function(check file area public quote header)
+  set(complaint "")
+  if(quote STREQUAL "<")
+    if(public AND header MATCHES "[./]")
+      set(complaint "public headers include the standard library and Convoke only")
+    endif()
+    set(rules ${third_party})
+    while(rules)
+      list(POP_FRONT rules pattern place)
+      if(header MATCHES "^(${pattern})$" AND NOT area STREQUAL place)
+        set(complaint "only ${place} may see it")
+      endif()
+    endwhile()
+  elseif(header MATCHES "^convoke/([^/]+)/")
+    set(other ${CMAKE_MATCH_1})
+    if(NOT other STREQUAL area AND NOT other IN_LIST ${area}_may)
+      list(JOIN ${area}_may ", " may)
+      set(complaint "${area} may include nothing of ${other}, only: ${may}")
+    endif()
+  elseif(public)
+    set(complaint "public headers include the standard library and Convoke only")
+  elseif(header MATCHES "\\.\\./")
+    set(complaint "name it from the folder of its area")
+  elseif(header MATCHES "^([^/]+)/" AND NOT CMAKE_MATCH_1 STREQUAL area AND CMAKE_MATCH_1 IN_LIST areas)
+    set(complaint "a private header of ${CMAKE_MATCH_1}")
+  endif()
+  if(complaint)
+    set(wrong ${wrong} "${file}: ${quote}${header}: ${complaint}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(count 0)
+file(GLOB_RECURSE files RELATIVE ${ROOT}
+  ${ROOT}/include/convoke/*.hpp ${ROOT}/src/*.[ch]pp ${ROOT}/data-prep/*.[ch]pp ${ROOT}/apps/*.[ch]pp)
+foreach(file IN LISTS files)
+  set(public OFF)
+  if(file MATCHES "^include/convoke/([^/]+)/")
+    set(area ${CMAKE_MATCH_1})
+    set(public ON)
+  elseif(file MATCHES "^src/([^/]+)/")
+    set(area ${CMAKE_MATCH_1})
+  elseif(file MATCHES "^data-prep/")
+    set(area data_prep)
+  else()
+    set(area apps)
+  endif()
+  if(NOT area IN_LIST areas)
+    list(APPEND wrong "${file}: area ${area} is not in the table of test/layering/check_includes.cmake")
+    continue()
+  endif()
+  file(STRINGS ${ROOT}/${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+
+  # A source file includes its own header first: that is how we know that the header compiles alone.
+  string(REGEX REPLACE "^src/(.*)\\.cpp$" "convoke/\\1.hpp" own ${file})
+  if(EXISTS ${ROOT}/include/${own} AND NOT includes MATCHES "^[ \t]*#[ \t]*include[ \t]*\"${own}\"")
+    list(APPEND wrong "${file}: its own header ${own} does not come first")
+  endif()
+
+  foreach(line IN LISTS includes)
+    string(REGEX MATCH "[<\"]([^>\"]+)" _ "${line}")
+    set(header ${CMAKE_MATCH_1})
+    string(SUBSTRING "${_}" 0 1 quote)
+    check(${file} ${area} ${public} ${quote} ${header})
+    math(EXPR count "${count} + 1")
+  endforeach()
+endforeach()
+
+if(wrong)
+  list(JOIN wrong "\n  " wrong)
+  message(FATAL_ERROR "includes that break the layering:\n  ${wrong}\n")
+endif()
+if(count EQUAL 0)
+  message(FATAL_ERROR "no include found under ${ROOT}")
+endif()
+message(STATUS "${count} includes keep to the layering")
