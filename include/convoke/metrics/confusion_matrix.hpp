@@ -5,11 +5,15 @@
 
 namespace convoke::metrics {
 
-/// Counts of (true class, predicted class). Additive: matrices of parts sum to that of the whole, also over ranks.
+/// Counts of (true class, predicted class). Additive: matrices of parts sum to that of the whole, also over
+/// ranks.
 class ConfusionMatrix {
  public:
+  /// `classes` > 0.
   explicit ConfusionMatrix(std::int64_t classes);
 
+  /// One sample per element; sizes must be equal. Throws Error naming the sample if a label is not in
+  /// 0..classes-1.
   void add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
 
   std::int64_t classes() const { return classes_; }

@@ -1,10 +1,11 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "convoke/metrics/console.hpp"
 
 namespace convoke::metrics {
 
@@ -29,18 +30,9 @@ struct EpochFields {
   double seconds = 0;
 };
 
-/// Where progress is shown, and the clock it goes by.
-struct Console {
-  std::function<void(std::string_view)> write;
-  std::function<double()> now;  ///< seconds from any start
-  std::function<int()> width;   ///< columns of the terminal; 0: no terminal, write plain lines
-};
-
-/// stderr. It counts as a terminal also when it is a pipe to an mpirun whose own stderr is one.
-Console standard_error();
-
-/// Shows how far a run is: on a terminal one line, redrawn at most ten times a second, with finished epochs left above
-/// it; elsewhere one line per epoch and at most one every 30 seconds. Never throws: a run must not die of its display.
+/// Shows how far a run is: on a terminal one line, redrawn at most ten times a second, with finished epochs
+/// left above it; elsewhere one line per epoch and at most one every 30 seconds. Never throws: a run must not
+/// die of its display.
 class Progress {
  public:
   /// `active`: false on all ranks but 0, and when told to be quiet; then nothing is ever written.
@@ -59,18 +51,19 @@ class Progress {
   void finish() noexcept;
 
  private:
-  struct Start {
+  struct Mark {
     std::int64_t step;
     double seconds;
   };
   std::string line(std::int64_t step, const ProgressFields& fields, double now) const;
+  void keep(const std::string& text);  // writes a line that stays
 
   std::string title_;
   std::int64_t total_steps_;
   std::optional<Console> console_;  // none: silent
-  std::optional<Start> start_;      // the first update: what the ETA counts from (a resumed run starts in the middle)
-  double next_ = 0;                 // earliest time of the next line
-  bool live_ = false;               // a live line is on the terminal
+  std::optional<Mark> start_;  // the first update; the ETA counts from it, as a resumed run starts midway
+  double next_ = 0;            // earliest time of the next line
+  bool live_ = false;          // a line that will be redrawn is on the terminal
 };
 
 }  // namespace convoke::metrics

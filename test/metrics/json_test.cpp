@@ -1,0 +1,107 @@
+#include "convoke/metrics/json.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::metrics;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    settings_from_json(text, "model.h5: graph");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("settings are written as JSON in their order") {
+  const Settings settings{{"epoch", 3},
+                          {"accuracy", 0.5},
+                          {"whole", 1.0},
+                          {"done", true},
+                          {"name", "a \"b\"\n\x01"},
+                          {"kernel", Value::Array{3, 5}},
+                          {"test", Settings{{"z", 1}, {"a", Value::Array{Settings{{"x", 2}}}}}},
+                          {"none", Settings{}},
+                          {"nothing", Value::Array{}}};
+  CHECK(to_json(settings) ==
+        R"({"epoch":3,"accuracy":0.5,"whole":1.0,"done":true,"name":"a \"b\"\n\u0001","kernel":[3,5],)"
+        R"("test":{"z":1,"a":[{"x":2}]},"none":{},"nothing":[]})");
+  CHECK(to_json({}) == "{}");
+}
+
+TEST_CASE("pretty JSON is indented") {
+  CHECK(to_json({{"a", 1}, {"b", Settings{{"c", Value::Array{1, 2}}}}}, true) == R"({
+  "a": 1,
+  "b": {
+    "c": [
+      1,
+      2
+    ]
+  }
+})");
+}
+
+TEST_CASE("settings come back from JSON as they were") {
+  const Settings settings{
+      {"zero", 0},
+      {"least", std::numeric_limits<std::int64_t>::min()},
+      {"most", std::numeric_limits<std::int64_t>::max()},
+      {"third", 1.0 / 3},
+      {"tiny", 5e-324},
+      {"huge", 1.7976931348623157e308},
+      {"whole", -2.0},
+      {"epsilon", 1e-7},
+      {"flag", false},
+      {"text", "tab\t, Ödem, \"quotes\", back\\slash"},
+      {"list", Value::Array{1, 2.5, "x", true, Value::Array{}}},
+      {"layers", Value::Array{Settings{{"type", "conv2d"}, {"kernel", Value::Array{3, 3}}}, Settings{}}}};
+  for (const bool pretty : {false, true}) {
+    const Settings back = settings_from_json(to_json(settings, pretty), "here");
+    CHECK(back == settings);
+    CHECK(back.where() == "here");
+  }
+}
+
+TEST_CASE("what is not finite becomes null, and null reads as NaN") {
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(to_json({{"a", std::nan("")}, {"b", inf}, {"c", Value::Array{-inf}}}) ==
+        R"({"a":null,"b":null,"c":[null]})");
+  const Settings back = settings_from_json(R"({"a": null})", "");
+  CHECK(std::isnan(SettingsReader(back, "x").get("a", 0.0)));
+}
+
+TEST_CASE("bytes that are no UTF-8 do not spoil the JSON") {
+  const std::string json = to_json({{"file", "caf\xe9.png"}});
+  CHECK(*settings_from_json(json, "").find("file") == Value("caf\xef\xbf\xbd.png"));
+}
+
+TEST_CASE("JSON that is no table of settings is refused with its place") {
+  for (const char* text : {"", "{", "{\"a\": }", "{\"a\": 1} x", "{\"a\": 1e999}", "\xff"}) {
+    CHECK(error_of(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
+  }
+  CHECK(error_of("[1]") == "model.h5: graph: expected a JSON object, but found array");
+  CHECK(error_of("null") == "model.h5: graph: expected a JSON object, but found null");
+}
+
+TEST_CASE("JSON nested without end is refused, not followed") {
+  const auto nested = [](std::size_t depth) {
+    return "{\"a\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  CHECK(error_of(nested(60)) == "no error");
+  CHECK(error_of(nested(65)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+  CHECK(error_of(nested(200000)) == "model.h5: graph: JSON is nested deeper than 64 levels");
+}
+
+TEST_CASE("a whole number beyond 64 bits reads as the nearest double") {
+  CHECK(*settings_from_json(R"({"a": 18446744073709551615})", "").find("a") == Value(18446744073709551616.0));
+  CHECK(*settings_from_json(R"({"a": 100000000000000000000})", "").find("a") == Value(1e20));
+}

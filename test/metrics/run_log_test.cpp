@@ -1,0 +1,75 @@
+#include "convoke/metrics/run_log.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using convoke::metrics::RunLog;
+
+namespace {
+
+// A file name of this process' own; the file is removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile()
+      : path(std::filesystem::temp_directory_path() /
+             ("convoke-run-log-" + std::to_string(getpid()) + ".jsonl")) {
+    std::filesystem::remove(path);
+  }
+  ~TemporaryFile() { std::filesystem::remove(path); }
+  std::string text() const {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  const std::filesystem::path path;
+};
+
+}  // namespace
+
+TEST_CASE("a run log is one JSON object per line, there at once") {
+  const TemporaryFile file;
+  RunLog log(file.path);
+  CHECK(file.text().empty());
+  log.append({{"epoch", 1}, {"loss", 0.25}});
+  CHECK(file.text() == "{\"epoch\":1,\"loss\":0.25}\n");
+  log.append({{"epoch", 2}, {"note", "two\nlines"}});
+  CHECK(file.text() == "{\"epoch\":1,\"loss\":0.25}\n{\"epoch\":2,\"note\":\"two\\nlines\"}\n");
+}
+
+TEST_CASE("a run log is continued, without the line that was left unfinished") {
+  for (const std::string before : {"{\"epoch\":1}\n", "{\"epoch\":1}\n{\"epo"}) {
+    const TemporaryFile file;
+    std::ofstream(file.path) << before;
+    RunLog(file.path).append({{"epoch", 2}});
+    CHECK(file.text() == "{\"epoch\":1}\n{\"epoch\":2}\n");
+  }
+  const TemporaryFile file;
+  std::ofstream(file.path) << "{\"epo";
+  RunLog(file.path).append({{"epoch", 1}});
+  CHECK(file.text() == "{\"epoch\":1}\n");
+}
+
+TEST_CASE("a run log that cannot be opened is refused with its name") {
+  try {
+    RunLog log("/nonexistent/metrics.jsonl");
+    FAIL();
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()) == "cannot write /nonexistent/metrics.jsonl: No such file or directory");
+    CHECK_FALSE(e.hint().empty());
+  }
+}
+
+TEST_CASE("a full disk is reported with the name of the run log") {
+  RunLog log("/dev/full");
+  try {
+    log.append({{"epoch", 1}});
+    FAIL();
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()) == "cannot write /dev/full: No space left on device");
+    CHECK(e.hint() == "free some space, or write to another --output");
+  }
+}
