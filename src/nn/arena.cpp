@@ -23,9 +23,10 @@ ArenaPlan place(const std::vector<BufferUse>& buffers) {
     }
     plan.offsets[i] = offset;
     plan.bytes = std::max(plan.bytes, (offset + buffers[i].bytes + kAlign - 1) / kAlign * kAlign);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](std::size_t a, std::size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
-                  i);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), i,
+                         [&](std::size_t a, std::size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
+        i);
   }
   return plan;
 }

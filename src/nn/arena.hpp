@@ -25,8 +25,8 @@ struct ArenaPlan {
   std::size_t bytes = 0;
 };
 
-/// Places buffers in one arena such that those that are alive at the same time do not overlap: largest first, each in
-/// the lowest gap that holds it.
+/// Places buffers in one arena such that those that are alive at the same time do not overlap: largest first,
+/// each in the lowest gap that holds it.
 ArenaPlan place(const std::vector<BufferUse>& buffers);
 
 }  // namespace convoke::nn

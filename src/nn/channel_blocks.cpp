@@ -37,10 +37,14 @@ Desc with_layout_of(const ChannelBlocks& like, const Dims& dims) {
   if (dims.size() == 2) return Desc(dims, kFloat, Format::nc);
   if (like.outer == 1 && like.block == like.channels) return Desc(dims, kFloat, Format::nhwc);
   switch (like.block) {
-    case 16: return Desc(dims, kFloat, Format::nChw16c);
-    case 8: return Desc(dims, kFloat, Format::nChw8c);
-    case 4: return Desc(dims, kFloat, Format::nChw4c);
-    default: return Desc(dims, kFloat, Format::nchw);
+    case 16:
+      return Desc(dims, kFloat, Format::nChw16c);
+    case 8:
+      return Desc(dims, kFloat, Format::nChw8c);
+    case 4:
+      return Desc(dims, kFloat, Format::nChw4c);
+    default:
+      return Desc(dims, kFloat, Format::nchw);
   }
 }
 

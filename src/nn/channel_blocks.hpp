@@ -5,8 +5,9 @@
 
 namespace convoke::nn {
 
-/// What our own kernels see of a tensor: (N, outer, pixels, block), dense, channel = outer index * block + inner index.
-/// This one form covers plain nchw (block 1), nhwc (one outer, block C), oneDNN's nChw16c and nChw8c, and (N, F).
+/// What our own kernels see of a tensor: (N, outer, pixels, block), dense, channel = outer index * block +
+/// inner index. This one form covers plain nchw (block 1), nhwc (one outer, block C), oneDNN's nChw16c and
+/// nChw8c, and (N, F).
 struct ChannelBlocks {
   std::int64_t samples = 0;
   std::int64_t channels = 0;  ///< logical; outer * block >= channels, the rest is padding and zero

@@ -6,10 +6,10 @@ bool prefers_winograd(Pass pass, const ConvolutionShape& shape, ConvolutionChoic
   if (choice == ConvolutionChoice::kDirect || !shape.three_by_three) return false;
   if (choice == ConvolutionChoice::kWinograd) return true;
   if (shape.in_channels < 16 || shape.out_channels < 16) return false;
-  // Multiplications per pair of channels: direct 9 per output pixel; Winograd 36 per tile of 4 x 4 pixels of what the
-  // pass writes (of the output, for the gradient of the weights). Measured on AVX-512, shapes of 3 to 28 pixels: time
-  // falls by about half of the ratio (transforms are memory-bound), a little more for the gradient of the weights,
-  // whose direct kernel is the slowest.
+  // Multiplications per pair of channels: direct 9 per output pixel; Winograd 36 per tile of 4 x 4 pixels of
+  // what the pass writes (of the output, for the gradient of the weights). Measured on AVX-512, shapes of 3
+  // to 28 pixels: time falls by about half of the ratio (transforms are memory-bound), a little more for the
+  // gradient of the weights, whose direct kernel is the slowest.
   const bool to_input = pass == Pass::kBackwardData;
   const std::int64_t height = to_input ? shape.in_height : shape.out_height;
   const std::int64_t width = to_input ? shape.in_width : shape.out_width;

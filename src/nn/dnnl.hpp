@@ -1,6 +1,6 @@
 #pragma once
-// The one place that knows oneDNN's versions: 2.x describes an operation first and adds attributes and engine after,
-// 3.x takes all at once and splits what 2.x kept together.
+// The one place that knows oneDNN's versions: 2.x describes an operation first and adds attributes and engine
+// after, 3.x takes all at once and splits what 2.x kept together.
 #include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 #include <vector>
@@ -62,7 +62,7 @@ typename P::primitive_desc backward_desc(const dnnl::primitive_attr& attr, const
 
 /// Element-wise activation whose backward works from its output.
 inline dnnl::eltwise_forward::primitive_desc eltwise_forward_desc(dnnl::algorithm algorithm, const Desc& data,
-                                                                 dnnl::prop_kind kind) {
+                                                                  dnnl::prop_kind kind) {
 #if DNNL_VERSION_MAJOR >= 3
   return forward_desc<dnnl::eltwise_forward>(attributes(), kind, algorithm, data, data, 0.F, 0.F);
 #else
@@ -73,33 +73,36 @@ inline dnnl::eltwise_backward::primitive_desc eltwise_backward_desc(
     dnnl::algorithm algorithm, const Desc& gradient, const Desc& data,
     const dnnl::eltwise_forward::primitive_desc& hint) {
 #if DNNL_VERSION_MAJOR >= 3
-  return backward_desc<dnnl::eltwise_backward>(attributes(), hint, algorithm, gradient, gradient, data, 0.F, 0.F);
+  return backward_desc<dnnl::eltwise_backward>(attributes(), hint, algorithm, gradient, gradient, data, 0.F,
+                                               0.F);
 #else
   return backward_desc<dnnl::eltwise_backward>(attributes(), hint, algorithm, gradient, data, 0.F, 0.F);
 #endif
 }
 
 /// Pooling without dilation.
-inline dnnl::pooling_forward::primitive_desc pooling_forward_desc(dnnl::prop_kind kind, dnnl::algorithm algorithm,
-                                                                 const Desc& src, const Desc& dst, const Dims& stride,
-                                                                 const Dims& kernel, const Dims& before,
-                                                                 const Dims& after) {
+inline dnnl::pooling_forward::primitive_desc pooling_forward_desc(dnnl::prop_kind kind,
+                                                                  dnnl::algorithm algorithm, const Desc& src,
+                                                                  const Desc& dst, const Dims& stride,
+                                                                  const Dims& kernel, const Dims& before,
+                                                                  const Dims& after) {
 #if DNNL_VERSION_MAJOR >= 3
-  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel, Dims{0, 0},
-                                             before, after);
+  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel,
+                                             Dims{0, 0}, before, after);
 #else
-  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel, before, after);
+  return forward_desc<dnnl::pooling_forward>(attributes(), kind, algorithm, src, dst, stride, kernel, before,
+                                             after);
 #endif
 }
 inline dnnl::pooling_backward::primitive_desc pooling_backward_desc(
     dnnl::algorithm algorithm, const Desc& src, const Desc& dst, const Dims& stride, const Dims& kernel,
     const Dims& before, const Dims& after, const dnnl::pooling_forward::primitive_desc& hint) {
 #if DNNL_VERSION_MAJOR >= 3
-  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel, Dims{0, 0},
-                                               before, after);
+  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel,
+                                               Dims{0, 0}, before, after);
 #else
-  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel, before,
-                                               after);
+  return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel,
+                                               before, after);
 #endif
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph) : graph_(graph), fusions_(graph.nodes().size()), readers_(fusions_.size()) {
+  explicit Fuser(const Graph& graph)
+      : graph_(graph), fusions_(graph.nodes().size()), readers_(fusions_.size()) {
     for (const Node& node : graph.nodes()) {
       fusions_[node.index].output = node.index;
       for (const std::size_t input : node.inputs) readers_[input].push_back(node.index);

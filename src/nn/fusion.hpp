@@ -6,13 +6,13 @@
 
 namespace convoke::nn {
 
-/// What a node does besides its own work, because passes over memory cost more than arithmetic. The nodes it has
-/// taken in compile to nothing.
+/// What a node does besides its own work, because passes over memory cost more than arithmetic. The nodes it
+/// has taken in compile to nothing.
 struct Fusion {
-  bool absorbed = false;          ///< some earlier node does this one's work
-  bool relu = false;              ///< this node also applies ReLU
-  const Node* max_pool = nullptr; ///< ... and then this pooling (batch norm only)
-  std::size_t output = 0;         ///< the node whose value this one produces: itself, or the last one taken in
+  bool absorbed = false;           ///< some earlier node does this one's work
+  bool relu = false;               ///< this node also applies ReLU
+  const Node* max_pool = nullptr;  ///< ... and then this pooling (batch norm only)
+  std::size_t output = 0;  ///< the node whose value this one produces: itself, or the last one taken in
 };
 
 /// Decides by the graph alone, one entry per node:

@@ -69,7 +69,8 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
 }
 
 std::size_t Graph::find(const std::string& name) const {
-  const auto it = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; });
+  const auto it =
+      std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; });
   if (it != nodes_.end()) return it->index;
   std::vector<std::string> names;
   for (const Node& node : nodes_) names.push_back(node.name);
@@ -90,12 +91,14 @@ std::int64_t Graph::trainable_count() const {
 }
 
 std::string Graph::summary() const {
-  std::string text = fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", "node", "layer", "output", "parameters", "from");
+  std::string text =
+      fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", "node", "layer", "output", "parameters", "from");
   for (const Node& node : nodes_) {
     std::vector<std::string> from;
     for (const std::size_t input : node.inputs) from.push_back(nodes_[input].name);
-    text += fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", node.name, node.layer == nullptr ? "" : node.layer->type(),
-                        node.shape.with_batch(), format_count(count(node, false)), join(from));
+    text += fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", node.name,
+                        node.layer == nullptr ? "" : node.layer->type(), node.shape.with_batch(),
+                        format_count(count(node, false)), join(from));
   }
   return text + fmt::format("parameters: {}, trainable: {}\n", format_count(parameter_count()),
                             format_count(trainable_count()));

@@ -50,7 +50,9 @@ constexpr std::array kLayers{
 };
 
 /// The activations that `activation = "..."` may name: layers that take no settings and one input.
-bool takes_activation(const std::string& layer) { return layer == "conv2d" || layer == "dense" || layer == "add"; }
+bool takes_activation(const std::string& layer) {
+  return layer == "conv2d" || layer == "dense" || layer == "add";
+}
 
 /// Reads what every layer may have beside its own settings.
 struct Wiring {
@@ -90,10 +92,12 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
       std::vector<std::size_t> from;
       for (const std::string& name : wiring.inputs) from.push_back(graph.find(name));
       if (from.empty()) from.push_back(graph.nodes().size() - 1);
-      if (from.size() > 1 && layer->type() != "add") throw Error(fmt::format("a {} layer has one input", layer->type()));
+      if (from.size() > 1 && layer->type() != "add")
+        throw Error(fmt::format("a {} layer has one input", layer->type()));
       const bool activated = !wiring.activation.empty() && wiring.activation != "linear";
       // With an activation, the name is that of the result, so that `inputs` means what it says.
-      const std::string own = activated && !wiring.name.empty() ? wiring.name + "/" + wiring.layer : wiring.name;
+      const std::string own =
+          activated && !wiring.name.empty() ? wiring.name + "/" + wiring.layer : wiring.name;
       const std::size_t node = graph.add(layer, from, own);
       if (activated) {
         Settings short_form{{"layer", wiring.activation}};

@@ -38,8 +38,8 @@ class Network::Plan {
   void run(const Step& step) const {
     if (step.kernel) return step.kernel(frame_);
     // The C interface: the C++ one builds an argument list on the heap at every call.
-    const dnnl_status_t status = dnnl_primitive_execute(step.primitive.get(), stream().get(),
-                                                        static_cast<int>(step.bound.size()), step.bound.data());
+    const dnnl_status_t status = dnnl_primitive_execute(
+        step.primitive.get(), stream().get(), static_cast<int>(step.bound.size()), step.bound.data());
     if (status != dnnl_success) throw Error("oneDNN failed in " + step.info.node + ", " + step.info.what);
   }
 
@@ -100,7 +100,8 @@ class Network::Plan {
       for (Step& step : *steps) {
         for (const auto& [name, tensor] : step.arguments) {
           const bool inside = tensor.ref.place == Ref::Place::kActivation;
-          memories_.emplace_back(tensor.desc, engine(), inside ? frame_.address(tensor.ref) : DNNL_MEMORY_NONE);
+          memories_.emplace_back(tensor.desc, engine(),
+                                 inside ? frame_.address(tensor.ref) : DNNL_MEMORY_NONE);
           if (!inside) outside_.emplace_back(memories_.back(), tensor.ref);
           step.bound.push_back({name, memories_.back().get()});
         }
@@ -161,8 +162,8 @@ Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labe
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const std::int64_t classes = dims_of(plan_->builder_.logits.desc)[1];
-  const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes, batch,
-                                                        frame.at(plan_->builder_.loss_gradient));
+  const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes,
+                                                        batch, frame.at(plan_->builder_.loss_gradient));
   return {result.loss, result.correct};
 }
 
@@ -175,7 +176,8 @@ std::string Network::first_non_finite(const StepKey& key) {
     if (!step.output) continue;
     const float* values = plan_->frame_.at(step.output);
     const std::size_t count = plan_->elements(step.output);
-    if (!std::all_of(values, values + count, [](float value) { return std::isfinite(value); })) return step.info.node;
+    if (!std::all_of(values, values + count, [](float value) { return std::isfinite(value); }))
+      return step.info.node;
   }
   return {};
 }

@@ -72,20 +72,21 @@ void initialize(const ParameterSpec& spec, const RandomKey& key, std::span<float
 }  // namespace
 
 std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_view parameter) const {
-  const auto it = std::find_if(keys.begin(), keys.end(), [&](const auto& key) {
-    return key.first == node && key.second == parameter;
-  });
+  const auto it = std::find_if(keys.begin(), keys.end(),
+                               [&](const auto& key) { return key.first == node && key.second == parameter; });
   assert(it != keys.end());
   return static_cast<std::size_t>(it - keys.begin());
 }
 
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution)
     : descriptors_(std::make_unique<Descriptors>()) {
-  PlanBuilder rehearsal(graph, nullptr, {.lane = lane, .lanes = 1, .training = true, .convolution = convolution});
+  PlanBuilder rehearsal(graph, nullptr,
+                        {.lane = lane, .lanes = 1, .training = true, .convolution = convolution});
   rehearsal.compile();
   const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = rehearsal.preferred.at({node.index, spec.name});
-    ParameterSlot slot{node.name + "." + spec.name, node.index, spec, size_, aligned(desc.get_size() / sizeof(float))};
+    ParameterSlot slot{node.name + "." + spec.name, node.index, spec, size_,
+                       aligned(desc.get_size() / sizeof(float))};
     size_ += slot.size;
     slots_.push_back(std::move(slot));
     descriptors_->descs.push_back(desc);
@@ -106,7 +107,8 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
 ParameterLayout::~ParameterLayout() = default;
 
 const ParameterSlot& ParameterLayout::slot(const std::string& name) const {
-  const auto it = std::find_if(slots_.begin(), slots_.end(), [&](const ParameterSlot& s) { return s.name == name; });
+  const auto it =
+      std::find_if(slots_.begin(), slots_.end(), [&](const ParameterSlot& s) { return s.name == name; });
   if (it == slots_.end()) throw Error(fmt::format("the network has no parameter \"{}\"", name));
   return *it;
 }
@@ -141,7 +143,8 @@ AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint
 
 std::size_t canonical_size(const ParameterLayout& layout) {
   std::size_t total = 0;
-  for (const ParameterSlot& slot : layout.slots()) total += static_cast<std::size_t>(slot.spec.shape.elements());
+  for (const ParameterSlot& slot : layout.slots())
+    total += static_cast<std::size_t>(slot.spec.shape.elements());
   return total;
 }
 

@@ -13,10 +13,13 @@ namespace convoke::nn {
 
 std::byte* Frame::address(Ref ref) const {
   switch (ref.place) {
-    case Ref::Place::kActivation: return activations + offsets[ref.id];
+    case Ref::Place::kActivation:
+      return activations + offsets[ref.id];
     // Parameters are only read; oneDNN's interface has no const memory.
-    case Ref::Place::kParameter: return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
-    default: return reinterpret_cast<std::byte*>(gradients + ref.id);
+    case Ref::Place::kParameter:
+      return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
+    default:
+      return reinterpret_cast<std::byte*>(gradients + ref.id);
   }
 }
 
@@ -66,9 +69,10 @@ void PlanBuilder::compile() {
   if (!training()) return;
 
   if (last.shape.rank() != 1) {
-    throw Error(fmt::format("the network ends in {} with shape {}, but a classifier ends in a vector of classes",
-                            last.name, last.shape.with_batch()),
-                "end it with flatten or global_average_pool and a dense layer with one unit per class");
+    throw Error(
+        fmt::format("the network ends in {} with shape {}, but a classifier ends in a vector of classes",
+                    last.name, last.shape.with_batch()),
+        "end it with flatten or global_average_pool and a dense layer with one unit per class");
   }
   in_backward_ = true;
   loss_gradient = allocate(logits.desc);
@@ -102,8 +106,8 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
     if (from.desc == desc) return from;
   }
   const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());
-  add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
-                pd.scratchpad_desc());
+  add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
+                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
   return to;
 }
 
@@ -137,8 +141,10 @@ void PlanBuilder::prefer(const Node& node, std::string_view parameter, const Des
 }
 
 Tensor PlanBuilder::parameter(const Node& node, std::string_view parameter) const {
-  if (layout_ == nullptr) return {preferred.at({node.index, std::string(parameter)}), {Ref::Place::kParameter, 0}};
-  return {laid_down(node, parameter), {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
+  if (layout_ == nullptr)
+    return {preferred.at({node.index, std::string(parameter)}), {Ref::Place::kParameter, 0}};
+  return {laid_down(node, parameter),
+          {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
 }
 
 Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) const {
@@ -148,8 +154,9 @@ Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) const {
 }
 
 void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
-                                const std::string& implementation, std::vector<std::pair<int, Tensor>> arguments,
-                                const Desc& scratchpad, double flops, std::vector<std::size_t> completes) {
+                                const std::string& implementation,
+                                std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
+                                double flops, std::vector<std::size_t> completes) {
   Step step;
   step.info = {node.name, std::move(what), implementation, flops, flops > 0};
   step.primitive = primitive;

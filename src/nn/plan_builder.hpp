@@ -50,14 +50,14 @@ struct Step {
   dnnl::primitive primitive;                      ///< empty for a kernel
   std::vector<std::pair<int, Tensor>> arguments;  ///< of the primitive
   std::function<void(const Frame&)> kernel;
-  std::vector<Ref> uses;                          ///< all memory it reads or writes (arguments are added to it)
-  Tensor output;                                  ///< what it computes, to look for NaN in; may be empty
-  std::vector<std::size_t> completes;             ///< parameter slots whose gradient is final after it
-  std::vector<dnnl_exec_arg_t> bound;             ///< filled when memory is placed
+  std::vector<Ref> uses;               ///< all memory it reads or writes (arguments are added to it)
+  Tensor output;                       ///< what it computes, to look for NaN in; may be empty
+  std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
+  std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
 };
 
-/// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it is a
-/// rehearsal from which ParameterLayout learns the layouts that the primitives prefer.
+/// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it
+/// is a rehearsal from which ParameterLayout learns the layouts that the primitives prefer.
 class PlanBuilder {
  public:
   PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options);

@@ -11,23 +11,23 @@ namespace convoke::nn {
 
 /// One node of a graph: a layer applied to the outputs of earlier nodes.
 struct Node {
-  std::string name;                  ///< unique in the graph: "conv2d_1"
-  LayerPtr layer;                    ///< null for the input node
-  std::vector<std::size_t> inputs;   ///< indices of earlier nodes
-  Shape shape;                       ///< of the output of one sample
+  std::string name;                 ///< unique in the graph: "conv2d_1"
+  LayerPtr layer;                   ///< null for the input node
+  std::vector<std::size_t> inputs;  ///< indices of earlier nodes
+  Shape shape;                      ///< of the output of one sample
   std::vector<ParameterSpec> parameters;
-  std::size_t index = 0;             ///< position in the graph
+  std::size_t index = 0;  ///< position in the graph
 };
 
-/// A directed acyclic graph of layers, a value. Node 0 is the input; nodes stand in an order in which they can be
-/// computed; the last one is the output. Shapes are checked when a node is added.
+/// A directed acyclic graph of layers, a value. Node 0 is the input; nodes stand in an order in which they
+/// can be computed; the last one is the output. Shapes are checked when a node is added.
 class Graph {
  public:
   /// `input`: the shape of one sample, (C, H, W) or (F).
   explicit Graph(Shape input);
 
-  /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error naming the node and its
-  /// input shapes if the layer does not fit, or if the name is taken.
+  /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error naming the node
+  /// and its input shapes if the layer does not fit, or if the name is taken.
   std::size_t add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name = {});
 
   const std::vector<Node>& nodes() const { return nodes_; }

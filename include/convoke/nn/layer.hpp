@@ -17,19 +17,21 @@ struct Node;
 /// How a parameter starts.
 enum class Initializer { kZeros, kOnes, kGlorotUniform };
 
-/// One parameter of a layer, in canonical layout: OIHW for convolutions, OI for dense layers, (C) for vectors.
+/// One parameter of a layer, in canonical layout: OIHW for convolutions, OI for dense layers, (C) for
+/// vectors.
 struct ParameterSpec {
-  std::string name;            ///< "weight", "bias", "gamma", ...; unique within the layer
-  Shape shape;                 ///< canonical
+  std::string name;  ///< "weight", "bias", "gamma", ...; unique within the layer
+  Shape shape;       ///< canonical
   Initializer initializer = Initializer::kZeros;
-  std::int64_t fan_in = 0;     ///< for Glorot: inputs and outputs that one weight row sees
+  std::int64_t fan_in = 0;  ///< for Glorot: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
-  bool trainable = true;       ///< false: a statistic (running mean, running variance), updated but not optimised
-  double momentum = 0;         ///< of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes)
+  bool trainable = true;  ///< false: a statistic (running mean, running variance), updated but not optimised
+  double momentum =
+      0;  ///< of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes)
 };
 
-/// What a layer is: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable; holds no
-/// weights. A new layer is one class like this and one line in src/nn/layer_table.cpp.
+/// What a layer is: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable;
+/// holds no weights. A new layer is one class like this and one line in src/nn/layer_table.cpp.
 class Layer {
  public:
   virtual ~Layer() = default;

@@ -4,16 +4,16 @@
 
 namespace convoke::nn {
 
-/// Makes the layer that `settings` describe: { layer = "conv2d", filters = 32, kernel = 3 }. Throws Error for an
-/// unknown layer (listing the known ones), an unknown key or a wrong type.
+/// Makes the layer that `settings` describe: { layer = "conv2d", filters = 32, kernel = 3 }. Throws Error for
+/// an unknown layer (listing the known ones), an unknown key or a wrong type.
 LayerPtr make_layer(const Settings& settings);
 
 /// The names of all layers.
 std::vector<std::string> layer_names();
 
-/// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs` (names) wires
-/// it otherwise. A `conv2d`, `dense` or `add` with `activation = "relu"` is followed by that layer as a node of its own.
-/// Throws Error that names the layer, the shapes and where it was written.
+/// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
+/// (names) wires it otherwise. A `conv2d`, `dense` or `add` with `activation = "relu"` is followed by that
+/// layer as a node of its own. Throws Error that names the layer, the shapes and where it was written.
 Graph build_graph(const Shape& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.

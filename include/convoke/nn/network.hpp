@@ -13,9 +13,9 @@ namespace convoke::nn {
 
 /// What a plan is compiled for.
 struct PlanOptions {
-  std::int64_t lane = 0;    ///< samples per lane: one batch-norm group each
-  std::int64_t lanes = 1;   ///< neighbouring lanes that run together; the plan's batch is lane * lanes
-  bool training = true;     ///< false: forward only, running statistics, dropout passes through
+  std::int64_t lane = 0;   ///< samples per lane: one batch-norm group each
+  std::int64_t lanes = 1;  ///< neighbouring lanes that run together; the plan's batch is lane * lanes
+  bool training = true;    ///< false: forward only, running statistics, dropout passes through
   ConvolutionChoice convolution = ConvolutionChoice::kAuto;
 };
 
@@ -28,16 +28,17 @@ struct StepKey {
 
 /// A primitive of the plan as `convoke summary` and `convoke bench` show it.
 struct PlanStep {
-  std::string node;         ///< "conv2d_2"
-  std::string what;         ///< "forward", "backward weights", ...
+  std::string node;            ///< "conv2d_2"
+  std::string what;            ///< "forward", "backward weights", ...
   std::string implementation;  ///< oneDNN's name, or ours: "jit_avx512_core_wino..." / "convoke:batch_norm"
-  double flops = 0;         ///< multiplications and additions of convolutions and products, 0 for the rest
-  bool product = false;     ///< a convolution or an inner product: part of the bare-primitive bound
+  double flops = 0;            ///< multiplications and additions of convolutions and products, 0 for the rest
+  bool product = false;        ///< a convolution or an inner product: part of the bare-primitive bound
 };
 
-/// A graph compiled for one batch: a flat list of bound primitives and an activation arena of its own. Nothing is
-/// allocated or looked up in a step. Parameters and gradients belong to the caller and are shared or not as he likes.
-/// Use by one thread at a time; runs with as many OpenMP threads as the thread that calls it (usually one).
+/// A graph compiled for one batch: a flat list of bound primitives and an activation arena of its own.
+/// Nothing is allocated or looked up in a step. Parameters and gradients belong to the caller and are shared
+/// or not as he likes. Use by one thread at a time; runs with as many OpenMP threads as the thread that calls
+/// it (usually one).
 class Network {
  public:
   /// Throws Error if the graph cannot be compiled (for training, the output must be a vector of classes).
@@ -48,10 +49,10 @@ class Network {
   const PlanOptions& options() const;
   std::int64_t samples() const { return options().lane * options().lanes; }
 
-  /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.size() floats, may be null for
-  /// inference) is overwritten by backward: gradients of the trainable slots, and for each statistic slot the sum over
-  /// the plan's lanes of the lane's value times its share of the batch (see backward). 64-byte aligned; must outlive
-  /// the binding.
+  /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.size() floats, may be
+  /// null for inference) is overwritten by backward: gradients of the trainable slots, and for each statistic
+  /// slot the sum over the plan's lanes of the lane's value times its share of the batch (see backward).
+  /// 64-byte aligned; must outlive the binding.
   void bind(const float* parameters, float* gradients);
 
   /// Where the caller writes the batch: (N, C, H, W) or (N, F), plain and dense.
@@ -61,16 +62,17 @@ class Network {
 
   void forward(const StepKey& key = {});
 
-  /// Mean softmax cross-entropy over `batch` samples of which these are N: writes d loss / d logits and returns what
-  /// these samples add. `labels`: N classes. After forward, before backward.
+  /// Mean softmax cross-entropy over `batch` samples of which these are N: writes d loss / d logits and
+  /// returns what these samples add. `labels`: N classes. After forward, before backward.
   struct Tally {
-    double loss = 0;              ///< sum over these samples, not divided
-    std::int64_t correct = 0;     ///< samples whose largest logit is the label
+    double loss = 0;           ///< sum over these samples, not divided
+    std::int64_t correct = 0;  ///< samples whose largest logit is the label
   };
   Tally softmax_cross_entropy(std::span<const std::int32_t> labels, std::int64_t batch);
 
-  /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with rising
-  /// ends, the last time with layout.size(). Statistics count lane / batch each (batch as in the loss).
+  /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with
+  /// rising ends, the last time with layout.size(). Statistics count lane / batch each (batch as in the
+  /// loss).
   using Ready = std::function<void(std::size_t end)>;
   void backward(const Ready& ready);
 
@@ -78,7 +80,7 @@ class Network {
   std::string first_non_finite(const StepKey& key);
 
   std::vector<PlanStep> steps() const;
-  std::size_t activation_bytes() const;   ///< the arena, scratch memory included
+  std::size_t activation_bytes() const;  ///< the arena, scratch memory included
   /// Seconds of each step (in the order of steps()): best of `repeats` runs of that step alone.
   std::vector<double> time_steps(int repeats);
 

@@ -15,29 +15,32 @@ enum class ConvolutionChoice { kAuto, kDirect, kWinograd };
 
 /// Where one parameter lies in the arena.
 struct ParameterSlot {
-  std::string name;           ///< "conv2d_1.weight"
-  std::size_t node = 0;       ///< index in the graph
+  std::string name;      ///< "conv2d_1.weight"
+  std::size_t node = 0;  ///< index in the graph
   ParameterSpec spec;
-  std::size_t offset = 0;     ///< in floats, a multiple of 16 (64 bytes)
-  std::size_t size = 0;       ///< in floats, in the plan's layout; may exceed the canonical size by padding
+  std::size_t offset = 0;  ///< in floats, a multiple of 16 (64 bytes)
+  std::size_t size = 0;    ///< in floats, in the plan's layout; may exceed the canonical size by padding
 };
 
-/// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward finishes
-/// their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout; then the
-/// statistics; then, in the gradient arena only, the step's tallies. A pure function of graph, lane size, convolution
-/// choice and instruction set. Immutable and shared by all plans of a rank.
+/// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward
+/// finishes their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout;
+/// then the statistics; then, in the gradient arena only, the step's tallies. A pure function of graph, lane
+/// size, convolution choice and instruction set. Immutable and shared by all plans of a rank.
 class ParameterLayout {
  public:
   /// `lane`: samples per lane, as the plans that will use this layout.
-  ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution = ConvolutionChoice::kAuto);
+  ParameterLayout(const Graph& graph, std::int64_t lane,
+                  ConvolutionChoice convolution = ConvolutionChoice::kAuto);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }
   /// The slot called `name`. Throws Error if there is none.
   const ParameterSlot& slot(const std::string& name) const;
 
-  std::size_t trainable_size() const { return trainable_size_; }  ///< floats [0, trainable_size) are optimised
-  std::size_t size() const { return size_; }                      ///< floats of trainable ones and statistics
+  std::size_t trainable_size() const {
+    return trainable_size_;
+  }                                           ///< floats [0, trainable_size) are optimised
+  std::size_t size() const { return size_; }  ///< floats of trainable ones and statistics
   /// Differs when two layouts differ: compared between ranks at start.
   std::uint64_t hash() const { return hash_; }
 
@@ -57,11 +60,12 @@ class ParameterLayout {
   std::unique_ptr<Descriptors> descriptors_;
 };
 
-/// Initial values (size() floats): weights by each spec's initializer with random numbers keyed by (seed, parameter),
-/// running variances 1. The same for any number of ranks and threads.
+/// Initial values (size() floats): weights by each spec's initializer with random numbers keyed by (seed,
+/// parameter), running variances 1. The same for any number of ranks and threads.
 AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint64_t seed);
 
-/// The canonical values of all slots, one after the other in slot order, and back: what checkpoints and gathering carry.
+/// The canonical values of all slots, one after the other in slot order, and back: what checkpoints and
+/// gathering carry.
 std::size_t canonical_size(const ParameterLayout& layout);
 void to_canonical(const ParameterLayout& layout, std::span<const float> arena, std::span<float> canonical);
 void from_canonical(const ParameterLayout& layout, std::span<const float> canonical, std::span<float> arena);

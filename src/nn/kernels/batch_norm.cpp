@@ -2,136 +2,173 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <limits>
+#include <type_traits>
 
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/max_pool.hpp"
+#include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
 namespace {
 
-// All inner loops run over a stretch of at most kMaxBlock channels that lie side by side. The stretch is a template
-// parameter where it is oneDNN's block, so that it becomes one vector register; 0 means counted at run time.
-constexpr int kMaxBlock = 16;
-// Independent accumulators, so that sums are not bound by the latency of an addition.
-constexpr int kChains = 4;
-
-/// One stretch of channels of one lane: where its planes are.
-struct Stretch {
-  std::int64_t channel = 0;        ///< first channel
-  std::int64_t count = 0;          ///< channels
-  std::int64_t in_first = 0;       ///< offset of the first pixel in x, and in y
-  std::int64_t out_first = 0;
+/// N channels of one lane: where their planes are.
+struct Planes {
+  std::int64_t in_first, in_sample;    ///< offset of the first pixel, and from one sample to the next
+  std::int64_t out_first, out_sample;  ///< the same after pooling
 };
 
-template <class F>
-[[gnu::always_inline]] inline void for_each_stretch(const BatchNormShape& s, std::int64_t lane, const F& f) {
-  const std::int64_t out_pixels = s.out_height() * s.out_width();
-  for (std::int64_t o = 0; o < s.in.outer; ++o) {
-    for (std::int64_t c = 0; c < s.in.block; c += kMaxBlock) {
-      f(Stretch{o * s.in.block + c, std::min<std::int64_t>(kMaxBlock, s.in.block - c),
-                lane * s.lane * s.in.sample_size() + o * s.in.pixels() * s.in.block + c,
-                lane * s.lane * s.in.outer * out_pixels * s.in.block + o * out_pixels * s.in.block + c});
-    }
-  }
+Planes planes_of(const BatchNormShape& s, std::int64_t lane, std::int64_t channel) {
+  const std::int64_t in = s.in.pixels(), out = s.out_height() * s.out_width();
+  return {plane_offset(s.in, in, lane * s.lane, channel), s.in.outer * in * s.in.block,
+          plane_offset(s.in, out, lane * s.lane, channel), s.in.outer * out * s.in.block};
 }
 
-//   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
-// One pass. Shifting by a sample keeps the difference of squares well conditioned; floats are summed over one plane
-// only, doubles over planes.
-template <int kBlock>
-[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Stretch& at, const float* x, float* mean,
-                                              float* variance) {
-  const std::int64_t n = kBlock > 0 ? kBlock : at.count;
-  const std::int64_t step = s.in.block, pixels = s.in.pixels(), sample = s.in.sample_size();
-  float shift[kMaxBlock];
-  double total[kMaxBlock] = {}, total_squares[kMaxBlock] = {};
-  for (std::int64_t c = 0; c < n; ++c) shift[c] = x[at.in_first + c];
-  for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * sample;
-    float sum[kChains][kMaxBlock] = {}, squares[kChains][kMaxBlock] = {};
+/// What a pass over one piece of N channels knows of each.
+template <int N>
+struct Channels {
+  float a[N], b[N], centre[N], scale[N];
+
+  [[gnu::always_inline]] Channels(const float* gamma, const float* beta, const float* mean,
+                                  const float* deviation) {
+    for (int c = 0; c < N; ++c) {
+      centre[c] = mean[c];
+      scale[c] = deviation[c];
+      a[c] = gamma[c] * scale[c];
+      b[c] = beta[c] - centre[c] * a[c];
+    }
+  }
+};
+
+/// Two sums over a lane, N channels: floats within a plane, in four chains so that no addition waits for the
+/// last; doubles over planes.
+template <int N>
+struct Sums {
+  double first[N] = {}, second[N] = {};
+
+  /// Adds what `term(pixel, channel)` returns, a pair, over the pixels of a plane.
+  template <class Term>
+  [[gnu::always_inline]] void add_plane(std::int64_t pixels, const Term& term) {
+    float a[4][N] = {}, b[4][N] = {};
     std::int64_t p = 0;
-    for (; p + kChains <= pixels; p += kChains) {
-      for (int k = 0; k < kChains; ++k) {
-        for (std::int64_t c = 0; c < n; ++c) {
-          const float d = plane[(p + k) * step + c] - shift[c];
-          sum[k][c] += d;
-          squares[k][c] += d * d;
-        }
+    for (; p + 4 <= pixels; p += 4) {
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const auto [a0, b0] = term(p, c);
+        const auto [a1, b1] = term(p + 1, c);
+        const auto [a2, b2] = term(p + 2, c);
+        const auto [a3, b3] = term(p + 3, c);
+        a[0][c] += a0, a[1][c] += a1, a[2][c] += a2, a[3][c] += a3;
+        b[0][c] += b0, b[1][c] += b1, b[2][c] += b2, b[3][c] += b3;
       }
     }
     for (; p < pixels; ++p) {
-      for (std::int64_t c = 0; c < n; ++c) {
-        const float d = plane[p * step + c] - shift[c];
-        sum[0][c] += d;
-        squares[0][c] += d * d;
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const auto [a0, b0] = term(p, c);
+        a[0][c] += a0;
+        b[0][c] += b0;
       }
     }
-    for (int k = 0; k < kChains; ++k) {
-      for (std::int64_t c = 0; c < n; ++c) {
-        total[c] += static_cast<double>(sum[k][c]);
-        total_squares[c] += static_cast<double>(squares[k][c]);
-      }
+    for (int c = 0; c < N; ++c) {
+      first[c] += static_cast<double>((a[0][c] + a[1][c]) + (a[2][c] + a[3][c]));
+      second[c] += static_cast<double>((b[0][c] + b[1][c]) + (b[2][c] + b[3][c]));
     }
   }
+};
+
+struct Pair {
+  float a, b;
+};
+
+//   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
+// One pass. Shifting by a sample keeps the difference of squares well conditioned.
+template <int N>
+[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const float* x,
+                                              float* mean, float* variance) {
+  const std::int64_t step = s.in.block, pixels = s.in.pixels();
+  const float* shift = x + at.in_first;
+  Sums<N> sums;
+  for (std::int64_t i = 0; i < s.lane; ++i) {
+    const float* plane = x + at.in_first + i * at.in_sample;
+    sums.add_plane(
+        pixels, [=](std::int64_t p, int c) __attribute__((always_inline)) {
+          const float d = plane[p * step + c] - shift[c];
+          return Pair{d, d * d};
+        });
+  }
   const auto count = static_cast<double>(s.lane * pixels);
-  for (std::int64_t c = 0; c < n; ++c) {
-    const double off = total[c] / count;
+  for (int c = 0; c < N; ++c) {
+    const double off = sums.first[c] / count;
     mean[c] = static_cast<float>(static_cast<double>(shift[c]) + off);
-    variance[c] = static_cast<float>(std::max(0.0, total_squares[c] / count - off * off));
+    variance[c] = static_cast<float>(std::max(0.0, sums.second[c] / count - off * off));
+  }
+}
+
+// One window of the pooled form: y, and for backward the winner and its normalised value.
+template <int N>
+[[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const float* corner,
+                                                    std::int64_t row, std::int64_t step, int height,
+                                                    int width, float floor, float* y, float* x_hat,
+                                                    std::uint8_t* winners) {
+  int won[N];
+  float hat[N];
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    float best = floor, best_x = k.centre[c];
+    int index = kNoWinner;
+    for (int h = 0; h < height; ++h) {
+      for (int w = 0; w < width; ++w) {
+        const float pixel = corner[h * row + w * step + c];
+        const float value = pixel * k.a[c] + k.b[c];
+        index = value > best ? h * width + w : index;
+        best_x = value > best ? pixel : best_x;
+        best = value > best ? value : best;
+      }
+    }
+    y[c] = best;
+    won[c] = index;
+    hat[c] = (best_x - k.centre[c]) * k.scale[c];
+  }
+  if (winners == nullptr) return;
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    x_hat[c] = hat[c];
+    winners[c] = static_cast<std::uint8_t>(won[c]);
   }
 }
 
 //   y = pool(relu(a x + b)),  a = gamma * scale,  b = beta - mean * a
-template <int kBlock, bool kPooled>
-[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Stretch& at, const float* x,
-                                             const float* gamma, const float* beta, const float* mean,
-                                             const float* scale, std::uint8_t* winners, float* x_hat, float* y) {
-  const std::int64_t n = kBlock > 0 ? kBlock : at.count;
+template <int N, bool kPooled>
+[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const float* x,
+                                             const Channels<N>& k, std::uint8_t* winners, float* x_hat,
+                                             float* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
-  float a[kMaxBlock], b[kMaxBlock], centre[kMaxBlock], spread[kMaxBlock];
-  for (std::int64_t c = 0; c < n; ++c) {
-    a[c] = gamma[c] * scale[c];
-    b[c] = beta[c] - mean[c] * a[c];
-    centre[c] = mean[c];
-    spread[c] = scale[c];
-  }
-  const float floor = s.relu ? 0.0F : -INFINITY;
+  const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * s.in.sample_size();
+    const float* plane = x + at.in_first + i * at.in_sample;
+    float* out = y + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
-      float* out = y + at.out_first + i * s.in.sample_size();
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
-        for (std::int64_t c = 0; c < n; ++c) {
-          const float value = plane[p * step + c] * a[c] + b[c];
+#pragma omp simd
+        for (int c = 0; c < N; ++c) {
+          const float value = plane[p * step + c] * k.a[c] + k.b[c];
           out[p * step + c] = value < floor ? floor : value;
         }
       }
     } else {
-      const std::int64_t out_sample = s.in.outer * s.out_height() * s.out_width() * step;
-      std::int64_t out = at.out_first + i * out_sample;
+      const bool two_by_two = s.pool_height == 2 && s.pool_width == 2;
       for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
-        for (std::int64_t ow = 0; ow < s.out_width(); ++ow, out += step) {
-          float best[kMaxBlock], best_x[kMaxBlock];
-          int won[kMaxBlock];
-          for (std::int64_t c = 0; c < n; ++c) best[c] = floor, best_x[c] = centre[c], won[c] = kNoWinner;
-          for (std::int64_t h = 0; h < s.pool_height; ++h) {
-            for (std::int64_t w = 0; w < s.pool_width; ++w) {
-              const float* pixel = plane + (oh * s.pool_height + h) * row + (ow * s.pool_width + w) * step;
-              const int index = static_cast<int>(h * s.pool_width + w);
-              for (std::int64_t c = 0; c < n; ++c) {
-                const float value = pixel[c] * a[c] + b[c];
-                const bool higher = value > best[c];
-                best[c] = higher ? value : best[c];
-                best_x[c] = higher ? pixel[c] : best_x[c];
-                won[c] = higher ? index : won[c];
-              }
-            }
-          }
-          for (std::int64_t c = 0; c < n; ++c) y[out + c] = best[c];
-          if (winners != nullptr) {
-            for (std::int64_t c = 0; c < n; ++c) x_hat[out + c] = (best_x[c] - centre[c]) * spread[c];
-            for (std::int64_t c = 0; c < n; ++c) winners[out + c] = static_cast<std::uint8_t>(won[c]);
+        for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
+          const float* corner = plane + oh * s.pool_height * row + ow * s.pool_width * step;
+          const std::int64_t o = (oh * s.out_width() + ow) * step;
+          float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
+          std::uint8_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
+          if (two_by_two) {  // as constants, so that the loops unroll
+            normalise_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
+          } else {
+            normalise_window<N>(k, corner, row, step, static_cast<int>(s.pool_height),
+                                static_cast<int>(s.pool_width), floor, out + o, hat, won);
           }
         }
       }
@@ -140,201 +177,186 @@ template <int kBlock, bool kPooled>
 }
 
 //   d beta = sum g,  d gamma = sum g x_hat,  where g = dy where ReLU and pooling let it through
-template <int kBlock, bool kPooled>
-[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Stretch& at, const float* x, const float* dy,
-                                          const float* a, const float* b, const float* mean, const float* scale,
-                                          const BatchNormMemory& memory, double* dgamma, double* dbeta) {
-  const std::int64_t n = kBlock > 0 ? kBlock : at.count;
-  const std::int64_t step = s.in.block;
-  const std::int64_t out_pixels = s.out_height() * s.out_width();
-  for (std::int64_t c = 0; c < n; ++c) dgamma[c] = dbeta[c] = 0;
-  for (std::int64_t i = 0; i < s.lane; ++i) {
-    const std::int64_t out = at.out_first + i * s.in.outer * out_pixels * step;
-    const float* plane = x + at.in_first + i * s.in.sample_size();
-    float sum[kChains][kMaxBlock] = {}, product[kChains][kMaxBlock] = {};
-    const auto take = [&](int k, std::int64_t p) __attribute__((always_inline)) {
-      for (std::int64_t c = 0; c < n; ++c) {
-        float g = dy[out + p * step + c];
-        float hat = 0;
-        if constexpr (kPooled) {
-          g = memory.winners[out + p * step + c] == kNoWinner ? 0.0F : g;
-          hat = memory.x_hat[out + p * step + c];
-        } else {
-          const float value = plane[p * step + c];
-          g = !s.relu || value * a[c] + b[c] > 0 ? g : 0.0F;
-          hat = (value - mean[c]) * scale[c];
-        }
-        sum[k][c] += g;
-        product[k][c] += g * hat;
+template <int N, bool kPooled>
+[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const float* x,
+                                          const float* dy, const Channels<N>& k,
+                                          const BatchNormMemory& memory, float* gated, Sums<N>& sums) {
+  const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  for (std::int64_t sample = 0; sample < s.lane; ++sample) {
+    const std::int64_t out = at.out_first + sample * at.out_sample;
+    const float* plane = x + at.in_first + sample * at.in_sample;
+    const float* gradient = dy + out;
+    const float* x_hat = memory.x_hat + out;
+    if constexpr (kPooled) {  // what ReLU let through
+      for (std::int64_t p = 0; p < pixels; ++p) {
+        int won[N];
+#pragma omp simd
+        for (int c = 0; c < N; ++c) won[c] = memory.winners[out + p * step + c];
+#pragma omp simd
+        for (int c = 0; c < N; ++c)
+          gated[out + p * step + c] = won[c] == kNoWinner ? 0.0F : gradient[p * step + c];
       }
-    };
-    std::int64_t p = 0;
-    for (; p + kChains <= out_pixels; p += kChains) {
-      for (int k = 0; k < kChains; ++k) take(k, p + k);
+      gradient = gated + out;
     }
-    for (; p < out_pixels; ++p) take(0, p);
-    for (int k = 0; k < kChains; ++k) {
-      for (std::int64_t c = 0; c < n; ++c) {
-        dbeta[c] += static_cast<double>(sum[k][c]);
-        dgamma[c] += static_cast<double>(product[k][c]);
-      }
-    }
+    sums.add_plane(
+        pixels, [&](std::int64_t p, int c) __attribute__((always_inline)) {
+          const std::int64_t i = p * step + c;
+          if constexpr (kPooled) {
+            return Pair{gradient[i], gradient[i] * x_hat[i]};
+          } else {
+            const float g = plane[i] * k.a[c] + k.b[c] > threshold ? gradient[i] : 0.0F;
+            return Pair{g, g * ((plane[i] - k.centre[c]) * k.scale[c])};
+          }
+        });
   }
 }
 
-//   dx = a (g - d beta / M - x_hat d gamma / M) = a g - k1 - k2 x
-template <int kBlock, bool kPooled>
-[[gnu::always_inline]] inline void spread(const BatchNormShape& s, const Stretch& at, const float* x, const float* dy,
-                                          const float* a, const float* b, const float* k1, const float* k2,
-                                          const BatchNormMemory& memory, float* dx) {
-  const std::int64_t n = kBlock > 0 ? kBlock : at.count;
+//   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
+template <int N, bool kPooled>
+[[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const float* x,
+                                               const float* dy, const Channels<N>& k, const float (&k1)[N],
+                                               const float (&k2)[N], const BatchNormMemory& memory,
+                                               float* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * s.in.sample_size();
-    float* diff = dx + at.in_first + i * s.in.sample_size();
+    const float* plane = x + at.in_first + i * at.in_sample;
+    float* diff = dx + at.in_first + i * at.in_sample;
+    const float* gradient = dy + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
-      const float* g_plane = dy + at.out_first + i * s.in.sample_size();
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
-        for (std::int64_t c = 0; c < n; ++c) {
+#pragma omp simd
+        for (int c = 0; c < N; ++c) {
           const float value = plane[p * step + c];
-          const float g = !s.relu || value * a[c] + b[c] > 0 ? g_plane[p * step + c] : 0.0F;
-          diff[p * step + c] = a[c] * g - (k1[c] + k2[c] * value);
+          const float g = value * k.a[c] + k.b[c] > threshold ? gradient[p * step + c] : 0.0F;
+          diff[p * step + c] = k.a[c] * g - (k1[c] + k2[c] * value);
         }
       }
     } else {
-      const std::int64_t out_row = s.out_width() * step;
-      const std::int64_t out = at.out_first + i * s.in.outer * s.out_height() * out_row;
-      for (std::int64_t h = 0; h < s.in.height; ++h) {
-        const std::int64_t oh = h / s.pool_height;
-        const bool inside = oh < s.out_height();
-        for (std::int64_t w = 0; w < s.in.width; ++w) {
-          const std::int64_t ow = w / s.pool_width;
-          const float* pixel = plane + h * row + w * step;
-          float* to = diff + h * row + w * step;
-          if (inside && ow < s.out_width()) {
-            const int index = static_cast<int>(h % s.pool_height * s.pool_width + w % s.pool_width);
-            const float* g = dy + out + oh * out_row + ow * step;
-            const std::uint8_t* winner = memory.winners + out + oh * out_row + ow * step;
-            for (std::int64_t c = 0; c < n; ++c) {
-              to[c] = (winner[c] == index ? a[c] * g[c] : 0.0F) - (k1[c] + k2[c] * pixel[c]);
-            }
-          } else {
-            for (std::int64_t c = 0; c < n; ++c) to[c] = -(k1[c] + k2[c] * pixel[c]);
+      const std::uint8_t* winners = memory.winners + at.out_first + i * at.out_sample;
+      const std::int64_t used_height = s.out_height() * s.pool_height,
+                         used_width = s.out_width() * s.pool_width;
+      for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
+        for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
+          const std::int64_t o = (oh * s.out_width() + ow) * step;
+          const std::int64_t corner = oh * s.pool_height * row + ow * s.pool_width * step;
+          int won[N];
+          float scaled[N];
+#pragma omp simd
+          for (int c = 0; c < N; ++c) {
+            won[c] = winners[o + c];
+            scaled[c] = k.a[c] * gradient[o + c];
           }
+          for (std::int64_t h = 0; h < s.pool_height; ++h) {
+            for (std::int64_t w = 0; w < s.pool_width; ++w) {
+              const std::int64_t pixel = corner + h * row + w * step;
+              const int here = static_cast<int>(h * s.pool_width + w);
+#pragma omp simd
+              for (int c = 0; c < N; ++c) {
+                diff[pixel + c] = (won[c] == here ? scaled[c] : 0.0F) - (k1[c] + k2[c] * plane[pixel + c]);
+              }
+            }
+          }
+        }
+      }
+      for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
+        for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
+          const std::int64_t pixel = h * row + w * step;
+          for (int c = 0; c < N; ++c) diff[pixel + c] = -(k1[c] + k2[c] * plane[pixel + c]);
         }
       }
     }
   }
 }
 
-template <int kBlock, bool kPooled>
+template <bool kPooled>
 [[gnu::always_inline]] inline void forward_lanes(const BatchNormShape& s, const float* x, const float* gamma,
-                                                 const float* beta, float epsilon, const BatchNormMemory& memory,
-                                                 float* y) {
-  const std::int64_t padded = s.in.padded_channels();
+                                                 const float* beta, float epsilon,
+                                                 const BatchNormMemory& memory, float* y) {
   for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
-    for_each_stretch(s, lane, [&](const Stretch& at) __attribute__((always_inline)) {
-      const std::int64_t c0 = lane * padded + at.channel;
-      statistics<kBlock>(s, at, x, memory.mean + c0, memory.variance + c0);
-      for (std::int64_t c = 0; c < at.count; ++c) {
-        memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
-      }
-      normalise<kBlock, kPooled>(s, at, x, gamma + at.channel, beta + at.channel, memory.mean + c0,
-                                 memory.scale + c0, memory.winners, memory.x_hat, y);
-    });
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          const Planes at = planes_of(s, lane, channel);
+          const std::int64_t c0 = lane * s.in.padded_channels() + channel;
+          statistics<kWidth>(s, at, x, memory.mean + c0, memory.variance + c0);
+          for (int c = 0; c < kWidth; ++c)
+            memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
+          const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
+          normalise<kWidth, kPooled>(s, at, x, k, memory.winners, memory.x_hat, y);
+        });
   }
-}
-
-template <int kBlock, bool kPooled>
-[[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const float* x, const float* dy,
-                                                  const float* gamma, const float* beta,
-                                                  const BatchNormMemory& memory, float* dx, float* dgamma,
-                                                  float* dbeta) {
-  const std::int64_t padded = s.in.padded_channels();
-  std::fill(dgamma, dgamma + padded, 0.0F);
-  std::fill(dbeta, dbeta + padded, 0.0F);
-  const auto count = static_cast<double>(s.lane * s.in.pixels());
-  for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
-    for_each_stretch(s, lane, [&](const Stretch& at) __attribute__((always_inline)) {
-      const float* mean = memory.mean + lane * padded + at.channel;
-      const float* scale = memory.scale + lane * padded + at.channel;
-      float a[kMaxBlock], b[kMaxBlock], k1[kMaxBlock], k2[kMaxBlock];
-      for (std::int64_t c = 0; c < at.count; ++c) {
-        a[c] = gamma[at.channel + c] * scale[c];
-        b[c] = beta[at.channel + c] - mean[c] * a[c];
-      }
-      double sum_hat[kMaxBlock], sum[kMaxBlock];
-      reduce<kBlock, kPooled>(s, at, x, dy, a, b, mean, scale, memory, sum_hat, sum);
-      for (std::int64_t c = 0; c < at.count; ++c) {
-        dgamma[at.channel + c] += static_cast<float>(sum_hat[c]);
-        dbeta[at.channel + c] += static_cast<float>(sum[c]);
-        k2[c] = static_cast<float>(static_cast<double>(a[c]) * static_cast<double>(scale[c]) * sum_hat[c] / count);
-        k1[c] = static_cast<float>(static_cast<double>(a[c]) * sum[c] / count) - mean[c] * k2[c];
-      }
-      spread<kBlock, kPooled>(s, at, x, dy, a, b, k1, k2, memory, dx);
-    });
-  }
-}
-
-CONVOKE_MULTIVERSION
-void forward_dispatch(const BatchNormShape& s, const float* x, const float* gamma, const float* beta, float epsilon,
-                      const BatchNormMemory& memory, float* y) {
-  const bool full = s.in.block % kMaxBlock == 0;
-  if (s.pooled()) {
-    if (full) return forward_lanes<kMaxBlock, true>(s, x, gamma, beta, epsilon, memory, y);
-    return forward_lanes<0, true>(s, x, gamma, beta, epsilon, memory, y);
-  }
-  if (full) return forward_lanes<kMaxBlock, false>(s, x, gamma, beta, epsilon, memory, y);
-  forward_lanes<0, false>(s, x, gamma, beta, epsilon, memory, y);
-}
-
-CONVOKE_MULTIVERSION
-void backward_dispatch(const BatchNormShape& s, const float* x, const float* dy, const float* gamma,
-                       const float* beta, const BatchNormMemory& memory, float* dx, float* dgamma, float* dbeta) {
-  const bool full = s.in.block % kMaxBlock == 0;
-  if (s.pooled()) {
-    if (full) return backward_lanes<kMaxBlock, true>(s, x, dy, gamma, beta, memory, dx, dgamma, dbeta);
-    return backward_lanes<0, true>(s, x, dy, gamma, beta, memory, dx, dgamma, dbeta);
-  }
-  if (full) return backward_lanes<kMaxBlock, false>(s, x, dy, gamma, beta, memory, dx, dgamma, dbeta);
-  backward_lanes<0, false>(s, x, dy, gamma, beta, memory, dx, dgamma, dbeta);
 }
 
 template <bool kPooled>
-void inference(const BatchNormShape& s, const float* x, const float* gamma, const float* beta, const float* mean,
-               const float* scale, float* y) {
+[[gnu::always_inline]] inline void inference_lanes(const BatchNormShape& s, const float* x,
+                                                   const float* gamma, const float* beta, const float* mean,
+                                                   const float* variance, float epsilon, float* y) {
   for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
-    for_each_stretch(s, lane, [&](const Stretch& at) __attribute__((always_inline)) {
-      normalise<0, kPooled>(s, at, x, gamma + at.channel, beta + at.channel, mean + at.channel, scale + at.channel,
-                            nullptr, nullptr, y);
-    });
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          float scale[kWidth];
+          for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
+          const Channels<kWidth> k(gamma + channel, beta + channel, mean + channel, scale);
+          normalise<kWidth, kPooled>(s, planes_of(s, lane, channel), x, k, nullptr, nullptr, y);
+        });
   }
 }
 
-CONVOKE_MULTIVERSION
-void inference_dispatch(const BatchNormShape& s, const float* x, const float* gamma, const float* beta,
-                        const float* mean, const float* scale, float* y) {
-  if (s.pooled()) return inference<true>(s, x, gamma, beta, mean, scale, y);
-  inference<false>(s, x, gamma, beta, mean, scale, y);
+template <bool kPooled>
+[[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const float* x, const float* dy,
+                                                  const float* gamma, const float* beta,
+                                                  const BatchNormMemory& memory, float* gated, float* dx,
+                                                  float* dgamma, float* dbeta) {
+  std::fill(dgamma, dgamma + s.in.padded_channels(), 0.0F);
+  std::fill(dbeta, dbeta + s.in.padded_channels(), 0.0F);
+  const auto count = static_cast<double>(s.lane * s.in.pixels());
+  for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          const Planes at = planes_of(s, lane, channel);
+          const std::int64_t c0 = lane * s.in.padded_channels() + channel;
+          const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
+          Sums<kWidth> sums;
+          reduce<kWidth, kPooled>(s, at, x, dy, k, memory, gated, sums);
+          float k1[kWidth], k2[kWidth];
+          for (int c = 0; c < kWidth; ++c) {
+            dbeta[channel + c] += static_cast<float>(sums.first[c]);
+            dgamma[channel + c] += static_cast<float>(sums.second[c]);
+            k2[c] = k.a[c] * k.scale[c] * static_cast<float>(sums.second[c] / count);
+            k1[c] = k.a[c] * static_cast<float>(sums.first[c] / count) - k.centre[c] * k2[c];
+          }
+          spread_back<kWidth, kPooled>(s, at, x, kPooled ? gated : dy, k, k1, k2, memory, dx);
+        });
+  }
 }
 
 }  // namespace
 
+CONVOKE_MULTIVERSION
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y) {
-  forward_dispatch(shape, x, gamma, beta, epsilon, memory, y);
+  if (shape.pooled()) return forward_lanes<true>(shape, x, gamma, beta, epsilon, memory, y);
+  forward_lanes<false>(shape, x, gamma, beta, epsilon, memory, y);
 }
 
+CONVOKE_MULTIVERSION
 void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, float* y) {
-  std::vector<float> scale(static_cast<std::size_t>(shape.in.padded_channels()));
-  for (std::size_t c = 0; c < scale.size(); ++c) scale[c] = 1.0F / std::sqrt(variance[c] + epsilon);
-  inference_dispatch(shape, x, gamma, beta, mean, scale.data(), y);
+  if (shape.pooled()) return inference_lanes<true>(shape, x, gamma, beta, mean, variance, epsilon, y);
+  inference_lanes<false>(shape, x, gamma, beta, mean, variance, epsilon, y);
 }
 
+CONVOKE_MULTIVERSION
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, float* dx, float* dgamma, float* dbeta) {
-  backward_dispatch(shape, x, dy, gamma, beta, memory, dx, dgamma, dbeta);
+                         const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
+                         float* dgamma, float* dbeta) {
+  if (shape.pooled())
+    return backward_lanes<true>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+  backward_lanes<false>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
 }
 
 }  // namespace convoke::nn

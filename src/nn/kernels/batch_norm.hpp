@@ -5,11 +5,12 @@
 
 namespace convoke::nn {
 
-/// Batch normalisation, each lane by itself (S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015), together with
-/// the ReLU and the max pooling that may follow it: both directions read and write what they must once.
+/// Batch normalisation, each lane by itself (S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015),
+/// together with the ReLU and the max pooling that may follow it: both directions read and write what they
+/// must once.
 struct BatchNormShape {
   ChannelBlocks in;
-  std::int64_t lane = 0;    ///< samples per lane; divides in.samples
+  std::int64_t lane = 0;  ///< samples per lane; divides in.samples
   bool relu = false;
   std::int64_t pool_height = 1, pool_width = 1;  ///< windows that tile the image; 1 x 1: no pooling
   bool pooled() const { return pool_height * pool_width > 1; }
@@ -18,8 +19,8 @@ struct BatchNormShape {
   std::int64_t out_width() const { return in.width / pool_width; }
 };
 
-/// What forward keeps for backward. mean, scale and variance are (lanes, padded channels); scale is 1 / sqrt(var + eps).
-/// Pooled only: winners and x_hat (the normalised winner) as large as y.
+/// What forward keeps for backward. mean, scale and variance are (lanes, padded channels); scale is 1 /
+/// sqrt(var + eps). Pooled only: winners and x_hat (the normalised winner) as large as y.
 struct BatchNormMemory {
   float* mean = nullptr;
   float* scale = nullptr;
@@ -28,8 +29,8 @@ struct BatchNormMemory {
   float* x_hat = nullptr;
 };
 
-/// y = pool(relu(gamma * (x - mean) / sqrt(var + eps) + beta)), mean and (biased) variance over a lane's samples and
-/// pixels. gamma, beta: padded channels.
+/// y = pool(relu(gamma * (x - mean) / sqrt(var + eps) + beta)), mean and (biased) variance over a lane's
+/// samples and pixels. gamma, beta: padded channels.
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y);
 
@@ -37,8 +38,10 @@ void batch_norm_forward(const BatchNormShape& shape, const float* x, const float
 void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, float* y);
 
-/// dx, d gamma and d beta (summed over lanes; overwritten) from dy. dx may be dy if there is no pooling.
+/// dx, d gamma and d beta (summed over lanes; overwritten) from dy. dx may be dy if there is no pooling; with
+/// pooling, `gated` is scratch as large as dy and may be dy.
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
-                         const float* beta, const BatchNormMemory& memory, float* dx, float* dgamma, float* dbeta);
+                         const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
+                         float* dgamma, float* dbeta);
 
 }  // namespace convoke::nn

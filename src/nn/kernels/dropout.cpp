@@ -1,5 +1,6 @@
 #include "nn/kernels/dropout.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "convoke/core/multiversion.hpp"
@@ -10,9 +11,11 @@ namespace {
 constexpr int kCounters = 16;          // Philox calls side by side, one vector register per word
 constexpr int kChunk = 4 * kCounters;  // elements they give
 
-// Words of counters first..first+15, word w of counter i at words[w][i]: philox4x32 of core/random.hpp, vectorised.
-[[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream, std::uint32_t sample,
-                                                PhiloxKey key, std::uint32_t (&words)[4][kCounters]) {
+// Words of counters first..first+15, word w of counter i at words[w][i]: philox4x32 of core/random.hpp,
+// vectorised.
+[[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
+                                                std::uint32_t sample, PhiloxKey key,
+                                                std::uint32_t (&words)[4][kCounters]) {
   for (int i = 0; i < kCounters; ++i) {
     words[0][i] = first + static_cast<std::uint32_t>(i);
     words[1][i] = stream;
@@ -20,6 +23,7 @@ constexpr int kChunk = 4 * kCounters;  // elements they give
     words[3][i] = 0;
   }
   for (int round = 0; round < 10; ++round) {
+#pragma omp simd
     for (int i = 0; i < kCounters; ++i) {
       const std::uint64_t a = std::uint64_t{0xD2511F53} * words[0][i];
       const std::uint64_t b = std::uint64_t{0xCD9E8D57} * words[2][i];
@@ -33,54 +37,52 @@ constexpr int kChunk = 4 * kCounters;  // elements they give
   }
 }
 
+/// Sixteen elements whose words are `words`, side by side in memory.
+[[gnu::always_inline]] inline void drop16(const std::uint32_t* words, std::uint32_t threshold, float factor,
+                                          const float* x, float* y, std::uint8_t* keep) {
+  int kept[kCounters];
+#pragma omp simd
+  for (int i = 0; i < kCounters; ++i) {
+    kept[i] = words[i] >= threshold ? 1 : 0;
+    y[i] = words[i] >= threshold ? x[i] * factor : 0.0F;
+  }
+#pragma omp simd
+  for (int i = 0; i < kCounters; ++i) keep[i] = static_cast<std::uint8_t>(kept[i]);
+}
+
 CONVOKE_MULTIVERSION
 void forward(const ChannelBlocks& shape, const float* x, std::uint32_t threshold, float factor, PhiloxKey key,
              std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep) {
   const std::int64_t elements = shape.channels * shape.pixels();
   const std::int64_t block = shape.block, plane = shape.pixels() * block;
-  const bool dense = shape.outer == 1 && block == shape.channels;  // element order is memory order
+  const bool sixteens = block % kCounters == 0 && shape.channels % kCounters == 0;
   for (std::int64_t n = 0; n < shape.samples; ++n) {
     const std::int64_t base = n * shape.sample_size();
+    if (shape.padded_channels() != shape.channels) {  // padding stays zero
+      std::fill(y + base, y + base + shape.sample_size(), 0.0F);
+    }
     std::int64_t pixel = 0, channel = 0;
     for (std::int64_t first = 0; first < elements; first += kChunk) {
       std::uint32_t words[4][kCounters];
       philox_chunk(static_cast<std::uint32_t>(first / 4), stream, samples[n], key, words);
-      std::uint8_t kept[kChunk];
-      for (int i = 0; i < kCounters; ++i) {
-        for (int w = 0; w < 4; ++w) kept[4 * i + w] = words[w][i] >= threshold ? 1 : 0;
-      }
-      const std::int64_t count = elements - first < kChunk ? elements - first : kChunk;
-      if (dense) {
-        const std::int64_t at = base + first;
-        for (std::int64_t e = 0; e < count; ++e) {
-          keep[at + e] = kept[e];
-          y[at + e] = kept[e] != 0 ? x[at + e] * factor : 0.0F;
-        }
-        continue;
-      }
+      const std::int64_t count = std::min<std::int64_t>(kChunk, elements - first);
       for (std::int64_t e = 0; e < count;) {
-        // A run of channels of one pixel within one block.
-        const std::int64_t in_block = channel % block;
-        std::int64_t run = block - in_block;
-        run = run < shape.channels - channel ? run : shape.channels - channel;
-        run = run < count - e ? run : count - e;
-        const std::int64_t at = base + channel / block * plane + pixel * block + in_block;
-        for (std::int64_t c = 0; c < run; ++c) {
-          keep[at + c] = kept[e + c];
-          y[at + c] = kept[e + c] != 0 ? x[at + c] * factor : 0.0F;
+        const std::int64_t at = base + channel / block * plane + pixel * block + channel % block;
+        const std::uint32_t* word = &words[e / kCounters][e % kCounters];
+        std::int64_t taken = 1;
+        if (sixteens) {
+          drop16(word, threshold, factor, x + at, y + at, keep + at);
+          taken = kCounters;
+        } else {
+          keep[at] = *word >= threshold ? 1 : 0;
+          y[at] = keep[at] != 0 ? x[at] * factor : 0.0F;
         }
-        e += run;
-        channel += run;
+        e += taken;
+        channel += taken;
         if (channel == shape.channels) {
           channel = 0;
           ++pixel;
         }
-      }
-    }
-    if (shape.padded_channels() != shape.channels) {  // padding stays zero
-      const std::int64_t used = shape.channels % block;
-      for (std::int64_t p = 0; p < shape.pixels(); ++p) {
-        for (std::int64_t c = used; c < block; ++c) y[base + (shape.outer - 1) * plane + p * block + c] = 0.0F;
       }
     }
   }
@@ -95,8 +97,8 @@ float scale_of(double rate) { return static_cast<float>(1.0 / (1.0 - rate)); }
 
 }  // namespace
 
-void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key, std::uint32_t stream,
-                     const std::uint32_t* samples, float* y, std::uint8_t* keep) {
+void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
+                     std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep) {
   const auto threshold = static_cast<std::uint32_t>(std::llround(rate * 0x1p32));
   forward(shape, x, threshold, scale_of(rate), key, stream, samples, y, keep);
 }

@@ -6,11 +6,12 @@
 
 namespace convoke::nn {
 
-/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample takes word e % 4 of the Philox counter
-/// (e / 4, stream, sample low, sample high): the same for any layout, batch, rank or thread. keep (one byte an element,
-/// in the order of x) is written for backward.
-void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key, std::uint32_t stream,
-                     const std::uint32_t* samples, float* y, std::uint8_t* keep);
+/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample takes word e / 16 % 4 of the
+/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 counters side by side serve 64
+/// elements: the same for any layout, batch, rank or thread. keep (one byte an element, in the order of x) is
+/// written for backward.
+void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
+                     std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep);
 
 /// dx = keep ? dy / (1 - rate) : 0; n elements; dx may be dy.
 void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n);

@@ -2,95 +2,121 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "convoke/core/multiversion.hpp"
+#include "nn/kernels/pieces.hpp"
 
 namespace convoke::nn {
 namespace {
 
-// The block (channels side by side) is a template parameter so that the inner loop is one vector instruction; 0 means
-// any block, counted at run time.
-template <int kBlock>
-[[gnu::always_inline]] inline void forward(const MaxPoolShape& s, const float* x, float* y, std::uint8_t* winners,
-                                           bool relu) {
-  const std::int64_t block = kBlock > 0 ? kBlock : s.in.block;
-  const std::int64_t row = s.in.width * block;
-  const std::int64_t planes = s.in.samples * s.in.outer;
-  const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
-  for (std::int64_t plane = 0; plane < planes; ++plane, x += s.in.height * row) {
-    for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
-      const std::int64_t top = oh * s.stride_height - s.before_height;
-      for (std::int64_t ow = 0; ow < s.out_width; ++ow, y += block) {
-        const std::int64_t left = ow * s.stride_width - s.before_width;
-        const std::int64_t h0 = std::max<std::int64_t>(0, -top), h1 = std::min(s.height, s.in.height - top);
-        const std::int64_t w0 = std::max<std::int64_t>(0, -left), w1 = std::min(s.width, s.in.width - left);
-        if constexpr (kBlock > 0) {
-          float best[kBlock > 0 ? kBlock : 1];
-          int won[kBlock > 0 ? kBlock : 1];
-          for (int c = 0; c < kBlock; ++c) best[c] = lowest, won[c] = kNoWinner;
-          for (std::int64_t h = h0; h < h1; ++h) {
-            for (std::int64_t w = w0; w < w1; ++w) {
-              const float* pixel = x + (top + h) * row + (left + w) * kBlock;
-              const int index = static_cast<int>(h * s.width + w);
-              for (int c = 0; c < kBlock; ++c) {
-                const bool higher = pixel[c] > best[c];
-                best[c] = higher ? pixel[c] : best[c];
-                won[c] = higher ? index : won[c];
-              }
-            }
-          }
-          for (int c = 0; c < kBlock; ++c) y[c] = best[c];
-          if (winners != nullptr) {
-            for (int c = 0; c < kBlock; ++c) winners[c] = static_cast<std::uint8_t>(won[c]);
-            winners += kBlock;
-          }
-        } else {
-          for (std::int64_t c = 0; c < block; ++c) {
-            float best = lowest;
-            std::uint8_t won = kNoWinner;
-            for (std::int64_t h = h0; h < h1; ++h) {
-              for (std::int64_t w = w0; w < w1; ++w) {
-                const float value = x[(top + h) * row + (left + w) * block + c];
-                if (value > best) {
-                  best = value;
-                  won = static_cast<std::uint8_t>(h * s.width + w);
-                }
-              }
-            }
-            y[c] = best;
-            if (winners != nullptr) *winners++ = won;
-          }
-        }
+// One window: the pixels h0..h1 x w0..w1 of it that lie inside the image.
+template <int N>
+[[gnu::always_inline]] inline void best_of(const float* corner, std::int64_t row, std::int64_t step,
+                                           int window_width, int h0, int h1, int w0, int w1, float lowest,
+                                           float* y, std::uint8_t* winners) {
+  int won[N];
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    float best = lowest;
+    int index = kNoWinner;
+    for (int h = h0; h < h1; ++h) {
+      for (int w = w0; w < w1; ++w) {
+        const float value = corner[h * row + w * step + c];
+        index = value > best ? h * window_width + w : index;
+        best = value > best ? value : best;
+      }
+    }
+    y[c] = best;
+    won[c] = index;
+  }
+  if (winners == nullptr) return;
+#pragma omp simd
+  for (int c = 0; c < N; ++c) winners[c] = static_cast<std::uint8_t>(won[c]);
+}
+
+template <int N>
+[[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const float* x, float* y,
+                                                 std::uint8_t* winners, float lowest) {
+  const std::int64_t step = s.in.block, row = s.in.width * step;
+  const bool two_by_two = s.height == 2 && s.width == 2;
+  const auto overlap = [](std::int64_t a, std::int64_t b) { return static_cast<int>(std::min(a, b)); };
+  for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+    const std::int64_t top = oh * s.stride_height - s.before_height;
+    for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
+      const std::int64_t left = ow * s.stride_width - s.before_width;
+      const std::int64_t out = (oh * s.out_width + ow) * step;
+      const float* corner = x + top * row + left * step;
+      std::uint8_t* won = winners == nullptr ? nullptr : winners + out;
+      const bool inside =
+          top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
+      if (two_by_two && inside) {  // the bounds as constants, so that the loops unroll
+        best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);
+      } else {
+        best_of<N>(corner, row, step, static_cast<int>(s.width),
+                   static_cast<int>(std::max<std::int64_t>(0, -top)), overlap(s.height, s.in.height - top),
+                   static_cast<int>(std::max<std::int64_t>(0, -left)), overlap(s.width, s.in.width - left),
+                   lowest, y + out, won);
       }
     }
   }
 }
 
+CONVOKE_MULTIVERSION
+void forward(const MaxPoolShape& s, const float* x, float* y, std::uint8_t* winners, bool relu) {
+  const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  const std::int64_t out_pixels = s.out_height * s.out_width;
+  for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          const std::int64_t out = plane_offset(s.in, out_pixels, sample, channel);
+          forward_plane<decltype(width)::value>(s, x + plane_offset(s.in, s.in.pixels(), sample, channel),
+                                                y + out, winners == nullptr ? nullptr : winners + out,
+                                                lowest);
+        });
+  }
+}
+
 // Windows that tile the image: every pixel belongs to one window at most, so each is written once.
-template <int kBlock>
-[[gnu::always_inline]] inline void backward_tiles(const MaxPoolShape& s, const float* dy, const std::uint8_t* winners,
-                                                  float* dx) {
-  const std::int64_t block = kBlock > 0 ? kBlock : s.in.block;
-  const std::int64_t row = s.in.width * block;
-  const std::int64_t planes = s.in.samples * s.in.outer;
-  for (std::int64_t plane = 0; plane < planes; ++plane, dx += s.in.height * row) {
-    for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+template <int N>
+[[gnu::always_inline]] inline void backward_plane(const MaxPoolShape& s, const float* dy,
+                                                  const std::uint8_t* winners, float* dx) {
+  const std::int64_t step = s.in.block, row = s.in.width * step;
+  const std::int64_t used_height = s.out_height * s.height, used_width = s.out_width * s.width;
+  for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+    for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
+      const std::int64_t out = (oh * s.out_width + ow) * step;
+      float* corner = dx + oh * s.height * row + ow * s.width * step;
+      int won[N];
+#pragma omp simd
+      for (int c = 0; c < N; ++c) won[c] = winners[out + c];
       for (std::int64_t h = 0; h < s.height; ++h) {
-        float* line = dx + (oh * s.height + h) * row;
-        const float* dy_pixel = dy + oh * s.out_width * block;
-        const std::uint8_t* winner = winners + oh * s.out_width * block;
-        for (std::int64_t ow = 0; ow < s.out_width; ++ow, dy_pixel += block, winner += block) {
-          for (std::int64_t w = 0; w < s.width; ++w, line += block) {
-            const int index = static_cast<int>(h * s.width + w);
-            for (std::int64_t c = 0; c < block; ++c) line[c] = winner[c] == index ? dy_pixel[c] : 0.0F;
-          }
+        for (std::int64_t w = 0; w < s.width; ++w) {
+          const int here = static_cast<int>(h * s.width + w);
+          float* pixel = corner + h * row + w * step;
+#pragma omp simd
+          for (int c = 0; c < N; ++c) pixel[c] = won[c] == here ? dy[out + c] : 0.0F;
         }
-        std::fill(line, dx + (oh * s.height + h + 1) * row, 0.0F);  // columns that no window reaches
       }
     }
-    std::fill(dx + s.out_height * s.height * row, dx + s.in.height * row, 0.0F);
-    dy += s.out_height * s.out_width * block;
-    winners += s.out_height * s.out_width * block;
+  }
+  for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
+    for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
+      std::fill_n(dx + h * row + w * step, N, 0.0F);
+    }
+  }
+}
+
+CONVOKE_MULTIVERSION
+void backward_tiles(const MaxPoolShape& s, const float* dy, const std::uint8_t* winners, float* dx) {
+  const std::int64_t out_pixels = s.out_height * s.out_width;
+  for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          const std::int64_t out = plane_offset(s.in, out_pixels, sample, channel);
+          backward_plane<decltype(width)::value>(s, dy + out, winners + out,
+                                                 dx + plane_offset(s.in, s.in.pixels(), sample, channel));
+        });
   }
 }
 
@@ -111,28 +137,10 @@ void backward_any(const MaxPoolShape& s, const float* dy, const std::uint8_t* wi
   }
 }
 
-CONVOKE_MULTIVERSION
-void forward_any_block(const MaxPoolShape& s, const float* x, float* y, std::uint8_t* winners, bool relu) {
-  switch (s.in.block) {
-    case 16: return forward<16>(s, x, y, winners, relu);
-    case 8: return forward<8>(s, x, y, winners, relu);
-    default: return forward<0>(s, x, y, winners, relu);
-  }
-}
-
-CONVOKE_MULTIVERSION
-void backward_tiles_any_block(const MaxPoolShape& s, const float* dy, const std::uint8_t* winners, float* dx) {
-  switch (s.in.block) {
-    case 16: return backward_tiles<16>(s, dy, winners, dx);
-    case 8: return backward_tiles<8>(s, dy, winners, dx);
-    default: return backward_tiles<0>(s, dy, winners, dx);
-  }
-}
-
 }  // namespace
 
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::uint8_t* winners, bool relu) {
-  forward_any_block(shape, x, y, winners, relu);
+  forward(shape, x, y, winners, relu);
 }
 
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::uint8_t* winners, float* dx) {
@@ -141,7 +149,7 @@ void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::ui
                      shape.out_height * shape.height <= shape.in.height &&
                      shape.out_width * shape.width <= shape.in.width;
   if (tiles) {
-    backward_tiles_any_block(shape, dy, winners, dx);
+    backward_tiles(shape, dy, winners, dx);
   } else {
     backward_any(shape, dy, winners, dx);
   }

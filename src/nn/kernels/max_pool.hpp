@@ -18,8 +18,8 @@ struct MaxPoolShape {
   std::int64_t before_height, before_width;  ///< padding, which never wins
 };
 
-/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as many bytes as y has floats, may be null):
-/// the pixel of the window that won, the first among equals; kNoWinner where ReLU gave 0.
+/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as many bytes as y has floats, may
+/// be null): the pixel of the window that won, the first among equals; kNoWinner where ReLU gave 0.
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::uint8_t* winners, bool relu);
 
 /// dx[winner of o] += dy[o]; all of dx is written.

@@ -13,7 +13,8 @@ dnnl::algorithm algorithm_of(Activation::Function function, bool backward) {
       return backward ? algorithm::eltwise_relu_use_dst_for_bwd : algorithm::eltwise_relu;
     case Activation::Function::kSigmoid:
       return backward ? algorithm::eltwise_logistic_use_dst_for_bwd : algorithm::eltwise_logistic;
-    default: return backward ? algorithm::eltwise_tanh_use_dst_for_bwd : algorithm::eltwise_tanh;
+    default:
+      return backward ? algorithm::eltwise_tanh_use_dst_for_bwd : algorithm::eltwise_tanh;
   }
 }
 
@@ -25,9 +26,12 @@ Symbol apply(Symbol x, Activation::Function function) {
 
 std::string_view Activation::type() const {
   switch (function_) {
-    case Function::kRelu: return "relu";
-    case Function::kSigmoid: return "sigmoid";
-    default: return "tanh";
+    case Function::kRelu:
+      return "relu";
+    case Function::kSigmoid:
+      return "sigmoid";
+    default:
+      return "tanh";
   }
 }
 

@@ -24,7 +24,8 @@ struct Kept {
 
 std::vector<ParameterSpec> BatchNorm::parameters(std::span<const Shape> inputs) const {
   const Shape channels{inputs[0][0]};
-  ParameterSpec mean{.name = "running_mean", .shape = channels, .trainable = false, .momentum = options_.momentum};
+  ParameterSpec mean{
+      .name = "running_mean", .shape = channels, .trainable = false, .momentum = options_.momentum};
   ParameterSpec variance = mean;
   variance.name = "running_variance";
   variance.initializer = Initializer::kOnes;
@@ -70,7 +71,8 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const Ref gamma = plan.parameter(node, "gamma").ref;
   const Ref beta = plan.parameter(node, "beta").ref;
   const auto epsilon = static_cast<float>(options_.epsilon);
-  const std::string what = std::string("forward") + (shape.relu ? ", relu" : "") + (shape.pooled() ? ", max_pool" : "");
+  const std::string what =
+      std::string("forward") + (shape.relu ? ", relu" : "") + (shape.pooled() ? ", max_pool" : "");
   const Tensor y = plan.allocate(dst);
   plan.set_value(fusion.output, y);
   const std::size_t output = fusion.output;
@@ -90,7 +92,12 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
 
   const std::int64_t padded = shape.in.padded_channels();
   const std::size_t bytes = static_cast<std::size_t>(shape.lanes() * padded) * sizeof(float);
-  Kept kept{plan.allocate_bytes(bytes), plan.allocate_bytes(bytes), plan.allocate_bytes(bytes), {}, {}, shape.pooled()};
+  Kept kept{plan.allocate_bytes(bytes),
+            plan.allocate_bytes(bytes),
+            plan.allocate_bytes(bytes),
+            {},
+            {},
+            shape.pooled()};
   std::vector<Ref> uses{x.ref, y.ref, kept.mean, kept.scale, kept.variance};
   if (kept.pooled) {
     kept.winners = plan.allocate_bytes(dst.get_size() / sizeof(float));
@@ -100,42 +107,44 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.add_kernel(
       node, what,
       [=](const Frame& frame) {
-        batch_norm_forward(shape, frame.at(x), frame.at(gamma), frame.at(beta), epsilon, kept.at(frame), frame.at(y));
+        batch_norm_forward(shape, frame.at(x), frame.at(gamma), frame.at(beta), epsilon, kept.at(frame),
+                           frame.at(y));
       },
       uses, y);
 
   plan.on_backward([=, &plan, &node]() mutable {
     const Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
-    const bool in_place = !shape.pooled() && dy.exclusive;
-    const Tensor dx = in_place ? dy : plan.allocate(x.desc);
+    const Tensor dx = !shape.pooled() && dy.exclusive ? dy : plan.allocate(x.desc);
+    const Tensor gated = !shape.pooled() || dy.exclusive ? dy : plan.allocate(dy.desc);
     const Ref dgamma = plan.gradient_of(node, "gamma").ref;
     const Ref dbeta = plan.gradient_of(node, "beta").ref;
     const Ref mean = plan.gradient_of(node, "running_mean").ref;
     const Ref variance = plan.gradient_of(node, "running_variance").ref;
-    uses.insert(uses.end(), {dy.ref, dx.ref});
-    plan.add_kernel(
-        node, "backward",
-        [=](const Frame& frame) {
-          const BatchNormMemory memory = kept.at(frame);
-          batch_norm_backward(shape, frame.at(x), frame.at(dy), frame.at(gamma), frame.at(beta), memory,
-                              frame.at(dx), frame.at(dgamma), frame.at(dbeta));
-          // The running statistics' share of this plan: sum over its lanes of statistic * lane / batch.
-          const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
-          for (std::int64_t c = 0; c < padded; ++c) {
-            float means = 0;
-            float variances = 0;
-            for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
-              means += memory.mean[lane * padded + c];
-              variances += memory.variance[lane * padded + c];
-            }
-            frame.at(mean)[c] = means * share;
-            frame.at(variance)[c] = variances * share;
-          }
-        },
-        uses, dx,
-        {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
-         plan.slot(node, "running_variance")});
+    uses.insert(uses.end(), {dy.ref, gated.ref, dx.ref});
+    plan.add_kernel(node, "backward",
+                    [=](const Frame& frame) {
+                      const BatchNormMemory memory = kept.at(frame);
+                      batch_norm_backward(shape, frame.at(x), frame.at(dy), frame.at(gamma), frame.at(beta),
+                                          memory, frame.at(gated), frame.at(dx), frame.at(dgamma),
+                                          frame.at(dbeta));
+                      // The running statistics' share of this plan: sum over its lanes of statistic * lane /
+                      // batch.
+                      const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
+                      for (std::int64_t c = 0; c < padded; ++c) {
+                        float means = 0;
+                        float variances = 0;
+                        for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
+                          means += memory.mean[lane * padded + c];
+                          variances += memory.variance[lane * padded + c];
+                        }
+                        frame.at(mean)[c] = means * share;
+                        frame.at(variance)[c] = variances * share;
+                      }
+                    },
+                    uses, dx,
+                    {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
+                     plan.slot(node, "running_variance")});
     plan.add_gradient(from, dx, node);
   });
 }

@@ -44,8 +44,8 @@ Shape Conv2d::output_shape(std::span<const Shape> inputs) const {
   const Conv2dOptions& o = options_;
   const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
   if (o.groups < 1 || inputs[0][0] % o.groups != 0 || o.filters % o.groups != 0) {
-    throw Error(fmt::format("{} groups divide neither its {} input channels nor its {} filters evenly", o.groups,
-                            inputs[0][0], o.filters),
+    throw Error(fmt::format("{} groups divide neither its {} input channels nor its {} filters evenly",
+                            o.groups, inputs[0][0], o.filters),
                 "choose groups that divide both");
   }
   return {o.filters, window.height.output, window.width.output};
@@ -95,24 +95,25 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Shape& in = plan.graph().node(from).shape;
   const Window2d window = slide(in, o.kernel, o.stride, o.dilation, o.padding);
-  Geometry geometry{{o.stride.height, o.stride.width},
-                    {o.dilation.height - 1, o.dilation.width - 1},
-                    {window.height.before, window.width.before},
-                    {window.height.after, window.width.after},
-                    {in[0], o.filters, in[1], in[2], node.shape[1], node.shape[2],
-                     o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1},
-                    0};
+  Geometry geometry{
+      {o.stride.height, o.stride.width},
+      {o.dilation.height - 1, o.dilation.width - 1},
+      {window.height.before, window.width.before},
+      {window.height.after, window.width.after},
+      {in[0], o.filters, in[1], in[2], node.shape[1], node.shape[2],
+       o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1},
+      0};
   geometry.flops = 2.0 * static_cast<double>(plan.samples() * node.shape.elements() * (in[0] / o.groups) *
                                              o.kernel.height * o.kernel.width);
   const ConvolutionChoice choice = plan.options().convolution;
   const bool relu = plan.fusion(node).relu;
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
-  const dnnl::primitive_attr attr =
-      relu ? attributes_with(algorithm::eltwise_relu) : attributes();
+  const dnnl::primitive_attr attr = relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
   // The weights' layout: what was laid down, or in a rehearsal what the primitive prefers.
   Dims weight_dims{o.filters, in[0] / o.groups, o.kernel.height, o.kernel.width};
-  if (o.groups > 1) weight_dims = {o.groups, o.filters / o.groups, in[0] / o.groups, o.kernel.height, o.kernel.width};
+  if (o.groups > 1)
+    weight_dims = {o.groups, o.filters / o.groups, in[0] / o.groups, o.kernel.height, o.kernel.width};
   const Desc any_weight(weight_dims, kFloat, Format::any);
   const Desc laid_down = plan.laid_down(node, "weight");
   const Desc bias_desc = o.bias ? Desc({o.filters}, kFloat, Format::x) : Desc();
@@ -140,8 +141,8 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
                                    geometry.dilation, geometry.before, geometry.after);
     });
   };
-  const auto forward =
-      choose(Pass::kForward, geometry, choice, [&](algorithm algorithm) { return forward_for(algorithm, attr); });
+  const auto forward = choose(Pass::kForward, geometry, choice,
+                              [&](algorithm algorithm) { return forward_for(algorithm, attr); });
   plan.prefer(node, "weight", forward.weights_desc());
   if (o.bias) plan.prefer(node, "bias", bias_desc);
 
@@ -149,8 +150,9 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   const Tensor weight = plan.parameter(node, "weight");
   const Tensor y = plan.allocate(forward.dst_desc());
   {
-    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, source_tensor},
-                                                  {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
+    std::vector<std::pair<int, Tensor>> arguments{
+        {DNNL_ARG_SRC, source_tensor},
+        {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
     if (o.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
     plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
@@ -173,9 +175,9 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
     };
     const auto weights_for = [&](const Desc& diff_weight) {
       return choose(Pass::kBackwardWeights, geometry, choice, [&](algorithm algorithm) {
-        return backward_desc<BackwardWeights>(attributes(), backward_for(algorithm), algorithm, source_tensor.desc,
-                                              diff_weight, bias_desc, dy.desc, geometry.stride, geometry.dilation,
-                                              geometry.before, geometry.after);
+        return backward_desc<BackwardWeights>(
+            attributes(), backward_for(algorithm), algorithm, source_tensor.desc, diff_weight, bias_desc,
+            dy.desc, geometry.stride, geometry.dilation, geometry.before, geometry.after);
       });
     };
     const auto weights = [&] {
@@ -199,7 +201,8 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
                        std::move(arguments), weights.scratchpad_desc(), geometry.flops, completes);
     if (!direct_write) {
-      const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc, attributes());
+      const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc,
+                                             attributes());
       plan.add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
                          {{DNNL_ARG_FROM, written}, {DNNL_ARG_TO, diff_weight}}, pd.scratchpad_desc(), 0,
                          {plan.slot(node, "weight")});
@@ -209,9 +212,9 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
     if (!plan.needs_gradient(from)) return;
     const auto data_for = [&](const Desc& wanted) {
       return choose(Pass::kBackwardData, geometry, choice, [&](algorithm algorithm) {
-        return backward_desc<BackwardData>(attributes(), backward_for(algorithm), algorithm, source_tensor.desc,
-                                           wanted, dy.desc, geometry.stride, geometry.dilation, geometry.before,
-                                           geometry.after);
+        return backward_desc<BackwardData>(attributes(), backward_for(algorithm), algorithm,
+                                           source_tensor.desc, wanted, dy.desc, geometry.stride,
+                                           geometry.dilation, geometry.before, geometry.after);
       });
     };
     // Direct kernels of the data gradient want the transposed blocks; Winograd takes the laid-down ones.

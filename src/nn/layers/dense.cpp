@@ -67,15 +67,16 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const auto forward_with = [&](const Desc& weight) {
     return forward_desc<Forward>(attr, kind, x.desc, weight, bias_desc, dst);
   };
-  const auto forward = forward_with(laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims ? laid_down : any_weight);
+  const auto forward =
+      forward_with(laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims ? laid_down : any_weight);
   plan.prefer(node, "weight", forward.weights_desc());
   if (bias) plan.prefer(node, "bias", bias_desc);
 
   const Tensor weight = plan.parameter(node, "weight");
   const Tensor y = plan.allocate(dst);
   {
-    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x},
-                                                  {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
+    std::vector<std::pair<int, Tensor>> arguments{
+        {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
     if (bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
     plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
@@ -89,10 +90,11 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
     Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
     if (relu) dy = relu_gradient(plan, node, y, dy);
-    const auto hint = forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight.desc, bias_desc,
-                                            y.desc);
+    const auto hint = forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight.desc,
+                                            bias_desc, y.desc);
 
-    const auto weights = backward_desc<BackwardWeights>(attributes(), hint, x.desc, weight.desc, bias_desc, dy.desc);
+    const auto weights =
+        backward_desc<BackwardWeights>(attributes(), hint, x.desc, weight.desc, bias_desc, dy.desc);
     std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};
     if (bias) {

@@ -29,9 +29,9 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   plan.add_kernel(
       node, "forward",
       [=](const Frame& frame) {
-        dropout_forward(blocks, frame.at(x), rate,
-                        philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-                        frame.key.samples.data(), frame.at(y), reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+        dropout_forward(
+            blocks, frame.at(x), rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+            frame.key.samples.data(), frame.at(y), reinterpret_cast<std::uint8_t*>(frame.address(keep)));
       },
       {x.ref, y.ref, keep}, y);
   plan.set_value(node.index, y);

@@ -52,7 +52,8 @@ Value write_extent(Extent extent) {
 
 Padding read_padding(SettingsReader& read, std::string_view key, Padding fallback) {
   if (!read.has(key)) return fallback;
-  const std::string expected = fmt::format("\"{}\" must be \"valid\", \"same\", a number or [height, width]", key);
+  const std::string expected =
+      fmt::format("\"{}\" must be \"valid\", \"same\", a number or [height, width]", key);
   try {
     const std::string text = read.get(key, std::string());
     if (text == "valid") return Padding::valid();
@@ -65,9 +66,12 @@ Padding read_padding(SettingsReader& read, std::string_view key, Padding fallbac
 
 Value write_padding(const Padding& padding) {
   switch (padding.kind) {
-    case Padding::Kind::kValid: return "valid";
-    case Padding::Kind::kSame: return "same";
-    default: return write_extent(padding.amount);
+    case Padding::Kind::kValid:
+      return "valid";
+    case Padding::Kind::kSame:
+      return "same";
+    default:
+      return write_extent(padding.amount);
   }
 }
 

@@ -10,7 +10,8 @@ namespace convoke::nn {
 namespace {
 
 /// Average pooling by oneDNN, from the value of node.inputs[0] into (N, C, H', W').
-void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent stride, const Window2d& window) {
+void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent stride,
+                     const Window2d& window) {
   const std::size_t from = node.inputs[0];
   const Tensor x = plan.value(from);
   const Dims out{plan.samples(), dims_of(x.desc)[1], window.height.output, window.width.output};
@@ -20,8 +21,8 @@ void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent st
   const Dims after{window.height.after, window.width.after};
   const auto average = dnnl::algorithm::pooling_avg_exclude_padding;
   const auto forward = pooling_forward_desc(
-      plan.training() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, average, x.desc,
-      Desc(out, kFloat, Format::any), strides, kernel, before, after);
+      plan.training() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, average,
+      x.desc, Desc(out, kFloat, Format::any), strides, kernel, before, after);
   const Tensor y = plan.allocate(forward.dst_desc());
   plan.add_primitive(node, "forward", dnnl::pooling_forward(forward), forward.impl_info_str(),
                      {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}}, forward.scratchpad_desc());
@@ -112,8 +113,8 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, relu ? "backward data, relu" : "backward data",
         [=](const Frame& frame) {
-          max_pool_backward(shape, frame.at(dy), reinterpret_cast<const std::uint8_t*>(frame.address(winners)),
-                            frame.at(dx));
+          max_pool_backward(shape, frame.at(dy),
+                            reinterpret_cast<const std::uint8_t*>(frame.address(winners)), frame.at(dx));
         },
         {dy.ref, winners, dx.ref}, dx);
     plan.add_gradient(from, dx, node);
@@ -121,9 +122,9 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
-  compile_average(plan, node, options().size, options().stride,
-                  slide(plan.graph().node(node.inputs[0]).shape, options().size, options().stride, 1,
-                        options().padding));
+  compile_average(
+      plan, node, options().size, options().stride,
+      slide(plan.graph().node(node.inputs[0]).shape, options().size, options().stride, 1, options().padding));
 }
 
 Shape GlobalAveragePool::output_shape(std::span<const Shape> inputs) const {

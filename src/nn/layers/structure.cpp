@@ -8,7 +8,9 @@
 
 namespace convoke::nn {
 
-void Flatten::compile(PlanBuilder& plan, const Node& node) const { plan.set_alias(node.index, node.inputs[0]); }
+void Flatten::compile(PlanBuilder& plan, const Node& node) const {
+  plan.set_alias(node.index, node.inputs[0]);
+}
 
 Shape Add::output_shape(std::span<const Shape> inputs) const {
   if (inputs.size() < 2) {
@@ -16,7 +18,8 @@ Shape Add::output_shape(std::span<const Shape> inputs) const {
   }
   for (const Shape& shape : inputs) {
     if (shape == inputs[0]) continue;
-    throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(), shape.with_batch()),
+    throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
+                            shape.with_batch()),
                 "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
   }
   return inputs[0];

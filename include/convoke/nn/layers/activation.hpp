@@ -5,7 +5,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// An element-wise function of one input: relu, sigmoid, tanh. A ReLU usually vanishes into its neighbour (nn/fusion).
+/// An element-wise function of one input: relu, sigmoid, tanh. A ReLU usually vanishes into its neighbour
+/// (nn/fusion).
 class Activation final : public Layer {
  public:
   enum class Function { kRelu, kSigmoid, kTanh };

@@ -10,9 +10,9 @@ struct BatchNormOptions {
   double epsilon = 1e-3;   ///< added to the variance, > 0
 };
 
-/// Batch normalisation over the samples (and pixels) of a lane, per channel; a step's running statistics move by the
-/// mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased variance as Keras.
-/// Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
+/// Batch normalisation over the samples (and pixels) of a lane, per channel; a step's running statistics move
+/// by the mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased
+/// variance as Keras. Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
 class BatchNorm final : public Layer {
  public:
   explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}

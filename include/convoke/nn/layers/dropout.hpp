@@ -5,9 +5,9 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); passes through
-/// otherwise. N. Srivastava et al., "Dropout", JMLR 15, 2014. Which elements is decided by (seed, epoch, sample, node)
-/// alone, so any number of ranks and threads drops the same ones.
+/// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); passes
+/// through otherwise. N. Srivastava et al., "Dropout", JMLR 15, 2014. Which elements is decided by (seed,
+/// epoch, sample, node) alone, so any number of ranks and threads drops the same ones.
 class Dropout final : public Layer {
  public:
   explicit Dropout(double rate) : rate_(rate) {}

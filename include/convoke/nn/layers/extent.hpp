@@ -17,8 +17,8 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// Padding of an image: "valid" (none), "same" (output = ceil(input / stride), the odd pixel at the end, as Keras) or
-/// explicit, symmetric.
+/// Padding of an image: "valid" (none), "same" (output = ceil(input / stride), the odd pixel at the end, as
+/// Keras) or explicit, symmetric.
 struct Padding {
   enum class Kind { kValid, kSame, kExplicit };
   Kind kind = Kind::kValid;
@@ -39,7 +39,8 @@ struct Window {
 Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
              const Padding& padding, std::int64_t amount);
 
-/// Both axes of a window over `input` (C, H, W). Throws Error if the input is no image or the window does not fit.
+/// Both axes of a window over `input` (C, H, W). Throws Error if the input is no image or the window does not
+/// fit.
 struct Window2d {
   Window height;
   Window width;

@@ -5,7 +5,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// exp(x_i) / sum_j exp(x_j) over the classes, (N, K) -> (N, K). As the last layer it is part of the loss in training.
+/// exp(x_i) / sum_j exp(x_j) over the classes, (N, K) -> (N, K). As the last layer it is part of the loss in
+/// training.
 class Softmax final : public Layer {
  public:
   std::string_view type() const override { return "softmax"; }
