@@ -129,7 +129,7 @@ struct File::Output {
 
   void write() {
     const off_t bytes = ::lseek(memory, 0, SEEK_END);
-    if (bytes < 0 || ::ftruncate(target, bytes) != 0) give_up(errno);
+    if (bytes < 0) give_up(errno);
     std::sort(reserved.begin(), reserved.end(), [](Range a, Range b) { return a.begin < b.begin; });
     std::uint64_t begin = 0;
     for (const Range& range : reserved) {
@@ -137,6 +137,7 @@ struct File::Output {
       begin = range.end;
     }
     copy(begin, std::max<std::uint64_t>(begin, static_cast<std::uint64_t>(bytes)));
+    if (::ftruncate(target, bytes) != 0) give_up(errno);  // a reserved array may be last
     if (::fsync(target) != 0 && errno != EINVAL) give_up(errno);
     if (::close(std::exchange(target, -1)) != 0) {
       const int error = errno;
@@ -162,6 +163,8 @@ File File::create(const std::filesystem::path& file) {
   be_quiet();
   auto output = std::make_unique<Output>(file);
   const Handle access = access_properties();
+  // The default driver looks up the real path behind a link, and a memfd has none.
+  check(H5Pset_fapl_stdio(access.get()), file.string(), "cannot be created");
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
   H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);

@@ -36,6 +36,7 @@ void write_attribute(const Handle& object, const std::string& where, const std::
   const Handle attribute =
       own(H5Acreate2(object.get(), name.c_str(), file, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
           where, what.c_str());
+  if (H5Sget_simple_extent_npoints(space.get()) == 0) return;  // HDF5 would ask for values even so
   check(H5Awrite(attribute.get(), memory, values), where, what.c_str());
 }
 

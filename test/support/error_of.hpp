@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "convoke/core/error.hpp"
+
+/// The message of the convoke::Error that `action` throws; "" if it throws none.
+template <class Action>
+std::string error_of(Action&& action) {
+  try {
+    action();
+  } catch (const convoke::Error& error) {
+    return error.what();
+  }
+  return "";
+}

@@ -1,0 +1,30 @@
+#pragma once
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
+/// A file whose every write fails for want of space: a link to /dev/full. Removing it removes the link only.
+inline void make_full(const std::filesystem::path& file) {
+  std::filesystem::create_symlink("/dev/full", file);
+}
+
+/// While it lives, no file of this process, those in memory (memfd) included, can grow beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
