@@ -14,9 +14,10 @@ enum class Sharding { kContiguous, kStratified, kBootstrap, kFull };
 /// "contiguous", "stratified", "bootstrap", "full". Throws Error listing them.
 Sharding sharding_from(const std::string& name);
 
-/// The sample ids of member `member` of `members`. Contiguous: N / members each, the rest to the last (as the seed
-/// paper); stratified: every class spread evenly; bootstrap: N / members drawn with replacement with numbers keyed by
-/// (seed, member); full: all. A pure function. Throws Error if a member would have no sample.
+/// The sample ids of member `member` of `members`. Contiguous: N / members each, the rest to the last (as the
+/// seed paper); stratified: every class spread evenly; bootstrap: N / members drawn with replacement with
+/// numbers keyed by (seed, member); full: all. A pure function. Throws Error if a member would have no
+/// sample.
 std::vector<std::uint32_t> shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member,
                                  std::int64_t members, std::uint64_t seed);
 
@@ -28,8 +29,8 @@ struct Holdout {
 };
 Holdout hold_out(std::vector<std::uint32_t> ids, double fraction);
 
-/// The order of an epoch: `ids` shuffled with numbers keyed by (seed, epoch) (or as they are), cut into steps of
-/// `batch`; the last may be smaller. A pure function of its arguments, the same on all ranks.
+/// The order of an epoch: `ids` shuffled with numbers keyed by (seed, epoch) (or as they are), cut into steps
+/// of `batch`; the last may be smaller. A pure function of its arguments, the same on all ranks.
 class EpochPlan {
  public:
   EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch, std::int64_t batch,

@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+
+/// Names in a dataset file; docs/formats.md says what they hold.
+namespace convoke::data::format {
+
+inline constexpr std::int64_t kVersion = 1;
+
+inline constexpr const char* kFormat = "convoke_format";  // attribute of the root: "dataset"
+inline constexpr const char* kDataset = "dataset";
+inline constexpr const char* kFormatVersion = "format_version";
+inline constexpr const char* kClasses = "classes";
+inline constexpr const char* kClassNames = "class_names";
+inline constexpr const char* kChannelMean = "channel_mean";
+inline constexpr const char* kChannelStd = "channel_std";
+inline constexpr const char* kProvenance = "provenance";
+inline constexpr const char* kContentHash = "content_hash";
+
+inline constexpr const char* kSamples = "samples";  // datasets in each split's group
+inline constexpr const char* kLabels = "labels";
+
+}  // namespace convoke::data::format

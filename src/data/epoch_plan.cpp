@@ -1,0 +1,118 @@
+#include "convoke/data/epoch_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "convoke/core/table.hpp"
+
+namespace convoke::data {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+struct ShardingEntry {
+  std::string_view name;
+  Sharding sharding;
+};
+constexpr std::array kShardings{
+    ShardingEntry{"contiguous", Sharding::kContiguous}, ShardingEntry{"stratified", Sharding::kStratified},
+    ShardingEntry{"bootstrap", Sharding::kBootstrap}, ShardingEntry{"full", Sharding::kFull}};
+
+Ids range(std::int64_t first, std::int64_t last) {
+  Ids ids(static_cast<std::size_t>(last - first));
+  std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+  return ids;
+}
+
+// Deals the samples out like cards, sorted by class: member m gets positions m, m + M, m + 2M, ... Every
+// class and the whole are thus even to within one sample. Ids ascend.
+Ids stratified(std::span<const std::int32_t> labels, std::int64_t member, std::int64_t members) {
+  Ids by_class = range(0, static_cast<std::int64_t>(labels.size()));
+  std::stable_sort(by_class.begin(), by_class.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; });
+  Ids mine;
+  for (auto i = static_cast<std::size_t>(member); i < by_class.size();
+       i += static_cast<std::size_t>(members)) {
+    mine.push_back(by_class[i]);
+  }
+  std::sort(mine.begin(), mine.end());
+  return mine;
+}
+
+Ids bootstrap(std::int64_t samples, std::int64_t draws, std::int64_t member, std::uint64_t seed) {
+  RandomStream random({seed, Purpose::kShard, 0, static_cast<std::uint64_t>(member)});
+  Ids ids(static_cast<std::size_t>(draws));
+  for (std::uint32_t& id : ids)
+    id = static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(samples)));
+  return ids;
+}
+
+}  // namespace
+
+Sharding sharding_from(const std::string& name) { return find_in(kShardings, name, "sharding").sharding; }
+
+Ids shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member, std::int64_t members,
+          std::uint64_t seed) {
+  assert(member >= 0 && member < members && labels.size() <= std::numeric_limits<std::uint32_t>::max());
+  const auto samples = static_cast<std::int64_t>(labels.size());
+  if (samples == 0 || (sharding != Sharding::kFull && samples < members)) {
+    throw Error(fmt::format("{} samples cannot be shared among {} members", samples, members),
+                "use fewer members, or sharding \"full\"");
+  }
+  const std::int64_t share = samples / members;
+  switch (sharding) {
+    case Sharding::kContiguous:
+      return range(member * share, member + 1 == members ? samples : (member + 1) * share);
+    case Sharding::kStratified:
+      return stratified(labels, member, members);
+    case Sharding::kBootstrap:
+      return bootstrap(samples, share, member, seed);
+    case Sharding::kFull:
+      break;
+  }
+  return range(0, samples);
+}
+
+Holdout hold_out(Ids ids, double fraction) {
+  if (!(fraction >= 0 && fraction < 1)) {
+    throw Error(fmt::format("the validation split must be at least 0 and below 1, not {}", fraction));
+  }
+  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * (1.0 - fraction)));
+  if (kept == 0) {
+    throw Error(
+        fmt::format("a validation split of {} leaves none of {} samples to train", fraction, ids.size()),
+        "use a smaller split, fewer members, or more samples");
+  }
+  Holdout parts;
+  parts.validation.assign(ids.begin() + static_cast<std::ptrdiff_t>(kept), ids.end());
+  ids.resize(kept);
+  parts.train = std::move(ids);
+  return parts;
+}
+
+EpochPlan::EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch,
+                     std::int64_t batch, bool shuffle)
+    : order_(ids.begin(), ids.end()), batch_(batch) {
+  assert(batch > 0);
+  if (shuffle) convoke::shuffle(order_, {seed, Purpose::kShuffle, epoch, 0});
+}
+
+std::int64_t EpochPlan::steps() const {
+  return (static_cast<std::int64_t>(order_.size()) + batch_ - 1) / batch_;
+}
+
+std::span<const std::uint32_t> EpochPlan::step(std::int64_t step) const {
+  assert(step >= 0 && step < steps());
+  const auto first = static_cast<std::size_t>(step * batch_);
+  return std::span(order_).subspan(first, std::min(static_cast<std::size_t>(batch_), order_.size() - first));
+}
+
+}  // namespace convoke::data
