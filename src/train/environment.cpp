@@ -4,7 +4,6 @@
 #include <fstream>
 #include <thread>
 
-#include "convoke/core/text.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 
@@ -46,10 +45,18 @@ std::string cpu_model() {
   return {};
 }
 
-Settings environment(const Machine& machine, int threads, const std::vector<std::string>& command) {
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string line;
+  std::string word;
+  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
   return {{"date", utc_now()},
-          {"command", join(command, " ")},
+          {"command", command_line()},
           {"convoke", convoke_version()},
           {"build", build_description()},
           {"compiler", __VERSION__},

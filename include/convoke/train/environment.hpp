@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <vector>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/train/machine.hpp"
@@ -14,8 +13,11 @@ std::string build_description();
 /// "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz", from /proc/cpuinfo; "" if that does not tell.
 std::string cpu_model();
 
+/// How this process was called, from /proc/self/cmdline.
+std::string command_line();
+
 /// environment.json: when, by which command, with what versions, on which machine, with which ranks bound to
 /// which cores. Keys in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
-Settings environment(const Machine& machine, int threads, const std::vector<std::string>& command);
+Settings environment(const Machine& machine, int threads);
 
 }  // namespace convoke::train

@@ -1,0 +1,343 @@
+#include <cmath>
+#include <csignal>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/collective.hpp"
+#include "convoke/train/ensemble.hpp"
+#include "convoke/train/verdict.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "tiny.hpp"
+
+// Training as a whole, on 1 to 4 ranks: what comes out must not depend on them.
+
+using namespace convoke;
+using namespace convoke::train;
+using mpi::Session;
+
+namespace {
+
+/// A run folder of all ranks, removed at the end.
+class Run {
+ public:
+  explicit Run(const mpi::Communicator& world, const std::string& name = "run")
+      : world_(world),
+        folder(RunFolder::create("",
+                                 on_root(world,
+                                         [&] {
+                                           return (tiny::fs::temp_directory_path() /
+                                                   ("convoke-" + name + std::to_string(::getpid())))
+                                               .string();
+                                         }),
+                                 true, world)) {}
+  ~Run() {
+    world_.barrier();
+    if (world_.root()) tiny::fs::remove_all(folder.path());
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+ private:
+  mpi::Communicator world_;
+
+ public:
+  RunFolder folder;
+};
+
+struct Result {
+  Training training;
+  Phases phases;
+};
+
+Result train_all(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
+                 const RunFolder& folder, bool resume = false) {
+  const Groups groups = split(world, job.members);
+  const data::BatchLoader loader = pictures.loader();
+  Result result;
+  result.training = train_members(job, loader, groups, world, folder, resume, true, result.phases);
+  return result;
+}
+
+// What one rank alone computes, on every rank for itself.
+std::vector<float> alone(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
+  const mpi::Communicator self = world.split(world.rank(), 0);
+  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+  return train_all(job, pictures, self, run.folder).training.members.at(0).model.parameters;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and threads") {
+  const Session session;
+  const tiny::Pictures pictures(
+      150);  // the last step has 150 - 4 * 32 = 22 samples: two lanes and a part of one
+  const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
+  for (const int threads : {1, 2}) {
+    Job job = tiny::job();
+    job.engine.threads = threads;
+    const Run run(session.world());
+    const Result result = train_all(job, pictures, session.world(), run.folder);
+    REQUIRE(result.training.members.size() == 1);
+    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK_FALSE(result.training.interrupted);
+  }
+}
+
+TEST_CASE("a fast run differs by rounding only") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job(Reduction::kFast);
+  const std::vector<float> expected = alone(job, pictures, session.world());
+  const Run run(session.world());
+  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const std::vector<float>& found = result.training.members[0].model.parameters;
+  REQUIRE(found.size() == expected.size());
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    difference += std::pow(found[i] - expected[i], 2);
+    norm += std::pow(expected[i], 2);
+  }
+  CHECK(std::sqrt(difference / norm) < 1e-4);
+}
+
+TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
+  const Session session;
+  const tiny::Pictures pictures(150);
+  Job job = tiny::job();
+  job.epochs = 4;
+  job.validation_split = 0.2;
+  const std::vector<float> expected = alone(job, pictures, session.world());
+
+  SECTION("after a whole epoch") {
+    const Run run(session.world());
+    Job half = job;
+    half.epochs = 2;
+    train_all(half, pictures, session.world(), run.folder);
+    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.training.members[0].samples_processed == 2 * 120);
+  }
+  SECTION("by a signal on one rank, within an epoch") {
+    const Run run(session.world());
+    const StopSignals signals;
+    session.world().barrier();
+    if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
+    const Result stopped = train_all(job, pictures, session.world(), run.folder);
+    CHECK(stopped.training.interrupted);
+    CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
+    CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
+    const StopSignals again;  // forgets the first
+    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    CHECK_FALSE(result.training.interrupted);
+    CHECK(result.training.members[0].model.parameters == expected);
+    CHECK(result.training.members[0].model.validation_accuracy >= 0);
+  }
+  SECTION("from a checkpoint of the last epoch there is nothing left to train") {
+    const Run run(session.world());
+    train_all(job, pictures, session.world(), run.folder);
+    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    CHECK(result.training.members[0].samples_processed == 0);
+    CHECK(result.training.members[0].model.parameters == expected);
+  }
+}
+
+TEST_CASE("other mathematics are refused on all ranks") {
+  const Session session;
+  const tiny::Pictures pictures(64);
+  const Run run(session.world());
+  Job job = tiny::job();
+  train_all(job, pictures, session.world(), run.folder);
+  job.mathematics = {{"train.batch", "32"}, {"seed", "4"}};
+  const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder, true); });
+  CHECK(contains(why, "seed: 3 then, 4 now"));
+}
+
+TEST_CASE("one synchronous model learns, and its verdict is that of a plain loop") {
+  const Session session;
+  const tiny::Pictures pictures(256);
+  const tiny::Pictures test(101, 99);
+  Job job = tiny::job(Reduction::kFast);
+  job.epochs = 6;
+  const Run run(session.world());
+  Result result = train_all(job, pictures, session.world(), run.folder);
+  const std::vector<float> parameters = result.training.members[0].model.parameters;
+  const data::BatchLoader loader = test.loader();
+  const Groups groups = split(session.world(), 1);
+  const Verdict verdict =
+      convene(job, std::move(result.training), groups, session.world(), loader, run.folder, result.phases);
+
+  Evaluator evaluator(tiny::graph(), {.threads = 1, .chunk = 1});
+  evaluator.load(parameters);
+  const std::vector<float> rows = evaluator.predict(loader, test.ids());
+  int correct = 0;
+  double loss = 0;
+  for (std::size_t i = 0; i < 101; ++i) {
+    const float* row = rows.data() + 4 * i;
+    correct += std::max_element(row, row + 4) - row == test.labels[i];
+    loss -= std::log(std::max(1e-7, static_cast<double>(row[test.labels[i]])));
+  }
+  CHECK(verdict.report.accuracy == Catch::Approx(correct / 101.0));
+  CHECK(verdict.test.members.at(0).accuracy == Catch::Approx(correct / 101.0));
+  CHECK(verdict.test.members[0].loss == Catch::Approx(loss / 101).epsilon(1e-4));
+  CHECK(verdict.report.accuracy > 0.8);
+  CHECK(verdict.test.rule("majority").prefixes.size() == 1);
+  CHECK(verdict.test.disagreement == 0);
+  CHECK(verdict.samples_processed() == 6 * 256);
+  CHECK(load_models(run.folder.path()).members.at(0).parameters == parameters);
+}
+
+TEST_CASE("an ensemble is the same on any number of ranks, in groups and in turns") {
+  const Session session;
+  const tiny::Pictures pictures(240);
+  const tiny::Pictures test(60, 99);
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 3;
+  job.shards = data::Sharding::kContiguous;
+  job.shards_name = "contiguous";
+  job.validation_split = 0.25;
+  job.rule = "mean";
+
+  const auto run_on = [&](const mpi::Communicator& world, const std::string& name) {
+    const Run run(world, name);
+    Result result = train_all(job, pictures, world, run.folder);
+    const data::BatchLoader loader = test.loader();
+    Verdict verdict = convene(job, std::move(result.training), split(world, job.members), world, loader,
+                              run.folder, result.phases);
+    world.barrier();
+    return std::pair(std::move(verdict), load_models(run.folder.path()));
+  };
+  const mpi::Communicator self = session.world().split(session.world().rank(), 0);
+  const auto [expected, expected_models] =
+      run_on(self, "self-" + std::to_string(session.world().rank()) + "-");
+  const auto [found, models] = run_on(session.world(), "all");
+
+  REQUIRE(models.members.size() == 3);
+  for (std::size_t m = 0; m < 3; ++m) {
+    CHECK(models.members[m].parameters == expected_models.members[m].parameters);
+    CHECK(models.members[m].seed == member_seed(3, static_cast<std::int64_t>(m)));
+    CHECK(models.members[m].training_samples == 60);
+    CHECK(found.members[m].model.validation_accuracy == expected.members[m].model.validation_accuracy);
+    CHECK(found.test.members[m].accuracy == expected.test.members[m].accuracy);
+  }
+  CHECK(models.members[0].parameters != models.members[1].parameters);
+  CHECK(found.voters == std::vector<std::int64_t>{0, 1, 2});
+  CHECK(found.test.disagreement == expected.test.disagreement);
+  CHECK(found.samples_processed() == 3 * 2 * 60);
+  for (const std::string rule : {"majority", "mean"}) {
+    const RuleOutcome& outcome = found.test.rule(rule);
+    REQUIRE(outcome.prefixes.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k) {
+      CHECK(outcome.prefixes[k].total() == 60);
+      CHECK(accuracy(outcome.prefixes[k]) == accuracy(expected.test.rule(rule).prefixes[k]));
+    }
+    // One voter elects what it says itself.
+    CHECK(accuracy(outcome.prefixes[0]) == found.test.members[0].accuracy);
+  }
+  CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all()));
+}
+
+TEST_CASE("metrics.jsonl has the epochs of all members and the evaluation") {
+  const Session session;
+  const tiny::Pictures pictures(120);
+  Job job = tiny::job(Reduction::kFast);
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = data::Sharding::kContiguous;
+  const Run run(session.world());
+  Result result = train_all(job, pictures, session.world(), run.folder);
+  const data::BatchLoader loader = pictures.loader();
+  convene(job, std::move(result.training), split(session.world(), 2), session.world(), loader, run.folder,
+          result.phases);
+  const std::string lines = tiny::bytes_of(run.folder.metrics());
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 2 * 2 + 1);
+  CHECK(contains(lines, R"("member":1,"epoch":2)"));
+  CHECK(contains(lines, R"("event":"evaluation")"));
+}
+
+TEST_CASE("a loss that is not finite names epoch, step and layer") {
+  const Session session;
+  const tiny::Pictures pictures(128);
+  Job job = tiny::job();
+  job.learning_rate = 1e30;
+
+  SECTION("one model: the run ends") {
+    const Run run(session.world());
+    const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder); });
+    INFO(why);
+    CHECK(contains(why, "not finite at epoch 1, step 2: first in "));
+    CHECK(contains(why, "rank"));
+  }
+  SECTION("an ensemble: no member is left to vote") {
+    job.ensemble = true;
+    job.members = 2;
+    job.shards = data::Sharding::kContiguous;
+    const Run run(session.world());
+    Result result = train_all(job, pictures, session.world(), run.folder);
+    const data::BatchLoader loader = pictures.loader();
+    const std::string why = error_of([&] {
+      convene(job, std::move(result.training), split(session.world(), 2), session.world(), loader, run.folder,
+              result.phases);
+    });
+    CHECK(contains(why, "no member is left to vote: member 0: the loss is not finite"));
+    CHECK(contains(why, "member 1: the loss"));
+  }
+}
+
+TEST_CASE("a member that diverges leaves the vote; the others stay") {
+  const Session session;
+  tiny::Pictures pictures(128);
+  const Run run(session.world());
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = data::Sharding::kContiguous;
+  const Groups groups = split(session.world(), 2);
+  const data::BatchLoader loader = pictures.loader();
+  Result result = train_all(job, pictures, session.world(), run.folder);
+  for (TrainedMember& member : result.training.members) {
+    if (member.model.index == 0) {
+      member.failure = "the loss is not finite";
+      member.model.parameters.clear();
+    }
+  }
+  const Verdict verdict =
+      convene(job, std::move(result.training), groups, session.world(), loader, run.folder, result.phases);
+  CHECK(verdict.voters == std::vector<std::int64_t>{1});
+  CHECK(verdict.members[0].failure == "the loss is not finite");
+  CHECK(verdict.test.members.size() == 1);
+  session.world().barrier();
+  CHECK(load_models(run.folder.path()).members.at(0).index == 1);
+}
+
+TEST_CASE("more ranks and threads than lanes, more batch than samples") {
+  const Session session;
+  const tiny::Pictures pictures(5);
+  Job job = tiny::job();
+  job.engine.threads = 3;
+  const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
+  const Run run(session.world());
+  CHECK(train_all(job, pictures, session.world(), run.folder).training.members[0].model.parameters ==
+        expected);
+}
+
+TEST_CASE("ranks stop together at the same step") {
+  const Session session;
+  const StopSignals signals;
+  StopAgreement stop(session.world());
+  CHECK_FALSE(stop.after_step());
+  session.world().barrier();
+  if (session.world().root()) std::raise(SIGTERM);
+  session.world().barrier();
+  double steps = 1;
+  while (!stop.after_step() && steps < 2e6) ++steps;
+  double most = steps;
+  session.world().max(std::span(&most, 1));
+  CHECK(most == steps);
+  CHECK(steps < 2e6);
+}
