@@ -1,0 +1,162 @@
+#include "convoke/data/epoch_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::data;
+using Catch::Contains;
+using Ids = std::vector<std::uint32_t>;
+
+namespace {
+
+Ids range(std::uint32_t n) {
+  Ids ids(n);
+  std::iota(ids.begin(), ids.end(), 0U);
+  return ids;
+}
+
+Ids sorted(Ids ids) {
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Ids order_of(const EpochPlan& plan) {
+  Ids ids;
+  for (std::int64_t s = 0; s < plan.steps(); ++s)
+    ids.insert(ids.end(), plan.step(s).begin(), plan.step(s).end());
+  return ids;
+}
+
+/// Uneven classes: 40 of class 0, 7 of class 1, 3 of class 2, mixed up.
+std::vector<std::int32_t> uneven_labels() {
+  std::vector<std::int32_t> labels(50, 0);
+  for (const std::size_t i : {0, 9, 13, 21, 30, 31, 49}) labels[i] = 1;
+  for (const std::size_t i : {5, 6, 40}) labels[i] = 2;
+  return labels;
+}
+
+}  // namespace
+
+TEST_CASE("an epoch is a permutation, cut into steps") {
+  const Ids ids = range(103);
+  const EpochPlan plan(ids, 7, 0, 10);
+  REQUIRE(plan.steps() == 11);
+  for (std::int64_t s = 0; s < 10; ++s) CHECK(plan.step(s).size() == 10);
+  CHECK(plan.step(10).size() == 3);
+  const Ids order = order_of(plan);
+  CHECK(sorted(order) == ids);
+  CHECK(order != ids);
+  CHECK(order_of(EpochPlan(ids, 7, 0, 10, false)) == ids);
+  CHECK(EpochPlan(range(100), 7, 0, 10).steps() == 10);
+  CHECK(EpochPlan(range(3), 7, 0, 10).step(0).size() == 3);
+}
+
+TEST_CASE("the order depends on ids, seed and epoch and on nothing else") {
+  const Ids ids = range(1000);
+  const Ids order = order_of(EpochPlan(ids, 7, 3, 10));
+  CHECK(order == order_of(EpochPlan(ids, 7, 3, 10)));
+  CHECK(order == order_of(EpochPlan(ids, 7, 3, 64)));  // the batch only cuts it
+  CHECK(order != order_of(EpochPlan(ids, 7, 4, 10)));
+  CHECK(order != order_of(EpochPlan(ids, 8, 3, 10)));
+}
+
+TEST_CASE("every sample is equally likely in every place") {
+  // 3! orders of three samples over 6000 epochs: chi-square with 5 degrees of freedom stays below its 99.99 %
+  // point.
+  std::map<Ids, int> seen;
+  for (std::uint32_t epoch = 0; epoch < 6000; ++epoch) ++seen[order_of(EpochPlan(range(3), 1, epoch, 3))];
+  REQUIRE(seen.size() == 6);
+  double chi_square = 0;
+  for (const auto& [order, count] : seen) chi_square += std::pow(count - 1000.0, 2) / 1000.0;
+  CHECK(chi_square < 25.7);
+}
+
+TEST_CASE("contiguous shards follow each other, the rest goes to the last") {
+  const std::vector<std::int32_t> labels(11, 0);
+  CHECK(shard(labels, Sharding::kContiguous, 0, 3, 1) == Ids{0, 1, 2});
+  CHECK(shard(labels, Sharding::kContiguous, 1, 3, 1) == Ids{3, 4, 5});
+  CHECK(shard(labels, Sharding::kContiguous, 2, 3, 1) == Ids{6, 7, 8, 9, 10});
+  CHECK(shard(labels, Sharding::kFull, 2, 3, 1) == range(11));
+  CHECK(shard(labels, Sharding::kFull, 19, 20, 1) == range(11));
+}
+
+TEST_CASE("shards are disjoint and complete; stratified ones even in every class") {
+  const std::vector<std::int32_t> labels = uneven_labels();
+  for (const Sharding sharding : {Sharding::kContiguous, Sharding::kStratified}) {
+    for (const std::int64_t members : {1, 2, 3, 7, 50}) {
+      Ids all;
+      std::vector<std::map<std::int32_t, std::int64_t>> counts;
+      std::vector<std::size_t> sizes;
+      for (std::int64_t m = 0; m < members; ++m) {
+        const Ids ids = shard(labels, sharding, m, members, 1);
+        CHECK(std::is_sorted(ids.begin(), ids.end()));
+        all.insert(all.end(), ids.begin(), ids.end());
+        sizes.push_back(ids.size());
+        counts.push_back({{0, 0}, {1, 0}, {2, 0}});
+        for (const std::uint32_t id : ids) ++counts.back()[labels[id]];
+      }
+      CHECK(sorted(all) == range(50));
+      if (sharding != Sharding::kStratified) continue;
+      const auto [fewest, most] = std::minmax_element(sizes.begin(), sizes.end());
+      CHECK(*most - *fewest <= 1);
+      for (const std::int32_t label : {0, 1, 2}) {
+        const auto less = [&](auto& a, auto& b) { return a.at(label) < b.at(label); };
+        const auto [low, high] = std::minmax_element(counts.begin(), counts.end(), less);
+        CHECK(high->at(label) - low->at(label) <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("bootstrap shards draw with replacement, keyed by seed and member") {
+  const std::vector<std::int32_t> labels(10000, 0);
+  const Ids ids = shard(labels, Sharding::kBootstrap, 0, 1, 5);
+  REQUIRE(ids.size() == 10000);
+  Ids distinct = sorted(ids);
+  CHECK(distinct.back() < 10000);
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  // n draws of n leave (1 - 1/n)^n = 1/e undrawn: 6321 distinct, with a standard deviation of 31.
+  CHECK(std::abs(static_cast<double>(distinct.size()) - 6321) < 5 * 31);
+  CHECK(ids == shard(labels, Sharding::kBootstrap, 0, 1, 5));
+  CHECK(ids != shard(labels, Sharding::kBootstrap, 0, 1, 6));
+  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5).size() == 5000);
+  CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5) != shard(labels, Sharding::kBootstrap, 1, 2, 5));
+}
+
+TEST_CASE("shards that cannot be are refused") {
+  const std::vector<std::int32_t> labels(3, 0);
+  for (const char* name : {"contiguous", "stratified", "bootstrap"}) {
+    CHECK_THAT(error_of([&] { shard(labels, sharding_from(name), 0, 4, 1); }),
+               Contains("3 samples cannot be shared among 4 members"));
+  }
+  CHECK_THAT(error_of([&] { shard({}, Sharding::kFull, 0, 1, 1); }), Contains("0 samples"));
+  CHECK_THAT(error_of([&] { sharding_from("stratifed"); }),
+             Contains("unknown sharding \"stratifed\" (did you mean \"stratified\"?)"));
+}
+
+TEST_CASE("validation is held out as Keras does") {
+  // Keras: split_at = int(math.floor(n * (1.0 - validation_split))), the first split_at train.
+  const auto sizes = [](std::uint32_t n, double fraction) {
+    const Holdout parts = hold_out(range(n), fraction);
+    CHECK(parts.train == range(static_cast<std::uint32_t>(parts.train.size())));
+    Ids all = parts.train;
+    all.insert(all.end(), parts.validation.begin(), parts.validation.end());
+    CHECK(all == range(n));
+    return std::pair(parts.train.size(), parts.validation.size());
+  };
+  CHECK(sizes(60000, 0.2) == std::pair<std::size_t, std::size_t>(48000, 12000));
+  CHECK(sizes(10, 0.25) == std::pair<std::size_t, std::size_t>(7, 3));
+  CHECK(sizes(100, 0.29) == std::pair<std::size_t, std::size_t>(71, 29));
+  CHECK(sizes(10, 0.3) == std::pair<std::size_t, std::size_t>(7, 3));
+  CHECK(sizes(10, 0.0) == std::pair<std::size_t, std::size_t>(10, 0));
+  CHECK_THAT(error_of([] { hold_out(range(2), 0.6); }), Contains("leaves none of 2 samples to train"));
+  CHECK_THAT(error_of([] { hold_out(range(2), 1.0); }), Contains("below 1, not 1"));
+  CHECK_THAT(error_of([] { hold_out(range(2), -0.1); }), Contains("at least 0"));
+  CHECK_THAT(error_of([] { hold_out(range(2), NAN); }), Contains("not nan"));
+  CHECK_THAT(error_of([] { hold_out({}, 0.0); }), Contains("none of 0 samples"));
+}
