@@ -1,1 +1,61 @@
+# What is installed: one static library with all areas, their public headers, the program, its recipes, and what
+# find_package(Convoke) needs to give Convoke::convoke.
+include(CMakePackageConfigHelpers)
 
+# What a program that links the library must find, for each package of an area; nothing for packages of headers only.
+set(CONVOKE_FIND_MPI::MPI_C "find_dependency(MPI COMPONENTS C)")
+set(CONVOKE_FIND_HDF5::HDF5 "find_dependency(HDF5 COMPONENTS C)")
+set(CONVOKE_FIND_ZLIB::ZLIB "find_dependency(ZLIB)")
+set(CONVOKE_FIND_fmt::fmt "find_dependency(fmt CONFIG)")
+set(CONVOKE_FIND_tomlplusplus::tomlplusplus "find_dependency(tomlplusplus CONFIG)")
+set(CONVOKE_FIND_Threads::Threads "find_dependency(Threads)")
+set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # and the library: ConvokeConfig.cmake.in
+set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
+
+# The areas leave their objects in one archive, and their packages to the program that links it.
+get_property(areas GLOBAL PROPERTY CONVOKE_AREAS)
+list(TRANSFORM areas REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(convoke_library STATIC ${objects})
+add_library(Convoke::convoke ALIAS convoke_library)
+set_target_properties(convoke_library PROPERTIES OUTPUT_NAME convoke EXPORT_NAME convoke LINKER_LANGUAGE CXX)
+target_compile_features(convoke_library INTERFACE cxx_std_20)
+target_include_directories(convoke_library INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+set(packages "")
+foreach(area IN LISTS areas)
+  get_target_property(links ${area} LINK_LIBRARIES)
+  list(APPEND packages ${links})
+endforeach()
+list(REMOVE_DUPLICATES packages)
+list(FILTER packages EXCLUDE REGEX "^convoke_(options|core|mpi|hdf5|nn|optim|data|sync|vote|metrics|train|recipe)$")
+list(REMOVE_ITEM packages ${areas} ${CONVOKE_HEADER_ONLY})
+set(CONVOKE_FIND_DEPENDENCIES "")
+foreach(package IN LISTS packages)
+  if(NOT CONVOKE_FIND_${package})
+    message(FATAL_ERROR "cmake/Install.cmake does not say how an installed Convoke finds ${package}")
+  endif()
+  string(APPEND CONVOKE_FIND_DEPENDENCIES "${CONVOKE_FIND_${package}}\n")
+  string(REPLACE convoke_dnnl Convoke::dnnl installed ${package})
+  target_link_libraries(convoke_library INTERFACE
+    $<BUILD_INTERFACE:$<LINK_ONLY:${package}>> $<INSTALL_INTERFACE:$<LINK_ONLY:${installed}>>)
+endforeach()
+
+install(TARGETS convoke_library EXPORT ConvokeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/convoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+
+if(TARGET convoke_app)
+  # A oneDNN or MPI outside the system's folders stays where the build has found it.
+  set_target_properties(convoke_app PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes)
+
+cmake_path(GET DNNL_LIBRARY PARENT_PATH CONVOKE_DNNL_FOLDER)
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Convoke)
+configure_package_config_file(cmake/ConvokeConfig.cmake.in ${PROJECT_BINARY_DIR}/ConvokeConfig.cmake
+  INSTALL_DESTINATION ${config_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ConvokeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ConvokeConfig.cmake ${PROJECT_BINARY_DIR}/ConvokeConfigVersion.cmake
+  DESTINATION ${config_folder})
+install(EXPORT ConvokeTargets NAMESPACE Convoke:: DESTINATION ${config_folder})

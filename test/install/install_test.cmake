@@ -1,0 +1,39 @@
+# Installs the build tree to a scratch prefix, builds the consumer against it and runs it.
+#   cmake -DBUILD=<build folder> -DSOURCE=<consumer> -DFOLDER=<scratch> -DFLAGS=<C++ flags> -DCXX=<compiler>
+#         -DROOTS="-DDNNL_ROOT=..." -DPROGRAM=ON -P install_test.cmake
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${code}:\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${FOLDER})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
+# Configured where it cannot see the source or the build tree of Convoke.
+run(${CMAKE_COMMAND} -E copy_directory ${SOURCE} ${FOLDER}/source)
+run(${CMAKE_COMMAND} -S ${FOLDER}/source -B ${FOLDER}/build -DCMAKE_PREFIX_PATH=${FOLDER}/prefix
+    -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ROOTS})
+run(${CMAKE_COMMAND} --build ${FOLDER}/build)
+run(${FOLDER}/build/consumer)
+
+# conv2d: 8 (1*3*3) + 8 = 80; dense: 10 (8*13*13) + 10 = 13,530.
+foreach(expected "13,?610" "rank 0 of 1")
+  if(NOT out MATCHES "${expected}")
+    message(FATAL_ERROR "the consumer did not print ${expected}:\n${out}")
+  endif()
+endforeach()
+
+# The program starts from its new place, and the recipes are there.
+if(PROGRAM)
+  run(${FOLDER}/prefix/bin/convoke --help)
+endif()
+file(GLOB recipes ${FOLDER}/prefix/share/convoke/recipes/*/recipe.toml)
+if(NOT recipes)
+  message(FATAL_ERROR "no recipe was installed")
+endif()
+file(REMOVE_RECURSE ${FOLDER})
