@@ -10,7 +10,7 @@ struct Conv2dOptions {
   std::int64_t filters = 0;  ///< output channels, >= 1
   Extent kernel{3};
   Extent stride{1};
-  Padding padding;  ///< default valid, as Keras
+  Padding padding{};  ///< default valid, as Keras
   Extent dilation{1};
   std::int64_t groups = 1;  ///< divides input channels and filters; equal to both: depthwise
   bool bias = true;

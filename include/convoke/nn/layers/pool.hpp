@@ -9,7 +9,7 @@ struct Symbol;
 struct PoolOptions {
   Extent size{2};
   Extent stride{0};  ///< 0: as size, as Keras
-  Padding padding;
+  Padding padding{};
 };
 
 /// What max and average pooling share: (N, C, H, W) -> (N, C, H', W').

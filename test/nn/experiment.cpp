@@ -1,0 +1,166 @@
+#include "experiment.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/random.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+Batch::Batch(const Graph& graph, std::int64_t count, std::uint32_t first) {
+  const auto classes = static_cast<std::uint64_t>(graph.output_shape().extents().back());
+  for (std::uint32_t id = first; id < first + static_cast<std::uint32_t>(count); ++id) {
+    RandomStream random({99, Purpose::kBench, 0, id});
+    ids.push_back(id);
+    labels.push_back(static_cast<std::int32_t>(random.below(classes)));
+    for (std::int64_t i = 0; i < graph.input_shape().elements(); ++i)
+      input.push_back(static_cast<float>(random.normal()));
+  }
+}
+
+AlignedBuffer<float> random_parameters(const ParameterLayout& layout, std::uint64_t seed) {
+  AlignedBuffer<float> arena = initial_parameters(layout, seed);
+  for (const ParameterSlot& slot : layout.slots()) {
+    if (slot.spec.initializer == Initializer::kGlorotUniform) continue;
+    RandomStream random({seed, Purpose::kBench, 0, std::hash<std::string>{}(slot.name)});
+    std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
+    const float centre = slot.spec.initializer == Initializer::kOnes ? 1 : 0;
+    for (float& value : values) value = centre + static_cast<float>(random.uniform() - 0.5);
+    layout.pack(slot, values, arena.span());
+  }
+  return arena;
+}
+
+reference::Parameters by_name(const ParameterLayout& layout, std::span<const float> arena) {
+  reference::Parameters named;
+  for (const ParameterSlot& slot : layout.slots()) {
+    std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
+    layout.unpack(slot, arena, values);
+    named[slot.name].assign(values.begin(), values.end());
+  }
+  return named;
+}
+
+Experiment::Experiment(const Graph& graph, PlanOptions options)
+    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution)),
+      network(graph, layout, options),
+      parameters(random_parameters(*layout)),
+      gradients(layout->size()) {
+  network.bind(parameters.data(), options.training ? gradients.data() : nullptr);
+}
+
+Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
+  std::copy(batch.input.begin(), batch.input.end(), network.input().begin());
+  std::fill(gradients.span().begin(), gradients.span().end(), NAN);  // all of it must be overwritten
+  network.forward(batch.key());
+  Outcome outcome;
+  outcome.output.assign(network.output().begin(), network.output().end());
+  if (!network.options().training) return outcome;
+  const Network::Tally tally =
+      network.softmax_cross_entropy(batch.labels, whole == 0 ? network.samples() : whole);
+  outcome.loss = tally.loss;
+  outcome.correct = tally.correct;
+  network.backward([](std::size_t) {});
+  outcome.gradients = by_name(*layout, gradients.span());
+  return outcome;
+}
+
+double difference(const std::vector<double>& actual, const std::vector<double>& expected, double floor) {
+  REQUIRE(actual.size() == expected.size());
+  double largest = floor, worst = 0;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double d = std::abs(actual[i] - expected[i]);
+    worst = d <= worst ? worst : d;  // NaN counts as the worst
+    if (std::isnan(d)) return d;
+  }
+  return largest > 0 ? worst / largest : worst;
+}
+
+void check_equal(const Outcome& actual, const Outcome& expected, double tolerance) {
+  CHECK(difference(actual.output, expected.output) <= tolerance);
+  CHECK(std::abs(actual.loss - expected.loss) <= tolerance * (1 + std::abs(expected.loss)));
+  CHECK(actual.correct == expected.correct);
+  // A gradient that is zero but for rounding (a bias before a batch norm) is measured by the others.
+  double largest = 0;
+  for (const auto& [name, values] : expected.gradients) {
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+  }
+  REQUIRE(actual.gradients.size() == expected.gradients.size());
+  for (const auto& [name, values] : expected.gradients) {
+    INFO("gradient of " << name);
+    CHECK(difference(actual.gradients.at(name), values, 0.02 * largest) <= tolerance);
+  }
+}
+
+namespace {
+
+reference::Values values_of(const Graph& graph, const Batch& batch) {
+  reference::Values x(static_cast<std::int64_t>(batch.labels.size()), graph.input_shape());
+  std::copy(batch.input.begin(), batch.input.end(), x.data.begin());
+  return x;
+}
+
+// (L(w + h) - L(w - h)) / 2h = dL/dw + O(h^2) for a few weights of each parameter.
+void check_reference(const Graph& graph, const Experiment& experiment, const Batch& batch,
+                     const reference::Parameters& gradients) {
+  reference::Model model(graph, experiment.network.options().lane);
+  model.parameters = by_name(*experiment.layout, experiment.parameters.span());
+  const reference::Values x = values_of(graph, batch);
+  const auto n = static_cast<double>(x.samples);
+  const auto loss = [&] {
+    model.forward(x, true, batch.key());
+    return model.loss(batch.labels) / n;
+  };
+  constexpr double kStep = 1e-6;
+  for (const ParameterSlot& slot : experiment.layout->slots()) {
+    if (!slot.spec.trainable) continue;
+    std::vector<double>& values = model.parameters.at(slot.name);
+    for (std::size_t i = 0; i < values.size(); i += values.size() / 3 + 1) {
+      const double before = values[i];
+      values[i] = before + kStep;
+      const double above = loss();
+      values[i] = before - kStep;
+      const double below = loss();
+      values[i] = before;
+      INFO(slot.name << "[" << i << "]");
+      CHECK(gradients.at(slot.name)[i] == Catch::Approx((above - below) / (2 * kStep)).epsilon(1e-5).margin(1e-8));
+    }
+  }
+}
+
+}  // namespace
+
+Outcome reference_outcome(const Graph& graph, const Experiment& experiment, const Batch& batch) {
+  const PlanOptions& options = experiment.network.options();
+  reference::Model model(graph, options.lane);
+  model.parameters = by_name(*experiment.layout, experiment.parameters.span());
+  Outcome outcome;
+  const reference::Values& output = model.forward(values_of(graph, batch), options.training, batch.key());
+  outcome.output = output.data;
+  if (!options.training) return outcome;
+  const auto classes = static_cast<std::size_t>(output.shape.elements());
+  for (std::size_t n = 0; n < batch.labels.size(); ++n) {
+    const auto row = output.data.begin() + static_cast<std::ptrdiff_t>(n * classes);
+    const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(classes)) - row;
+    outcome.correct += best == batch.labels[n] ? 1 : 0;
+  }
+  outcome.loss = model.loss(batch.labels);
+  outcome.gradients = model.backward(batch.labels, output.samples);
+  return outcome;
+}
+
+void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
+  const Batch batch(graph, options.lane * options.lanes);
+  for (const bool training : {true, false}) {
+    INFO((training ? "training\n" : "inference\n") << graph.summary());
+    options.training = training;
+    Experiment experiment(graph, options);
+    const Outcome expected = reference_outcome(graph, experiment, batch);
+    check_equal(experiment.run(batch), expected, tolerance);
+    check_equal(experiment.run(batch), expected, tolerance);  // nothing of the first run is left behind
+    if (training) check_reference(graph, experiment, batch, expected.gradients);
+  }
+}

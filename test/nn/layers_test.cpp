@@ -1,0 +1,201 @@
+// Every layer alone, between a convolution (so that its gradient is seen) and a dense layer.
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr PlanOptions kLane{.lane = 3};
+
+/// A graph whose body is between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
+template <class Body>
+Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
+  Graph graph({2, height, width});
+  dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
+  return graph;
+}
+
+void check_conv2d(const Conv2dOptions& options, std::int64_t channels, std::int64_t height,
+                  std::int64_t width) {
+  check_graph(around(channels, height, width, [&](Symbol x) { return conv2d(x, options); }), kLane);
+}
+
+}  // namespace
+
+TEST_CASE("conv2d: kernels, strides, paddings") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    const std::int64_t filters = channels + 2;
+    check_conv2d({.filters = filters, .kernel = 3}, channels, 6, 7);
+    check_conv2d({.filters = filters, .kernel = 3, .padding = Padding::same()}, channels, 5, 6);
+    check_conv2d({.filters = filters, .kernel = 3, .stride = 2, .padding = Padding::same()}, channels, 6, 7);
+    check_conv2d({.filters = filters, .kernel = 3, .stride = {2, 3}}, channels, 8, 9);
+    check_conv2d({.filters = filters, .kernel = {2, 4}, .padding = Padding::same()}, channels, 5, 6);
+    check_conv2d({.filters = filters, .kernel = {5, 1}, .padding = Padding::by({2, 0})}, channels, 4, 3);
+    check_conv2d({.filters = filters, .kernel = {1, 5}, .stride = {1, 2}, .padding = Padding::by({0, 2})},
+                 channels, 3, 7);
+    check_conv2d({.filters = filters, .kernel = 1, .stride = 2}, channels, 5, 5);
+    check_conv2d({.filters = filters, .kernel = 3, .padding = Padding::same(), .bias = false}, channels, 4, 4);
+  }
+}
+
+TEST_CASE("conv2d: dilation") {
+  check_conv2d({.filters = 5, .kernel = 3, .dilation = 2}, 3, 8, 7);
+  check_conv2d({.filters = 16, .kernel = 3, .padding = Padding::same(), .dilation = {2, 3}}, 16, 7, 8);
+  check_conv2d({.filters = 20, .kernel = 2, .stride = 2, .padding = Padding::same(), .dilation = 2}, 20, 6, 6);
+}
+
+TEST_CASE("conv2d: groups and depthwise") {
+  check_conv2d({.filters = 8, .kernel = 3, .padding = Padding::same(), .groups = 2}, 4, 5, 5);
+  check_conv2d({.filters = 6, .kernel = 3, .groups = 6}, 6, 6, 5);
+  check_conv2d({.filters = 32, .kernel = 3, .padding = Padding::same(), .groups = 32}, 32, 5, 6);
+  check_conv2d({.filters = 32, .kernel = 3, .stride = 2, .padding = Padding::same(), .groups = 2}, 32, 6, 6);
+  check_conv2d({.filters = 12, .kernel = 3, .padding = Padding::same(), .groups = 3, .bias = false}, 6, 4, 5);
+  check_conv2d({.filters = 20, .kernel = 3, .padding = Padding::same(), .groups = 20}, 20, 5, 5);
+}
+
+TEST_CASE("conv2d as the first layer, on one and several channels") {
+  for (const std::int64_t channels : {1, 3, 5, 16, 20}) {
+    Graph graph({channels, 7, 6});
+    Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
+    dense(flatten(x), {.units = 3});
+    check_graph(graph, kLane);
+  }
+}
+
+TEST_CASE("Winograd equals the direct convolution to rounding, in all passes") {
+  Graph graph({3, 9, 10});
+  Symbol x = conv2d(input(graph), {.filters = 16, .kernel = 3, .padding = Padding::same()});
+  x = relu(conv2d(x, {.filters = 32, .kernel = 3, .padding = Padding::same()}));
+  x = conv2d(x, {.filters = 20, .kernel = 3});
+  dense(flatten(x), {.units = 4});
+  for (const auto choice :
+       {ConvolutionChoice::kDirect, ConvolutionChoice::kWinograd, ConvolutionChoice::kAuto}) {
+    check_graph(graph, {.lane = 3, .convolution = choice}, 1e-4);
+  }
+}
+
+TEST_CASE("dense: on vectors, on images of any width, without bias") {
+  for (const std::int64_t width : {1, 10, 16, 33}) {
+    Graph graph({7});
+    dense(dense(input(graph), {.units = width}), {.units = 4, .bias = width != 10});
+    check_graph(graph, kLane);
+  }
+  for (const std::int64_t channels : {1, 3, 16, 20}) {
+    check_graph(around(channels, 3, 4, [](Symbol x) { return dense(flatten(x), {.units = 9}); }), kLane);
+  }
+  Graph plain({2, 3, 4});
+  dense(flatten(input(plain)), {.units = 5});
+  check_graph(plain, kLane);
+}
+
+TEST_CASE("max_pool: sizes, strides, overlap, padding, windows that do not cover the image") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    const auto check = [&](PoolOptions options, std::int64_t height, std::int64_t width) {
+      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLane);
+    };
+    check({}, 6, 8);
+    check({}, 5, 7);
+    check({.size = 3}, 7, 8);
+    check({.size = 3, .stride = 2}, 7, 8);
+    check({.size = 3, .stride = 2, .padding = Padding::same()}, 6, 7);
+    check({.size = 3, .stride = 2, .padding = Padding::by(1)}, 6, 7);
+    check({.size = 2, .stride = 3}, 7, 9);
+    check({.size = {1, 3}, .stride = {2, 1}}, 5, 6);
+    check({.size = {4, 2}, .stride = 1, .padding = Padding::same()}, 4, 5);
+    check({.size = 1}, 3, 3);
+    check({.size = {6, 5}}, 6, 5);
+  }
+}
+
+TEST_CASE("average_pool and global_average_pool") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    const auto check = [&](PoolOptions options, std::int64_t height, std::int64_t width) {
+      check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }), kLane);
+    };
+    check({}, 6, 7);
+    check({.size = 3, .stride = 2}, 7, 8);
+    check({.size = 3, .stride = 2, .padding = Padding::same()}, 6, 7);
+    check({.size = {3, 2}, .stride = 1, .padding = Padding::by({1, 0})}, 4, 5);
+    check({.size = 2, .stride = 3}, 7, 9);
+    check_graph(around(channels, 5, 4, [](Symbol x) { return global_average_pool(x); }), kLane);
+  }
+  Graph first({3, 6, 5});  // nothing before it wants a gradient
+  dense(flatten(average_pool(input(first))), {.units = 4});
+  check_graph(first, kLane);
+}
+
+TEST_CASE("batch_norm: on images, on vectors, as the first layer") {
+  for (const std::int64_t channels : {1, 3, 16, 20, 32}) {
+    check_graph(around(channels, 5, 3, [](Symbol x) { return batch_norm(x); }), kLane);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return batch_norm(dense(flatten(x), {.units = 10})); }),
+                kLane);
+    Graph first({channels, 4, 3});
+    dense(flatten(batch_norm(input(first), {.epsilon = 0.1})), {.units = 3});
+    check_graph(first, kLane);
+    Graph vector({channels});
+    dense(batch_norm(input(vector)), {.units = 3});
+    check_graph(vector, kLane);
+    check_graph(around(channels, 3, 4, [](Symbol x) { return batch_norm(flatten(x)); }), kLane);
+  }
+}
+
+TEST_CASE("activations on images and vectors") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check_graph(around(channels, 3, 5, [](Symbol x) { return relu(sigmoid(x)); }), kLane);
+    check_graph(around(channels, 3, 5, [](Symbol x) { return tanh(max_pool(sigmoid(x))); }), kLane);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return relu(tanh(dense(flatten(x), {.units = 7}))); }),
+                kLane);
+  }
+  Graph first({4, 3, 3});
+  dense(flatten(relu(input(first))), {.units = 3});
+  check_graph(first, kLane);
+}
+
+TEST_CASE("softmax in the middle and at the end") {
+  Graph middle({2, 3, 3});
+  dense(softmax(dense(flatten(input(middle)), {.units = 6})), {.units = 3});
+  check_graph(middle, kLane);
+  Graph end({2, 3, 3});
+  softmax(dense(flatten(conv2d(input(end), {.filters = 4, .kernel = 2})), {.units = 5}));
+  check_graph(end, kLane);
+  Graph both({6});
+  softmax(softmax(dense(input(both), {.units = 4})));
+  check_graph(both, kLane);
+  check_graph(around(20, 2, 3, [](Symbol x) { return softmax(flatten(x)); }), kLane);
+}
+
+TEST_CASE("dropout on images and vectors") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(x, 0.3); }), kLane);
+    check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(flatten(x), 0.5); }), kLane);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(dense(flatten(x), {.units = 70}), 0.2); }),
+                kLane);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(x, 0); }), kLane);
+    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(relu(flatten(x)), 0.2); }), kLane);
+  }
+  Graph first({3, 4, 4});
+  dense(flatten(dropout(input(first), 0.25)), {.units = 3});
+  check_graph(first, kLane);
+}
+
+TEST_CASE("images of one pixel, batches of one sample") {
+  for (const std::int64_t channels : {1, 3, 16, 20}) {
+    const Graph graph = around(channels, 1, 1, [&](Symbol x) {
+      x = relu(batch_norm(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()})));
+      return dropout(max_pool(x, {.size = 3, .padding = Padding::same()}), 0.2);
+    });
+    check_graph(graph, kLane);
+    check_graph(graph, {.lane = 1});
+    check_graph(around(channels, 1, 1, [](Symbol x) { return global_average_pool(tanh(x)); }), kLane);
+  }
+}

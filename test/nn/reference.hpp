@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+#include "convoke/nn/network.hpp"
+
+/// What every layer means, as naive loops in double over plain (N, C, H, W): slow, unfused, nothing shared
+/// with src/nn but the graph.
+namespace reference {
+
+using convoke::Shape;
+using convoke::nn::Graph;
+using convoke::nn::Node;
+using convoke::nn::StepKey;
+
+/// A batch of values in plain order.
+struct Values {
+  std::int64_t samples = 0;
+  Shape shape;  ///< of one sample
+  std::vector<double> data;
+
+  Values() = default;
+  Values(std::int64_t n, Shape s)
+      : samples(n), shape(std::move(s)), data(static_cast<std::size_t>(n * shape.elements())) {}
+  double& operator[](std::int64_t i) { return data[static_cast<std::size_t>(i)]; }
+  double operator[](std::int64_t i) const { return data[static_cast<std::size_t>(i)]; }
+  std::int64_t channels() const { return shape[0]; }
+  std::int64_t pixels() const { return shape.elements() / shape[0]; }
+  std::int64_t size() const { return static_cast<std::int64_t>(data.size()); }
+};
+
+/// Canonical values by "node.parameter".
+using Parameters = std::map<std::string, std::vector<double>>;
+
+/// Executes a graph node by node.
+class Model {
+ public:
+  /// `lane`: samples of a batch-norm group.
+  Model(const Graph& graph, std::int64_t lane) : graph_(graph), lane_(lane) {}
+
+  Parameters parameters;
+
+  /// The output; logits in training.
+  const Values& forward(const Values& x, bool training, const StepKey& key = {});
+  /// Sum of -log softmax(logits)[label] after a training forward.
+  double loss(std::span<const std::int32_t> labels) const;
+  /// Of loss / batch, after a training forward. For statistics: sum over lanes of value * lane / batch.
+  Parameters backward(std::span<const std::int32_t> labels, std::int64_t batch);
+
+ private:
+  const Node& head() const;
+  void forward(const Node& node);
+  void backward(const Node& node);
+  Values dropout_factors(const Node& node) const;
+  std::vector<double>& parameter(const Node& node, const char* name) {
+    return parameters.at(node.name + "." + name);
+  }
+
+  const Graph& graph_;
+  std::int64_t lane_;
+  bool training_ = true;
+  StepKey key_;
+  std::int64_t batch_ = 0;
+  std::vector<Values> values_, gradients_;  ///< by node
+  Parameters results_;                      ///< gradients of parameters
+};
+
+}  // namespace reference
