@@ -18,12 +18,12 @@ enum class Reduction { kFast, kExact };
 
 /// What decides a step, and how it is executed here.
 struct EngineOptions {
-  std::int64_t batch = 0;   ///< global batch
-  std::int64_t lane = 0;    ///< samples per lane, divides batch
+  std::int64_t batch = 0;  ///< global batch
+  std::int64_t lane = 0;   ///< samples per lane, divides batch
   std::uint64_t seed = 0;
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
-  int threads = 1;          ///< worker threads of this rank, >= 1
+  int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
   std::size_t bucket_bytes = 0;  ///< 0: chosen
 };
@@ -31,13 +31,14 @@ struct EngineOptions {
 /// `lane = "auto"`: a sixteenth of the batch, at least 8 samples, the next divisor of the batch above that.
 std::int64_t auto_lane(std::int64_t batch);
 
-/// Executes training steps: the lanes of a step are spread over the ranks of a group and over this rank's worker
-/// threads; each worker runs neighbouring lanes together, single-threaded; gradients are summed over lanes, threads and
-/// ranks; every rank then makes the same update. Owns parameters, gradients and optimizer state of one model.
+/// Executes training steps: the lanes of a step are spread over the ranks of a group and over this rank's
+/// worker threads; each worker runs neighbouring lanes together, single-threaded; gradients are summed over
+/// lanes, threads and ranks; every rank then makes the same update. Owns parameters, gradients and optimizer
+/// state of one model.
 class LaneEngine {
  public:
-  /// Collective over `group`. `loader` feeds it; both and `optimizer` must outlive the engine. Throws Error if batch is
-  /// no multiple of lane, or ranks disagree on the parameter layout.
+  /// Collective over `group`. `loader` feeds it; both and `optimizer` must outlive the engine. Throws Error
+  /// if batch is no multiple of lane, or ranks disagree on the parameter layout.
   LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
              const optim::Optimizer& optimizer, const mpi::Communicator& group);
   ~LaneEngine();
@@ -53,14 +54,14 @@ class LaneEngine {
   std::string diagnose();
 
   const nn::ParameterLayout& layout() const;
-  std::span<float> parameters();                ///< layout().size() floats, plan layout, statistics included
+  std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
   std::int64_t steps_done() const;
-  void set_steps_done(std::int64_t steps);      ///< when resuming
+  void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  double exposed_seconds() const;               ///< communication not hidden, sum over all steps, this rank
-  std::size_t plan_bytes() const;               ///< activation memory of all workers
-  std::int64_t first_lane() const;              ///< this rank's range of a full batch's lanes
+  double exposed_seconds() const;   ///< communication not hidden, sum over all steps, this rank
+  std::size_t plan_bytes() const;   ///< activation memory of all workers
+  std::int64_t first_lane() const;  ///< this rank's range of a full batch's lanes
   std::int64_t lane_count() const;
 
  private:
