@@ -1,0 +1,19 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convoke/data_prep/source.hpp"
+
+namespace convoke::data_prep {
+
+/// Opens `path` as the named kind of source, or, with an empty name, as the first kind that recognises it.
+/// Throws Error if there is nothing at `path`, no kind recognises it or none bears the name (listing the
+/// kinds), or it is damaged.
+std::unique_ptr<Source> open_source(const std::filesystem::path& path, const std::string& kind = {});
+
+/// "idx", ...: for help texts.
+std::vector<std::string> source_kinds();
+
+}  // namespace convoke::data_prep
