@@ -75,7 +75,8 @@ inline convoke::train::ModelDescription description() {
 }
 
 inline convoke::train::Job job(convoke::train::Reduction reduction = convoke::train::Reduction::kExact) {
-  convoke::train::Job job{.name = "tiny", .model = description()};
+  convoke::train::Job job(description());
+  job.name = "tiny";
   job.engine.batch = 32;
   job.engine.lane = 8;
   job.engine.seed = 3;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -14,6 +15,8 @@ namespace convoke::train {
 
 /// What to train: a recipe in the types of this area, without ranks and files.
 struct Job {
+  explicit Job(ModelDescription description) : model(std::move(description)) {}
+
   std::string name;
   ModelDescription model;
   EngineOptions engine;  ///< its seed is that of the run; a member has its own
