@@ -23,9 +23,10 @@ Settings resolved_layer(const Settings& written) {
     if (!is_wiring(key)) own.set(key, value);
   }
   const nn::LayerPtr layer = nn::make_layer(own);
+  const Settings options = layer->settings();
   Settings resolved{{"layer", Value(layer->type())}};
   resolved.set_where(written.where());
-  for (const auto& [key, value] : layer->settings().entries()) resolved.set(key, value);
+  for (const auto& [key, value] : options.entries()) resolved.set(key, value);
   for (const auto& [key, value] : written.entries()) {
     if (is_wiring(key)) resolved.set(key, value);
   }

@@ -51,7 +51,8 @@ Settings resolved_optimizer(Settings written, double& learning_rate) {
   learning_rate = read.get("learning_rate", learning_rate);
   read.check("learning_rate", learning_rate > 0 && std::isfinite(learning_rate), "a number above 0");
   Settings resolved{{"name", name}, {"learning_rate", learning_rate}};
-  for (const auto& [key, value] : optim::make_optimizer(written)->settings().entries()) {
+  const Settings options = optim::make_optimizer(written)->settings();
+  for (const auto& [key, value] : options.entries()) {
     if (key != "learning_rate") resolved.set(key, value);
   }
   resolved.set_where(written.where());

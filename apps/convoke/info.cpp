@@ -1,0 +1,67 @@
+#include "info.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/backend.hpp"
+#include "convoke/train/environment.hpp"
+#include "convoke/train/machine.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke info                                   this machine, one rank
+  mpirun -n 4 convoke info                       which cores four ranks get
+  mpirun -n 2 --map-by slot:PE=4 convoke info    two ranks with four cores each
+  mpirun -n 2 convoke info --threads 8           would 8 threads a rank have cores?
+)";
+
+void line(const char* what, const std::string& value) { fmt::print("{:<18} {}\n", what, value); }
+
+void print_placements(const train::Machine& machine, int requested) {
+  fmt::print("\n{:>5}  {:<20} {:>7}  {}\n", "rank", "host", "threads", "cores");
+  for (int rank = 0; rank < machine.ranks; ++rank) {
+    const train::Machine seen = train::machine_of(machine.placements, rank);
+    const train::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
+    fmt::print("{:>5}  {:<20} {:>7}  {}\n", rank, placement.host, seen.threads_for(requested),
+               train::format_ranges(placement.cores));
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& parser, InfoOptions& options) {
+  parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  parser.footer(kExamples);
+}
+
+int info(const InfoOptions& options) {
+  // 1. Who runs where.
+  mpi::Session session;
+  const train::Machine machine = train::survey(session.world());
+  if (!session.world().root()) return EXIT_SUCCESS;
+
+  // 2. What was built, and with what.
+  const nn::Backend backend = nn::backend();
+  const std::string described = train::build_description();
+  line("convoke", train::convoke_version() + (described.empty() ? "" : " (" + described + ")"));
+  line("build", CONVOKE_BUILD_TYPE);
+  line("oneDNN", backend.version);
+  line("instruction set", backend.instruction_set);
+  line("MPI", mpi::Session::library_version());
+  line("processor", train::cpu_model());
+  line("ranks", fmt::format("{} on {} host{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s"));
+
+  // 3. Which cores each rank may use, and what would spoil a run.
+  print_placements(machine, options.threads);
+  for (const std::string& finding : machine.findings(options.threads)) fmt::print("\nwarning: {}\n", finding);
+  if (const std::string warning = mpi::launcher_warning(machine.ranks); !warning.empty()) {
+    fmt::print("\nwarning: {}\n", warning);
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

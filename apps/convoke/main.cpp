@@ -1,0 +1,89 @@
+// The command line: a table of commands, each a pair of functions in a file of its own.
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "command.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/environment.hpp"
+#include "info.hpp"
+#include "summary.hpp"
+
+namespace {
+
+using namespace convoke::app;
+
+const std::array kCommands{
+    command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
+    command("info", "Show the build, the libraries and where the ranks run", add_info, info),
+};
+
+constexpr int kExitUsage = 2;
+constexpr const char* kExamples = R"(Examples:
+  convoke prepare mnist/ --output mnist.h5       make a dataset of the four MNIST files
+  mpirun -n 4 convoke train mnist-ensemble       four members, each on its shard, then a vote
+  mpirun -n 4 convoke train mnist-sync           one model, trained by four ranks together
+  convoke train --help                           what a command can do, with examples
+)";
+
+// What goes wrong before MPI is up goes wrong on every rank. Rank 0 speaks first; its launcher then ends the
+// others, and one that is still there after this has something of its own to say.
+void let_rank_0_speak_first() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* rank = std::getenv(variable);
+    if (rank == nullptr) continue;
+    if (std::atoi(rank) > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    return;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // 1. The commands and their options.
+  CLI::App parser(
+      "Convoke trains convolutional networks on the cores of a CPU cluster: ranks sum their gradients or "
+      "cast their votes.",
+      "convoke");
+  parser.set_version_flag("--version", "convoke " + convoke::train::convoke_version());
+  parser.footer(kExamples);
+  parser.require_subcommand(1);
+  parser.failure_message([](const CLI::App* app, const CLI::Error& error) {
+    const CLI::App* chosen = app->get_subcommands().empty() ? app : app->get_subcommands().front();
+    const std::string name = chosen == app ? "convoke" : "convoke " + chosen->get_name();
+    return fmt::format("error: {}\n  hint: {} --help shows what it takes\n", error.what(), name);
+  });
+  std::vector<std::pair<CLI::App*, std::function<int()>>> runs;
+  for (const Command& command : kCommands) {
+    CLI::App* subcommand = parser.add_subcommand(command.name, command.description);
+    runs.emplace_back(subcommand, command.add(*subcommand));
+  }
+
+  // 2. What was asked for. --help and --version end here, before anything is set up.
+  try {
+    if (argc > 1 && argv[1][0] != '-') convoke::find_in(kCommands, argv[1], "command");
+    parser.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != EXIT_SUCCESS) let_rank_0_speak_first();
+    return parser.exit(error) == EXIT_SUCCESS ? EXIT_SUCCESS : kExitUsage;
+  } catch (const convoke::Error& error) {
+    let_rank_0_speak_first();
+    convoke::mpi::Session::abort(error, kExitUsage);
+  }
+
+  // 3. Do it. An error ends all ranks, and is printed once.
+  try {
+    for (const auto& [subcommand, run] : runs) {
+      if (subcommand->parsed()) return run();
+    }
+  } catch (const std::exception& error) {
+    let_rank_0_speak_first();
+    convoke::mpi::Session::abort(error);
+  }
+  return kExitUsage;
+}

@@ -1,0 +1,70 @@
+#include "summary.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/text.hpp"
+#include "convoke/nn/network.hpp"
+#include "convoke/recipe/recipe.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke summary mnist-ensemble                 a recipe that comes with Convoke
+  convoke summary my/recipe.toml --plan          the kernels chosen for every pass of every layer
+  convoke summary mnist-ddp --set train.convolution=direct --plan
+  convoke summary mnist-ddp --toml > my.toml     a recipe to start from
+)";
+
+// One line per primitive of a training step: which kernel, and how much it computes.
+void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
+  const std::int64_t lane = recipe.lane();
+  const auto layout = std::make_shared<nn::ParameterLayout>(graph, lane, recipe.train.convolution);
+  const nn::Network network(graph, layout,
+                            {.lane = lane, .lanes = 1, .convolution = recipe.train.convolution});
+  fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
+             recipe.train.batch, format_bytes(network.activation_bytes()));
+  fmt::print("{:<24} {:<20} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
+  double total = 0;
+  for (const nn::PlanStep& step : network.steps()) {
+    total += step.flops;
+    const std::string flops = step.flops > 0 ? fmt::format("{:.1f}", step.flops / 1e6) : "";
+    fmt::print("{:<24} {:<20} {:>10}  {}\n", step.node, step.what, flops, step.implementation);
+  }
+  fmt::print("{:<24} {:<20} {:>10.1f}\n", "", "all", total / 1e6);
+}
+
+}  // namespace
+
+void add_summary(CLI::App& parser, SummaryOptions& options) {
+  parser
+      .add_option("recipe", options.recipe, "A recipe.toml, its folder, or the name of a recipe of Convoke")
+      ->required()
+      ->type_name("RECIPE");
+  parser.add_option("--set", options.changes, "Change a value of the recipe; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  parser.add_flag("--plan", options.plan, "Show the kernels of a training step as well");
+  parser.add_flag("--toml", options.toml, "Print the recipe with every default written out instead");
+  parser.footer(kExamples);
+}
+
+int summary(const SummaryOptions& options) {
+  // 1. The recipe, with the command line's changes, checked as a whole.
+  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  if (options.toml) {
+    fmt::print("{}", recipe.to_toml());
+    return EXIT_SUCCESS;
+  }
+
+  // 2. Its network.
+  const nn::Graph graph = recipe.graph();
+  fmt::print("{}{}{}\n\n{}", recipe.name, recipe.description.empty() ? "" : ": ", recipe.description,
+             graph.summary());
+
+  // 3. What a step will run.
+  if (options.plan) print_plan(recipe, graph);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,142 @@
+// The real binary ($CONVOKE_BINARY): what it says and how it ends.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "support/catch.hpp"
+
+namespace {
+
+struct Outcome {
+  int code = 0;
+  std::string text;  ///< standard output and error
+
+  bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
+  int times(const std::string& part) const {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  }
+};
+
+Outcome shell(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.text.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+std::string binary() {
+  const char* path = std::getenv("CONVOKE_BINARY");
+  REQUIRE(path != nullptr);
+  return path;
+}
+
+Outcome convoke(const std::string& arguments, const std::string& before = "") {
+  return shell(before + " " + binary() + " " + arguments);
+}
+
+// With this, MPI_Init fails: what works has not called it.
+constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
+
+std::string mpirun(int ranks) { return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks); }
+
+}  // namespace
+
+TEST_CASE("help teaches with examples, and needs no MPI") {
+  REQUIRE(convoke("info", kWithoutMpi).code != 0);  // the guard works
+  const Outcome all = convoke("--help", kWithoutMpi);
+  CHECK(all.code == 0);
+  CHECK(all.says("Examples:"));
+  for (const char* command : {"prepare", "train", "evaluate", "predict", "bench", "info", "summary"}) {
+    CAPTURE(command);
+    CHECK(all.says(std::string("\n  ") + command + " "));
+    const Outcome help = convoke(std::string(command) + " --help", kWithoutMpi);
+    CHECK(help.code == 0);
+    CHECK(help.says("Examples:"));
+    CHECK(help.says(std::string("convoke ") + command));
+  }
+  const Outcome version = convoke("--version", kWithoutMpi);
+  CHECK(version.code == 0);
+  CHECK(version.text == "convoke " CONVOKE_VERSION "\n");
+}
+
+TEST_CASE("wrong usage ends with 2 and says what is right") {
+  const Outcome unknown = convoke("trai", kWithoutMpi);
+  CHECK(unknown.code == 2);
+  CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n  hint: known: bench, "));
+  const Outcome none = convoke("", kWithoutMpi);
+  CHECK(none.code == 2);
+  CHECK(none.says("error: "));
+  CHECK(none.says("convoke --help"));
+  const Outcome option = convoke("summary mnist-ddp --plna", kWithoutMpi);
+  CHECK(option.code == 2);
+  CHECK(option.says("--plna"));
+  CHECK(option.says("hint: convoke summary --help"));
+  CHECK(convoke("info --threads many", kWithoutMpi).code == 2);
+}
+
+TEST_CASE("what a user got wrong ends with 1, an error and a hint") {
+  const Outcome unknown = convoke("summary mnist-ensembel", kWithoutMpi);
+  CHECK(unknown.code == 1);
+  CHECK(unknown.text ==
+        "error: unknown recipe \"mnist-ensembel\"\n"
+        "  hint: known: mnist-ddp, mnist-ensemble, mnist-sync; or the path of a recipe.toml\n");
+  const Outcome change = convoke("summary mnist-ddp --set train.epoch=1", kWithoutMpi);
+  CHECK(change.code == 1);
+  CHECK(change.says(
+      "error: --set train.epoch=1: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)\n  hint: "));
+}
+
+TEST_CASE("summary shows the network and what a step runs") {
+  const Outcome plain = convoke("summary mnist-ensemble", kWithoutMpi);
+  CHECK(plain.code == 0);
+  CHECK(plain.says("parameters: 93,322"));
+  CHECK_FALSE(plain.says("MFLOP"));
+  const Outcome plan = convoke("summary mnist-ddp --set train.convolution=direct --plan", kWithoutMpi);
+  CHECK(plan.code == 0);
+  CHECK(plan.says("trainable: 905,354"));
+  CHECK(plan.says("one lane of 128 samples (of a batch of 2048)"));
+  CHECK(plan.says("MFLOP"));
+  CHECK_FALSE(plan.says("wino"));
+  const Outcome toml = convoke("summary mnist-sync --toml --set train.batch=128", kWithoutMpi);
+  CHECK(toml.code == 0);
+  CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
+  CHECK(toml.says("\nbatch = 128\n"));
+}
+
+TEST_CASE("info shows versions and where every rank runs, once") {
+  const Outcome alone = convoke("info");
+  CHECK(alone.code == 0);
+  for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
+    CAPTURE(what, alone.text);
+    CHECK(alone.says(what));
+  }
+  const Outcome three = convoke("info --threads 1000", mpirun(3));
+  CAPTURE(three.text);
+  CHECK(three.code == 0);
+  CHECK(three.times("oneDNN ") == 1);
+  CHECK(three.says("3 on 1 host"));
+  CHECK(three.times(" 1000  ") == 3);
+  CHECK(three.says("ranks 0-2 run 3000 threads"));
+}
+
+TEST_CASE("an error that all ranks have is printed once") {
+  const Outcome outcome = convoke("summary no-such-recipe", mpirun(3));
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("unknown recipe") == 1);
+  const Outcome usage = convoke("summary --no-such-option", mpirun(3));
+  CHECK(usage.code == 2);
+  CHECK(usage.times("--no-such-option") == 1);
+}
