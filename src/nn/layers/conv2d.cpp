@@ -107,7 +107,9 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
                                              o.kernel.height * o.kernel.width);
   const ConvolutionChoice choice = plan.options().convolution;
   const bool relu = plan.fusion(node).relu;
-  const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
+  // In inference too: the kernels of training take the weights as they are laid down (Winograd for inference
+  // has a format of its own, to which oneDNN cannot reorder), and what is evaluated is what was trained.
+  const auto kind = prop_kind::forward_training;
   const dnnl::primitive_attr attr = relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
   // The weights' layout: what was laid down, or in a rehearsal what the primitive prefers.
