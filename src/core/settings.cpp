@@ -15,6 +15,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -54,6 +56,19 @@ std::string written(double value) {
 
 }  // namespace
 
+Value::Value(bool value) : data_(value) {}
+Value::Value(int value) : data_(std::int64_t{value}) {}
+Value::Value(std::int64_t value) : data_(value) {}
+Value::Value(double value) : data_(value) {}
+Value::Value(const char* value) : data_(std::string(value)) {}
+Value::Value(std::string_view value) : data_(std::string(value)) {}
+Value::Value(std::string value) : data_(std::move(value)) {}
+Value::Value(Array value) : data_(std::move(value)) {}
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
 Value::Value(Settings value) : data_(std::vector<Settings>{std::move(value)}) {}
 
 const Settings* Value::table() const {

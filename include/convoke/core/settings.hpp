@@ -17,15 +17,21 @@ class Value {
   using Array = std::vector<Value>;
   using Variant = std::variant<bool, std::int64_t, double, std::string, Array, std::vector<Settings>>;
 
-  Value(bool value) : data_(value) {}                           // NOLINT: conversions are the point
-  Value(int value) : data_(std::int64_t{value}) {}              // NOLINT
-  Value(std::int64_t value) : data_(value) {}                   // NOLINT
-  Value(double value) : data_(value) {}                         // NOLINT
-  Value(const char* value) : data_(std::string(value)) {}       // NOLINT
-  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}         // NOLINT
-  Value(Array value) : data_(std::move(value)) {}               // NOLINT
-  Value(Settings value);                                        // NOLINT
+  // Conversions are the point, hence NOLINT. All are defined where Settings is complete.
+  Value(bool value);              // NOLINT
+  Value(int value);               // NOLINT
+  Value(std::int64_t value);      // NOLINT
+  Value(double value);            // NOLINT
+  Value(const char* value);       // NOLINT
+  Value(std::string_view value);  // NOLINT
+  Value(std::string value);       // NOLINT
+  Value(Array value);             // NOLINT
+  Value(Settings value);          // NOLINT
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
 
   const Variant& data() const { return data_; }
   /// The table within, or null if this is no table.
