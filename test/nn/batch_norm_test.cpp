@@ -1,0 +1,88 @@
+// Lanes: each is a batch-norm group of its own, whatever else runs beside it.
+#include <cmath>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+Graph with_batch_norms(std::int64_t channels) {
+  Graph graph({3, 6, 7});
+  Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 3, .padding = Padding::same()});
+  x = max_pool(relu(batch_norm(x)));
+  x = relu(batch_norm(conv2d(x, {.filters = channels, .kernel = 2})));
+  x = dropout(batch_norm(dense(flatten(x), {.units = 9})), 0.3);
+  dense(x, {.units = 4});
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("a plan of several lanes equals the reference lane by lane") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    for (const std::int64_t lanes : {1, 3}) {
+      check_graph(with_batch_norms(channels), {.lane = 4, .lanes = lanes}, 5e-5);
+    }
+  }
+}
+
+TEST_CASE("a plan of three lanes equals three plans of one lane") {
+  const Graph graph = with_batch_norms(20);
+  Experiment three(graph, {.lane = 4, .lanes = 3}), one(graph, {.lane = 4});
+  REQUIRE(three.layout->hash() == one.layout->hash());
+  const Outcome together = three.run(Batch(graph, 12));
+  Outcome sum;
+  for (std::uint32_t lane = 0; lane < 3; ++lane) {
+    const Outcome part = one.run(Batch(graph, 4, lane * 4), 12);
+    sum.output.insert(sum.output.end(), part.output.begin(), part.output.end());
+    sum.loss += part.loss;
+    sum.correct += part.correct;
+    for (const auto& [name, values] : part.gradients) {
+      sum.gradients[name].resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) sum.gradients[name][i] += values[i];
+    }
+  }
+  check_equal(together, sum, 1e-5);
+}
+
+TEST_CASE("lanes matter: other groups give other statistics") {
+  const Graph graph = with_batch_norms(16);
+  const Outcome split = Experiment(graph, {.lane = 4, .lanes = 3}).run(Batch(graph, 12));
+  const Outcome whole = Experiment(graph, {.lane = 12, .lanes = 1}).run(Batch(graph, 12));
+  CHECK(difference(split.output, whole.output) > 1e-3);
+}
+
+TEST_CASE("statistics count by their share of the batch; the variance is biased") {
+  Graph graph({1, 1, 2});
+  dense(flatten(batch_norm(input(graph))), {.units = 2});
+  Experiment experiment(graph, {.lane = 2, .lanes = 2});
+  Batch batch(graph, 4);
+  batch.input = {1, 2, 3, 6, /* next lane */ 0, 0, 4, 4};
+  const Outcome outcome = experiment.run(batch, 8);  // half of a step of 8 samples
+  // Lanes of 4 values: means 3 and 2, variances (4 + 1 + 0 + 9) / 4 and 4; each counts 2 / 8.
+  CHECK(outcome.gradients.at("batch_norm_1.running_mean")[0] == Catch::Approx((3 + 2) * 2.0 / 8));
+  CHECK(outcome.gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx((3.5 + 4) * 2.0 / 8));
+}
+
+TEST_CASE("variance far from the origin, and of a constant, is accurate") {
+  Graph graph({1, 4, 4});
+  dense(flatten(batch_norm(input(graph))), {.units = 2});
+  Experiment experiment(graph, {.lane = 4});
+  Batch batch(graph, 4);
+  for (std::size_t i = 0; i < batch.input.size(); ++i) batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
+  CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx(1));
+  for (float& value : batch.input) value = 1234.5F;
+  const Outcome constant = experiment.run(batch);
+  CHECK(constant.gradients.at("batch_norm_1.running_variance")[0] == 0);
+  CHECK(std::isfinite(constant.loss));
+}

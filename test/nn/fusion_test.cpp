@@ -1,0 +1,203 @@
+// What fuse() decides, and that the fused plans compute what the unfused reference does.
+#include "nn/fusion.hpp"
+
+#include <vector>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+Conv2dOptions same(std::int64_t filters) {
+  Conv2dOptions options;
+  options.filters = filters;
+  options.padding = Padding::same();
+  return options;
+}
+
+/// The nodes that are taken in by others, by name.
+std::vector<std::string> absorbed(const Graph& graph) {
+  std::vector<std::string> names;
+  const std::vector<Fusion> fusions = fuse(graph);
+  for (const Node& node : graph.nodes()) {
+    if (fusions[node.index].absorbed) names.push_back(node.name);
+  }
+  return names;
+}
+
+/// Widths around oneDNN's blocks of 16, images of odd and even size.
+template <class Body>
+void check_body(const Body& body, const std::vector<std::string>& expected, PlanOptions options = {.lane = 3}) {
+  for (const std::int64_t channels : {3, 10, 16, 20}) {
+    for (const Extent image : {Extent(5, 7), Extent(4, 6)}) {
+      Graph graph({2, image.height, image.width});
+      const Symbol x = body(conv2d(input(graph), same(channels)));
+      dense(graph.node(x.node).shape.rank() == 3 ? flatten(x) : x, {.units = 3});
+      CHECK(absorbed(graph) == expected);
+      check_graph(graph, options);
+    }
+  }
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("conv2d + relu") {
+  check_body([](Symbol x) { return conv2d(relu(x), same(9)); }, {"relu_1"});
+}
+
+TEST_CASE("conv2d + relu + max_pool: the pooling applies the ReLU") {
+  check_body([](Symbol x) { return max_pool(relu(x)); }, {"relu_1"});
+  check_body([](Symbol x) { return max_pool(relu(x), {.size = 3, .stride = 2, .padding = Padding::same()}); },
+             {"relu_1"});
+  check_body([](Symbol x) { return relu(max_pool(relu(x))); }, {"relu_1"});
+}
+
+TEST_CASE("max_pool + relu") {
+  check_body([](Symbol x) { return relu(max_pool(x)); }, {"relu_1"});
+  check_body([](Symbol x) { return relu(max_pool(relu(max_pool(x)), {.size = 2, .stride = 1})); },
+             {"relu_1", "relu_2"});
+}
+
+TEST_CASE("batch_norm + relu") {
+  check_body([](Symbol x) { return relu(batch_norm(x)); }, {"relu_1"});
+}
+
+TEST_CASE("batch_norm + relu + max_pool in one pass where windows tile the image") {
+  const Names both{"relu_1", "max_pool_1"};
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x))); }, both);
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 3}); }, both);
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = {1, 2}}); }, both);
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = {4, 5}}); }, both);
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 1}); }, both);
+  check_body([](Symbol x) { return conv2d(max_pool(relu(batch_norm(x))), same(4)); }, both);
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 3, .stride = 2}); }, {"relu_1"});
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.padding = Padding::same()}); }, {"relu_1"});
+}
+
+TEST_CASE("batch_norm + max_pool without ReLU stay two passes") {
+  check_body([](Symbol x) { return max_pool(batch_norm(x)); }, {});
+}
+
+TEST_CASE("dense + relu, and batch_norm + relu on vectors") {
+  check_body([](Symbol x) { return relu(dense(flatten(x), {.units = 11})); }, {"relu_1"});
+  check_body([](Symbol x) { return relu(batch_norm(dense(flatten(x), {.units = 20}))); }, {"relu_1"});
+}
+
+TEST_CASE("a residual block: add + relu, one value with two readers") {
+  check_body(
+      [](Symbol x) {
+        const std::int64_t channels = x.graph->node(x.node).shape[0];
+        const Symbol entry = relu(batch_norm(x));
+        Symbol y = relu(batch_norm(conv2d(entry, same(channels))));
+        y = batch_norm(conv2d(y, same(channels)));
+        return global_average_pool(relu(add(y, entry)));
+      },
+      {"relu_1", "relu_2", "relu_3"});
+  check_body(  // the first convolution has two readers: its value must not be overwritten by backward
+      [](Symbol x) {
+        return relu(add(x, conv2d(relu(x), same(x.graph->node(x.node).shape[0]))));
+      },
+      {"relu_2"});
+  check_body([](Symbol x) { return max_pool(relu(add(x, sigmoid(x)))); }, {"relu_1"});
+  check_body([](Symbol x) { return add(x, x); }, {});
+}
+
+TEST_CASE("add of three values, of values in different layouts, of a flattened image and a vector") {
+  check_body(
+      [](Symbol x) {
+        Graph& graph = *x.graph;
+        const Symbol a = tanh(x), b = sigmoid(x);
+        const Symbol sum{&graph, graph.add(std::make_shared<Add>(), {x.node, a.node, b.node})};
+        return relu(sum);
+      },
+      {"relu_1"});
+  check_body(  // the input of the network is plain, what a convolution writes usually is not
+      [](Symbol x) {
+        const Symbol plain = input(*x.graph);
+        return add(plain, conv2d(x, same(2)));
+      },
+      {});
+  check_body(
+      [](Symbol x) {
+        const Symbol vector = flatten(x);
+        return add(vector, dense(vector, {.units = x.graph->node(vector.node).shape[0]}));
+      },
+      {});
+  check_body(
+      [](Symbol x) {
+        const Symbol vector = flatten(x);
+        return relu(add(dense(vector, {.units = x.graph->node(vector.node).shape[0]}), vector));
+      },
+      {"relu_1"});
+}
+
+TEST_CASE("relu with two readers is computed once, by its producer or itself") {
+  check_body(
+      [](Symbol x) {
+        const Symbol y = relu(x);
+        return add(conv2d(y, same(4)), conv2d(y, {.filters = 4, .kernel = 1}));
+      },
+      {"relu_1"});
+  check_body(
+      [](Symbol x) {  // max_pool is not the only reader: it may not take the ReLU in
+        const Symbol y = relu(batch_norm(x));
+        return add(flatten(global_average_pool(y)), global_average_pool(max_pool(y)));
+      },
+      {"relu_1"});
+  check_body(
+      [](Symbol x) {  // both x and relu(x) are read
+        const Symbol y = relu(x);
+        return add(max_pool(y), max_pool(x));
+      },
+      {});
+  check_body(
+      [](Symbol x) {  // the value before relu + max_pool has a second reader
+        return add(max_pool(relu(x)), max_pool(x, {.size = 2}));
+      },
+      {});
+}
+
+TEST_CASE("global average pooling followed by dense, dropout and softmax") {
+  check_body(
+      [](Symbol x) {
+        x = dropout(global_average_pool(relu(batch_norm(x))), 0.3);
+        return softmax(dense(x, {.units = 5}));
+      },
+      {"relu_1"});
+}
+
+TEST_CASE("a flattened image read as a vector and as an image") {
+  check_body(
+      [](Symbol x) {
+        const Symbol y = relu(x);
+        return add(dense(flatten(y), {.units = 6}), dense(flatten(conv2d(y, same(3))), {.units = 6}));
+      },
+      {"relu_1"});
+  check_body([](Symbol x) { return add(batch_norm(flatten(x)), flatten(x)); }, {});
+}
+
+TEST_CASE("the last node is an activation, a pooling or a flatten") {
+  const auto check = [](auto head) {
+    Graph graph({2, 4, 5});
+    head(conv2d(input(graph), same(4)));
+    check_graph(graph, {.lane = 3});
+  };
+  check([](Symbol x) { return relu(dense(flatten(x), {.units = 3})); });
+  check([](Symbol x) { return global_average_pool(x); });
+  check([](Symbol x) { return flatten(max_pool(relu(batch_norm(x)), {.size = {4, 5}})); });
+  check([](Symbol x) { return softmax(flatten(relu(x))); });
+  check([](Symbol x) { return softmax(relu(batch_norm(flatten(x)))); });
+}
