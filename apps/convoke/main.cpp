@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench.hpp"
 #include "command.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
@@ -20,6 +21,7 @@ using namespace convoke::app;
 
 const std::array kCommands{
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
+    command("bench", "Time the training step on random data, beside the bare primitives", add_bench, bench),
     command("info", "Show the build, the libraries and where the ranks run", add_info, info),
 };
 

@@ -300,6 +300,8 @@ std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 double LaneEngine::exposed_seconds() const { return impl_->exposed_seconds_; }
 
+nn::Network* LaneEngine::plan() { return impl_->workers_.front()->latest(); }
+
 std::size_t LaneEngine::plan_bytes() const {
   std::size_t bytes = 0;
   for (const auto& worker : impl_->workers_) bytes += worker->plan_bytes();

@@ -80,6 +80,7 @@ std::vector<LaneWorker::Stretch> LaneWorker::stretches(const StepInput& step, La
 
 nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch) {
   nn::Network& network = plan(stretch.lane, stretch.lanes);
+  latest_ = &network;
   const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
                                         static_cast<std::size_t>(network.samples()));
   if (labels_.size() < ids.size()) labels_.resize(ids.size());

@@ -60,6 +60,8 @@ class LaneEngine {
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
   double exposed_seconds() const;   ///< communication not hidden, sum over all steps, this rank
+  /// After a step: the plan that this rank's first worker ran, to look at or to time; null if it had no lane.
+  nn::Network* plan();
   std::size_t plan_bytes() const;   ///< activation memory of all workers
   std::int64_t first_lane() const;  ///< this rank's range of a full batch's lanes
   std::int64_t lane_count() const;

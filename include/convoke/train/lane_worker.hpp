@@ -62,6 +62,9 @@ class LaneWorker {
   std::string first_non_finite(const StepInput& step, LaneRange lanes);
   std::size_t plan_bytes() const;
 
+  /// The plan that ran last; null before the first.
+  nn::Network* latest() { return latest_; }
+
   /// The plan of `lanes` lanes of `lane` samples, compiled at first use.
   nn::Network& plan(std::int64_t lane, std::int64_t lanes);
 
@@ -87,6 +90,7 @@ class LaneWorker {
   std::map<std::pair<std::int64_t, std::int64_t>, nn::Network> plans_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Stretch>>
       shapes_;  ///< by (samples, first lane)
+  nn::Network* latest_ = nullptr;
   std::vector<std::int32_t> labels_;
   AlignedBuffer<float> floats_;  ///< sums, or with exact one lane's gradients
   AlignedBuffer<float> later_;   ///< gradients of the second and later stretches, when there are several

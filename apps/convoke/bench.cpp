@@ -1,0 +1,217 @@
+#include "bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "convoke/core/random.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/optim/optimizer.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/train/lane_engine.hpp"
+#include "convoke/train/machine.hpp"
+#include "convoke/train/phases.hpp"
+#include "start.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke bench mnist-ensemble --set run.threads=1          one core
+  mpirun -n 2 convoke bench mnist-sync                      two ranks, gradients summed every step
+  convoke bench mnist-ddp --set train.batch=64 --profile    where the time of a step goes
+  convoke bench mnist-sync --set train.reduction=exact --json
+
+images_per_second counts the images of all ranks together; it is the median of the rounds, each at least --seconds long
+and as long as its slowest rank. bound_images_per_second is what the convolutions and products of the same plan reach
+when nothing else runs: the best time of each primitive alone, one worker, times the workers.
+)";
+
+/// Samples of the recipe's shape, random bytes and labels.
+struct RandomData {
+  RandomData(const Shape& shape, std::int64_t classes, std::int64_t count, std::uint64_t seed) {
+    RandomStream random({seed, Purpose::kBench, 0, 0});
+    bytes.resize(static_cast<std::size_t>(count * shape.elements()));
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.next_word() & 0xFF);
+    labels.resize(static_cast<std::size_t>(count));
+    for (auto& label : labels)
+      label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
+  }
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int32_t> labels;
+};
+
+train::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
+  return {.batch = recipe.train.batch,
+          .lane = recipe.lane(),
+          .seed = recipe.seed,
+          .reduction = recipe.train.reduction,
+          .convolution = recipe.train.convolution,
+          .threads = threads,
+          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) << 10};
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// The bare primitives of a plan.
+struct Bound {
+  double images_per_second = 0;  ///< of one worker
+  double flops_per_image = 0;
+};
+
+Bound bound_of(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
+               std::int64_t samples) {
+  Bound bound;
+  double total = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i].product) continue;
+    total += seconds[i];
+    bound.flops_per_image += steps[i].flops / static_cast<double>(samples);
+  }
+  if (total > 0) bound.images_per_second = static_cast<double>(samples) / total;
+  return bound;
+}
+
+void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
+                   std::int64_t samples) {
+  fmt::print("{:<16} {:<28} {:<30} {:>9} {:>9}\n", "node", "step", "implementation", "us/image", "GFLOP/s");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const double micros = seconds[i] * 1e6 / static_cast<double>(samples);
+    const std::string rate =
+        steps[i].product ? fmt::format("{:9.1f}", steps[i].flops / seconds[i] / 1e9) : "";
+    fmt::print("{:<16} {:<28} {:<30} {:>9.2f} {:>9}\n", steps[i].node, steps[i].what, steps[i].implementation,
+               micros, rate);
+  }
+  fmt::print("{:<76} {:>9.2f}\n\n", "sum of the steps, each timed alone on one worker",
+             std::accumulate(seconds.begin(), seconds.end(), 0.0) * 1e6 / static_cast<double>(samples));
+}
+
+}  // namespace
+
+void add_bench(CLI::App& parser, BenchOptions& options) {
+  parser.add_option("recipe", options.recipe, "A recipe: its name, folder or file")->required();
+  parser.add_option("--set", options.changes, "Change a key of the recipe: --set train.batch=64")
+      ->type_name("KEY=VALUE");
+  parser.add_option("--seconds", options.seconds, "Least length of a round")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  parser.add_option("--rounds", options.rounds, "How many rounds to measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  parser.add_flag("--json", options.json, "Print one JSON object");
+  parser.add_flag("--profile", options.profile, "Print the time of every primitive as well");
+  parser.footer(kExamples);
+}
+
+int bench(const BenchOptions& options) {
+  // 1. What to measure: the recipe's step; an ensemble's ranks work on their own.
+  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const train::Machine machine = train::survey(world);
+  const int threads = machine.threads_for(recipe.run.threads);
+  const bool together = recipe.train.mode == "sync";
+  const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());
+
+  // 2. Random data of its shape, and an engine.
+  const nn::Graph graph = recipe.graph();
+  const std::int64_t batch = recipe.train.batch;
+  const std::int64_t count = std::max<std::int64_t>(batch, 2048) / batch * batch;
+  const RandomData random(graph.input_shape(), graph.output_shape()[0], count, recipe.seed);
+  const std::size_t channels =
+      graph.input_shape().rank() == 3 ? static_cast<std::size_t>(graph.input_shape()[0]) : 1;
+  const data::BatchLoader loader(
+      {random.bytes, random.labels}, graph.input_shape(),
+      {std::vector<float>(channels, 1.0F / 255), std::vector<float>(channels, 0.0F)});
+  const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
+  train::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::int64_t next = 0;
+  const auto step = [&] {
+    const auto samples =
+        std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
+    engine.step(0, samples, recipe.train.learning_rate);
+    next = (next + 1) % (count / batch);
+  };
+
+  // 3. The first step, then rounds between barriers.
+  step();
+  const double first_step = seconds_since_start() - session.init_seconds();
+  for (int i = 0; i < 3; ++i) step();
+  world.barrier();
+  const train::Stopwatch trial;
+  step();
+  std::array<double, 1> one{trial.seconds()};
+  world.max(one);
+  const auto steps = std::max<std::int64_t>(2, std::llround(options.seconds / one[0]));
+  std::vector<double> rates;
+  for (int round = 0; round < options.rounds; ++round) {
+    world.barrier();
+    const train::Stopwatch watch;
+    for (std::int64_t i = 0; i < steps; ++i) step();
+    std::array<double, 1> slowest{watch.seconds()};
+    world.max(slowest);
+    rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / slowest[0]);
+  }
+
+  // 4. The bare primitives of the same plan, while the other ranks wait.
+  std::array<double, 2> worst{first_step,
+                              static_cast<double>(train::peak_resident_bytes()) / (1024.0 * 1024.0)};
+  world.max(worst);
+  Bound bound;
+  if (world.root()) {
+    nn::Network& plan = *engine.plan();
+    const std::vector<double> seconds = plan.time_steps(50);
+    bound = bound_of(plan.steps(), seconds, plan.samples());
+    if (options.profile) print_profile(plan.steps(), seconds, plan.samples());
+  }
+  world.barrier();
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 5. Say it.
+  const double rate = median(rates);
+  const Settings result{{"recipe", recipe.name},
+                        {"mode", recipe.train.mode},
+                        {"reduction", recipe::to_string(recipe.train.reduction)},
+                        {"ranks", world.size()},
+                        {"threads", threads},
+                        {"batch", batch},
+                        {"lane", recipe.lane()},
+                        {"lanes_together", engine.plan()->options().lanes},
+                        {"images_per_second", rate},
+                        {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
+                        {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                        {"gflops", rate * bound.flops_per_image / 1e9},
+                        {"bound_images_per_second", bound.images_per_second * threads * world.size()},
+                        {"seconds_to_first_step", worst[0]},
+                        {"mpi_init_seconds", session.init_seconds()},
+                        {"peak_rss_mib", worst[1]}};
+  if (options.json) {
+    fmt::print("{}\n", metrics::to_json(result));
+    return EXIT_SUCCESS;
+  }
+  fmt::print("{}: {}, {} rank{} x {} thread{}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
+             world.size(), world.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s", batch,
+             recipe.lane());
+  fmt::print("  images/s        {:>10.0f}  (rounds from {:.0f} to {:.0f})\n", rate,
+             *std::min_element(rates.begin(), rates.end()), *std::max_element(rates.begin(), rates.end()));
+  fmt::print("  GFLOP/s         {:>10.1f}  in convolutions and products\n",
+             rate * bound.flops_per_image / 1e9);
+  fmt::print("  bound, images/s {:>10.0f}  if only those took time\n",
+             bound.images_per_second * threads * world.size());
+  fmt::print("  first step      {:>10.3f} s after the start, beyond the {:.3f} s of MPI_Init\n", worst[0],
+             session.init_seconds());
+  fmt::print("  peak memory     {:>10.1f} MiB per rank\n", worst[1]);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app
