@@ -14,11 +14,11 @@ namespace convoke::data_prep {
 struct PrepareOptions {
   std::filesystem::path source;
   std::filesystem::path output;
-  std::string kind;                      ///< of the source, e.g. "idx"; empty: found out
-  bool overwrite = false;                ///< replace `output` if it exists
-  std::vector<std::string> class_names;  ///< instead of the source's; one per class
-  std::function<void(std::int64_t done, std::int64_t total)>
-      progress;  ///< samples of this process; may be empty
+  std::string kind = {};                      ///< of the source, e.g. "idx"; empty: found out
+  bool overwrite = false;                     ///< replace `output` if it exists
+  std::vector<std::string> class_names = {};  ///< instead of the source's; one per class
+  /// Called with samples done and to do by this process; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 /// The processes that prepare together, each calling prepare() with the same options; by default this one

@@ -1,0 +1,174 @@
+#include "convoke/data_prep/idx.hpp"
+
+#include "convoke/data_prep/source_table.hpp"
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+struct Read {
+  std::vector<std::uint8_t> samples;
+  std::vector<std::int32_t> labels;
+};
+
+Read read(Source& source, const std::string& split, std::int64_t first, std::size_t count) {
+  Read out{std::vector<std::uint8_t>(20 * count), std::vector<std::int32_t>(count)};
+  source.read(split, first, out.samples, out.labels);
+  return out;
+}
+
+/// The error of opening the folder and reading all its images.
+std::string error_in(const TemporaryFolder& folder) {
+  return error_of([&] {
+    const auto source = open_source(folder.path());
+    for (const auto& split : source->splits()) {
+      read(*source, split.name, 0, static_cast<std::size_t>(split.samples));
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("IDX folders are read, plain or gzipped, in any order") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), GENERATE(false, true));
+  CHECK(is_idx(folder.path()));
+  const auto source = open_source(folder.path());
+  CHECK(source->info().sample_shape == Shape{1, 4, 5});
+  CHECK(source->info().classes == 4);
+  CHECK(source->info().class_names.empty());
+  CHECK_THAT(source->info().provenance, Contains("train-images-idx3-ubyte"));
+  REQUIRE(source->splits().size() == 2);
+  CHECK(source->splits()[0].name == "train");
+  CHECK(source->splits()[0].samples == 30);
+  CHECK(source->splits()[1].name == "test");
+  CHECK(source->splits()[1].samples == 7);
+
+  const std::vector<std::uint8_t> images = small_images(30);
+  const auto check = [&](std::int64_t first, std::size_t count) {
+    const Read out = read(*source, "train", first, count);
+    const auto begin = images.begin() + 20 * first;
+    CHECK(out.samples == std::vector<std::uint8_t>(begin, begin + 20 * static_cast<std::ptrdiff_t>(count)));
+    for (std::size_t i = 0; i < count; ++i) {
+      CHECK(out.labels[i] == (first + static_cast<std::int64_t>(i)) % 4);
+    }
+  };
+  check(0, 10);
+  check(10, 5);   // on
+  check(20, 10);  // forward, to the end
+  check(3, 2);    // back
+  CHECK(read(*source, "test", 0, 7).samples == small_images(7));
+}
+
+TEST_CASE("names with a dot before idx are known too") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  for (const char* name : {"train-images", "t10k-images"}) {
+    std::filesystem::rename(folder / (std::string(name) + "-idx3-ubyte"),
+                            folder / (std::string(name) + ".idx3-ubyte"));
+  }
+  CHECK(open_source(folder.path(), "idx")->splits()[0].samples == 30);
+}
+
+TEST_CASE("missing and foreign sources are refused") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { open_source(folder / "none"); }), Contains("none: no such file or folder"));
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }),
+             Contains("is no source of samples that is known"));
+  CHECK_THAT(error_of([&] { open_source(folder.path(), "idxx"); }),
+             Contains("unknown kind of source \"idxx\" (did you mean \"idx\"?)"));
+  CHECK_THAT(error_of([&] { open_source(folder.path(), "idx"); }),
+             Contains("has no train-images-idx3-ubyte"));
+  write_small_mnist(folder.path(), false);
+  std::filesystem::remove(folder / "t10k-labels-idx1-ubyte");
+  CHECK_THAT(error_in(folder), Contains("has no t10k-labels-idx1-ubyte"));
+}
+
+TEST_CASE("damaged IDX files are refused, each with its reason") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  const auto images = folder / "train-images-idx3-ubyte";
+  const auto labels = folder / "train-labels-idx1-ubyte";
+  const std::string good = small_image_file(30);
+  REQUIRE(error_in(folder).empty());
+
+  SECTION("wrong magic number") {
+    write_file(images, idx_bytes(0x801, {30, 4, 5}, small_images(30)));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: is no IDX file of images: it begins with "
+                                          "0x00000801, not 0x00000803"));
+    write_file(images, good);
+    write_file(labels, "<html>404 not found");
+    CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte: is no IDX file of labels: it begins with "
+                                          "0x3c68746d"));
+  }
+  SECTION("truncated in the header") {
+    write_file(images, good.substr(0, 9));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: is truncated: it ends after 9 bytes"));
+    write_file(images, "");
+    CHECK_THAT(error_in(folder), Contains("is truncated: it ends after 0 bytes"));
+  }
+  SECTION("truncated in the values") {
+    write_file(images, good.substr(0, good.size() - 1));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: is truncated: it ends after 615 bytes"));
+    write_file(images, good);
+    write_file(labels, small_label_file(30).substr(0, 20));
+    CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte: is truncated: it ends after 20 bytes"));
+  }
+  SECTION("too long") {
+    write_file(images, good + "x");
+    CHECK_THAT(error_in(folder), Contains("goes on after the 616 bytes its header announces"));
+  }
+  SECTION("no images") {
+    write_file(images, idx_bytes(0x803, {0, 4, 5}, {}));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: says that its images have shape (0)"));
+  }
+  SECTION("other numbers of images and labels") {
+    write_file(labels, small_label_file(29));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte has 30 images, but "));
+    CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte has 29 labels"));
+  }
+  SECTION("images of another size in the test split") {
+    write_file(folder / "t10k-images-idx3-ubyte", idx_bytes(0x803, {7, 5, 4}, small_images(7)));
+    CHECK_THAT(error_in(folder), Contains("t10k-images-idx3-ubyte has images of 5 x 4, but "));
+  }
+  SECTION("one class") {
+    write_file(labels, idx_bytes(0x801, {30}, std::vector<std::uint8_t>(30, 0)));
+    write_file(folder / "t10k-labels-idx1-ubyte", idx_bytes(0x801, {7}, std::vector<std::uint8_t>(7, 0)));
+    CHECK_THAT(error_in(folder), Contains("all labels are 0; a dataset needs at least 2 classes"));
+  }
+}
+
+TEST_CASE("damaged gzip files are refused, each with its reason") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), true);
+  const auto images = folder / "train-images-idx3-ubyte.gz";
+  const std::string good = read_file(images);
+  REQUIRE(error_in(folder).empty());
+
+  SECTION("no gzip at all") {
+    write_file(images, small_image_file(30));
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte.gz: is not a gzip file"));
+  }
+  SECTION("truncated: in the stream, in the checksum, in the header") {
+    for (const std::size_t bytes : {good.size() / 2, good.size() - 1, good.size() - 8, std::size_t{5}}) {
+      write_file(images, good.substr(0, bytes));
+      CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte.gz: is truncated"));
+    }
+  }
+  SECTION("corrupt: the stream, the checksum") {
+    std::string bad = good;
+    bad[good.size() - 6] = static_cast<char>(bad[good.size() - 6] ^ 1);
+    write_file(images, bad);
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte.gz: is corrupt: "));
+    bad = good;
+    for (std::size_t i = 15; i < 60; ++i) bad[i] = static_cast<char>(0xFF);
+    write_file(images, bad);
+    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte.gz: is corrupt: "));
+  }
+}

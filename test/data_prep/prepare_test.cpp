@@ -1,0 +1,152 @@
+#include "convoke/data_prep/prepare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "convoke/core/checksum.hpp"
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+namespace data = convoke::data;
+using Catch::Contains;
+
+namespace {
+
+/// Lets threads act as a team: what MPI's barrier and broadcast do, one process at a time in HDF5.
+class Threads {
+ public:
+  explicit Threads(int count) : count_(count) {}
+
+  Team member(int index) {
+    Team team{index, count_};
+    team.barrier = [this] { wait(); };
+    team.broadcast = [this, index](std::span<std::uint64_t> values) {
+      if (index == 0) shared_.assign(values.begin(), values.end());
+      wait();
+      std::copy(shared_.begin(), shared_.end(), values.begin());
+      wait();
+    };
+    return team;
+  }
+
+ private:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    const int round = round_;
+    if (++waiting_ == count_) {
+      waiting_ = 0;
+      ++round_;
+      all_.notify_all();
+    } else {
+      all_.wait(lock, [&] { return round_ != round; });
+    }
+  }
+
+  int count_;
+  int waiting_ = 0;
+  int round_ = 0;
+  std::mutex mutex_;
+  std::condition_variable all_;
+  std::vector<std::uint64_t> shared_;
+};
+
+}  // namespace
+
+TEST_CASE("prepare turns IDX files into a dataset") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), GENERATE(false, true));
+  std::vector<std::int64_t> steps;
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  options.class_names = {"a", "b", "c", "d"};
+  options.progress = [&](std::int64_t done, std::int64_t total) {
+    CHECK(total == 37);
+    steps.push_back(done);
+  };
+  const PrepareReport report = prepare(options);
+  CHECK(report.info.classes == 4);
+  CHECK(report.splits.size() == 2);
+  CHECK(report.bytes == std::filesystem::file_size(folder / "small.h5"));
+  CHECK(steps.back() == 37);
+
+  const auto dataset = data::Dataset::open(folder / "small.h5", {"train", "test"});
+  CHECK(dataset.info().sample_shape == Shape{1, 4, 5});
+  CHECK(dataset.info().class_names == options.class_names);
+  CHECK(dataset.info().content_hash == report.info.content_hash);
+  CHECK_THAT(dataset.info().provenance, Contains("IDX files train-images-idx3-ubyte"));
+  const auto& train = dataset.split("train");
+  CHECK(std::vector(train.samples.begin(), train.samples.end()) == small_images(30));
+  const auto labels = small_labels(7);
+  CHECK(std::equal(labels.begin(), labels.end(), dataset.split("test").labels.begin()));
+  CHECK(dataset.split("test").count() == 7);
+}
+
+TEST_CASE("a team writes the same bytes as one process") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), true);
+  prepare({folder.path(), folder / "one.h5"});
+  for (const int count : {2, 3, 8, 40}) {  // 40: more than there are samples
+    Threads threads(count);
+    std::vector<std::thread> team;
+    for (int index = 0; index < count; ++index) {
+      team.emplace_back([&, index] {
+        prepare({folder.path(), folder / "many.h5", "", true}, threads.member(index));
+      });
+    }
+    for (std::thread& thread : team) thread.join();
+    CHECK(read_file(folder / "one.h5") == read_file(folder / "many.h5"));
+  }
+}
+
+TEST_CASE("prepare leaves what is there alone, and no half file") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), true);
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  prepare(options);
+  const std::string before = read_file(options.output);
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: exists already"));
+  CHECK(read_file(options.output) == before);
+
+  options.class_names = {"a", "b"};
+  options.overwrite = true;
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: 2 class names for 4 classes"));
+  options.class_names.clear();
+
+  // Damage that shows half way.
+  const auto images = folder / "t10k-images-idx3-ubyte.gz";
+  write_file(images, read_file(images).substr(0, 60));
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte.gz: is truncated"));
+  CHECK(read_file(options.output) == before);
+  CHECK_FALSE(std::filesystem::exists(folder / "small.h5.part"));
+}
+
+TEST_CASE("MNIST itself, if it is here") {
+  const char* const root = std::getenv("CONVOKE_DATA");
+  if (root == nullptr || !std::filesystem::exists(std::filesystem::path(root) / "mnist")) {
+    WARN("CONVOKE_DATA/mnist is not there: the real files are not read");
+    return;
+  }
+  const TemporaryFolder folder;
+  const PrepareReport report = prepare({std::filesystem::path(root) / "mnist", folder / "mnist.h5"});
+  CHECK(report.info.sample_shape == Shape{1, 28, 28});
+  CHECK(report.info.classes == 10);
+  // The figures everybody normalises MNIST with, 0.1307 and 0.3081 of 255.
+  CHECK(report.info.channel_mean.at(0) / 255 == Catch::Approx(0.1307).margin(5e-5));
+  CHECK(report.info.channel_std.at(0) / 255 == Catch::Approx(0.3081).margin(5e-5));
+
+  const auto dataset = data::Dataset::open(folder / "mnist.h5", {"train", "test"});
+  CHECK(dataset.split("train").count() == 60000);
+  CHECK(dataset.split("test").count() == 10000);
+  // zlib.crc32 of the values in the four unpacked files, after their headers.
+  CHECK(convoke::crc32(std::as_bytes(dataset.split("train").samples)) == 0xF3639B56);
+  CHECK(convoke::crc32(std::as_bytes(dataset.split("test").samples)) == 0xE4CA5F57);
+  const auto first = dataset.split("train").labels.first(5);
+  CHECK(std::vector(first.begin(), first.end()) == std::vector<std::int32_t>{5, 0, 4, 1, 9});
+}
