@@ -9,10 +9,12 @@
 
 #include "bench.hpp"
 #include "command.hpp"
+#include "compare.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/train/environment.hpp"
 #include "info.hpp"
+#include "prepare.hpp"
 #include "summary.hpp"
 
 namespace {
@@ -20,6 +22,8 @@ namespace {
 using namespace convoke::app;
 
 const std::array kCommands{
+    command("prepare", "Turn files of samples into a dataset", add_prepare, prepare),
+    command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
     command("bench", "Time the training step on random data, beside the bare primitives", add_bench, bench),
     command("info", "Show the build, the libraries and where the ranks run", add_info, info),

@@ -24,14 +24,14 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
                             {.lane = lane, .lanes = 1, .convolution = recipe.train.convolution});
   fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
              recipe.train.batch, format_bytes(network.activation_bytes()));
-  fmt::print("{:<24} {:<20} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
+  fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
   double total = 0;
   for (const nn::PlanStep& step : network.steps()) {
     total += step.flops;
     const std::string flops = step.flops > 0 ? fmt::format("{:.1f}", step.flops / 1e6) : "";
-    fmt::print("{:<24} {:<20} {:>10}  {}\n", step.node, step.what, flops, step.implementation);
+    fmt::print("{:<24} {:<26} {:>10}  {}\n", step.node, step.what, flops, step.implementation);
   }
-  fmt::print("{:<24} {:<20} {:>10.1f}\n", "", "all", total / 1e6);
+  fmt::print("{:<24} {:<26} {:>10.1f}\n", "", "all", total / 1e6);
 }
 
 }  // namespace
