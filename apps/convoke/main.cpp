@@ -13,9 +13,12 @@
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/train/environment.hpp"
+#include "evaluate.hpp"
 #include "info.hpp"
+#include "predict.hpp"
 #include "prepare.hpp"
 #include "summary.hpp"
+#include "train.hpp"
 
 namespace {
 
@@ -24,6 +27,9 @@ using namespace convoke::app;
 const std::array kCommands{
     command("prepare", "Turn files of samples into a dataset", add_prepare, prepare),
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
+    command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
+    command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
+    command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
     command("bench", "Time the training step on random data, beside the bare primitives", add_bench, bench),
     command("info", "Show the build, the libraries and where the ranks run", add_info, info),

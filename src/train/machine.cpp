@@ -192,9 +192,8 @@ std::vector<std::string> Machine::findings(int requested) const {
       node_threads += threads;
       if (threads <= static_cast<int>(group.cores.size())) continue;
       found.push_back(
-          fmt::format("{}: rank{} {} run{} {} threads on core{} {}: bind every rank to cores of its own with "
-                      "`mpirun --map-by "
-                      "slot:PE=N`, or to none with `mpirun --bind-to none`, or lower run.threads",
+          fmt::format("{}: rank{} {} run{} {} threads on core{} {}: start fewer ranks, lower run.threads, or give "
+                      "every rank cores of its own (mpirun --map-by slot:PE=N), or all of them (--bind-to none)",
                       first.host, group.ranks.size() > 1 ? "s" : "", format_ranges(group.ranks),
                       group.ranks.size() > 1 ? "" : "s", threads, group.cores.size() > 1 ? "s" : "",
                       format_ranges(group.cores)));
