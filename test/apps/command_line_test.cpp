@@ -90,7 +90,7 @@ TEST_CASE("what a user got wrong ends with 1, an error and a hint") {
   const Outcome unknown = convoke("summary mnist-ensembel", kWithoutMpi);
   CHECK(unknown.code == 1);
   CHECK(unknown.text ==
-        "error: unknown recipe \"mnist-ensembel\"\n"
+        "error: unknown recipe \"mnist-ensembel\" (did you mean \"mnist-ensemble\"?)\n"
         "  hint: known: mnist-ddp, mnist-ensemble, mnist-sync; or the path of a recipe.toml\n");
   const Outcome change = convoke("summary mnist-ddp --set train.epoch=1", kWithoutMpi);
   CHECK(change.code == 1);
@@ -136,7 +136,8 @@ TEST_CASE("an error that all ranks have is printed once") {
   CAPTURE(outcome.text);
   CHECK(outcome.code == 1);
   CHECK(outcome.times("unknown recipe") == 1);
-  const Outcome usage = convoke("summary --no-such-option", mpirun(3));
+  const Outcome usage = convoke("summary mnist-ddp --no-such-option", mpirun(3));
+  CAPTURE(usage.text);
   CHECK(usage.code == 2);
   CHECK(usage.times("--no-such-option") == 1);
 }
