@@ -115,18 +115,19 @@ template <int N>
   float hat[N];
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
-    float best = floor, best_x = k.centre[c];
+    float best = floor, best_x = k.centre[c], sum = 0;
     int index = kNoWinner;
     for (int h = 0; h < height; ++h) {
       for (int w = 0; w < width; ++w) {
         const float pixel = corner[h * row + w * step + c];
         const float value = pixel * k.a[c] + k.b[c];
+        sum += value;
         index = value > best ? h * width + w : index;
         best_x = value > best ? pixel : best_x;
         best = value > best ? value : best;
       }
     }
-    y[c] = best;
+    y[c] = sum == sum ? best : sum;  // a NaN wins no comparison, but must not vanish
     won[c] = index;
     hat[c] = (best_x - k.centre[c]) * k.scale[c];
   }

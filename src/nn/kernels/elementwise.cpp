@@ -7,7 +7,7 @@ namespace convoke::nn {
 CONVOKE_MULTIVERSION
 void add(const float* a, const float* b, float* sum, std::size_t n, bool relu) {
   if (relu) {
-    for (std::size_t i = 0; i < n; ++i) sum[i] = a[i] + b[i] > 0 ? a[i] + b[i] : 0;
+    for (std::size_t i = 0; i < n; ++i) sum[i] = a[i] + b[i] <= 0 ? 0 : a[i] + b[i];  // NaN stays NaN
   } else {
     for (std::size_t i = 0; i < n; ++i) sum[i] = a[i] + b[i];
   }

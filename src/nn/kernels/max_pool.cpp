@@ -10,36 +10,63 @@
 namespace convoke::nn {
 namespace {
 
-// One window: the pixels h0..h1 x w0..w1 of it that lie inside the image.
-template <int N>
-[[gnu::always_inline]] inline void best_of(const float* corner, std::int64_t row, std::int64_t step,
-                                           int window_width, int h0, int h1, int w0, int w1, float lowest,
-                                           float* y, std::uint8_t* winners) {
-  int won[N];
+// A NaN wins no comparison. It is found in the sum of its window and becomes the result, as in PyTorch and
+// TensorFlow: a network that has diverged must show it.
+
+/// A window of a size that is known, inside the image: the loops unroll, all stays in registers.
+template <int N, int kSize>
+[[gnu::always_inline]] inline void best_of_square(const float* corner, std::int64_t row, std::int64_t step,
+                                                  float lowest, float* y, int (&won)[N]) {
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
-    float best = lowest;
+    float best = lowest, sum = 0;
     int index = kNoWinner;
-    for (int h = h0; h < h1; ++h) {
-      for (int w = w0; w < w1; ++w) {
+    for (int h = 0; h < kSize; ++h) {
+      for (int w = 0; w < kSize; ++w) {
         const float value = corner[h * row + w * step + c];
-        index = value > best ? h * window_width + w : index;
+        sum += value;
+        index = value > best ? h * kSize + w : index;
         best = value > best ? value : best;
       }
     }
-    y[c] = best;
+    y[c] = sum == sum ? best : sum;
     won[c] = index;
   }
-  if (winners == nullptr) return;
+}
+
+/// Any window: its pixels h0..h1 x w0..w1, those that lie inside the image.
+template <int N>
+[[gnu::always_inline]] inline void best_of(const float* corner, std::int64_t row, std::int64_t step,
+                                           int window_width, int h0, int h1, int w0, int w1, float lowest,
+                                           float* y, int (&won)[N]) {
+  float best[N], sum[N];
 #pragma omp simd
-  for (int c = 0; c < N; ++c) winners[c] = static_cast<std::uint8_t>(won[c]);
+  for (int c = 0; c < N; ++c) {
+    best[c] = lowest;
+    sum[c] = 0;
+    won[c] = kNoWinner;
+  }
+  for (int h = h0; h < h1; ++h) {
+    for (int w = w0; w < w1; ++w) {
+      const float* pixel = corner + h * row + w * step;
+      const int index = h * window_width + w;
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        won[c] = pixel[c] > best[c] ? index : won[c];
+        best[c] = pixel[c] > best[c] ? pixel[c] : best[c];
+        sum[c] += pixel[c];
+      }
+    }
+  }
+#pragma omp simd
+  for (int c = 0; c < N; ++c) y[c] = sum[c] == sum[c] ? best[c] : sum[c];
 }
 
 template <int N>
 [[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const float* x, float* y,
                                                  std::uint8_t* winners, float lowest) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
-  const bool two_by_two = s.height == 2 && s.width == 2;
+  const bool twos = s.height == 2 && s.width == 2, threes = s.height == 3 && s.width == 3;
   const auto overlap = [](std::int64_t a, std::int64_t b) { return static_cast<int>(std::min(a, b)); };
   for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
     const std::int64_t top = oh * s.stride_height - s.before_height;
@@ -47,17 +74,22 @@ template <int N>
       const std::int64_t left = ow * s.stride_width - s.before_width;
       const std::int64_t out = (oh * s.out_width + ow) * step;
       const float* corner = x + top * row + left * step;
-      std::uint8_t* won = winners == nullptr ? nullptr : winners + out;
       const bool inside =
           top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
-      if (two_by_two && inside) {  // the bounds as constants, so that the loops unroll
-        best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);
+      int won[N];
+      if (twos && inside) {
+        best_of_square<N, 2>(corner, row, step, lowest, y + out, won);
+      } else if (threes && inside) {
+        best_of_square<N, 3>(corner, row, step, lowest, y + out, won);
       } else {
         best_of<N>(corner, row, step, static_cast<int>(s.width),
                    static_cast<int>(std::max<std::int64_t>(0, -top)), overlap(s.height, s.in.height - top),
                    static_cast<int>(std::max<std::int64_t>(0, -left)), overlap(s.width, s.in.width - left),
                    lowest, y + out, won);
       }
+      if (winners == nullptr) continue;
+#pragma omp simd
+      for (int c = 0; c < N; ++c) winners[out + c] = static_cast<std::uint8_t>(won[c]);
     }
   }
 }
