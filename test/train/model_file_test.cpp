@@ -13,6 +13,7 @@
 
 using convoke::Error;
 using namespace convoke::train;
+namespace hdf5 = convoke::hdf5;
 
 namespace {
 
@@ -104,7 +105,7 @@ TEST_CASE("files that are no models are refused with the reason") {
   CHECK(contains(refused(), file.string()));
 
   {
-    convoke::hdf5::File other = convoke::hdf5::File::create(file);
+    hdf5::File other = hdf5::File::create(file);
     other.set_attribute("keras_version", "2.4");
     other.close();
   }
@@ -124,9 +125,9 @@ TEST_CASE("files that are no models are refused with the reason") {
   tiny::write_bytes(file, damaged);
   CHECK(contains(refused(), "checksum"));
 
-  tiny::write_bytes(file, good);
   {
-    convoke::hdf5::File newer = convoke::hdf5::File::open_writable(file);
+    hdf5::File newer = hdf5::File::create(file);
+    newer.set_attribute("convoke_format", "model");
     newer.set_attribute("format_version", 99);
     newer.close();
   }

@@ -1,0 +1,102 @@
+#include "evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/fit.hpp"
+#include "convoke/train/machine.hpp"
+#include "convoke/train/node_storage.hpp"
+#include "convoke/train/summary.hpp"
+#include "models.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke evaluate runs/mnist-sync-20260101-120000     a run, on the test samples of its own dataset
+  convoke evaluate model.h5 --data mnist.h5            a model file
+  mpirun -n 4 convoke evaluate ensemble.h5 --data mnist.h5 --split train --rule mean --json
+)";
+
+std::filesystem::path dataset_of(const EvaluateOptions& options,
+                                 const std::optional<recipe::Recipe>& recipe) {
+  if (!options.data.empty()) return options.data;
+  if (recipe) return recipe::resolve_dataset(*recipe);
+  throw Error(fmt::format("{}: there is no recipe beside this model that names a dataset", options.model),
+              "name one with --data FILE");
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
+  parser.add_option("model", options.model, "model.h5, ensemble.h5, or the folder of a run")
+      ->required()
+      ->type_name("MODEL_OR_RUN");
+  parser.add_option("--data", options.data, "A dataset (default: that of the run)")->type_name("FILE");
+  parser.add_option("--split", options.split, "The split to evaluate on")->capture_default_str();
+  parser.add_option("--rule", options.rule, "The voting rule of the report (default: that of the run)");
+  parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  parser.add_flag("--json", options.json, "Print one JSON object");
+  parser.footer(kExamples);
+}
+
+int evaluate(const EvaluateOptions& options) {
+  // 1. The models, and who evaluates them.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const train::Machine machine = train::survey(world);
+  const std::filesystem::path file = train::find_model_file(options.model);
+  const train::ModelSet models = train::load_models(file);
+  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  const std::string rule = voting_rule(options.rule, recipe);
+
+  // 2. The samples: one copy per node.
+  const mpi::Communicator node = world.split_node();
+  train::NodeStorage memory(node);
+  const data::Dataset dataset =
+      data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
+  train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  const data::BatchLoader loader(dataset.split(options.split), models.description.graph.input_shape(),
+                                 models.description.normalization);
+
+  // 3. Every rank its part of the samples, all members on each.
+  const train::Stopwatch watch;
+  train::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::vector<std::int64_t> members;
+  for (const train::Member& member : models.members) members.push_back(member.index);
+  const train::Evaluation evaluation = train::evaluate(
+      evaluator, static_cast<std::int64_t>(members.size()),
+      [&](std::int64_t m) {
+        return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
+      },
+      loader, ids, world);
+  world.barrier();
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 4. Say it.
+  if (options.json) {
+    Settings result = train::evaluation_summary(evaluation, rule, members);
+    result.set("model", file.string());
+    result.set("data", dataset.file().string());
+    result.set("split", options.split);
+    result.set("seconds", watch.seconds());
+    fmt::print("{}\n", metrics::to_json(result));
+    return EXIT_SUCCESS;
+  }
+  fmt::print("{}\n{}, {}: {} images in {}{}\n{}", describe(file, models), dataset.file().string(),
+             options.split, format_count(evaluation.samples), format_duration(watch.seconds()),
+             members.size() > 1 ? ", " + rule + " vote" : "",
+             train::evaluation_text(evaluation, rule, members, models.description.class_names));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

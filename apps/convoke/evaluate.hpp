@@ -1,0 +1,21 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace convoke::app {
+
+struct EvaluateOptions {
+  std::string model;
+  std::string data;  ///< empty: the dataset of the model's run
+  std::string split = "test";
+  std::string rule;  ///< empty: that of the run
+  int threads = 0;   ///< per rank; 0: auto
+  bool json = false;
+};
+
+void add_evaluate(CLI::App& parser, EvaluateOptions& options);
+
+/// Accuracy, votes and the classification report of a model or an ensemble on a split of a dataset.
+int evaluate(const EvaluateOptions& options);
+
+}  // namespace convoke::app

@@ -1,0 +1,98 @@
+#include "job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "convoke/train/fit.hpp"
+
+namespace convoke::app {
+namespace {
+
+// What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
+// counts do change a fast run's rounding, as they would have at its start.)
+constexpr std::array<std::string_view, 6> kFree{
+    "name", "description", "data.path", "data.test_split", "ensemble.rule", "train.epochs"};
+// Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
+// epochs.
+constexpr std::array<std::string_view, 3> kEndless{"constant", "step", "exponential"};
+
+template <class Names>
+bool among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void flatten(const Settings& settings, const std::string& prefix, train::Mathematics& flat) {
+  for (const auto& [key, value] : settings.entries()) {
+    if (const Settings* table = value.table()) {
+      flatten(*table, prefix + key + ".", flat);
+    } else {
+      flat.emplace_back(prefix + key, value.to_string());
+    }
+  }
+}
+
+train::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& job,
+                                  const std::string& content_hash) {
+  train::Mathematics all;
+  flatten(recipe.settings(), "", all);
+  const auto schedule = std::find_if(all.begin(), all.end(),
+                                     [](const auto& entry) { return entry.first == "train.schedule.name"; });
+  const std::string_view name =
+      schedule == all.end() ? "constant"
+                            : std::string_view(schedule->second).substr(1, schedule->second.size() - 2);
+  train::Mathematics kept;
+  for (const auto& [key, value] : all) {
+    const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
+    const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
+    if (!free && !other_mode && !key.starts_with("run.")) kept.emplace_back(key, value);
+  }
+  // What the recipe leaves to be derived.
+  for (auto& [key, value] : kept) {
+    if (key == "train.lane") value = std::to_string(job.engine.lane);
+    if (key == "ensemble.members") value = std::to_string(job.members);
+  }
+  kept.emplace_back("data.content_hash", content_hash);
+  return kept;
+}
+
+}  // namespace
+
+train::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
+  return {.batch = recipe.train.batch,
+          .lane = recipe.lane(),
+          .seed = recipe.seed,
+          .reduction = recipe.train.reduction,
+          .convolution = recipe.train.convolution,
+          .threads = threads,
+          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024};
+}
+
+train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
+  train::Job job({.graph = recipe.graph(),
+                  .normalization = data::normalization_from(recipe.data.normalize, dataset.info()),
+                  .class_names = dataset.info().class_names});
+  train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
+  train::require_split(dataset.file(), recipe.data.test_split);
+  job.name = recipe.name;
+  job.engine = engine_options(recipe, threads);
+  job.optimizer = optim::make_optimizer(recipe.train.optimizer);
+  job.schedule = optim::make_schedule(recipe.train.schedule);
+  job.learning_rate = recipe.train.learning_rate;
+  job.epochs = recipe.train.epochs;
+  job.shuffle = recipe.data.shuffle;
+  job.validation_split = recipe.data.validation_split;
+  job.checkpoint_every = recipe.run.checkpoint_every;
+  job.ensemble = recipe.train.mode == "ensemble";
+  if (job.ensemble) {
+    job.members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+    job.shards = recipe.ensemble.shards;
+    job.shards_name = recipe::to_string(recipe.ensemble.shards);
+    job.rule = recipe.ensemble.rule;
+  }
+  job.mathematics = mathematics_of(recipe, job, dataset.info().content_hash);
+  job.recipe = recipe.to_toml();
+  return job;
+}
+
+}  // namespace convoke::app

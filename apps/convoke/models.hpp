@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/train/model_file.hpp"
+
+// What commands that use trained models have in common.
+
+namespace convoke::app {
+
+/// The recipe of the run that a model file (or run folder) belongs to: recipe.toml beside it, if there is
+/// one.
+std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file);
+
+/// `rule` if it is given (throws Error if it is unknown), else that of the run, else "majority".
+std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe);
+
+/// "model.h5: one model" or "ensemble.h5: ensemble of 4".
+std::string describe(const std::filesystem::path& model_file, const train::ModelSet& models);
+
+}  // namespace convoke::app

@@ -1,0 +1,201 @@
+#include "predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/data_prep/npy.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/atomic_file.hpp"
+#include "convoke/train/evaluator.hpp"
+#include "convoke/train/machine.hpp"
+#include "convoke/vote/rule.hpp"
+#include "models.hpp"
+#include "samples_from.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV
+  convoke predict ensemble.h5 batch.npy --output labels.csv                a NumPy batch (N, H, W, C), 0..255
+  mpirun -n 4 convoke predict model.h5 mnist.h5 --split test --output labels.npy
+
+CSV: input,index,label,class and one column of probabilities per class (mean over the members of an ensemble).
+.npy: float32 (N, 1 + classes), the label and the probabilities.
+)";
+
+/// What is said of some samples: labels (n) and mean probabilities (n, classes).
+struct Prediction {
+  std::vector<std::int32_t> labels;
+  std::vector<float> probabilities;
+};
+
+void append(Prediction& all, const vote::Ballots& ballots, vote::Rule rule) {
+  const std::size_t before = all.labels.size();
+  all.labels.resize(before + static_cast<std::size_t>(ballots.samples));
+  rule(ballots, ballots.members, std::span(all.labels).subspan(before));
+  const auto row_values = static_cast<std::size_t>(ballots.samples * ballots.classes);
+  for (std::size_t i = 0; i < row_values; ++i) {
+    double sum = 0;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
+      sum += static_cast<double>(ballots.probabilities[m * row_values + i]);
+    }
+    all.probabilities.push_back(static_cast<float>(sum / static_cast<double>(ballots.members)));
+  }
+}
+
+// Samples begin .. end - 1 of all sources one after the other, in pieces that bound the memory.
+Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
+                         train::Evaluator& evaluator, const train::ModelSet& models, vote::Rule rule) {
+  constexpr std::int64_t kPiece = 4096;
+  std::vector<float> samples;
+  Prediction result;
+  const auto flush = [&] {
+    const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
+    std::vector<float> ballots;
+    for (const train::Member& member : models.members) {
+      evaluator.load(member.parameters);
+      const std::vector<float> rows = evaluator.predict(samples);
+      ballots.insert(ballots.end(), rows.begin(), rows.end());
+    }
+    const auto members = static_cast<std::int64_t>(models.members.size());
+    if (count > 0) append(result, {ballots, members, count, evaluator.classes()}, rule);
+    samples.clear();
+  };
+  std::int64_t start = 0;  // of a source, counted over all
+  std::int64_t pending = 0;
+  for (const SampleSource& source : sources) {
+    const std::int64_t last = std::min(end, start + source.count);
+    for (std::int64_t first = std::max(begin, start); first < last;) {
+      const std::int64_t n = std::min(last - first, kPiece - pending);
+      const std::vector<float> part = source.load(first - start, n);
+      samples.insert(samples.end(), part.begin(), part.end());
+      first += n;
+      pending += n;
+      if (pending == kPiece) {
+        flush();
+        pending = 0;
+      }
+    }
+    start += source.count;
+  }
+  flush();
+  return result;
+}
+
+// The ranks' predictions one after the other, at rank 0. Collective.
+Prediction gather(const Prediction& mine, const mpi::Communicator& world) {
+  Prediction all;
+  const auto join = [&](auto& to, const auto& from) {
+    using Element = typename std::decay_t<decltype(to)>::value_type;
+    for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(from)))) {
+      const auto* values = reinterpret_cast<const Element*>(bytes.data());
+      to.insert(to.end(), values, values + bytes.size() / sizeof(Element));
+    }
+  };
+  join(all.labels, mine.labels);
+  join(all.probabilities, mine.probabilities);
+  return all;
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
+                   const train::ModelDescription& model) {
+  const std::int64_t classes = model.classes();
+  std::string csv = "input,index,label,class";
+  for (std::int64_t c = 0; c < classes; ++c) csv += "," + quoted("p(" + model.class_name(c) + ")");
+  csv += "\n";
+  std::size_t sample = 0;
+  for (const SampleSource& source : sources) {
+    for (std::int64_t i = 0; i < source.count; ++i, ++sample) {
+      const std::int32_t label = prediction.labels[sample];
+      csv += fmt::format("{},{},{},{}", quoted(source.name), i, label, quoted(model.class_name(label)));
+      for (std::size_t c = 0; c < static_cast<std::size_t>(classes); ++c) {
+        csv +=
+            fmt::format(",{:.6f}", prediction.probabilities[sample * static_cast<std::size_t>(classes) + c]);
+      }
+      csv += "\n";
+    }
+  }
+  return csv;
+}
+
+void write_npy(const std::filesystem::path& file, const Prediction& prediction, std::int64_t classes) {
+  const auto width = static_cast<std::size_t>(classes);
+  std::vector<float> table;
+  for (std::size_t i = 0; i < prediction.labels.size(); ++i) {
+    table.push_back(static_cast<float>(prediction.labels[i]));
+    const auto row = prediction.probabilities.begin() + static_cast<std::ptrdiff_t>(i * width);
+    table.insert(table.end(), row, row + classes);
+  }
+  train::replace_file(file, [&](const std::filesystem::path& temporary) {
+    data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + classes},
+                         table);
+  });
+}
+
+}  // namespace
+
+void add_predict(CLI::App& parser, PredictOptions& options) {
+  parser.add_option("model", options.model, "model.h5, ensemble.h5, or the folder of a run")
+      ->required()
+      ->type_name("MODEL_OR_RUN");
+  parser.add_option("input", options.inputs, "Image files, .npy batches, datasets (.h5)")
+      ->required()
+      ->type_name("INPUT");
+  parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")
+      ->type_name("FILE");
+  parser.add_option("--split", options.split, "The split of datasets")->capture_default_str();
+  parser.add_option("--rule", options.rule, "The voting rule of an ensemble (default: that of the run)");
+  parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  parser.footer(kExamples);
+}
+
+int predict(const PredictOptions& options) {
+  // 1. The models, and what to label.
+  const std::filesystem::path extension = std::filesystem::path(options.output).extension();
+  if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
+    throw Error(fmt::format("{}: predictions are written as .csv or .npy", options.output));
+  }
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const train::Machine machine = train::survey(world);
+  const std::filesystem::path file = train::find_model_file(options.model);
+  const train::ModelSet models = train::load_models(file);
+  const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe_beside(file)));
+  std::vector<SampleSource> sources;
+  std::int64_t count = 0;
+  for (const std::string& input : options.inputs) {
+    sources.push_back(samples_from(input, options.split, models.description));
+    count += sources.back().count;
+  }
+
+  // 2. Every rank its part of the samples.
+  train::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  const std::int64_t begin = count * world.rank() / world.size();
+  const std::int64_t end = count * (world.rank() + 1) / world.size();
+  const Prediction all = gather(predict_range(sources, begin, end, evaluator, models, rule), world);
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 3. Write it.
+  if (extension == ".npy") {
+    write_npy(options.output, all, models.description.classes());
+  } else if (extension == ".csv") {
+    train::replace_text(options.output, to_csv(all, sources, models.description));
+  } else {
+    fmt::print("{}", to_csv(all, sources, models.description));
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

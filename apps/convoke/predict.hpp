@@ -1,0 +1,22 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace convoke::app {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string output;  ///< empty: CSV on standard output
+  std::string split = "test";
+  std::string rule;  ///< empty: that of the run
+  int threads = 0;   ///< per rank; 0: auto
+};
+
+void add_predict(CLI::App& parser, PredictOptions& options);
+
+/// Labels pictures, a NumPy batch or a dataset with a model or an ensemble.
+int predict(const PredictOptions& options);
+
+}  // namespace convoke::app

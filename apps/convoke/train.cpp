@@ -1,0 +1,140 @@
+#include "train.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/atomic_file.hpp"
+#include "convoke/train/collective.hpp"
+#include "convoke/train/environment.hpp"
+#include "convoke/train/node_storage.hpp"
+#include "convoke/train/summary.hpp"
+#include "job.hpp"
+#include "start.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke train mnist-sync                             one rank, all cores of this machine as threads
+  mpirun -n 4 convoke train mnist-sync                 one model, gradients summed by four ranks
+  mpirun -n 4 convoke train mnist-ensemble             four members, each on its shard, then a vote
+  convoke train mnist-sync --set train.epochs=2 --set train.reduction=exact
+  convoke train my/recipe.toml --output runs/first     the folder to write; never one that is in use
+  convoke train my/recipe.toml --output runs/first --resume     go on from its newest checkpoint
+SIGTERM, SIGUSR1 or Ctrl-C: checkpoint and end with exit code 85.
+)";
+
+void warn(const train::Machine& machine, int threads) {
+  std::vector<std::string> warnings = machine.findings(threads);
+  if (std::string launcher = mpi::launcher_warning(machine.ranks); !launcher.empty()) {
+    warnings.push_back(std::move(launcher));
+  }
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
+// The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
+// explained.
+void describe_run(const train::RunFolder& folder, const train::Job& job, const train::Machine& machine,
+                  const mpi::Communicator& world) {
+  train::on_root(world, [&] {
+    train::replace_text(folder.file("recipe.toml"), job.recipe);
+    train::replace_text(folder.file("environment.json"),
+                        metrics::to_json(train::environment(machine, job.engine.threads), true) + "\n");
+    return std::string();
+  });
+}
+
+int stopped(const train::RunFolder& folder, const TrainOptions& options, const mpi::Communicator& world) {
+  if (world.root()) {
+    fmt::print(
+        "Stopped by a signal; checkpoints are in {}\nGo on with: convoke train {} --output {} --resume\n",
+        folder.checkpoints().string(), options.recipe, folder.path().string());
+  }
+  return train::kExitRequeue;
+}
+
+}  // namespace
+
+void add_train(CLI::App& parser, TrainOptions& options) {
+  parser
+      .add_option("recipe", options.recipe, "A recipe.toml, its folder, or the name of a recipe of Convoke")
+      ->required()
+      ->type_name("RECIPE");
+  parser.add_option("--set", options.changes, "Change a value of the recipe; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  CLI::Option* output =
+      parser.add_option("--output", options.output, "The run's folder (default: runs/<name>-<time>)")
+          ->type_name("DIR");
+  parser
+      .add_flag("--resume", options.resume, "Go on from the newest checkpoint in --output, if there is one")
+      ->needs(output);
+  parser.add_flag("--quiet", options.quiet, "No progress, only the summary");
+  parser.footer(kExamples);
+}
+
+int train(const TrainOptions& options) {
+  const double seconds_before = seconds_since_start();
+  train::Phases phases;
+
+  // 1. What to do: the recipe, with the command line's changes, checked as a whole.
+  recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+
+  // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const train::StopSignals signals;
+  const train::Machine machine = train::survey(world);
+  if (world.root()) warn(machine, recipe.run.threads);
+  world.barrier();
+  const train::Stopwatch makespan;
+
+  // 3. What to learn from: one copy of the samples per node.
+  const mpi::Communicator node = world.split_node();
+  train::NodeStorage training_memory(node);
+  recipe.data.path = std::filesystem::absolute(recipe::resolve_dataset(recipe)).string();
+  const data::Dataset dataset = [&] {
+    const train::Timed timed(phases.load);
+    return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
+  }();
+  const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
+
+  // 4. Who trains together: one group per member (one group of all ranks when synchronous).
+  const train::Groups groups = train::split(world, job.members);
+
+  // 5. Train. A member that fails leaves the vote, never the job.
+  const train::RunFolder folder = train::RunFolder::create(job.name, options.output, options.resume, world);
+  describe_run(folder, job, machine, world);
+  const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
+                                 job.model.normalization);
+  train::Training training =
+      train::train_members(job, loader, groups, world, folder, options.resume, options.quiet, phases);
+  if (training.interrupted) return stopped(folder, options, world);
+
+  // 6. Gather, vote, judge.
+  train::NodeStorage test_memory(node);
+  const data::Dataset test = [&] {
+    const train::Timed timed(phases.load);
+    return data::Dataset::open(recipe.data.path, {recipe.data.test_split}, test_memory.storage());
+  }();
+  const data::BatchLoader test_loader(test.split(recipe.data.test_split), job.model.graph.input_shape(),
+                                      job.model.normalization);
+  const train::Verdict verdict =
+      train::convene(job, std::move(training), groups, world, test_loader, folder, phases);
+  world.barrier();
+  phases.first_step += seconds_before - session.init_seconds();
+  const train::Cost cost = train::cost_of(makespan.seconds(), job.engine.threads, phases, world);
+
+  // 7. Say it.
+  train::on_root(world, [&] {
+    train::replace_text(folder.file("summary.json"),
+                        metrics::to_json(train::summary(job, verdict, cost), true) + "\n");
+    fmt::print("{}\nrun folder: {}\n", train::summary_text(job, verdict, cost), folder.path().string());
+    return std::string();
+  });
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

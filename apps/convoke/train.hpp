@@ -1,0 +1,22 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace convoke::app {
+
+struct TrainOptions {
+  std::string recipe;
+  std::vector<std::string> changes;
+  std::string output;
+  bool resume = false;
+  bool quiet = false;
+};
+
+void add_train(CLI::App& parser, TrainOptions& options);
+
+/// Trains one model with all ranks, or an ensemble whose members vote. Returns EXIT_SUCCESS, or kExitRequeue
+/// when a signal has stopped it at a checkpoint.
+int train(const TrainOptions& options);
+
+}  // namespace convoke::app
