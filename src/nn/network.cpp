@@ -161,7 +161,7 @@ Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labe
   assert(static_cast<std::int64_t>(labels.size()) == samples());
   Frame& frame = plan_->frame_;
   frame.batch = batch;
-  const std::int64_t classes = dims_of(plan_->builder_.logits.desc)[1];
+  const std::int64_t classes = static_cast<std::int64_t>(plan_->elements(plan_->builder_.logits)) / samples();
   const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes,
                                                         batch, frame.at(plan_->builder_.loss_gradient));
   return {result.loss, result.correct};

@@ -41,7 +41,21 @@ void PlanBuilder::find_gradient_needs() {
   }
 }
 
+void PlanBuilder::refuse_dead_ends() const {
+  std::vector<bool> read(graph_.nodes().size(), false);
+  read.back() = true;
+  for (const Node& node : graph_.nodes()) {
+    for (const std::size_t from : node.inputs) read[from] = true;
+  }
+  const auto unread = std::find(read.begin(), read.end(), false);
+  if (unread == read.end()) return;
+  const Node& node = graph_.node(static_cast<std::size_t>(unread - read.begin()));
+  throw Error(fmt::format("nothing reads the output of {}", node.name),
+              "remove it, or name it in the inputs of another layer");
+}
+
 void PlanBuilder::compile() {
+  refuse_dead_ends();
   find_gradient_needs();
   const Dims input_dims = batched(graph_.input_shape());
   input = allocate(Desc(input_dims, kFloat, input_dims.size() == 4 ? Format::nchw : Format::nc));

@@ -102,7 +102,7 @@ class LaneEngine::Impl {
     }
     LaneWorker& first = *workers_.front();
     strategy_ =
-        sync::make_strategy(options.strategy, group,
+        sync::make_strategy(options.strategy, group_,
                             exact ? sync::Exchange{{}, first.fixed()} : sync::Exchange{first.floats(), {}},
                             {options.bucket_bytes});
     compute_ = [this](int i) { compute(i); };
@@ -168,7 +168,7 @@ class LaneEngine::Impl {
 
   EngineOptions options_;
   const optim::Optimizer& optimizer_;
-  const mpi::Communicator& group_;
+  mpi::Communicator group_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> parameters_;
   std::vector<AlignedBuffer<float>> states_;

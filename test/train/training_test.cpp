@@ -91,6 +91,8 @@ TEST_CASE("a fast run differs by rounding only") {
   const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job(Reduction::kFast);
+  // Not Adam: it divides the gradient of a bias before batch norm, which is nothing but rounding, by itself.
+  job.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   const std::vector<float> expected = alone(job, pictures, session.world());
   const Run run(session.world());
   const Result result = train_all(job, pictures, session.world(), run.folder);
@@ -102,7 +104,7 @@ TEST_CASE("a fast run differs by rounding only") {
     difference += std::pow(found[i] - expected[i], 2);
     norm += std::pow(expected[i], 2);
   }
-  CHECK(std::sqrt(difference / norm) < 1e-4);
+  CHECK(std::sqrt(difference / norm) < 1e-5);
 }
 
 TEST_CASE("a run that was interrupted and resumed ends as one that was not") {

@@ -50,7 +50,8 @@ class LaneEngine {
   };
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate);
 
-  /// After a step with a loss that is not finite: "conv2d_2 on rank 1". Collective.
+  /// After a step with a loss that is not finite, whose samples must still be there: "conv2d_2 on rank 1".
+  /// Collective.
   std::string diagnose();
 
   const nn::ParameterLayout& layout() const;
@@ -59,7 +60,7 @@ class LaneEngine {
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  double exposed_seconds() const;   ///< communication not hidden, sum over all steps, this rank
+  double exposed_seconds() const;  ///< communication not hidden, sum over all steps, this rank
   /// After a step: the plan that this rank's first worker ran, to look at or to time; null if it had no lane.
   nn::Network* plan();
   std::size_t plan_bytes() const;   ///< activation memory of all workers
