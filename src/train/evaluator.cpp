@@ -14,7 +14,7 @@ namespace {
 
 // As many samples as keep a layer's input and output within a core's share of the caches.
 std::int64_t choose_chunk(const nn::Graph& graph) {
-  constexpr std::int64_t kBytes = 8 << 20;
+  constexpr std::int64_t kBytes = 4 << 20;
   std::int64_t largest = 1;
   for (const nn::Node& node : graph.nodes()) {
     std::int64_t elements = node.shape.elements();
