@@ -49,7 +49,13 @@ constexpr std::array kLayers{
     Entry{"tanh", activation<Activation::Function::kTanh>},
 };
 
-/// The activations that `activation = "..."` may name: layers that take no settings and one input.
+/// What `activation = "..."` may name: layers of one input that take no settings; "linear" is none.
+struct ActivationName {
+  std::string_view name;
+};
+constexpr std::array kActivations{ActivationName{"linear"}, ActivationName{"relu"}, ActivationName{"sigmoid"},
+                                  ActivationName{"softmax"}, ActivationName{"tanh"}};
+
 bool takes_activation(const std::string& layer) {
   return layer == "conv2d" || layer == "dense" || layer == "add";
 }
@@ -69,6 +75,7 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   wiring.name = read.get("name", "");
   wiring.inputs = read.get("inputs", std::vector<std::string>{});
   if (takes_activation(wiring.layer)) wiring.activation = read.get("activation", "");
+  if (!wiring.activation.empty()) find_in(kActivations, wiring.activation, "activation", settings.where());
   LayerPtr layer = entry.make(read);
   read.finish();
   return layer;

@@ -127,6 +127,7 @@ class PlanBuilder {
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
 
  private:
+  void refuse_dead_ends() const;
   void find_gradient_needs();
 
   const Graph& graph_;

@@ -79,7 +79,8 @@ TEST_CASE("variance far from the origin, and of a constant, is accurate") {
   dense(flatten(batch_norm(input(graph))), {.units = 2});
   Experiment experiment(graph, {.lane = 4});
   Batch batch(graph, 4);
-  for (std::size_t i = 0; i < batch.input.size(); ++i) batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
+  for (std::size_t i = 0; i < batch.input.size(); ++i)
+    batch.input[i] = 10000.0F + (i % 2 == 0 ? 1.0F : -1.0F);
   CHECK(experiment.run(batch).gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx(1));
   for (float& value : batch.input) value = 1234.5F;
   const Outcome constant = experiment.run(batch);

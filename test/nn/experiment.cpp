@@ -126,7 +126,8 @@ void check_reference(const Graph& graph, const Experiment& experiment, const Bat
       const double below = loss();
       values[i] = before;
       INFO(slot.name << "[" << i << "]");
-      CHECK(gradients.at(slot.name)[i] == Catch::Approx((above - below) / (2 * kStep)).epsilon(1e-5).margin(1e-8));
+      CHECK(gradients.at(slot.name)[i] ==
+            Catch::Approx((above - below) / (2 * kStep)).epsilon(1e-5).margin(1e-8));
     }
   }
 }
@@ -161,6 +162,7 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
     const Outcome expected = reference_outcome(graph, experiment, batch);
     check_equal(experiment.run(batch), expected, tolerance);
     check_equal(experiment.run(batch), expected, tolerance);  // nothing of the first run is left behind
-    if (training) check_reference(graph, experiment, batch, expected.gradients);
+    if (training && graph.parameter_count() < 2000)
+      check_reference(graph, experiment, batch, expected.gradients);
   }
 }

@@ -62,5 +62,5 @@ void check_equal(const Outcome& actual, const Outcome& expected, double toleranc
 Outcome reference_outcome(const convoke::nn::Graph& graph, const Experiment& experiment, const Batch& batch);
 
 /// CHECKs a graph in training and inference against the reference, and the reference's gradients against
-/// central differences of its loss.
+/// central differences of its loss (where there are few parameters: the reference is slow).
 void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, double tolerance = 2e-5);

@@ -38,9 +38,10 @@ std::vector<std::string> absorbed(const Graph& graph) {
 
 /// Widths around oneDNN's blocks of 16, images of odd and even size.
 template <class Body>
-void check_body(const Body& body, const std::vector<std::string>& expected, PlanOptions options = {.lane = 3}) {
+void check_body(const Body& body, const std::vector<std::string>& expected,
+                PlanOptions options = {.lane = 3}) {
   for (const std::int64_t channels : {3, 10, 16, 20}) {
-    for (const Extent image : {Extent(5, 7), Extent(4, 6)}) {
+    for (const Extent image : {Extent(5, 7), Extent(4, 5)}) {
       Graph graph({2, image.height, image.width});
       const Symbol x = body(conv2d(input(graph), same(channels)));
       dense(graph.node(x.node).shape.rank() == 3 ? flatten(x) : x, {.units = 3});
@@ -84,7 +85,8 @@ TEST_CASE("batch_norm + relu + max_pool in one pass where windows tile the image
   check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 1}); }, both);
   check_body([](Symbol x) { return conv2d(max_pool(relu(batch_norm(x))), same(4)); }, both);
   check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 3, .stride = 2}); }, {"relu_1"});
-  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.padding = Padding::same()}); }, {"relu_1"});
+  check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.padding = Padding::same()}); },
+             {"relu_1"});
 }
 
 TEST_CASE("batch_norm + max_pool without ReLU stay two passes") {
@@ -106,16 +108,16 @@ TEST_CASE("a residual block: add + relu, one value with two readers") {
         return global_average_pool(relu(add(y, entry)));
       },
       {"relu_1", "relu_2", "relu_3"});
-  check_body(  // the first convolution has two readers: its value must not be overwritten by backward
-      [](Symbol x) {
-        return relu(add(x, conv2d(relu(x), same(x.graph->node(x.node).shape[0]))));
-      },
-      {"relu_2"});
+}
+
+TEST_CASE("the value that a residual path reads is not overwritten by backward") {
+  check_body([](Symbol x) { return relu(add(x, conv2d(relu(x), same(x.graph->node(x.node).shape[0])))); },
+             {"relu_2"});
   check_body([](Symbol x) { return max_pool(relu(add(x, sigmoid(x)))); }, {"relu_1"});
   check_body([](Symbol x) { return add(x, x); }, {});
 }
 
-TEST_CASE("add of three values, of values in different layouts, of a flattened image and a vector") {
+TEST_CASE("add of three values, of values in different layouts") {
   check_body(
       [](Symbol x) {
         Graph& graph = *x.graph;
@@ -130,6 +132,9 @@ TEST_CASE("add of three values, of values in different layouts, of a flattened i
         return add(plain, conv2d(x, same(2)));
       },
       {});
+}
+
+TEST_CASE("add of a flattened image and a vector") {
   check_body(
       [](Symbol x) {
         const Symbol vector = flatten(x);
@@ -139,7 +144,8 @@ TEST_CASE("add of three values, of values in different layouts, of a flattened i
   check_body(
       [](Symbol x) {
         const Symbol vector = flatten(x);
-        return relu(add(dense(vector, {.units = x.graph->node(vector.node).shape[0]}), vector));
+        return relu(
+            add(dense(vector, {.units = x.graph->node(vector.node).shape[0], .bias = false}), vector));
       },
       {"relu_1"});
 }

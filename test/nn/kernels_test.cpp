@@ -43,13 +43,14 @@ std::vector<float> random_image(const ChannelBlocks& b, std::uint64_t seed) {
 /// Plain, channels last, and oneDNN's blocks of 4, 8 and 16; with and without padding channels.
 const std::vector<ChannelBlocks>& layouts() {
   static const std::vector<ChannelBlocks> all{
-      blocks(2, 5, 6, 7, 1),  blocks(2, 5, 6, 7, 5),   blocks(2, 5, 6, 7, 8),  blocks(2, 20, 6, 7, 16),
-      blocks(2, 32, 6, 7, 16), blocks(2, 27, 6, 7, 27), blocks(2, 32, 6, 7, 32), blocks(2, 6, 6, 7, 4),
-      blocks(2, 16, 6, 7, 8)};
+      blocks(2, 5, 6, 7, 1),   blocks(2, 5, 6, 7, 5),   blocks(2, 5, 6, 7, 8),
+      blocks(2, 20, 6, 7, 16), blocks(2, 32, 6, 7, 16), blocks(2, 27, 6, 7, 27),
+      blocks(2, 32, 6, 7, 32), blocks(2, 6, 6, 7, 4),   blocks(2, 16, 6, 7, 8)};
   return all;
 }
 
-MaxPoolShape pool_shape(const ChannelBlocks& in, std::int64_t size, std::int64_t stride, std::int64_t before) {
+MaxPoolShape pool_shape(const ChannelBlocks& in, std::int64_t size, std::int64_t stride,
+                        std::int64_t before) {
   const auto out = [&](std::int64_t extent) { return (extent + 2 * before - size) / stride + 1; };
   return {in, out(in.height), out(in.width), size, size, stride, stride, before, before};
 }
@@ -58,11 +59,12 @@ MaxPoolShape pool_shape(const ChannelBlocks& in, std::int64_t size, std::int64_t
 
 TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and backward") {
   for (const ChannelBlocks& in : layouts()) {
-    for (const auto& [size, stride, before] : {std::array<std::int64_t, 3>{2, 2, 0}, {3, 2, 1}, {3, 3, 0},
-                                               {2, 1, 0}}) {
+    for (const auto& [size, stride, before] :
+         {std::array<std::int64_t, 3>{2, 2, 0}, {3, 2, 1}, {3, 3, 0}, {2, 1, 0}}) {
       for (const bool relu : {false, true}) {
         const MaxPoolShape shape = pool_shape(in, size, stride, before);
-        const ChannelBlocks out = blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
+        const ChannelBlocks out =
+            blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
         const std::vector<float> x = random_image(in, 1), dy = random_image(out, 2);
         std::vector<float> y(dy.size(), kNan), dx(x.size(), kNan);
         std::vector<std::uint8_t> winners(y.size());
@@ -103,7 +105,8 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
       x[at(in, 0, 2, where)] = kNan;
       for (const bool relu : {false, true}) {
         const MaxPoolShape shape = pool_shape(in, 2, 2, 0);
-        const ChannelBlocks out = blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
+        const ChannelBlocks out =
+            blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
         std::vector<float> y(static_cast<std::size_t>(out.samples * out.sample_size()));
         max_pool_forward(shape, x.data(), y.data(), nullptr, relu);
         CHECK(std::isnan(y[at(out, 0, 2, 0)]));
@@ -112,8 +115,10 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
           const std::vector<float> ones(static_cast<std::size_t>(in.padded_channels()), 1.0F);
           const BatchNormShape norm{in, in.samples, relu, pool, pool};
           std::vector<float> z(x.size());
-          batch_norm_inference(norm, x.data(), ones.data(), ones.data(), ones.data(), ones.data(), 1e-3F, z.data());
-          const ChannelBlocks after = blocks(in.samples, in.channels, in.height / pool, in.width / pool, in.block);
+          batch_norm_inference(norm, x.data(), ones.data(), ones.data(), ones.data(), ones.data(), 1e-3F,
+                               z.data());
+          const ChannelBlocks after =
+              blocks(in.samples, in.channels, in.height / pool, in.width / pool, in.block);
           CHECK(std::isnan(z[at(after, 0, 2, pool == 1 ? where : 0)]));
         }
       }
@@ -139,13 +144,13 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
         gamma[c] = 0.5F + 0.1F * static_cast<float>(c);
         beta[c] = 0.3F - 0.05F * static_cast<float>(c);
       }
-      std::vector<float> mean(2 * padded), scale(2 * padded), variance(2 * padded), x_hat(dy.size()), y(dy.size()),
-          gated(dy.size()), dx(x.size(), kNan), dgamma(padded, kNan), dbeta(padded, kNan);
+      std::vector<float> mean(2 * padded), scale(2 * padded), variance(2 * padded), x_hat(dy.size()),
+          y(dy.size()), gated(dy.size()), dx(x.size(), kNan), dgamma(padded, kNan), dbeta(padded, kNan);
       std::vector<std::uint8_t> winners(dy.size());
       const BatchNormMemory memory{mean.data(), scale.data(), variance.data(), winners.data(), x_hat.data()};
       batch_norm_forward(shape, x.data(), gamma.data(), beta.data(), 1e-3F, memory, y.data());
-      batch_norm_backward(shape, x.data(), dy.data(), gamma.data(), beta.data(), memory, gated.data(), dx.data(),
-                          dgamma.data(), dbeta.data());
+      batch_norm_backward(shape, x.data(), dy.data(), gamma.data(), beta.data(), memory, gated.data(),
+                          dx.data(), dgamma.data(), dbeta.data());
       // The same channel by channel in the plain layout, which layers_test compares with the reference.
       const ChannelBlocks plain = blocks(in.samples, 1, in.height, in.width, 1);
       const ChannelBlocks plain_out = blocks(in.samples, 1, out.height, out.width, 1);
@@ -163,8 +168,8 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
         const auto i = static_cast<std::size_t>(c);
         const BatchNormMemory memory1{mean1, scale1, variance1, won1.data(), hat1.data()};
         batch_norm_forward(single, x1.data(), &gamma[i], &beta[i], 1e-3F, memory1, y1.data());
-        batch_norm_backward(single, x1.data(), dy1.data(), &gamma[i], &beta[i], memory1, g1.data(), dx1.data(),
-                            &dgamma1, &dbeta1);
+        batch_norm_backward(single, x1.data(), dy1.data(), &gamma[i], &beta[i], memory1, g1.data(),
+                            dx1.data(), &dgamma1, &dbeta1);
         double worst = std::abs(dgamma[i] - dgamma1) + std::abs(dbeta[i] - dbeta1);
         for (std::int64_t n = 0; n < 2; ++n) {
           for (std::int64_t p = 0; p < in.pixels(); ++p)

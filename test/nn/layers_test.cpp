@@ -44,14 +44,16 @@ TEST_CASE("conv2d: kernels, strides, paddings") {
     check_conv2d({.filters = filters, .kernel = {1, 5}, .stride = {1, 2}, .padding = Padding::by({0, 2})},
                  channels, 3, 7);
     check_conv2d({.filters = filters, .kernel = 1, .stride = 2}, channels, 5, 5);
-    check_conv2d({.filters = filters, .kernel = 3, .padding = Padding::same(), .bias = false}, channels, 4, 4);
+    check_conv2d({.filters = filters, .kernel = 3, .padding = Padding::same(), .bias = false}, channels, 4,
+                 4);
   }
 }
 
 TEST_CASE("conv2d: dilation") {
   check_conv2d({.filters = 5, .kernel = 3, .dilation = 2}, 3, 8, 7);
   check_conv2d({.filters = 16, .kernel = 3, .padding = Padding::same(), .dilation = {2, 3}}, 16, 7, 8);
-  check_conv2d({.filters = 20, .kernel = 2, .stride = 2, .padding = Padding::same(), .dilation = 2}, 20, 6, 6);
+  check_conv2d({.filters = 20, .kernel = 2, .stride = 2, .padding = Padding::same(), .dilation = 2}, 20, 6,
+               6);
 }
 
 TEST_CASE("conv2d: groups and depthwise") {
@@ -178,8 +180,9 @@ TEST_CASE("dropout on images and vectors") {
   for (const std::int64_t channels : {3, 16, 20}) {
     check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(x, 0.3); }), kLane);
     check_graph(around(channels, 5, 3, [](Symbol x) { return dropout(flatten(x), 0.5); }), kLane);
-    check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(dense(flatten(x), {.units = 70}), 0.2); }),
-                kLane);
+    check_graph(
+        around(channels, 3, 3, [](Symbol x) { return dropout(dense(flatten(x), {.units = 70}), 0.2); }),
+        kLane);
     check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(x, 0); }), kLane);
     check_graph(around(channels, 3, 3, [](Symbol x) { return dropout(relu(flatten(x)), 0.2); }), kLane);
   }

@@ -118,8 +118,7 @@ struct Moments {
       : mean(static_cast<std::size_t>(x.channels())), variance(mean) {
     const auto count = static_cast<double>(lane * x.pixels());
     const auto at = [](std::int64_t c) { return static_cast<std::size_t>(c); };
-    for_each_of_lane(x, lane, first,
-                     [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
+    for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
     for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) {
       variance[at(c)] += (x[i] - mean[at(c)]) * (x[i] - mean[at(c)]) / count;
     });
@@ -224,8 +223,7 @@ Values Model::dropout_factors(const Node& node) const {
   }
   const double rate = number(node, "rate");
   const std::int64_t channels = image->shape[0], pixels = image->shape.elements() / channels;
-  const convoke::PhiloxKey key =
-      convoke::philox_key(key_.seed, convoke::Purpose::kDropout, key_.epoch);
+  const convoke::PhiloxKey key = convoke::philox_key(key_.seed, convoke::Purpose::kDropout, key_.epoch);
   Values factors(values_[0].samples, node.shape);
   for (std::int64_t n = 0; n < factors.samples; ++n) {
     for (std::int64_t c = 0; c < channels; ++c) {

@@ -48,7 +48,13 @@ Pool::Pool(PoolOptions options) : options_(options) {
 }
 
 Shape Pool::output_shape(std::span<const Shape> inputs) const {
-  const Window2d window = slide(inputs[0], options_.size, options_.stride, 1, options_.padding);
+  const Extent size = options_.size, around = options_.padding.amount;  // 0 unless explicit
+  if (around.height >= size.height || around.width >= size.width) {     // a window might see nothing else
+    throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", around.height,
+                            around.width, size.height, size.width),
+                "use padding = \"same\" or less of it");
+  }
+  const Window2d window = slide(inputs[0], size, options_.stride, 1, options_.padding);
   return {inputs[0][0], window.height.output, window.width.output};
 }
 
@@ -64,13 +70,19 @@ bool Pool::tiles() const { return options_.stride == options_.size && options_.p
 PoolOptions Pool::read_options(SettingsReader& read) {
   PoolOptions o;
   o.size = read_extent(read, "size", o.size);
-  if (o.size.height * o.size.width > kMaxPoolWindow) {
-    read.fail(fmt::format("a window of {} x {} is too large (at most {} pixels)", o.size.height, o.size.width,
-                          kMaxPoolWindow));
-  }
   o.stride = read_extent(read, "stride", o.size);
   o.padding = read_padding(read, "padding", o.padding);
   return o;
+}
+
+Shape MaxPool::output_shape(std::span<const Shape> inputs) const {
+  const Extent size = options().size;
+  if (size.height * size.width > kMaxPoolWindow) {
+    throw Error(fmt::format("a window of {} x {} is too large (at most {} pixels)", size.height, size.width,
+                            kMaxPoolWindow),
+                "pool in two steps");
+  }
+  return Pool::output_shape(inputs);
 }
 
 void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
@@ -129,7 +141,8 @@ void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
 
 Shape GlobalAveragePool::output_shape(std::span<const Shape> inputs) const {
   if (inputs[0].rank() != 3) {
-    throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", inputs[0].with_batch()));
+    throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", inputs[0].with_batch()),
+                "put it before the flatten or dense layer");
   }
   return {inputs[0][0]};
 }

@@ -1,0 +1,135 @@
+// The mask is a pure function of (seed, epoch, sample id, node).
+#include "convoke/nn/layers/dropout.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "convoke/core/random.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "nn/kernels/dropout.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr std::uint32_t kStream = 7;
+
+/// What dropout.hpp documents, by the scalar generator.
+bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, double rate, const StepKey& key,
+          std::uint32_t sample) {
+  const auto e = static_cast<std::uint32_t>(pixel * channels + channel);
+  const PhiloxCounter words = philox4x32({e / 64 * 16 + e % 16, kStream, sample, 0},
+                                         philox_key(key.seed, Purpose::kDropout, key.epoch));
+  return words[e / 16 % 4] >= rate * 0x1p32;
+}
+
+/// A network that shows the mask: the logits are what a dropout leaves of a vector of ones.
+std::vector<double> mask(std::int64_t features, double rate, const std::vector<std::uint32_t>& ids,
+                         std::uint64_t seed, std::uint32_t epoch, bool training = true, int before = 0) {
+  Graph graph({features});
+  Symbol x = input(graph);
+  for (int i = 0; i < before; ++i) x = dropout(x, 0);
+  dropout(x, rate);
+  const PlanOptions options{.lane = static_cast<std::int64_t>(ids.size()), .training = training};
+  Network network(graph, std::make_shared<ParameterLayout>(graph, options.lane), options);
+  const float none = 0;
+  network.bind(&none, nullptr);
+  std::fill(network.input().begin(), network.input().end(), 1.0F);
+  network.forward({seed, epoch, ids});
+  return {network.output().begin(), network.output().end()};
+}
+
+}  // namespace
+
+TEST_CASE("dropout kernel: the documented words, whatever the layout and the batch") {
+  const StepKey key{.seed = 0x123456789ABCDEF, .epoch = 3, .samples = {}};
+  const double rate = 0.3;
+  const std::vector<std::uint32_t> ids{5, 0, 4000000000U};
+  for (const auto& [channels, block] : {std::pair<std::int64_t, std::int64_t>{5, 1},
+                                        {5, 5},
+                                        {5, 16},
+                                        {16, 16},
+                                        {20, 16},
+                                        {48, 16},
+                                        {48, 48},
+                                        {48, 1},
+                                        {12, 8},
+                                        {130, 130}}) {
+    const ChannelBlocks shape{3, channels, (channels + block - 1) / block, 3, 5, block};
+    const auto count = static_cast<std::size_t>(3 * shape.sample_size());
+    std::vector<float> y(count, NAN), dx(count, NAN);
+    const std::vector<float> x(count, 1.0F);
+    std::vector<std::uint8_t> keep(count);
+    dropout_forward(shape, x.data(), rate, philox_key(key.seed, Purpose::kDropout, key.epoch), kStream,
+                    ids.data(), y.data(), keep.data());
+    dropout_backward(x.data(), keep.data(), rate, dx.data(), count);
+    int wrong = 0;
+    for (std::int64_t n = 0; n < 3; ++n) {
+      for (std::int64_t c = 0; c < shape.padded_channels(); ++c) {
+        for (std::int64_t p = 0; p < shape.pixels(); ++p) {
+          const auto i =
+              static_cast<std::size_t>(((n * shape.outer + c / block) * 15 + p) * block + c % block);
+          const bool expected =
+              c < channels && kept(channels, c, p, rate, key, ids[static_cast<std::size_t>(n)]);
+          const float value = expected ? static_cast<float>(1 / (1 - rate)) : 0;
+          if (y[i] != value || (c < channels && dx[i] != value)) ++wrong;
+        }
+      }
+    }
+    INFO(channels << " channels in blocks of " << block);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("dropout: the same sample has the same mask in any batch") {
+  const std::vector<double> all = mask(100, 0.4, {10, 11, 12, 13}, 1, 2);
+  const std::vector<double> two = mask(100, 0.4, {13, 11}, 1, 2);
+  CHECK(std::vector<double>(all.begin() + 300, all.end()) ==
+        std::vector<double>(two.begin(), two.begin() + 100));
+  CHECK(std::vector<double>(all.begin() + 100, all.begin() + 200) ==
+        std::vector<double>(two.begin() + 100, two.end()));
+}
+
+TEST_CASE("dropout: seed, epoch, sample and node each give another mask") {
+  const std::vector<double> base = mask(200, 0.5, {1}, 1, 1);
+  CHECK(base == mask(200, 0.5, {1}, 1, 1));
+  CHECK(base != mask(200, 0.5, {1}, 2, 1));
+  CHECK(base != mask(200, 0.5, {1}, 1, 2));
+  CHECK(base != mask(200, 0.5, {2}, 1, 1));
+  CHECK(base != mask(200, 0.5, {1}, 1, 1, true, 1));
+}
+
+TEST_CASE("dropout: the kept fraction and the scale") {
+  constexpr std::int64_t kFeatures = 100000;
+  for (const double rate : {0.1, 0.5, 0.9}) {
+    const std::vector<double> y = mask(kFeatures, rate, {3}, 9, 0);
+    const auto zeros = static_cast<double>(std::count(y.begin(), y.end(), 0.0));
+    const double deviation = std::sqrt(kFeatures * rate * (1 - rate));
+    CHECK(std::abs(zeros - kFeatures * rate) < 4 * deviation);
+    for (const double value : y) {
+      if (value != 0) REQUIRE(value == Catch::Approx(1 / (1 - rate)));
+    }
+  }
+}
+
+TEST_CASE("dropout: inference and rate 0 pass through") {
+  CHECK(mask(50, 0.5, {1, 2}, 1, 0, false) == std::vector<double>(100, 1.0));
+  CHECK(mask(50, 0, {1, 2}, 1, 0) == std::vector<double>(100, 1.0));
+}
+
+TEST_CASE("dropout on images: plans of other batches and algorithms drop the same elements") {
+  Graph graph({2, 6, 6});
+  Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3, .padding = Padding::same()});
+  dense(flatten(dropout(x, 0.5)), {.units = 3});
+  Experiment direct(graph, {.lane = 2, .convolution = ConvolutionChoice::kDirect});
+  Experiment winograd(graph, {.lane = 6, .convolution = ConvolutionChoice::kWinograd});
+  const std::vector<double> two = direct.run(Batch(graph, 2, 3)).output;  // samples 3 and 4
+  const std::vector<double> six = winograd.run(Batch(graph, 6)).output;
+  CHECK(difference({six.begin() + 9, six.begin() + 15}, two) < 1e-5);
+}

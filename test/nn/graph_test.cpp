@@ -1,0 +1,149 @@
+#include "convoke/nn/graph.hpp"
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// The message and the hint, of what adding a layer to `input` throws.
+template <class Body>
+std::string refusal(const Shape& input, const Body& body) {
+  Graph graph(input);
+  try {
+    body(nn::input(graph));
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+Shape shape_of(Symbol x) { return x.graph->node(x.node).shape; }
+
+}  // namespace
+
+TEST_CASE("shapes of convolutions and poolings") {
+  Graph graph({3, 28, 21});
+  const Symbol x = input(graph);
+  CHECK(shape_of(conv2d(x, {.filters = 8, .kernel = 3})) == Shape{8, 26, 19});
+  CHECK(shape_of(conv2d(x, {.filters = 8, .kernel = 3, .padding = Padding::same()})) == Shape{8, 28, 21});
+  CHECK(shape_of(conv2d(x, {.filters = 8, .kernel = 3, .stride = 2, .padding = Padding::same()})) ==
+        Shape{8, 14, 11});
+  CHECK(shape_of(
+            conv2d(x, {.filters = 8, .kernel = {5, 1}, .stride = {2, 3}, .padding = Padding::by({2, 0})})) ==
+        Shape{8, 14, 7});
+  CHECK(shape_of(conv2d(x, {.filters = 8, .kernel = 3, .dilation = 2})) == Shape{8, 24, 17});
+  CHECK(shape_of(max_pool(x)) == Shape{3, 14, 10});
+  CHECK(shape_of(max_pool(x, {.size = 3, .stride = 2, .padding = Padding::same()})) == Shape{3, 14, 11});
+  CHECK(shape_of(average_pool(x, {.size = {28, 21}})) == Shape{3, 1, 1});
+  CHECK(shape_of(global_average_pool(x)) == Shape{3});
+  CHECK(shape_of(flatten(x)) == Shape{3 * 28 * 21});
+  CHECK(shape_of(dense(flatten(x), {.units = 7})) == Shape{7});
+}
+
+TEST_CASE("a layer that does not fit names itself, the shapes and a remedy") {
+  const Shape image{3, 8, 8}, vector{10};
+  CHECK(refusal(image, [](Symbol x) { dense(x, {.units = 2}); }) ==
+        "dense_1 (dense): needs a vector (N, F), but its input is (N, 3, 8, 8) | "
+        "put a flatten or global_average_pool layer before it");
+  CHECK(refusal(vector, [](Symbol x) { conv2d(x, {.filters = 2}); }) ==
+        "conv2d_1 (conv2d): needs images (N, C, H, W), but its input is (N, 10) | "
+        "put it before the flatten or dense layer");
+  CHECK(refusal(image, [](Symbol x) { max_pool(x, {.size = 9}); }) ==
+        "max_pool_1 (max_pool): a window of 9 x 9 does not fit into its input (N, 3, 8, 8) | "
+        "use padding = \"same\", a smaller window, or one pooling layer less before it");
+  CHECK(refusal(image, [](Symbol x) { add(x, conv2d(x, {.filters = 3})); }) ==
+        "add_1 (add): its inputs have different shapes, (N, 3, 8, 8) and (N, 3, 6, 6) | "
+        "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+  CHECK(refusal(image, [](Symbol x) { softmax(x); }) ==
+        "softmax_1 (softmax): needs a vector of classes (N, K), but its input is (N, 3, 8, 8) | "
+        "put a flatten or global_average_pool layer before it");
+  CHECK(refusal(vector, [](Symbol x) { global_average_pool(x); }) ==
+        "global_average_pool_1 (global_average_pool): needs images (N, C, H, W), but its input is (N, 10) | "
+        "put it before the flatten or dense layer");
+  CHECK(refusal({6, 8, 8}, [](Symbol x) { conv2d(x, {.filters = 8, .kernel = 3, .groups = 4}); }) ==
+        "conv2d_1 (conv2d): 4 groups must divide both its 6 input channels and its 8 filters | "
+        "choose groups that divide both");
+}
+
+TEST_CASE("windows that could lie in the padding alone, or are too large for max_pool, are refused") {
+  const Shape image{3, 40, 40};
+  CHECK(refusal(image, [](Symbol x) { max_pool(x, {.size = 2, .padding = Padding::by(2)}); }) ==
+        "max_pool_1 (max_pool): padding of 2 x 2 is not smaller than its window of 2 x 2 | "
+        "use padding = \"same\" or less of it");
+  CHECK(refusal(image,
+                [](Symbol x) {
+                  average_pool(x, {.size = {3, 1}, .padding = Padding::by(1)});
+                }) ==
+        "average_pool_1 (average_pool): padding of 1 x 1 is not smaller than its window of 3 x 1 | "
+        "use padding = \"same\" or less of it");
+  CHECK(refusal(image, [](Symbol x) { max_pool(x, {.size = 16}); }) ==
+        "max_pool_1 (max_pool): a window of 16 x 16 is too large (at most 254 pixels) | "
+        "pool in two steps");
+  CHECK(refusal(image, [](Symbol x) { average_pool(x, {.size = 16}); }).empty());
+}
+
+TEST_CASE("inputs are images or vectors") {
+  CHECK(error_of([] { Graph graph({3, 4}); }) == "a network's input is (C, H, W) or (F), not (3, 4)");
+  CHECK(error_of([] {
+          Graph graph({3, 0, 4});
+        }) == "a network's input has extents of at least 1, not (3, 0, 4)");
+}
+
+TEST_CASE("nodes are named by layer and number, names are unique and found with a suggestion") {
+  Graph graph({4});
+  Symbol x = dense(input(graph), {.units = 3});
+  x = relu(x);
+  x = dense(x, {.units = 2});
+  CHECK(graph.node(1).name == "dense_1");
+  CHECK(graph.node(3).name == "dense_2");
+  CHECK(graph.find("relu_1") == 2);
+  CHECK(error_of([&] {
+          graph.find("dense_3");
+        }).starts_with("no node is called \"dense_3\" (did you mean \"dense_"));
+  CHECK(error_of([&] { graph.add(std::make_shared<Flatten>(), {x.node}, "relu_1"); }) ==
+        "two nodes are called \"relu_1\"");
+}
+
+TEST_CASE("the numbers of parameters of the seed networks") {
+  Graph ensemble({1, 28, 28});
+  Symbol x = relu(conv2d(input(ensemble), {.filters = 32, .kernel = 3}));
+  x = relu(conv2d(max_pool(x), {.filters = 64, .kernel = 3}));
+  x = relu(conv2d(max_pool(x), {.filters = 64, .kernel = 3}));
+  softmax(dense(relu(dense(flatten(x), {.units = 64})), {.units = 10}));
+  CHECK(ensemble.parameter_count() == 93322);
+  CHECK(ensemble.trainable_count() == 93322);
+
+  Graph ddp({1, 28, 28});
+  const auto block = [](Symbol y, std::int64_t filters) {
+    return relu(batch_norm(conv2d(y, {.filters = filters, .kernel = 3, .padding = Padding::same()})));
+  };
+  x = max_pool(block(block(input(ddp), 32), 64));
+  x = flatten(max_pool(block(x, 128)));
+  for (const std::int64_t units : {128, 64}) x = relu(batch_norm(dense(x, {.units = units})));
+  softmax(dense(x, {.units = 10}));
+  CHECK(ddp.parameter_count() == 906186);
+  CHECK(ddp.trainable_count() == 905354);
+}
+
+TEST_CASE("the summary has a line per node and the totals") {
+  Graph graph({1, 4, 4});
+  dense(flatten(batch_norm(conv2d(input(graph), {.filters = 8, .kernel = 3}))), {.units = 1000});
+  CHECK(graph.summary() ==
+        "node                     layer                output                   parameters  from\n"
+        "input                                         (N, 1, 4, 4)                      0  \n"
+        "conv2d_1                 conv2d               (N, 8, 2, 2)                     80  input\n"
+        "batch_norm_1             batch_norm           (N, 8, 2, 2)                     32  conv2d_1\n"
+        "flatten_1                flatten              (N, 32)                           0  batch_norm_1\n"
+        "dense_1                  dense                (N, 1000)                    33,000  flatten_1\n"
+        "parameters: 33,112, trainable: 33,096\n");
+}

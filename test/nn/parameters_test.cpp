@@ -1,0 +1,172 @@
+#include "convoke/nn/parameters.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// Plain, blocked and padded layouts; groups; a dense layer on an image and on a vector.
+Graph various() {
+  Graph graph({3, 8, 8});
+  Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3});
+  x = relu(batch_norm(conv2d(x, {.filters = 32, .kernel = 3})));
+  x = conv2d(x, {.filters = 32, .kernel = 3, .padding = Padding::same(), .groups = 32, .bias = false});
+  x = conv2d(x, {.filters = 6, .kernel = {1, 2}, .groups = 2});
+  dense(batch_norm(dense(flatten(x), {.units = 10})), {.units = 4});
+  return graph;
+}
+
+std::vector<float> counting(std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0F);
+  return values;
+}
+
+std::vector<float> canonical(const ParameterLayout& layout, std::span<const float> arena) {
+  std::vector<float> values(canonical_size(layout));
+  to_canonical(layout, arena, values);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("parameters lie in the order of backward, statistics after them") {
+  const ParameterLayout layout(various(), 4);
+  std::vector<std::string> names;
+  for (const ParameterSlot& slot : layout.slots()) names.push_back(slot.name);
+  CHECK(names == std::vector<std::string>{"dense_2.weight", "dense_2.bias", "batch_norm_2.gamma",
+                                          "batch_norm_2.beta", "dense_1.weight", "dense_1.bias",
+                                          "conv2d_4.weight", "conv2d_4.bias", "conv2d_3.weight",
+                                          "batch_norm_1.gamma", "batch_norm_1.beta", "conv2d_2.weight",
+                                          "conv2d_2.bias", "conv2d_1.weight", "conv2d_1.bias",
+                                          "batch_norm_2.running_mean", "batch_norm_2.running_variance",
+                                          "batch_norm_1.running_mean", "batch_norm_1.running_variance"});
+}
+
+TEST_CASE("slots are aligned to 64 bytes, disjoint, large enough and fill the arena") {
+  const ParameterLayout layout(various(), 4);
+  std::size_t end = 0;
+  for (const ParameterSlot& slot : layout.slots()) {
+    CHECK(slot.offset == end);
+    CHECK(slot.offset % 16 == 0);
+    CHECK(slot.size >= static_cast<std::size_t>(slot.spec.shape.elements()));
+    end = slot.offset + slot.size;
+    CHECK((end <= layout.trainable_size()) == slot.spec.trainable);
+  }
+  CHECK(end == layout.size());
+  CHECK(layout.slot("conv2d_2.bias").node == 2);
+  CHECK(error_of([&] { layout.slot("conv2d_9.bias"); }) == "the network has no parameter \"conv2d_9.bias\"");
+}
+
+TEST_CASE("unpack is the inverse of pack in every layout, and stays within its slot") {
+  for (const auto choice : {ConvolutionChoice::kDirect, ConvolutionChoice::kWinograd}) {
+    const ParameterLayout layout(various(), 4, choice);
+    for (const ParameterSlot& slot : layout.slots()) {
+      const auto values = counting(static_cast<std::size_t>(slot.spec.shape.elements()));
+      AlignedBuffer<float> arena(layout.size());
+      std::fill(arena.span().begin(), arena.span().end(), -1.0F);
+      layout.pack(slot, values, arena.span());
+      std::vector<float> back(values.size());
+      layout.unpack(slot, arena.span(), back);
+      CHECK(back == values);
+      const auto untouched = [&](std::size_t begin, std::size_t stop) {
+        return std::all_of(arena.data() + begin, arena.data() + stop,
+                           [](float value) { return value == -1; });
+      };
+      CHECK(untouched(0, slot.offset));
+      CHECK(untouched(slot.offset + slot.size, layout.size()));
+      // What exceeds the canonical values is zero, so that optimizers and sums leave it at zero.
+      const std::multiset<float> stored(arena.data() + slot.offset, arena.data() + slot.offset + slot.size);
+      CHECK(stored.count(0) + stored.count(-1) == slot.size - values.size());
+    }
+  }
+}
+
+TEST_CASE("the canonical values of all slots, and back") {
+  const ParameterLayout layout(various(), 4);
+  CHECK(canonical_size(layout) == static_cast<std::size_t>(various().parameter_count()));
+  const auto values = counting(canonical_size(layout));
+  AlignedBuffer<float> arena(layout.size());
+  from_canonical(layout, values, arena.span());
+  CHECK(canonical(layout, arena.span()) == values);
+  // Slot after slot: the first is dense_2.weight (4, 10), then its bias.
+  std::vector<float> bias(4);
+  layout.unpack(layout.slot("dense_2.bias"), arena.span(), bias);
+  CHECK(bias == std::vector<float>{41, 42, 43, 44});
+}
+
+TEST_CASE("initial parameters do not depend on lane, algorithm or layout, but on seed and parameter") {
+  const ParameterLayout a(various(), 4), b(various(), 64, ConvolutionChoice::kWinograd);
+  const auto values = canonical(a, initial_parameters(a, 5).span());
+  CHECK(values == canonical(b, initial_parameters(b, 5).span()));
+  CHECK(values != canonical(a, initial_parameters(a, 6).span()));
+  // Equal shapes at two places in the graph start with different values.
+  Graph twins({8});
+  dense(dense(input(twins), {.units = 8}), {.units = 8});
+  const ParameterLayout layout(twins, 2);
+  const auto both = canonical(layout, initial_parameters(layout, 1).span());
+  CHECK(!std::equal(both.begin(), both.begin() + 64, both.begin() + 72));
+}
+
+TEST_CASE("weights start uniform within Glorot's limits, vectors at zero or one") {
+  Graph graph({16, 8, 8});
+  const Symbol x = conv2d(input(graph), {.filters = 64, .kernel = 3, .groups = 2});
+  dense(flatten(batch_norm(x)), {.units = 10});
+  const ParameterLayout layout(graph, 4);
+  const AlignedBuffer<float> arena = initial_parameters(layout, 3);
+  const auto values_of = [&](const std::string& name) {
+    const ParameterSlot& slot = layout.slot(name);
+    std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
+    layout.unpack(slot, arena.span(), values);
+    return values;
+  };
+  // Fans as Keras counts them for a kernel of shape (3, 3, 16 / 2, 64): 9 * 8 and 9 * 64.
+  for (const auto& [name, fans] :
+       {std::pair{"conv2d_1.weight", 9.0 * 8 + 9 * 64}, std::pair{"dense_1.weight", 64.0 * 36 + 10}}) {
+    const std::vector<float> values = values_of(name);
+    const double limit = std::sqrt(6 / fans);
+    double largest = 0, sum = 0, squares = 0;
+    for (const float value : values) {
+      largest = std::max<double>(largest, std::abs(value));
+      sum += value;
+      squares += static_cast<double>(value) * value;
+    }
+    const auto n = static_cast<double>(values.size());
+    CHECK(largest <= limit);
+    CHECK(largest > 0.995 * limit);
+    CHECK(std::abs(sum / n) < 4 * limit / std::sqrt(3 * n));
+    CHECK(squares / n == Catch::Approx(limit * limit / 3).epsilon(0.05));
+  }
+  CHECK(values_of("conv2d_1.bias") == std::vector<float>(64, 0.0F));
+  CHECK(values_of("batch_norm_1.gamma") == std::vector<float>(64, 1.0F));
+  CHECK(values_of("batch_norm_1.beta") == std::vector<float>(64, 0.0F));
+  CHECK(values_of("batch_norm_1.running_mean") == std::vector<float>(64, 0.0F));
+  CHECK(values_of("batch_norm_1.running_variance") == std::vector<float>(64, 1.0F));
+}
+
+TEST_CASE("the hash tells layouts apart") {
+  const auto hash = [](Conv2dOptions options, std::int64_t units) {
+    Graph graph({3, 8, 8});
+    dense(flatten(conv2d(input(graph), options)), {.units = units});
+    return ParameterLayout(graph, 4).hash();
+  };
+  const auto base = hash({.filters = 8, .kernel = 3}, 4);
+  CHECK(base == hash({.filters = 8, .kernel = 3}, 4));
+  CHECK(base != hash({.filters = 8, .kernel = 3}, 5));
+  CHECK(base != hash({.filters = 9, .kernel = 3}, 4));
+  CHECK(base != hash({.filters = 8, .kernel = {1, 3}}, 4));
+  CHECK(base != hash({.filters = 8, .kernel = 3, .bias = false}, 4));
+}
