@@ -232,7 +232,7 @@ TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
         "recipe.toml:5: [model]: a model needs layers");
 }
 
-TEST_CASE("--set changes single values") {
+TEST_CASE("the command line changes single values") {
   const Recipe recipe = Recipe::parse(
       kRecipe, "recipe.toml",
       {"train.epochs=1", "train.optimizer=sgd", "train.optimizer.learning_rate=0.01", "run.threads=auto",
