@@ -56,7 +56,8 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
   if (result != MPI_SUCCESS) {
     throw Error(fmt::format("cannot share {} of memory among the {} ranks of host {}", format_bytes(bytes),
                             node.size(), Session::host()),
-                "enlarge /dev/shm (docker run --shm-size=2g), or run one rank with more threads on the node");
+                "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
+                "        export OMPI_MCA_osc_sm_backing_directory=/tmp");
   }
   MPI_Aint total = 0;
   int unit = 0;
