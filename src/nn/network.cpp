@@ -170,13 +170,23 @@ Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labe
 void Network::backward(const Ready& ready) { plan_->backward(ready); }
 
 std::string Network::first_non_finite(const StepKey& key) {
+  const auto finite = [](std::span<const float> values) {
+    return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+  };
+  const auto finite_parameters = [&](const std::string& node) {
+    for (const ParameterSlot& slot : plan_->layout_->slots()) {
+      const bool own = slot.name == node + "." + slot.spec.name;
+      if (own && !finite({plan_->frame_.parameters + slot.offset, slot.size})) return false;
+    }
+    return true;
+  };
+  if (!finite(input())) return "input";
   plan_->frame_.key = key;
   for (const Step& step : plan_->builder_.forward) {
+    // A ReLU that oneDNN applies makes 0 of NaN, so bad weights need not show in the output.
+    if (!finite_parameters(step.info.node)) return step.info.node;
     plan_->run(step);
-    if (!step.output) continue;
-    const float* values = plan_->frame_.at(step.output);
-    const std::size_t count = plan_->elements(step.output);
-    if (!std::all_of(values, values + count, [](float value) { return std::isfinite(value); }))
+    if (step.output && !finite({plan_->frame_.at(step.output), plan_->elements(step.output)}))
       return step.info.node;
   }
   return {};

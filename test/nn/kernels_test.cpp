@@ -67,7 +67,7 @@ TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and b
             blocks(in.samples, in.channels, shape.out_height, shape.out_width, in.block);
         const std::vector<float> x = random_image(in, 1), dy = random_image(out, 2);
         std::vector<float> y(dy.size(), kNan), dx(x.size(), kNan);
-        std::vector<std::uint8_t> winners(y.size());
+        std::vector<std::int32_t> winners(y.size());
         max_pool_forward(shape, x.data(), y.data(), winners.data(), relu);
         max_pool_backward(shape, dy.data(), winners.data(), dx.data());
         std::vector<float> y_expected(y.size()), dx_expected(x.size());
@@ -146,7 +146,7 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
       }
       std::vector<float> mean(2 * padded), scale(2 * padded), variance(2 * padded), x_hat(dy.size()),
           y(dy.size()), gated(dy.size()), dx(x.size(), kNan), dgamma(padded, kNan), dbeta(padded, kNan);
-      std::vector<std::uint8_t> winners(dy.size());
+      std::vector<std::int32_t> winners(dy.size());
       const BatchNormMemory memory{mean.data(), scale.data(), variance.data(), winners.data(), x_hat.data()};
       batch_norm_forward(shape, x.data(), gamma.data(), beta.data(), 1e-3F, memory, y.data());
       batch_norm_backward(shape, x.data(), dy.data(), gamma.data(), beta.data(), memory, gated.data(),
@@ -159,7 +159,7 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
         std::vector<float> x1(static_cast<std::size_t>(2 * in.pixels())), dx1(x1.size());
         std::vector<float> dy1(static_cast<std::size_t>(2 * out.pixels())), y1(dy1.size()), g1(dy1.size()),
             hat1(dy1.size());
-        std::vector<std::uint8_t> won1(dy1.size());
+        std::vector<std::int32_t> won1(dy1.size());
         for (std::int64_t n = 0; n < 2; ++n) {
           for (std::int64_t p = 0; p < in.pixels(); ++p) x1[at(plain, n, 0, p)] = x[at(in, n, c, p)];
           for (std::int64_t p = 0; p < out.pixels(); ++p) dy1[at(plain_out, n, 0, p)] = dy[at(out, n, c, p)];

@@ -76,7 +76,8 @@ class Network {
   using Ready = std::function<void(std::size_t end)>;
   void backward(const Ready& ready);
 
-  /// After forward on bad values: the first node whose output is not finite, or "" if all are finite.
+  /// Runs forward once more on the batch, which must stand in input() again (its memory is reused): the first
+  /// node whose parameters or output are not finite, "input" for the batch itself, "" if all are finite.
   std::string first_non_finite(const StepKey& key);
 
   std::vector<PlanStep> steps() const;

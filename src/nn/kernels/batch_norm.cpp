@@ -110,7 +110,7 @@ template <int N>
 [[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const float* corner,
                                                     std::int64_t row, std::int64_t step, int height,
                                                     int width, float floor, float* y, float* x_hat,
-                                                    std::uint8_t* winners) {
+                                                    std::int32_t* winners) {
   int won[N];
   float hat[N];
 #pragma omp simd
@@ -135,14 +135,14 @@ template <int N>
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
     x_hat[c] = hat[c];
-    winners[c] = static_cast<std::uint8_t>(won[c]);
+    winners[c] = won[c];
   }
 }
 
 //   y = pool(relu(a x + b)),  a = gamma * scale,  b = beta - mean * a
 template <int N, bool kPooled>
 [[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const float* x,
-                                             const Channels<N>& k, std::uint8_t* winners, float* x_hat,
+                                             const Channels<N>& k, std::int32_t* winners, float* x_hat,
                                              float* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
@@ -164,7 +164,7 @@ template <int N, bool kPooled>
           const float* corner = plane + oh * s.pool_height * row + ow * s.pool_width * step;
           const std::int64_t o = (oh * s.out_width() + ow) * step;
           float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
-          std::uint8_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
+          std::int32_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
           if (two_by_two) {  // as constants, so that the loops unroll
             normalise_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
           } else {
@@ -191,12 +191,10 @@ template <int N, bool kPooled>
     const float* x_hat = memory.x_hat + out;
     if constexpr (kPooled) {  // what ReLU let through
       for (std::int64_t p = 0; p < pixels; ++p) {
-        int won[N];
-#pragma omp simd
-        for (int c = 0; c < N; ++c) won[c] = memory.winners[out + p * step + c];
+        const std::int64_t o = p * step;
 #pragma omp simd
         for (int c = 0; c < N; ++c)
-          gated[out + p * step + c] = won[c] == kNoWinner ? 0.0F : gradient[p * step + c];
+          gated[out + o + c] = memory.winners[out + o + c] == kNoWinner ? 0.0F : gradient[o + c];
       }
       gradient = gated + out;
     }
@@ -235,27 +233,21 @@ template <int N, bool kPooled>
         }
       }
     } else {
-      const std::uint8_t* winners = memory.winners + at.out_first + i * at.out_sample;
+      const std::int32_t* winners = memory.winners + at.out_first + i * at.out_sample;
       const std::int64_t used_height = s.out_height() * s.pool_height,
                          used_width = s.out_width() * s.pool_width;
       for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
         for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
           const std::int64_t o = (oh * s.out_width() + ow) * step;
           const std::int64_t corner = oh * s.pool_height * row + ow * s.pool_width * step;
-          int won[N];
-          float scaled[N];
-#pragma omp simd
-          for (int c = 0; c < N; ++c) {
-            won[c] = winners[o + c];
-            scaled[c] = k.a[c] * gradient[o + c];
-          }
           for (std::int64_t h = 0; h < s.pool_height; ++h) {
             for (std::int64_t w = 0; w < s.pool_width; ++w) {
               const std::int64_t pixel = corner + h * row + w * step;
               const int here = static_cast<int>(h * s.pool_width + w);
 #pragma omp simd
               for (int c = 0; c < N; ++c) {
-                diff[pixel + c] = (won[c] == here ? scaled[c] : 0.0F) - (k1[c] + k2[c] * plane[pixel + c]);
+                const float g = winners[o + c] == here ? gradient[o + c] : 0.0F;
+                diff[pixel + c] = k.a[c] * g - (k1[c] + k2[c] * plane[pixel + c]);
               }
             }
           }

@@ -25,7 +25,7 @@ struct BatchNormMemory {
   float* mean = nullptr;
   float* scale = nullptr;
   float* variance = nullptr;
-  std::uint8_t* winners = nullptr;
+  std::int32_t* winners = nullptr;
   float* x_hat = nullptr;
 };
 

@@ -64,7 +64,7 @@ template <int N>
 
 template <int N>
 [[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const float* x, float* y,
-                                                 std::uint8_t* winners, float lowest) {
+                                                 std::int32_t* winners, float lowest) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const bool twos = s.height == 2 && s.width == 2, threes = s.height == 3 && s.width == 3;
   const auto overlap = [](std::int64_t a, std::int64_t b) { return static_cast<int>(std::min(a, b)); };
@@ -89,13 +89,13 @@ template <int N>
       }
       if (winners == nullptr) continue;
 #pragma omp simd
-      for (int c = 0; c < N; ++c) winners[out + c] = static_cast<std::uint8_t>(won[c]);
+      for (int c = 0; c < N; ++c) winners[out + c] = won[c];
     }
   }
 }
 
 CONVOKE_MULTIVERSION
-void forward(const MaxPoolShape& s, const float* x, float* y, std::uint8_t* winners, bool relu) {
+void forward(const MaxPoolShape& s, const float* x, float* y, std::int32_t* winners, bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
@@ -112,22 +112,19 @@ void forward(const MaxPoolShape& s, const float* x, float* y, std::uint8_t* winn
 // Windows that tile the image: every pixel belongs to one window at most, so each is written once.
 template <int N>
 [[gnu::always_inline]] inline void backward_plane(const MaxPoolShape& s, const float* dy,
-                                                  const std::uint8_t* winners, float* dx) {
+                                                  const std::int32_t* winners, float* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const std::int64_t used_height = s.out_height * s.height, used_width = s.out_width * s.width;
   for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
       const std::int64_t out = (oh * s.out_width + ow) * step;
       float* corner = dx + oh * s.height * row + ow * s.width * step;
-      int won[N];
-#pragma omp simd
-      for (int c = 0; c < N; ++c) won[c] = winners[out + c];
       for (std::int64_t h = 0; h < s.height; ++h) {
         for (std::int64_t w = 0; w < s.width; ++w) {
           const int here = static_cast<int>(h * s.width + w);
           float* pixel = corner + h * row + w * step;
 #pragma omp simd
-          for (int c = 0; c < N; ++c) pixel[c] = won[c] == here ? dy[out + c] : 0.0F;
+          for (int c = 0; c < N; ++c) pixel[c] = winners[out + c] == here ? dy[out + c] : 0.0F;
         }
       }
     }
@@ -140,7 +137,7 @@ template <int N>
 }
 
 CONVOKE_MULTIVERSION
-void backward_tiles(const MaxPoolShape& s, const float* dy, const std::uint8_t* winners, float* dx) {
+void backward_tiles(const MaxPoolShape& s, const float* dy, const std::int32_t* winners, float* dx) {
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
     for_each_piece(
@@ -152,7 +149,7 @@ void backward_tiles(const MaxPoolShape& s, const float* dy, const std::uint8_t* 
   }
 }
 
-void backward_any(const MaxPoolShape& s, const float* dy, const std::uint8_t* winners, float* dx) {
+void backward_any(const MaxPoolShape& s, const float* dy, const std::int32_t* winners, float* dx) {
   const std::int64_t row = s.in.width * s.in.block;
   std::fill(dx, dx + s.in.samples * s.in.sample_size(), 0.0F);
   for (std::int64_t plane = 0; plane < s.in.samples * s.in.outer; ++plane, dx += s.in.height * row) {
@@ -171,11 +168,11 @@ void backward_any(const MaxPoolShape& s, const float* dy, const std::uint8_t* wi
 
 }  // namespace
 
-void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::uint8_t* winners, bool relu) {
+void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu) {
   forward(shape, x, y, winners, relu);
 }
 
-void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::uint8_t* winners, float* dx) {
+void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx) {
   const bool tiles = shape.height == shape.stride_height && shape.width == shape.stride_width &&
                      shape.before_height == 0 && shape.before_width == 0 &&
                      shape.out_height * shape.height <= shape.in.height &&

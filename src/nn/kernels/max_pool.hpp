@@ -5,10 +5,8 @@
 
 namespace convoke::nn {
 
-/// Windows have at most this many pixels, so that a winner fits a byte.
-inline constexpr std::int64_t kMaxPoolWindow = 254;
 /// The winner of a window in which ReLU let nothing through.
-inline constexpr std::uint8_t kNoWinner = 255;
+inline constexpr std::int32_t kNoWinner = -1;
 
 struct MaxPoolShape {
   ChannelBlocks in;
@@ -18,11 +16,11 @@ struct MaxPoolShape {
   std::int64_t before_height, before_width;  ///< padding, which never wins
 };
 
-/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as many bytes as y has floats, may
+/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as large as y, may
 /// be null): the pixel of the window that won, the first among equals; kNoWinner where ReLU gave 0.
-void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::uint8_t* winners, bool relu);
+void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu);
 
 /// dx[winner of o] += dy[o]; all of dx is written.
-void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::uint8_t* winners, float* dx);
+void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx);
 
 }  // namespace convoke::nn

@@ -15,7 +15,7 @@ struct Kept {
 
   BatchNormMemory at(const Frame& frame) const {
     return {frame.at(mean), frame.at(scale), frame.at(variance),
-            pooled ? reinterpret_cast<std::uint8_t*>(frame.address(winners)) : nullptr,
+            pooled ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr,
             pooled ? frame.at(x_hat) : nullptr};
   }
 };
@@ -100,7 +100,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
             shape.pooled()};
   std::vector<Ref> uses{x.ref, y.ref, kept.mean, kept.scale, kept.variance};
   if (kept.pooled) {
-    kept.winners = plan.allocate_bytes(dst.get_size() / sizeof(float));
+    kept.winners = plan.allocate_bytes(dst.get_size());
     kept.x_hat = plan.allocate_bytes(dst.get_size());
     uses.insert(uses.end(), {kept.winners, kept.x_hat});
   }

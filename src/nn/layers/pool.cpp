@@ -75,16 +75,6 @@ PoolOptions Pool::read_options(SettingsReader& read) {
   return o;
 }
 
-Shape MaxPool::output_shape(std::span<const Shape> inputs) const {
-  const Extent size = options().size;
-  if (size.height * size.width > kMaxPoolWindow) {
-    throw Error(fmt::format("a window of {} x {} is too large (at most {} pixels)", size.height, size.width,
-                            kMaxPoolWindow),
-                "pool in two steps");
-  }
-  return Pool::output_shape(inputs);
-}
-
 void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Window2d window =
@@ -103,16 +93,16 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
                            window.height.before,
                            window.width.before};
   const bool relu = plan.fusion(node).relu;
-  // Which pixel of its window each maximum came from, one byte each.
+  // Which pixel of its window each maximum came from.
   const bool keep = plan.training() && plan.needs_gradient(from);
-  const Ref winners = keep ? plan.allocate_bytes(dst.get_size() / sizeof(float)) : Ref{};
+  const Ref winners = keep ? plan.allocate_bytes(dst.get_size()) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (keep) uses.push_back(winners);
   plan.add_kernel(
       node, relu ? "forward, relu" : "forward",
       [=](const Frame& frame) {
         max_pool_forward(shape, frame.at(x), frame.at(y),
-                         keep ? reinterpret_cast<std::uint8_t*>(frame.address(winners)) : nullptr, relu);
+                         keep ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr, relu);
       },
       uses, y);
   const std::size_t output = plan.fusion(node).output;
@@ -126,7 +116,7 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
         node, relu ? "backward data, relu" : "backward data",
         [=](const Frame& frame) {
           max_pool_backward(shape, frame.at(dy),
-                            reinterpret_cast<const std::uint8_t*>(frame.address(winners)), frame.at(dx));
+                            reinterpret_cast<const std::int32_t*>(frame.address(winners)), frame.at(dx));
         },
         {dy.ref, winners, dx.ref}, dx);
     plan.add_gradient(from, dx, node);

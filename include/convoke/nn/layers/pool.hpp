@@ -34,7 +34,6 @@ class MaxPool final : public Pool {
  public:
   using Pool::Pool;
   std::string_view type() const override { return "max_pool"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
   static LayerPtr make(SettingsReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
 };
