@@ -14,6 +14,9 @@ bool prefers_winograd(Pass pass, const ConvolutionShape& shape, ConvolutionChoic
   const std::int64_t height = to_input ? shape.in_height : shape.out_height;
   const std::int64_t width = to_input ? shape.in_width : shape.out_width;
   const auto tiles = static_cast<double>((height + 3) / 4 * ((width + 3) / 4));
+  // The transformed weights, 36 per pair of channels, serve all tiles of the batch: for a handful they do not
+  // pay.
+  if (static_cast<double>(shape.samples) * tiles < 32) return false;
   const double ratio = 9.0 * static_cast<double>(shape.out_height * shape.out_width) / (36.0 * tiles);
   return ratio >= (pass == Pass::kBackwardWeights ? 1.2 : 1.7);
 }

@@ -9,6 +9,7 @@ enum class Pass { kForward, kBackwardData, kBackwardWeights };
 
 /// What decides the algorithm of one convolution primitive.
 struct ConvolutionShape {
+  std::int64_t samples = 0;
   std::int64_t in_channels = 0, out_channels = 0;
   std::int64_t in_height = 0, in_width = 0;
   std::int64_t out_height = 0, out_width = 0;

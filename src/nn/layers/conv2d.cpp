@@ -100,7 +100,7 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
       {o.dilation.height - 1, o.dilation.width - 1},
       {window.height.before, window.width.before},
       {window.height.after, window.width.after},
-      {in[0], o.filters, in[1], in[2], node.shape[1], node.shape[2],
+      {plan.samples(), in[0], o.filters, in[1], in[2], node.shape[1], node.shape[2],
        o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1},
       0};
   geometry.flops = 2.0 * static_cast<double>(plan.samples() * node.shape.elements() * (in[0] / o.groups) *
