@@ -20,9 +20,10 @@ std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-// A quarter of the exchange, between 64 KiB and 1 MiB. What cannot be hidden is the last bucket, since its gradients
-// are the last ones; smaller ones cost more calls than they hide. Measured (2 ranks on 2 cores, Open MPI 4.1 through
-// shared memory, a backward pass in the time and the order of the two seed models, polled twice for each parameter):
+// A quarter of the exchange, between 64 KiB and 1 MiB. What cannot be hidden is the last bucket, since its
+// gradients are the last ones; smaller ones cost more calls than they hide. Measured (2 ranks on 2 cores,
+// Open MPI 4.1 through shared memory, a backward pass in the time and the order of the two seed models,
+// polled twice for each parameter):
 //
 //   buckets                              none      1      2      4    6..7  12..14    23
 //   93k parameters,  373 KB   step      4.60   4.71   4.69   4.69    4.68    4.71  4.74   ms, minimum

@@ -191,12 +191,12 @@ std::vector<std::string> Machine::findings(int requested) const {
       for (const int member : group.ranks) threads += requested > 0 ? requested : share_of(*this, member);
       node_threads += threads;
       if (threads <= static_cast<int>(group.cores.size())) continue;
-      found.push_back(
-          fmt::format("{}: rank{} {} run{} {} threads on core{} {}: start fewer ranks, lower run.threads, or give "
-                      "every rank cores of its own (mpirun --map-by slot:PE=N), or all of them (--bind-to none)",
-                      first.host, group.ranks.size() > 1 ? "s" : "", format_ranges(group.ranks),
-                      group.ranks.size() > 1 ? "" : "s", threads, group.cores.size() > 1 ? "s" : "",
-                      format_ranges(group.cores)));
+      found.push_back(fmt::format(
+          "{}: rank{} {} run{} {} threads on core{} {}: start fewer ranks, lower run.threads, or give "
+          "every rank cores of its own (mpirun --map-by slot:PE=N), or all of them (--bind-to none)",
+          first.host, group.ranks.size() > 1 ? "s" : "", format_ranges(group.ranks),
+          group.ranks.size() > 1 ? "" : "s", threads, group.cores.size() > 1 ? "s" : "",
+          format_ranges(group.cores)));
     }
     if (first.quota > 0 && node_threads > std::ceil(first.quota)) {
       found.push_back(

@@ -5,8 +5,8 @@
 
 namespace convoke {
 
-/// What a user can cause: a message that names the file, node, shape or rank, and a hint that says what to do next.
-/// What only we can cause is an assert.
+/// What a user can cause: a message that names the file, node, shape or rank, and a hint that says what to do
+/// next. What only we can cause is an assert.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, std::string hint = {})

@@ -6,8 +6,9 @@
 
 namespace convoke {
 
-/// Philox 4x32-10, a counter-based generator: the same counter and key give the same four words on any rank, in any
-/// order. J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// Philox 4x32-10, a counter-based generator: the same counter and key give the same four words on any rank,
+/// in any order. J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
+/// 2011.
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
@@ -24,10 +25,17 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
 }
 
 /// What a random number is for; part of its address.
-enum class Purpose : std::uint32_t { kWeights = 1, kShuffle = 2, kShard = 3, kDropout = 4, kAugment = 5, kBench = 6 };
+enum class Purpose : std::uint32_t {
+  kWeights = 1,
+  kShuffle = 2,
+  kShard = 3,
+  kDropout = 4,
+  kAugment = 5,
+  kBench = 6
+};
 
-/// The address of a stream of random numbers: nothing but these decides its values. `epoch` and `sample` mean what
-/// the purpose says (for initial weights: 0 and the parameter's position in the graph).
+/// The address of a stream of random numbers: nothing but these decides its values. `epoch` and `sample` mean
+/// what the purpose says (for initial weights: 0 and the parameter's position in the graph).
 struct RandomKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::kWeights;
@@ -38,7 +46,8 @@ struct RandomKey {
 /// Philox key of (seed, purpose, epoch): the part that a loop over samples keeps.
 PhiloxKey philox_key(std::uint64_t seed, Purpose purpose, std::uint32_t epoch);
 
-/// The numbers at one address, one after the other. Counter words: (draw / 4, stream, sample low, sample high).
+/// The numbers at one address, one after the other. Counter words: (draw / 4, stream, sample low, sample
+/// high).
 class RandomStream {
  public:
   explicit RandomStream(const RandomKey& key);

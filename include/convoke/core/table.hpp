@@ -17,16 +17,19 @@ std::vector<std::string> names_in(const Table& table) {
   return names;
 }
 
-/// The entry called `name`. Throws Error `unknown optimizer "adamm" (did you mean "adam"?)` with the known names as
-/// its hint; `what` is the word for what the table holds, `where` the place of the name, if it has one.
+/// The entry called `name`. Throws Error `unknown optimizer "adamm" (did you mean "adam"?)` with the known
+/// names as its hint; `what` is the word for what the table holds, `where` the place of the name, if it has
+/// one.
 template <class Table>
-const auto& find_in(const Table& table, std::string_view name, std::string_view what, std::string_view where = {}) {
-  const auto it = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
+const auto& find_in(const Table& table, std::string_view name, std::string_view what,
+                    std::string_view where = {}) {
+  const auto it =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
   if (it != table.end()) return *it;
   std::vector<std::string> names = names_in(table);
   std::sort(names.begin(), names.end());
-  throw Error((where.empty() ? std::string() : std::string(where) + ": ") + "unknown " + std::string(what) + " \"" +
-                  std::string(name) + "\"" + did_you_mean(name, names),
+  throw Error((where.empty() ? std::string() : std::string(where) + ": ") + "unknown " + std::string(what) +
+                  " \"" + std::string(name) + "\"" + did_you_mean(name, names),
               "known: " + join(names));
 }
 
