@@ -1,46 +1,10 @@
-// The real binary ($CONVOKE_BINARY): what it says and how it ends.
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
+// What the real binary says and how it ends.
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/shell.hpp"
 
 namespace {
-
-struct Outcome {
-  int code = 0;
-  std::string text;  ///< standard output and error
-
-  bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
-  int times(const std::string& part) const {
-    int count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
-  }
-};
-
-Outcome shell(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.text.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-std::string binary() {
-  const char* path = std::getenv("CONVOKE_BINARY");
-  REQUIRE(path != nullptr);
-  return path;
-}
 
 Outcome convoke(const std::string& arguments, const std::string& before = "") {
   return shell(before + " " + binary() + " " + arguments);
@@ -48,8 +12,6 @@ Outcome convoke(const std::string& arguments, const std::string& before = "") {
 
 // With this, MPI_Init fails: what works has not called it.
 constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
-
-std::string mpirun(int ranks) { return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks); }
 
 }  // namespace
 

@@ -1,0 +1,402 @@
+// Trainings from end to end through the real binary, on data that take a moment: what comes out must depend
+// neither on ranks nor on threads, and what goes wrong must end all ranks with one message.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "convoke/core/random.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/npy.hpp"
+#include "support/catch.hpp"
+#include "support/full_disk.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// Pictures of `side` x `side` in `classes` classes: a bright row that tells the class, under noise.
+struct Pictures {
+  std::vector<std::uint8_t> samples;
+  std::vector<std::int32_t> labels;
+
+  Pictures(std::int64_t count, std::int64_t side, std::int64_t classes, std::uint64_t seed) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+      labels.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes))));
+      for (std::int64_t pixel = 0; pixel < side * side; ++pixel) {
+        const bool bright = pixel / side == labels.back() + 1;
+        samples.push_back(static_cast<std::uint8_t>(random.below(100) + (bright ? 120 : 0)));
+      }
+    }
+  }
+};
+
+void write_dataset(const fs::path& file, std::int64_t train, std::int64_t side = 8,
+                   std::int64_t classes = 4) {
+  convoke::data::DatasetInfo info;
+  info.sample_shape = convoke::Shape{1, side, side};
+  info.classes = classes;
+  info.provenance = "made by a test";
+  auto writer = convoke::data::DatasetWriter::create(file, info, {{"train", train}, {"test", 60}});
+  const Pictures training(train, side, classes, 1);
+  writer.write("train", 0, training.samples, training.labels);
+  const Pictures test(60, side, classes, 2);
+  writer.write("test", 0, test.samples, test.labels);
+  writer.finish();
+}
+
+/// A folder with a dataset and a recipe, where commands are run.
+struct Place {
+  TemporaryFolder folder;
+
+  explicit Place(std::int64_t train = 150) {
+    write_dataset(folder / "data.h5", train);
+    write_text(folder / "recipe.toml", R"(name = "tiny"
+seed = 3
+[data]
+path = "data.h5"
+validation_split = 0.2
+[model]
+input = [1, 8, 8]
+layers = [
+  { layer = "conv2d", filters = 8, kernel = 3 },
+  { layer = "batch_norm" },
+  { layer = "relu" },
+  { layer = "max_pool", size = 2 },
+  { layer = "flatten" },
+  { layer = "dropout", rate = 0.2 },
+  { layer = "dense", units = 4, activation = "softmax" },
+]
+[train]
+epochs = 3
+batch = 32
+lane = 8
+reduction = "exact"
+optimizer = { name = "adam", learning_rate = 0.01 }
+[run]
+threads = 1
+)");
+  }
+  fs::path operator/(const std::string& name) const { return folder / name; }
+
+  Outcome run(const std::string& arguments, const std::string& before = "") const {
+    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
+  }
+  Outcome train(const std::string& output, const std::string& more = "", int ranks = 1) const {
+    return run("train recipe.toml --quiet --output " + output + " " + more, ranks == 1 ? "" : mpirun(ranks));
+  }
+};
+
+constexpr const char* kEnsemble = "--set train.mode=ensemble --set ensemble.members=3";
+
+}  // namespace
+
+TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks and 1 or 2 threads") {
+  const Place place;
+  REQUIRE(place.train("expected").code == 0);
+  const std::string expected = bytes_of(place / "expected/model.h5");
+  REQUIRE(expected.size() > 1000);
+  for (const int ranks : {1, 2, 3, 4}) {
+    for (const int threads : {1, 2}) {
+      if (ranks * threads == 1) continue;
+      CAPTURE(ranks, threads);
+      const std::string output = "run-" + std::to_string(ranks) + "-" + std::to_string(threads);
+      const Outcome outcome = place.train(output, "--set run.threads=" + std::to_string(threads), ranks);
+      CAPTURE(outcome.text);
+      CHECK(outcome.code == 0);
+      CHECK(bytes_of(place / (output + "/model.h5")) == expected);
+    }
+  }
+  REQUIRE(place.train("other", "--set seed=4").code == 0);
+  CHECK(bytes_of(place / "other/model.h5") != expected);
+}
+
+TEST_CASE("an exact ensemble gives the same ensemble.h5 in turns, one rank a member, and in groups") {
+  const Place place;
+  std::string expected;
+  for (const int ranks : {1, 2, 3, 5}) {
+    CAPTURE(ranks);
+    const std::string output = "run-" + std::to_string(ranks);
+    const Outcome outcome = place.train(output, kEnsemble, ranks);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("ensemble of 3"));
+    CHECK(outcome.times("weighted avg") == 1);
+    if (expected.empty()) expected = bytes_of(place / (output + "/ensemble.h5"));
+    CHECK(bytes_of(place / (output + "/ensemble.h5")) == expected);
+    CHECK_FALSE(fs::exists(place / (output + "/model.h5")));
+  }
+}
+
+TEST_CASE("a run leaves its folder behind, complete") {
+  const Place place;
+  const Outcome outcome = place.train("run", "", 2);
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says("run folder: run"));
+  for (const char* file : {"recipe.toml", "environment.json", "metrics.jsonl", "summary.json", "model.h5",
+                           "checkpoints/epoch-0002.h5", "checkpoints/epoch-0003.h5"}) {
+    CAPTURE(file);
+    CHECK(fs::exists(place / ("run/" + std::string(file))));
+  }
+  CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
+  const std::string summary = bytes_of(place / "run/summary.json");
+  for (const char* key : {"ranks",
+                          "threads",
+                          "members",
+                          "mode",
+                          "reduction",
+                          "makespan_seconds",
+                          "load",
+                          "compute",
+                          "exposed_communication",
+                          "evaluation",
+                          "gather",
+                          "images_per_second",
+                          "core_seconds",
+                          "peak_rss_mib",
+                          "parameters",
+                          "accuracy",
+                          "precision",
+                          "recall",
+                          "f1",
+                          "prefix_accuracy",
+                          "disagreement",
+                          "validation_accuracy"}) {
+    CAPTURE(key);
+    CHECK(summary.find("\"" + std::string(key) + "\": ") != std::string::npos);
+  }
+  CHECK(summary.find("\"ranks\": 2") != std::string::npos);
+  // The resolved recipe is a recipe, and gives the same model.
+  REQUIRE(place.run("train run/recipe.toml --quiet --output again").code == 0);
+  CHECK(bytes_of(place / "again/model.h5") == bytes_of(place / "run/model.h5"));
+}
+
+TEST_CASE("the folder of a run is never overwritten") {
+  const Place place;
+  REQUIRE(place.train("run").code == 0);
+  const std::string before = bytes_of(place / "run/model.h5");
+  const Outcome outcome = place.train("run", "--set seed=4", 2);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("error: run: is not empty") == 1);
+  CHECK(bytes_of(place / "run/model.h5") == before);
+  // Without --output every run makes its own.
+  for (int i = 0; i < 2; ++i) REQUIRE(place.run("train recipe.toml --quiet --set train.epochs=1").code == 0);
+  CHECK(std::distance(fs::directory_iterator(place / "runs"), {}) == 2);
+  // One that cannot be written is an error of all ranks, told once.
+  const Outcome unwritable = place.train("/proc/run", "", 2);
+  CHECK(unwritable.code == 1);
+  CHECK(unwritable.times("/proc/run: cannot be used") == 1);
+}
+
+TEST_CASE("a resumed run ends as one that was never interrupted, on other ranks too") {
+  const Place place;
+  REQUIRE(place.train("whole").code == 0);
+  REQUIRE(place.train("run", "--set train.epochs=1", 2).code == 0);
+  fs::remove(place / "run/model.h5");
+  const Outcome resumed = place.train("run", "--resume", 3);
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 0);
+  CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
+}
+
+TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
+  const Place place;
+  REQUIRE(place.train("whole").code == 0);
+  REQUIRE(place.train("run", "--set train.epochs=2").code == 0);
+  fs::resize_file(place / "run/checkpoints/epoch-0002.h5",
+                  fs::file_size(place / "run/checkpoints/epoch-0002.h5") / 2);
+  const Outcome resumed = place.run("train recipe.toml --output run --resume", mpirun(2));
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 0);
+  CHECK(resumed.times("checkpoint passed over: run/checkpoints/epoch-0002.h5") == 1);
+  CHECK(resumed.says("resumed after 1 epoch"));
+  CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
+
+  const Outcome other = place.train("run", "--resume --set train.batch=16", 2);
+  CHECK(other.code == 1);
+  CHECK(other.times("train.batch: 32 then, 16 now") == 1);
+}
+
+TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
+  const Place place;
+  const Outcome stopped = place.run("train recipe.toml --quiet --output run --set train.epochs=1000000",
+                                    "timeout --preserve-status -s USR1 4 " + mpirun(2));
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 85);
+  CHECK(stopped.times("Stopped by a signal") == 1);
+  CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
+  CHECK_FALSE(fs::exists(place / "run/summary.json"));
+  const Outcome resumed = place.train("run", "--resume");
+  CHECK(resumed.code == 0);
+  CHECK(fs::exists(place / "run/summary.json"));
+}
+
+TEST_CASE("a loss that is not finite names layer and step, once, and ends all ranks") {
+  const Place place;
+  const Outcome outcome = place.train("run", "--set train.optimizer.learning_rate=1e30", 3);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("error: the loss is not finite") == 1);
+  CHECK(std::regex_search(outcome.text,
+                          std::regex("not finite at epoch 1, step [0-9]+: first in \\w+ on rank [0-9]")));
+  CHECK(outcome.says("hint: "));
+}
+
+TEST_CASE("more ranks than samples, and than lanes") {
+  const Place place(5);
+  const std::string no_validation = "--set data.validation_split=0";
+  REQUIRE(place.train("one", no_validation).code == 0);
+  const Outcome many = place.train("many", no_validation + " --set run.threads=2", 7);
+  CAPTURE(many.text);
+  CHECK(many.code == 0);
+  CHECK(bytes_of(place / "many/model.h5") == bytes_of(place / "one/model.h5"));
+  const Outcome hungry = place.train("ensemble", no_validation + " --set train.mode=ensemble", 7);
+  CHECK(hungry.code == 1);
+  CHECK(hungry.times("error: ") == 1);
+  CHECK(hungry.says("hint: "));
+}
+
+TEST_CASE("a dataset that does not fit the model is refused, naming both") {
+  const Place place;
+  write_dataset(place / "large.h5", 60, 12);
+  write_dataset(place / "five.h5", 60, 8, 5);
+  const Outcome shape = place.train("run", "--set data.path=large.h5", 2);
+  CAPTURE(shape.text);
+  CHECK(shape.code == 1);
+  CHECK(shape.times("large.h5 has samples of shape (1, 12, 12), but the model of tiny takes (1, 8, 8)") == 1);
+  const Outcome classes = place.train("run", "--set data.path=five.h5", 2);
+  CHECK(classes.code == 1);
+  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny tells 4 apart") == 1);
+  const Outcome split = place.train("run", "--set data.test_split=tests", 2);
+  CHECK(split.code == 1);
+  CHECK(split.times("has no split \"tests\" (did you mean \"test\"?)") == 1);
+  CHECK_FALSE(fs::exists(place / "run"));
+
+  REQUIRE(place.train("run").code == 0);
+  const Outcome evaluated = place.run("evaluate run --data five.h5", mpirun(2));
+  CHECK(evaluated.code == 1);
+  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 tells 4 apart") == 1);
+}
+
+TEST_CASE("a rank that throws ends all of them, with its message once") {
+  const Place place;
+  // The folder in which one rank, and only that, is going to write cannot be made.
+  fs::create_directories(place / "run/checkpoints");
+  write_text(place / "run/checkpoints/member-001", "in the way");
+  const Outcome outcome = place.train("run", "--resume --set train.mode=ensemble --set train.epochs=1", 3);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("error: run/checkpoints/member-001") == 1);
+  CHECK(outcome.says("[rank 1 "));
+}
+
+TEST_CASE("a full disk while a checkpoint is written is an error that names it; the one before stays") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  make_full(place / "run/checkpoints/epoch-0002.h5.tmp");
+  const Outcome outcome = place.train("run", "--resume", 2);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("error: run/checkpoints/epoch-0002.h5: cannot be written") == 1);
+  CHECK(outcome.says("No space left on device"));
+  CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
+  CHECK(place.train("run", "--resume", 2).code == 0);  // the link is gone: there is room again
+}
+
+TEST_CASE("evaluate says what training said, on any number of ranks") {
+  const Place place;
+  REQUIRE(place.train("run", std::string(kEnsemble), 2).code == 0);
+  const std::string summary = bytes_of(place / "run/summary.json");
+  std::smatch accuracy;
+  REQUIRE(std::regex_search(summary, accuracy, std::regex("\"test\": \\{[^}]*\"accuracy\": ([0-9.]+)")));
+  for (const int ranks : {1, 3}) {
+    const Outcome json = place.run("evaluate run --json", mpirun(ranks));
+    CAPTURE(ranks, json.text);
+    CHECK(json.code == 0);
+    CHECK(json.says("\"accuracy\":" + accuracy[1].str()));
+    CHECK(json.times("\"rule\":\"majority\"") == 1);
+  }
+  const Outcome text = place.run("evaluate run/ensemble.h5 --data data.h5 --split train --rule mean");
+  CHECK(text.code == 0);
+  CHECK(text.says("ensemble of 3"));
+  CHECK(text.says("150 images"));
+  CHECK(text.says("mean vote"));
+
+  fs::create_directory(place / "alone");
+  fs::copy(place / "run/ensemble.h5", place / "alone/ensemble.h5");
+  const Outcome where = place.run("evaluate alone/ensemble.h5");
+  CHECK(where.code == 1);
+  CHECK(where.says("--data FILE"));
+  write_text(place / "junk.h5", "no model");
+  CHECK(place.run("evaluate junk.h5").says("error: junk.h5"));
+  CHECK(place.run("evaluate nothing.h5").says("error: nothing.h5"));
+}
+
+TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image files") {
+  const Place place;
+  REQUIRE(place.train("run").code == 0);
+  const Pictures test(60, 8, 4, 2);
+  const std::vector<float> values(test.samples.begin(), test.samples.end());
+  convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, 8, 8, 1}, values);
+  std::string images;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string name = "image-" + std::to_string(i) + ".pgm";
+    write_text(
+        place / name,
+        "P5 8 8 255\n" + std::string(test.samples.begin() + static_cast<std::ptrdiff_t>(64 * i),
+                                     test.samples.begin() + static_cast<std::ptrdiff_t>(64 * (i + 1))));
+    images += name + " ";
+  }
+  const auto columns = [](const std::string& csv, std::size_t rows) {  // without the first two: input, index
+    std::vector<std::string> result;
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    while (result.size() < rows && std::getline(lines, line)) {
+      result.push_back(line.substr(line.find(',', line.find(',') + 1)));
+    }
+    return result;
+  };
+  REQUIRE(place.run("predict run data.h5 --output a.csv").code == 0);
+  REQUIRE(place.run("predict run batch.npy --output b.csv", mpirun(3)).code == 0);
+  const Outcome pictures = place.run("predict run/model.h5 " + images, "2>/dev/null");
+  CAPTURE(pictures.text);
+  const std::string csv = bytes_of(place / "a.csv");
+  CHECK(csv.find("input,index,label,class,p(0),p(1),p(2),p(3)\n") == 0);
+  CHECK(columns(csv, 1000).size() == 60);
+  CHECK(columns(bytes_of(place / "b.csv"), 1000) == columns(csv, 1000));
+  CHECK(columns(pictures.text, 3) == columns(csv, 3));
+
+  REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
+  const convoke::data_prep::NpyArray table = convoke::data_prep::read_npy(place / "b.npy");
+  CHECK(table.shape == convoke::Shape{60, 5});
+  const auto& rows = std::get<std::vector<float>>(table.values);
+  for (std::size_t i = 0; i < 60; ++i) {
+    CHECK(columns(csv, 60)[i].substr(1, 1) == std::to_string(static_cast<int>(rows[5 * i])));
+    CHECK(rows[5 * i + 1] + rows[5 * i + 2] + rows[5 * i + 3] + rows[5 * i + 4] ==
+          Catch::Approx(1).epsilon(1e-4));
+  }
+
+  convoke::data_prep::write_npy(place / "wrong.npy", convoke::Shape{60, 64}, values);
+  const Outcome wrong = place.run("predict run wrong.npy");
+  CHECK(wrong.code == 1);
+  CHECK(wrong.says("wrong.npy: has shape (60, 64), but the model takes samples of shape (1, 8, 8)"));
+  CHECK(place.run("predict run nothing.png").says("error: nothing.png"));
+  CHECK(place.run("predict run batch.npy --output labels.txt").says(".csv or .npy"));
+}

@@ -1,0 +1,45 @@
+#pragma once
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+// The real binary ($CONVOKE_BINARY), run through the shell.
+
+struct Outcome {
+  int code = 0;
+  std::string text;  ///< standard output and error
+
+  bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
+  int times(const std::string& part) const {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  }
+};
+
+inline Outcome shell(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.text.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+inline std::string binary() {
+  const char* path = std::getenv("CONVOKE_BINARY");
+  if (path == nullptr) throw std::runtime_error("CONVOKE_BINARY is not set");
+  return path;
+}
+
+inline std::string mpirun(int ranks) {
+  return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks);
+}
