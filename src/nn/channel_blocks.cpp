@@ -12,7 +12,8 @@ bool channel_blocks(const Desc& desc, ChannelBlocks& blocks) {
   blocks.height = image ? dims[2] : 1;
   blocks.width = image ? dims[3] : 1;
   const std::int64_t pixels = blocks.pixels();
-  if (!format.inner.empty()) {
+  blocks.nested = !format.inner.empty();
+  if (blocks.nested) {
     if (format.inner.size() != 1 || format.inner[0].second != 1) return false;
     blocks.block = format.inner[0].first;
   } else if (pixels == 1 || format.strides[1] == 1) {
@@ -35,7 +36,7 @@ bool channel_blocks(const Desc& desc, ChannelBlocks& blocks) {
 
 Desc with_layout_of(const ChannelBlocks& like, const Dims& dims) {
   if (dims.size() == 2) return Desc(dims, kFloat, Format::nc);
-  if (like.outer == 1 && like.block == like.channels) return Desc(dims, kFloat, Format::nhwc);
+  if (!like.nested && like.outer == 1 && like.block == like.channels) return Desc(dims, kFloat, Format::nhwc);
   switch (like.block) {
     case 16:
       return Desc(dims, kFloat, Format::nChw16c);

@@ -15,6 +15,8 @@ struct ChannelBlocks {
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t block = 1;
+  bool nested =
+      false;  ///< nChw16c rather than nhwc: the same memory if there are 16 channels, but not to oneDNN
 
   std::int64_t pixels() const { return height * width; }
   std::int64_t sample_size() const { return outer * pixels() * block; }

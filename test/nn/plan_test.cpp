@@ -197,6 +197,26 @@ TEST_CASE("steps tell their node, work and algorithm") {
   CHECK(network.activation_bytes() > 0);
 }
 
+TEST_CASE("our kernels keep the layout that convolutions write: no reorder between them") {
+  for (const std::int64_t channels : {16, 32, 48}) {
+    Graph graph({1, 14, 14});
+    Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = channels, .kernel = 3}))));
+    x = max_pool(relu(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()})));
+    x = dropout(add(x, relu(conv2d(x, {.filters = channels, .kernel = 3, .padding = Padding::same()}))), 0.2);
+    dense(global_average_pool(x), {.units = 10});
+    Experiment experiment(graph, {.lane = 4});
+    for (const PlanStep& step : experiment.network.steps()) {
+      // Only the weights of a gradient with respect to data may be reordered: transposed.
+      const bool product = step.node.starts_with("conv2d") || step.node.starts_with("dense");
+      INFO(channels << " channels: " << step.node << " " << step.what);
+      CHECK((step.what != "reorder" || product));
+    }
+    const std::vector<PlanStep> steps = experiment.network.steps();
+    CHECK(std::count_if(steps.begin(), steps.end(), [](const PlanStep& s) { return s.what == "reorder"; }) <=
+          3);
+  }
+}
+
 TEST_CASE("time_steps times every step") {
   Graph graph({8});
   dense(relu(dense(input(graph), {.units = 8})), {.units = 2});
