@@ -18,8 +18,8 @@
 namespace convoke::train {
 namespace {
 
-// Lanes of a worker run together as long as their activations stay below this (measured, mnist-ddp at batch 512: one
-// lane of 32 samples at a time is 5 % faster than two together).
+// Lanes of a worker run together as long as their activations stay below this (measured, mnist-ddp at batch
+// 512: one lane of 32 samples at a time is 5 % faster than two together).
 constexpr std::size_t kPlanBytes = std::size_t{48} << 20;
 // Slices of the arena that different threads touch meet at cache lines.
 constexpr std::size_t kSliceFloats = 16;
