@@ -250,7 +250,7 @@ TEST_CASE("an empty exchange is no exchange") {
 }
 
 TEST_CASE("the size of a bucket depends on the exchange alone") {
-  CHECK(sync::bucket_bytes_for(1000) == 64 * 1024);
-  CHECK(sync::bucket_bytes_for(400'000) == 100'000);
+  CHECK(sync::bucket_bytes_for(1000) == 192 * 1024);
+  CHECK(sync::bucket_bytes_for(2'000'000) == 500'000);
   CHECK(sync::bucket_bytes_for(std::size_t{100} << 20) == 1024 * 1024);
 }
