@@ -1,11 +1,4 @@
-// A training step allocates nothing after the first. A program of its own, for it replaces operator new and
-// stands in front of oneDNN, whose own allocations (its threads' scratch memory) are not ours.
-#include <dlfcn.h>
-#include <oneapi/dnnl/dnnl.h>
-
-#include <cstdlib>
-#include <new>
-
+// A training step allocates nothing after the first.
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -16,52 +9,11 @@
 #include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
-
-namespace {
-
-thread_local bool inside_onednn = false;
-thread_local int allocations = 0, executions = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-  if (!inside_onednn) ++allocations;
-  void* memory = alignment > alignof(std::max_align_t)
-                     ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
-                     : std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, 0); }
-void* operator new[](std::size_t size) { return counted(size, 0); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-
-extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
-                                                int count, const dnnl_exec_arg_t* arguments) {
-  using Execute = decltype(&dnnl_primitive_execute);
-  static const auto real = reinterpret_cast<Execute>(dlsym(RTLD_NEXT, "dnnl_primitive_execute"));
-  ++executions;
-  inside_onednn = true;
-  const dnnl_status_t status = real(primitive, stream, count, arguments);
-  inside_onednn = false;
-  return status;
-}
+#include "support/counted_allocations.hpp"
 
 using namespace convoke::nn;
+using convoke::test::allocations;
+using convoke::test::primitive_executions;
 
 TEST_CASE("a step allocates nothing") {
   Graph graph({3, 12, 12});
@@ -83,14 +35,15 @@ TEST_CASE("a step allocates nothing") {
     experiment.network.backward(ready);
   };
   step();
-  allocations = executions = 0;
+  const long allocations_before = allocations(), executions_before = primitive_executions();
   for (int i = 0; i < 3; ++i) step();
-  const int counted_allocations = allocations, counted_executions = executions;
-  CHECK(counted_allocations == 0);
-  CHECK(counted_executions > 30);  // the wrapper was in place
+  const long allocations_after = allocations(), executions_after = primitive_executions();
+  CHECK(allocations_after == allocations_before);
+  CHECK(executions_after > executions_before + 30);  // the wrapper was in place
   CHECK(last == experiment.layout->size());
+  const long before_proof = allocations();
   const std::vector<int> proof(3);
-  CHECK(allocations > 0);  // and so was operator new
+  CHECK(allocations() > before_proof);  // and so was operator new
 }
 
 TEST_CASE("inference allocates nothing") {
@@ -98,8 +51,8 @@ TEST_CASE("inference allocates nothing") {
   softmax(dense(flatten(relu(batch_norm(conv2d(input(graph), {.filters = 16, .kernel = 3})))), {.units = 5}));
   Experiment experiment(graph, {.lane = 4, .training = false});
   experiment.network.forward();
-  allocations = 0;
+  const long before = allocations();
   experiment.network.forward();
-  const int counted_allocations = allocations;
-  CHECK(counted_allocations == 0);
+  const long after = allocations();
+  CHECK(after == before);
 }

@@ -3,32 +3,18 @@
 #include <mpi.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
 #include "support/catch.hpp"
+#include "support/counted_allocations.hpp"
 
-// What a step costs, counted: allocations through operator new, and the collectives that reach MPI. Each
+// What a step costs, counted: allocations, and the collectives that reach MPI. Each
 // wrapper has the name of an MPI function and passes the call on to the PMPI one that every MPI has for this.
 namespace {
-std::size_t allocations = 0;
 int started_sums = 0;
 int other_collectives = 0;
 std::vector<int> started_counts(1000);
 }  // namespace
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size);
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 extern "C" {
 int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -163,7 +149,7 @@ TEST_CASE("a bucket starts as soon as its last element is ready, and not before"
 }
 
 TEST_CASE("a step makes one collective for each bucket and no other; alone, none") {
-  std::vector<std::int64_t> gradients(50'000);  // 400,000 bytes, so 4 buckets
+  std::vector<std::int64_t> gradients(100'000);  // 800,000 bytes, so 4 buckets
   AllReduce strategy(world(), exchange_of(gradients), {});
   for (int step = 0; step < 5; ++step) {
     fill(gradients, step);
@@ -179,9 +165,10 @@ TEST_CASE("a step makes one collective for each bucket and no other; alone, none
 TEST_CASE("a step allocates nothing") {
   std::vector<float> gradients(93'322);
   AllReduce strategy(world(), exchange_of(gradients), {});
-  const std::size_t before = allocations;
+  const long before = test::allocations();
   for (int step = 0; step < 5; ++step) step_in_slices(strategy, gradients.size(), 5000);
-  CHECK(allocations == before);
+  const long after = test::allocations();
+  CHECK(after == before);
   CHECK(before > 0);  // the count works
 }
 

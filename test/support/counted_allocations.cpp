@@ -1,0 +1,73 @@
+#include "support/counted_allocations.hpp"
+
+#include <dlfcn.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<long> allocation_count{0};
+std::atomic<long> execution_count{0};
+thread_local bool inside_onednn = false;
+
+void* allocate(std::size_t size, std::align_val_t alignment) noexcept {
+  if (!inside_onednn) ++allocation_count;
+  const auto unit = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(unit, (size + unit - 1) / unit * unit);
+}
+
+void* allocate_or_throw(std::size_t size, std::align_val_t alignment) {
+  void* memory = allocate(size, alignment);
+  if (memory == nullptr && size > 0) throw std::bad_alloc();
+  return memory;
+}
+
+constexpr std::align_val_t kUsual{alignof(std::max_align_t)};
+
+}  // namespace
+
+namespace convoke::test {
+long allocations() { return allocation_count; }
+long primitive_executions() { return execution_count; }
+}  // namespace convoke::test
+
+// All forms, for a library may call any of them, and what one allocates another may free.
+void* operator new(std::size_t n) { return allocate_or_throw(n, kUsual); }
+void* operator new[](std::size_t n) { return allocate_or_throw(n, kUsual); }
+void* operator new(std::size_t n, std::align_val_t a) { return allocate_or_throw(n, a); }
+void* operator new[](std::size_t n, std::align_val_t a) { return allocate_or_throw(n, a); }
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, kUsual); }
+void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, kUsual); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, a);
+}
+void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, a);
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+
+extern "C" dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
+                                                int count, const dnnl_exec_arg_t* arguments) {
+  using Execute = decltype(&dnnl_primitive_execute);
+  static const auto real = reinterpret_cast<Execute>(dlsym(RTLD_NEXT, "dnnl_primitive_execute"));
+  ++execution_count;
+  inside_onednn = true;
+  const dnnl_status_t status = real(primitive, stream, count, arguments);
+  inside_onednn = false;
+  return status;
+}
