@@ -1,5 +1,7 @@
 #include "convoke/metrics/progress.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +22,7 @@ void add(std::string& line, const std::string& part) {
 
 std::string epoch_text(std::int64_t epoch, std::int64_t epochs) {
   if (epoch <= 0) return {};
-  return "epoch " + std::to_string(epoch) + (epochs > 0 ? "/" + std::to_string(epochs) : "");
+  return epochs > 0 ? fmt::format("epoch {}/{}", epoch, epochs) : fmt::format("epoch {}", epoch);
 }
 
 std::string number_text(const std::string& name, double value) {
