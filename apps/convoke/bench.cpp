@@ -15,6 +15,7 @@
 #include "convoke/train/lane_engine.hpp"
 #include "convoke/train/machine.hpp"
 #include "convoke/train/phases.hpp"
+#include "job.hpp"
 #include "start.hpp"
 
 namespace convoke::app {
@@ -44,16 +45,6 @@ struct RandomData {
   std::vector<std::uint8_t> bytes;
   std::vector<std::int32_t> labels;
 };
-
-train::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
-  return {.batch = recipe.train.batch,
-          .lane = recipe.lane(),
-          .seed = recipe.seed,
-          .reduction = recipe.train.reduction,
-          .convolution = recipe.train.convolution,
-          .threads = threads,
-          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) << 10};
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -97,9 +88,7 @@ void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<dou
 }  // namespace
 
 void add_bench(CLI::App& parser, BenchOptions& options) {
-  parser.add_option("recipe", options.recipe, "A recipe: its name, folder or file")->required();
-  parser.add_option("--set", options.changes, "Change a key of the recipe: --set train.batch=64")
-      ->type_name("KEY=VALUE");
+  add_recipe_options(parser, options);
   parser.add_option("--seconds", options.seconds, "Least length of a round")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -1,13 +1,11 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
+
+#include "recipe_options.hpp"
 
 namespace convoke::app {
 
-struct BenchOptions {
-  std::string recipe;
-  std::vector<std::string> changes;
+struct BenchOptions : RecipeOptions {
   double seconds = 1;
   int rounds = 3;
   bool json = false;

@@ -37,13 +37,7 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
 }  // namespace
 
 void add_summary(CLI::App& parser, SummaryOptions& options) {
-  parser
-      .add_option("recipe", options.recipe, "A recipe.toml, its folder, or the name of a recipe of Convoke")
-      ->required()
-      ->type_name("RECIPE");
-  parser.add_option("--set", options.changes, "Change a value of the recipe; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_recipe_options(parser, options);
   parser.add_flag("--plan", options.plan, "Show the kernels of a training step as well");
   parser.add_flag("--toml", options.toml, "Print the recipe with every default written out instead");
   parser.footer(kExamples);

@@ -58,13 +58,7 @@ int stopped(const train::RunFolder& folder, const TrainOptions& options, const m
 }  // namespace
 
 void add_train(CLI::App& parser, TrainOptions& options) {
-  parser
-      .add_option("recipe", options.recipe, "A recipe.toml, its folder, or the name of a recipe of Convoke")
-      ->required()
-      ->type_name("RECIPE");
-  parser.add_option("--set", options.changes, "Change a value of the recipe; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_recipe_options(parser, options);
   CLI::Option* output =
       parser.add_option("--output", options.output, "The run's folder (default: runs/<name>-<time>)")
           ->type_name("DIR");

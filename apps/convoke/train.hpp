@@ -1,13 +1,12 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
+
+#include "recipe_options.hpp"
 
 namespace convoke::app {
 
-struct TrainOptions {
-  std::string recipe;
-  std::vector<std::string> changes;
+struct TrainOptions : RecipeOptions {
   std::string output;
   bool resume = false;
   bool quiet = false;
