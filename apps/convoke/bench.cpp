@@ -63,7 +63,7 @@ Bound bound_of(const std::vector<nn::PlanStep>& steps, const std::vector<double>
   Bound bound;
   double total = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!steps[i].product) continue;
+    if (!steps[i].product()) continue;
     total += seconds[i];
     bound.flops_per_image += steps[i].flops / static_cast<double>(samples);
   }
@@ -77,7 +77,7 @@ void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<dou
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const double micros = seconds[i] * 1e6 / static_cast<double>(samples);
     const std::string rate =
-        steps[i].product ? fmt::format("{:9.1f}", steps[i].flops / seconds[i] / 1e9) : "";
+        steps[i].product() ? fmt::format("{:9.1f}", steps[i].flops / seconds[i] / 1e9) : "";
     fmt::print("{:<16} {:<28} {:<30} {:>9.2f} {:>9}\n", steps[i].node, steps[i].what, steps[i].implementation,
                micros, rate);
   }

@@ -1,6 +1,7 @@
 #include "nn/fusion.hpp"
 
 #include "convoke/nn/layers/pool.hpp"
+#include "nn/layers/conv2d_max_pool.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -19,6 +20,7 @@ class Fuser {
     for (const Node& node : graph_.nodes()) {
       if (node.layer == nullptr || fusions_[node.index].absorbed) continue;
       const std::string_view type = node.layer->type();
+      if (type == "conv2d" && take_conv2d_pool(node)) continue;
       if (type == "conv2d" || type == "dense" || type == "add") {
         const Node* relu = sole_reader(node.index, "relu");
         if (relu != nullptr && sole_reader(relu->index, "max_pool") == nullptr) take_relu(node.index, *relu);
@@ -27,11 +29,8 @@ class Fuser {
         if (relu == nullptr) continue;
         take_relu(node.index, *relu);
         const Node* pool = sole_reader(relu->index, "max_pool");
-        if (pool != nullptr && static_cast<const MaxPool&>(*pool->layer).tiles()) {
-          fusions_[node.index].max_pool = pool;
-          fusions_[node.index].output = pool->index;
-          fusions_[pool->index].absorbed = true;
-        }
+        if (pool != nullptr && static_cast<const MaxPool&>(*pool->layer).tiles())
+          take_max_pool(node.index, *pool);
       } else if (type == "relu") {
         // The value before this ReLU becomes the pooling's input; the pooling applies the ReLU.
         const Node* pool = sole_reader(node.index, "max_pool");
@@ -56,6 +55,29 @@ class Fuser {
     fusions_[host].relu = true;
     fusions_[host].output = relu.index;
     fusions_[relu.index].absorbed = true;
+  }
+
+  void take_max_pool(std::size_t host, const Node& pool) {
+    fusions_[host].max_pool = &pool;
+    fusions_[host].output = pool.index;
+    fusions_[pool.index].absorbed = true;
+  }
+
+  /// conv2d + max_pool with a ReLU between or after, or none.
+  bool take_conv2d_pool(const Node& conv) {
+    const Node* relu = sole_reader(conv.index, "relu");
+    const Node* pool = sole_reader(relu == nullptr ? conv.index : relu->index, "max_pool");
+    if (pool == nullptr || !suits_conv2d_max_pool(static_cast<const Conv2d&>(*conv.layer).options(),
+                                                  conv.inputs[0], graph_.node(conv.inputs[0]).shape[0],
+                                                  static_cast<const MaxPool&>(*pool->layer).options())) {
+      return false;
+    }
+    if (relu != nullptr) take_relu(conv.index, *relu);
+    take_max_pool(conv.index, *pool);
+    if (relu != nullptr) return true;
+    relu = sole_reader(pool->index, "relu");
+    if (relu != nullptr) take_relu(conv.index, *relu);
+    return true;
   }
 
   const Graph& graph_;

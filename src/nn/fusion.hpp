@@ -11,13 +11,14 @@ namespace convoke::nn {
 struct Fusion {
   bool absorbed = false;           ///< some earlier node does this one's work
   bool relu = false;               ///< this node also applies ReLU
-  const Node* max_pool = nullptr;  ///< ... and then this pooling (batch norm only)
+  const Node* max_pool = nullptr;  ///< ... and this pooling
   std::size_t output = 0;  ///< the node whose value this one produces: itself, or the last one taken in
 };
 
 /// Decides by the graph alone, one entry per node:
 ///   conv2d, dense, add + relu       -> applied to the result as it is written
 ///   batch_norm + relu (+ max_pool)  -> one pass; windows that tile the image
+///   conv2d + max_pool, relu between or after -> one pass, if suits_conv2d_max_pool()
 ///   relu + max_pool                 -> max(relu(x)) = relu(max(x)): applied to the pooled values
 /// A node is taken in only if nothing else reads the value in between.
 std::vector<Fusion> fuse(const Graph& graph);

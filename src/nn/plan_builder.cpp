@@ -172,7 +172,7 @@ void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::
                                 std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
                                 double flops, std::vector<std::size_t> completes) {
   Step step;
-  step.info = {node.name, std::move(what), implementation, flops, flops > 0};
+  step.info = {node.name, std::move(what), implementation, flops};
   step.primitive = primitive;
   step.output = arguments.back().second;
   for (const auto& [name, tensor] : arguments) step.uses.push_back(tensor.ref);
@@ -183,9 +183,10 @@ void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::
 }
 
 void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
-                             std::vector<Ref> uses, Tensor out, std::vector<std::size_t> completes) {
+                             std::vector<Ref> uses, Tensor out, double flops,
+                             std::vector<std::size_t> completes) {
   Step step;
-  step.info = {node.name, std::move(what), "convoke", 0, false};
+  step.info = {node.name, std::move(what), "convoke", flops};
   step.kernel = std::move(kernel);
   step.uses = std::move(uses);
   step.output = std::move(out);

@@ -105,7 +105,8 @@ class PlanBuilder {
                      const std::string& implementation, std::vector<std::pair<int, Tensor>> arguments,
                      const Desc& scratchpad, double flops = 0, std::vector<std::size_t> completes = {});
   void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
-                  std::vector<Ref> uses, Tensor output, std::vector<std::size_t> completes = {});
+                  std::vector<Ref> uses, Tensor output, double flops = 0,
+                  std::vector<std::size_t> completes = {});
 
   // Backward. Called in reverse order of registration when the forward list is complete.
   void on_backward(std::function<void()> emit) { backward_makers_.push_back(std::move(emit)); }

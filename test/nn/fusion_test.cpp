@@ -93,6 +93,43 @@ TEST_CASE("batch_norm + max_pool without ReLU stay two passes") {
   check_body([](Symbol x) { return max_pool(batch_norm(x)); }, {});
 }
 
+TEST_CASE("conv2d + max_pool of the network's input in one pass, ReLU between, after or not at all") {
+  const auto check = [](Extent image, std::int64_t channels, const Conv2dOptions& options, const auto& body,
+                        const Names& expected) {
+    Graph graph({channels, image.height, image.width});
+    dense(flatten(body(conv2d(input(graph), options))), {.units = 3});
+    CHECK(absorbed(graph) == expected);
+    check_graph(graph, {.lane = 3});
+  };
+  const auto between = [](Symbol x) { return max_pool(relu(x)); };
+  const auto after = [](Symbol x) { return relu(max_pool(x)); };
+  const auto without = [](Symbol x) { return max_pool(x); };
+  for (const Extent image : {Extent(8, 6), Extent(7, 9), Extent(4, 4)}) {  // rows that no window reaches, too
+    for (const std::int64_t channels : {1, 3, 4}) {
+      check(image, channels, {.filters = 16}, between, {"relu_1", "max_pool_1"});
+      check(image, channels, {.filters = 48}, after, {"max_pool_1", "relu_1"});
+      check(image, channels, {.filters = 32, .bias = false}, without, {"max_pool_1"});
+    }
+  }
+  const Extent image(8, 7);
+  check(image, 1, {.filters = 16}, [&](Symbol x) { return conv2d(between(x), same(7)); },
+        {"relu_1", "max_pool_1"});
+  // What the kernel does not do stays two passes.
+  check(image, 5, {.filters = 16}, between, {"relu_1"});
+  check(image, 1, {.filters = 20}, between, {"relu_1"});
+  check(image, 1, same(16), between, {"relu_1"});
+  check(image, 1, {.filters = 16, .kernel = 2}, between, {"relu_1"});
+  check(image, 1, {.filters = 16, .stride = 2}, between, {"relu_1"});
+  check(image, 1, {.filters = 16, .dilation = 2}, between, {"relu_1"});
+  check(image, 2, {.filters = 16, .groups = 2}, between, {"relu_1"});
+  check(image, 1, {.filters = 16}, [](Symbol x) { return max_pool(relu(x), {.size = 3}); }, {"relu_1"});
+  check(image, 1, {.filters = 16}, [](Symbol x) { return max_pool(relu(x), {.stride = 1}); }, {"relu_1"});
+  check(image, 1, {.filters = 16}, [](Symbol x) { return max_pool(relu(x), {.padding = Padding::same()}); },
+        {"relu_1"});
+  check(image, 1, {.filters = 16}, [](Symbol x) { return add(flatten(max_pool(x)), flatten(max_pool(x))); },
+        {});
+}
+
 TEST_CASE("dense + relu, and batch_norm + relu on vectors") {
   check_body([](Symbol x) { return relu(dense(flatten(x), {.units = 11})); }, {"relu_1"});
   check_body([](Symbol x) { return relu(batch_norm(dense(flatten(x), {.units = 20}))); }, {"relu_1"});

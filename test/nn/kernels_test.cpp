@@ -1,11 +1,13 @@
 // Our own kernels on every layout they claim to read, against loops over (n, c, h, w) in the same layout.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "convoke/core/random.hpp"
 #include "nn/kernels/batch_norm.hpp"
+#include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/kernels/dropout.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/max_pool.hpp"
@@ -129,6 +131,29 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
     CHECK(sum[0] == 2);
     CHECK(std::isnan(sum[1]));
     CHECK(sum[2] == 0);
+  }
+}
+
+TEST_CASE("NaN passes the convolution with pooling, and only where it is read") {
+  const Conv2dMaxPoolShape shape{2, 1, 7, 6, 16, 2, 2};
+  const std::vector<float> weight(9 * 16, 1.0F);
+  for (const bool relu : {false, true}) {
+    std::vector<float> x(2 * 7 * 6, -1.0F);
+    x[5] = kNan;  // the upper right corner of the first sample: read by its second window alone
+    std::vector<float> y(static_cast<std::size_t>(shape.outputs()));
+    std::vector<std::int32_t> winners(y.size());
+    conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, y.data(), winners.data(), relu);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (i / 16 == 1) {
+        CHECK(std::isnan(y[i]));
+      } else {
+        CHECK(y[i] == (relu ? 0 : -9));
+        CHECK(winners[i] == (relu ? kNoWinner : 0));  // the first among equals
+      }
+    }
+    std::vector<float> without(y.size());  // inference keeps no winners
+    conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, without.data(), nullptr, relu);
+    CHECK(std::memcmp(without.data(), y.data(), y.size() * sizeof(float)) == 0);
   }
 }
 

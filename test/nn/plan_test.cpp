@@ -187,7 +187,7 @@ TEST_CASE("steps tell their node, work and algorithm") {
     CHECK_NOTHROW(graph.find(step.node));
     CHECK(!step.what.empty());
     CHECK(!step.implementation.empty());
-    CHECK(step.product == (step.flops > 0));
+    CHECK(step.product() == (step.flops > 0));
     flops += step.flops;
   }
   // conv2d_1 twice (no gradient of the input), the others in all three passes; 4 samples.

@@ -32,7 +32,8 @@ struct PlanStep {
   std::string what;            ///< "forward", "backward weights", ...
   std::string implementation;  ///< oneDNN's name, or ours: "jit_avx512_core_wino..." / "convoke:batch_norm"
   double flops = 0;            ///< multiplications and additions of convolutions and products, 0 for the rest
-  bool product = false;        ///< a convolution or an inner product: part of the bare-primitive bound
+
+  bool product() const { return flops > 0; }  ///< counts in the bound by bare primitives
 };
 
 /// A graph compiled for one batch: a flat list of bound primitives and an activation arena of its own.

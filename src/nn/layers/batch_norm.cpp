@@ -142,7 +142,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                         frame.at(variance)[c] = variances * share;
                       }
                     },
-                    uses, dx,
+                    uses, dx, 0,
                     {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
                      plan.slot(node, "running_variance")});
     plan.add_gradient(from, dx, node);

@@ -6,7 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/convolution_choice.hpp"
-#include "nn/kernels/elementwise.hpp"
+#include "nn/layers/conv2d_max_pool.hpp"
 #include "nn/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -92,6 +92,7 @@ LayerPtr Conv2d::make(SettingsReader& read) {
 
 void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   const Conv2dOptions& o = options_;
+  if (plan.fusion(node).max_pool != nullptr) return compile_conv2d_max_pool(plan, node, o);
   const std::size_t from = node.inputs[0];
   const Shape& in = plan.graph().node(from).shape;
   const Window2d window = slide(in, o.kernel, o.stride, o.dilation, o.padding);

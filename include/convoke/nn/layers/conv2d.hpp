@@ -27,6 +27,8 @@ class Conv2d final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
+  const Conv2dOptions& options() const { return options_; }
+
   static LayerPtr make(SettingsReader& read);
 
  private:

@@ -1,0 +1,136 @@
+#include "nn/kernels/conv2d_max_pool.hpp"
+
+#include <limits>
+
+#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/max_pool.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr int kPiece = 16;  // filters side by side
+constexpr int kTaps = 9;    // of the kernel
+constexpr int kWindow = 4;  // pixels of the pooling's window
+
+// Vectors of the compiler, not loops: the accumulators must stay in registers over the whole image.
+using Floats [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = float;
+using Ints [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
+
+[[gnu::always_inline]] inline const Floats& load(const float* at) {
+  return *reinterpret_cast<const Floats*>(at);
+}
+[[gnu::always_inline]] inline Floats& store(float* at) { return *reinterpret_cast<Floats*>(at); }
+
+/// Where tap t of the kernel, put on pixel p of the pooling's window, reads.
+[[gnu::always_inline]] inline std::int64_t tap(int t, int p, std::int64_t row) {
+  return (t / 3 + p / 2) * row + t % 3 + p % 2;
+}
+
+/// One window, 16 filters: a[p] = bias + sum over c, t of weight[t, c] * x[c, tap t on pixel p].
+[[gnu::always_inline]] inline void convolve_window(const Conv2dMaxPoolShape& s, const float* corner,
+                                                   const float* weight, const float* bias,
+                                                   Floats (&a)[kWindow]) {
+  for (Floats& pixel : a) pixel = bias == nullptr ? Floats{} : load(bias);
+  for (std::int64_t c = 0; c < s.channels; ++c, corner += s.height * s.width, weight += s.filters) {
+#pragma GCC unroll 9
+    for (int t = 0; t < kTaps; ++t) {
+      const Floats w = load(weight + t * s.channels * s.filters);
+#pragma GCC unroll 4
+      for (int p = 0; p < kWindow; ++p) a[p] += w * corner[tap(t, p, s.width)];
+    }
+  }
+}
+
+CONVOKE_MULTIVERSION
+void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, const float* bias, float* y,
+             std::int32_t* winners, bool relu) {
+  const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  for (std::int64_t sample = 0; sample < s.samples; ++sample, x += s.channels * s.height * s.width) {
+    for (std::int64_t f = 0; f < s.filters; f += kPiece) {
+      for (std::int64_t h = 0; h < s.out_height; ++h) {
+        for (std::int64_t w = 0; w < s.out_width; ++w, y += kPiece) {
+          Floats a[kWindow];
+          convolve_window(s, x + 2 * h * s.width + 2 * w, weight + f, bias == nullptr ? nullptr : bias + f,
+                          a);
+          // A NaN wins no comparison, but shows in the sum (see max_pool.cpp).
+          const Floats sum = a[0] + a[1] + a[2] + a[3];
+          Floats best = Floats{} + lowest;
+          Ints won = Ints{} + kNoWinner;
+#pragma GCC unroll 4
+          for (int p = 0; p < kWindow; ++p) {
+            won = a[p] > best ? Ints{} + p : won;
+            best = a[p] > best ? a[p] : best;
+          }
+          store(y) = sum == sum ? best : sum;
+          if (winners == nullptr) continue;
+          *reinterpret_cast<Ints*>(winners) = won;
+          winners += kPiece;
+        }
+      }
+    }
+  }
+}
+
+/// One sample, one channel, 16 filters: d[t] += sum over windows of dy * x[tap t on the pixel that won].
+[[gnu::always_inline]] inline void correlate_winners(const Conv2dMaxPoolShape& s, const float* x,
+                                                     const float* dy, const std::int32_t* winners,
+                                                     float* dweight) {
+  Floats d[kTaps] = {};
+  for (std::int64_t h = 0; h < s.out_height; ++h) {
+    for (std::int64_t w = 0; w < s.out_width; ++w, dy += kPiece, winners += kPiece) {
+      const float* corner = x + 2 * h * s.width + 2 * w;
+      const Floats g = load(dy);
+      const Ints won = *reinterpret_cast<const Ints*>(winners);
+#pragma GCC unroll 4
+      for (int p = 0; p < kWindow; ++p) {
+        const Floats here = won == p ? g : Floats{};
+#pragma GCC unroll 9
+        for (int t = 0; t < kTaps; ++t) d[t] += here * corner[tap(t, p, s.width)];
+      }
+    }
+  }
+#pragma GCC unroll 9
+  for (int t = 0; t < kTaps; ++t) store(dweight + t * s.channels * s.filters) += d[t];
+}
+
+/// dbias[f] += sum over windows that have a winner of dy; one sample, 16 filters.
+[[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const float* dy,
+                                               const std::int32_t* winners, float* dbias) {
+  Floats d = {};
+  for (std::int64_t i = 0; i < windows * kPiece; i += kPiece) {
+    d += *reinterpret_cast<const Ints*>(winners + i) != kNoWinner ? load(dy + i) : Floats{};
+  }
+  store(dbias) += d;
+}
+
+CONVOKE_MULTIVERSION
+void backward(const Conv2dMaxPoolShape& s, const float* x, const float* dy, const std::int32_t* winners,
+              float* dweight, float* dbias) {
+  for (std::int64_t i = 0; i < kTaps * s.channels * s.filters; ++i) dweight[i] = 0;
+  for (std::int64_t f = 0; dbias != nullptr && f < s.filters; ++f) dbias[f] = 0;
+  const std::int64_t windows = s.out_height * s.out_width;
+  for (std::int64_t sample = 0; sample < s.samples; ++sample) {
+    for (std::int64_t f = 0; f < s.filters;
+         f += kPiece, dy += windows * kPiece, winners += windows * kPiece) {
+      for (std::int64_t c = 0; c < s.channels; ++c) {
+        correlate_winners(s, x + (sample * s.channels + c) * s.height * s.width, dy, winners,
+                          dweight + c * s.filters + f);
+      }
+      if (dbias != nullptr) sum_winners(windows, dy, winners, dbias + f);
+    }
+  }
+}
+
+}  // namespace
+
+void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
+                             const float* bias, float* y, std::int32_t* winners, bool relu) {
+  forward(shape, x, weight, bias, y, winners, relu);
+}
+
+void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
+                              const std::int32_t* winners, float* dweight, float* dbias) {
+  backward(shape, x, dy, winners, dweight, dbias);
+}
+
+}  // namespace convoke::nn

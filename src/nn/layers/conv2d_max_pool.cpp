@@ -1,0 +1,67 @@
+#include "nn/layers/conv2d_max_pool.hpp"
+
+#include "nn/kernels/conv2d_max_pool.hpp"
+#include "nn/plan_builder.hpp"
+
+namespace convoke::nn {
+
+bool suits_conv2d_max_pool(const Conv2dOptions& conv, std::size_t input, std::int64_t channels,
+                           const PoolOptions& pool) {
+  return input == 0 && channels <= 4 && conv.filters % 16 == 0 && conv.kernel == Extent(3) &&
+         conv.stride == Extent(1) && conv.dilation == Extent(1) && conv.groups == 1 &&
+         conv.padding == Padding::valid() && pool.size == Extent(2) && pool.stride == Extent(2) &&
+         pool.padding == Padding::valid();
+}
+
+void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
+  const Fusion& fusion = plan.fusion(node);
+  const std::size_t output = fusion.output;
+  const bool relu = fusion.relu;
+  const Shape& in = plan.graph().node(0).shape;
+  const Shape& out = fusion.max_pool->shape;
+  const Conv2dMaxPoolShape shape{plan.samples(), in[0], in[1], in[2], out[0], out[1], out[2]};
+  const double flops = 2.0 * static_cast<double>(plan.samples() * node.shape.elements() * in[0] *
+                                                 options.kernel.height * options.kernel.width);
+
+  plan.prefer(
+      node, "weight",
+      Desc({options.filters, in[0], options.kernel.height, options.kernel.width}, kFloat, Format::hwio));
+  if (options.bias) plan.prefer(node, "bias", Desc({options.filters}, kFloat, Format::x));
+  const Tensor x = plan.value(0);
+  const Tensor y = plan.allocate(Desc(plan.batched(out), kFloat, Format::nChw16c));
+  const Ref weight = plan.parameter(node, "weight").ref;
+  const Ref bias = options.bias ? plan.parameter(node, "bias").ref : Ref{};
+  const bool has_bias = options.bias, training = plan.training();
+  const Ref winners = training ? plan.allocate_bytes(y.desc.get_size()) : Ref{};
+  std::vector<Ref> uses{x.ref, y.ref};
+  if (training) uses.push_back(winners);
+  plan.add_kernel(
+      node, relu ? "forward, relu, max_pool" : "forward, max_pool",
+      [=](const Frame& frame) {
+        conv2d_max_pool_forward(
+            shape, frame.at(x), frame.at(weight), has_bias ? frame.at(bias) : nullptr, frame.at(y),
+            training ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr, relu);
+      },
+      uses, y, flops);
+  plan.set_value(output, y);
+  if (!training) return;
+
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    const Ref dweight = plan.gradient_of(node, "weight").ref;
+    const Ref dbias = has_bias ? plan.gradient_of(node, "bias").ref : Ref{};
+    std::vector<std::size_t> completes{plan.slot(node, "weight")};
+    if (has_bias) completes.push_back(plan.slot(node, "bias"));
+    plan.add_kernel(
+        node, "backward weights, max_pool",
+        [=](const Frame& frame) {
+          conv2d_max_pool_backward(shape, frame.at(x), frame.at(dy),
+                                   reinterpret_cast<const std::int32_t*>(frame.address(winners)),
+                                   frame.at(dweight), has_bias ? frame.at(dbias) : nullptr);
+        },
+        {x.ref, dy.ref, winners}, {}, flops, completes);
+  });
+}
+
+}  // namespace convoke::nn
