@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
@@ -32,6 +34,17 @@ void warn(const train::Machine& machine, int threads) {
     warnings.push_back(std::move(launcher));
   }
   for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
+// The result would be right, but bought with cores that do nothing.
+void warn_of_idle_workers(const train::Job& job, std::int64_t ranks) {
+  const std::int64_t lanes = job.engine.batch / job.engine.lane;
+  const std::int64_t workers = std::max<std::int64_t>(1, ranks / job.members) * job.engine.threads;
+  if (workers <= lanes) return;
+  fmt::print(stderr,
+             "warning: a step of {} samples is {} lane{} of {}, so {} of its {} worker threads stay idle\n"
+             "  hint: fewer ranks or threads, a larger train.batch or a smaller train.lane\n",
+             job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers);
 }
 
 // The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
@@ -94,6 +107,7 @@ int train(const TrainOptions& options) {
     return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
   }();
   const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
+  if (world.root()) warn_of_idle_workers(job, world.size());
 
   // 4. Who trains together: one group per member (one group of all ranks when synchronous).
   const train::Groups groups = train::split(world, job.members);

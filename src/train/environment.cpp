@@ -33,7 +33,6 @@ Value::Array placements(const Machine& machine) {
 }  // namespace
 
 std::string convoke_version() { return CONVOKE_VERSION; }
-std::string build_description() { return CONVOKE_GIT_DESCRIBE; }
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
