@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NAMES = {"convoke": "Convoke", "tensorflow": "TensorFlow", "pytorch": "PyTorch"}
 COLOURS = {"convoke": "#0b6e99", "tensorflow": "#b5b5b5", "pytorch": "#d0d0d0"}
-# Network, its batch by system (each its better one of 64 and 512), cores.
+# Network, its batch by system (of 64 and 512 the better one for each), cores.
 CASES = [
     ("mnist-ensemble", "93k CNN", {"convoke": 64, "tensorflow": 64, "pytorch": 64}, 1),
     ("mnist-ensemble", "93k CNN", {"convoke": 64, "tensorflow": 64, "pytorch": 64}, 2),
@@ -117,8 +117,6 @@ def main():
     rows, versions = [], {}
     for case in cases:
         label = f"{case[1]}, {case[3]} core{'s' if case[3] > 1 else ''}"
-        if len(set(case[2].values())) > 1:
-            label += " (best batch)"
         results = {s: [] for s in systems}
         for i in range(options.rounds):
             for s in systems:
@@ -127,8 +125,9 @@ def main():
                 print(f"{label}, round {i + 1} of {options.rounds}: {NAMES[s]} "
                       f"{results[s][-1]['images_per_second']:,.0f} images/s", file=sys.stderr)
         rows.append((label, results))
-    machine = f"{machine_name()}; {', '.join(v for v in versions.values() if v)}"
-    print(table(rows, systems) + f"\n\n{machine}; medians of {options.rounds} rounds in which all take turns")
+    machine = (f"{machine_name()}; {', '.join(v for v in versions.values() if v)}; medians of {options.rounds} rounds in "
+               "which all take turns")
+    print(f"{table(rows, systems)}\n\n{machine}")
     if options.svg:
         pathlib.Path(options.svg).write_text(svg(rows, systems, machine))
 
