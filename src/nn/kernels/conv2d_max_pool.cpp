@@ -61,7 +61,7 @@ void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, c
             won = a[p] > best ? Ints{} + p : won;
             best = a[p] > best ? a[p] : best;
           }
-          store(y) = sum == sum ? best : sum;
+          store(y) = sum == sum ? best : sum;  // NOLINT(misc-redundant-expression)
           if (winners == nullptr) continue;
           *reinterpret_cast<Ints*>(winners) = won;
           winners += kPiece;
