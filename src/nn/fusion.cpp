@@ -65,18 +65,13 @@ class Fuser {
 
   /// conv2d + max_pool with a ReLU between or after, or none.
   bool take_conv2d_pool(const Node& conv) {
-    const Node* relu = sole_reader(conv.index, "relu");
-    const Node* pool = sole_reader(relu == nullptr ? conv.index : relu->index, "max_pool");
-    if (pool == nullptr || !suits_conv2d_max_pool(static_cast<const Conv2d&>(*conv.layer).options(),
-                                                  conv.inputs[0], graph_.node(conv.inputs[0]).shape[0],
-                                                  static_cast<const MaxPool&>(*pool->layer).options())) {
-      return false;
-    }
-    if (relu != nullptr) take_relu(conv.index, *relu);
+    const Node* between = sole_reader(conv.index, "relu");
+    const Node* pool = sole_reader(between == nullptr ? conv.index : between->index, "max_pool");
+    if (pool == nullptr || !suits_conv2d_max_pool(graph_, conv, *pool)) return false;
+    if (between != nullptr) take_relu(conv.index, *between);
     take_max_pool(conv.index, *pool);
-    if (relu != nullptr) return true;
-    relu = sole_reader(pool->index, "relu");
-    if (relu != nullptr) take_relu(conv.index, *relu);
+    const Node* after = between == nullptr ? sole_reader(pool->index, "relu") : nullptr;
+    if (after != nullptr) take_relu(conv.index, *after);
     return true;
   }
 

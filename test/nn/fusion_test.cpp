@@ -114,6 +114,7 @@ TEST_CASE("conv2d + max_pool of the network's input in one pass, ReLU between, a
   const Extent image(8, 7);
   check(image, 1, {.filters = 16}, [&](Symbol x) { return conv2d(between(x), same(7)); },
         {"relu_1", "max_pool_1"});
+  check(image, 1, {.filters = 16}, [&](Symbol x) { return relu(between(x)); }, {"relu_1", "max_pool_1"});
   // What the kernel does not do stays two passes.
   check(image, 5, {.filters = 16}, between, {"relu_1"});
   check(image, 1, {.filters = 20}, between, {"relu_1"});

@@ -10,8 +10,6 @@ struct Conv2dMaxPoolShape {
   std::int64_t samples, channels, height, width;  ///< of x: plain (N, C, H, W)
   std::int64_t filters;                           ///< F, a multiple of 16
   std::int64_t out_height, out_width;             ///< of y: (N, F / 16, H', W', 16), oneDNN's nChw16c
-
-  std::int64_t outputs() const { return samples * filters * out_height * out_width; }
 };
 
 /// y = max over 2 x 2 of (x * weight + bias); with `relu`, max(that, 0). `weight`: (3, 3, C, F); `bias`: (F),
@@ -20,7 +18,8 @@ struct Conv2dMaxPoolShape {
 void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
                              const float* bias, float* y, std::int32_t* winners, bool relu);
 
-/// dweight, (3, 3, C, F), and dbias, (F), may be null: d loss / d weight and bias from dy = d loss / d y.
+/// dweight, (3, 3, C, F), and dbias, (F), which may be null: d loss / d weight and bias from dy = d loss / d
+/// y.
 void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
                               const std::int32_t* winners, float* dweight, float* dbias);
 

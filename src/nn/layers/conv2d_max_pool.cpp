@@ -1,16 +1,17 @@
 #include "nn/layers/conv2d_max_pool.hpp"
 
+#include "convoke/nn/layers/pool.hpp"
 #include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/plan_builder.hpp"
 
 namespace convoke::nn {
 
-bool suits_conv2d_max_pool(const Conv2dOptions& conv, std::size_t input, std::int64_t channels,
-                           const PoolOptions& pool) {
-  return input == 0 && channels <= 4 && conv.filters % 16 == 0 && conv.kernel == Extent(3) &&
-         conv.stride == Extent(1) && conv.dilation == Extent(1) && conv.groups == 1 &&
-         conv.padding == Padding::valid() && pool.size == Extent(2) && pool.stride == Extent(2) &&
-         pool.padding == Padding::valid();
+bool suits_conv2d_max_pool(const Graph& graph, const Node& conv, const Node& pool) {
+  const Conv2dOptions& o = static_cast<const Conv2d&>(*conv.layer).options();
+  const auto& windows = static_cast<const MaxPool&>(*pool.layer);
+  return conv.inputs[0] == 0 && graph.node(0).shape[0] <= 4 && o.filters % 16 == 0 && o.kernel == Extent(3) &&
+         o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1 && o.padding == Padding::valid() &&
+         windows.tiles() && windows.options().size == Extent(2);
 }
 
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
