@@ -3,6 +3,6 @@
 execute_process(COMMAND git describe --always --dirty --tags WORKING_DIRECTORY ${SOURCE}
                 OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include "convoke/train/environment.hpp"
-std::string convoke::train::build_description() { return "@revision@"; }
+#include "convoke/run/environment.hpp"
+std::string convoke::run::build_description() { return "@revision@"; }
 ]])

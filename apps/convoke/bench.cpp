@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "convoke/core/random.hpp"
+#include "convoke/engine/lane_engine.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/train/lane_engine.hpp"
-#include "convoke/train/machine.hpp"
-#include "convoke/train/phases.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/run/phases.hpp"
 #include "job.hpp"
 #include "start.hpp"
 
@@ -105,7 +105,7 @@ int bench(const BenchOptions& options) {
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const train::Machine machine = train::survey(world);
+  const run::Machine machine = run::survey(world);
   const int threads = machine.threads_for(recipe.run.threads);
   const bool together = recipe.train.mode == "sync";
   const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());
@@ -121,7 +121,7 @@ int bench(const BenchOptions& options) {
       {random.bytes, random.labels}, graph.input_shape(),
       {std::vector<float>(channels, 1.0F / 255), std::vector<float>(channels, 0.0F)});
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
-  train::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
+  engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
   std::iota(ids.begin(), ids.end(), 0U);
   std::int64_t next = 0;
@@ -137,7 +137,7 @@ int bench(const BenchOptions& options) {
   const double first_step = seconds_since_start() - session.init_seconds();
   for (int i = 0; i < 3; ++i) step();
   world.barrier();
-  const train::Stopwatch trial;
+  const run::Stopwatch trial;
   step();
   std::array<double, 1> one{trial.seconds()};
   world.max(one);
@@ -145,7 +145,7 @@ int bench(const BenchOptions& options) {
   std::vector<double> rates;
   for (int round = 0; round < options.rounds; ++round) {
     world.barrier();
-    const train::Stopwatch watch;
+    const run::Stopwatch watch;
     for (std::int64_t i = 0; i < steps; ++i) step();
     std::array<double, 1> slowest{watch.seconds()};
     world.max(slowest);
@@ -154,7 +154,7 @@ int bench(const BenchOptions& options) {
 
   // 4. The bare primitives of the same plan, while the other ranks wait.
   std::array<double, 2> worst{first_step,
-                              static_cast<double>(train::peak_resident_bytes()) / (1024.0 * 1024.0)};
+                              static_cast<double>(run::peak_resident_bytes()) / (1024.0 * 1024.0)};
   world.max(worst);
   Bound bound;
   if (world.root()) {

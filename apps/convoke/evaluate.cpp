@@ -8,9 +8,9 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/run/node_storage.hpp"
 #include "convoke/train/fit.hpp"
-#include "convoke/train/machine.hpp"
-#include "convoke/train/node_storage.hpp"
 #include "convoke/train/summary.hpp"
 #include "models.hpp"
 
@@ -51,15 +51,15 @@ int evaluate(const EvaluateOptions& options) {
   // 1. The models, and who evaluates them.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const train::Machine machine = train::survey(world);
-  const std::filesystem::path file = train::find_model_file(options.model);
-  const train::ModelSet models = train::load_models(file);
+  const run::Machine machine = run::survey(world);
+  const std::filesystem::path file = run::find_model_file(options.model);
+  const run::ModelSet models = run::load_models(file);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const std::string rule = voting_rule(options.rule, recipe);
 
   // 2. The samples: one copy per node.
   const mpi::Communicator node = world.split_node();
-  train::NodeStorage memory(node);
+  run::NodeStorage memory(node);
   const data::Dataset dataset =
       data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
@@ -67,12 +67,12 @@ int evaluate(const EvaluateOptions& options) {
                                  models.description.normalization);
 
   // 3. Every rank its part of the samples, all members on each.
-  const train::Stopwatch watch;
-  train::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  const run::Stopwatch watch;
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);
   std::vector<std::int64_t> members;
-  for (const train::Member& member : models.members) members.push_back(member.index);
+  for (const run::Member& member : models.members) members.push_back(member.index);
   const train::Evaluation evaluation = train::evaluate(
       evaluator, static_cast<std::int64_t>(members.size()),
       [&](std::int64_t m) {

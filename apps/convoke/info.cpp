@@ -4,8 +4,8 @@
 
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/train/environment.hpp"
-#include "convoke/train/machine.hpp"
+#include "convoke/run/environment.hpp"
+#include "convoke/run/machine.hpp"
 
 namespace convoke::app {
 namespace {
@@ -19,13 +19,13 @@ constexpr const char* kExamples = R"(Examples:
 
 void line(const char* what, const std::string& value) { fmt::print("{:<18} {}\n", what, value); }
 
-void print_placements(const train::Machine& machine, int requested) {
+void print_placements(const run::Machine& machine, int requested) {
   fmt::print("\n{:>5}  {:<20} {:>7}  {}\n", "rank", "host", "threads", "cores");
   for (int rank = 0; rank < machine.ranks; ++rank) {
-    const train::Machine seen = train::machine_of(machine.placements, rank);
-    const train::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
+    const run::Machine seen = run::machine_of(machine.placements, rank);
+    const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
     fmt::print("{:>5}  {:<20} {:>7}  {}\n", rank, placement.host, seen.threads_for(requested),
-               train::format_ranges(placement.cores));
+               run::format_ranges(placement.cores));
   }
 }
 
@@ -41,18 +41,18 @@ void add_info(CLI::App& parser, InfoOptions& options) {
 int info(const InfoOptions& options) {
   // 1. Who runs where.
   mpi::Session session;
-  const train::Machine machine = train::survey(session.world());
+  const run::Machine machine = run::survey(session.world());
   if (!session.world().root()) return EXIT_SUCCESS;
 
   // 2. What was built, and with what.
   const nn::Backend backend = nn::backend();
-  const std::string described = train::build_description();
-  line("convoke", train::convoke_version() + (described.empty() ? "" : " (" + described + ")"));
+  const std::string described = run::build_description();
+  line("convoke", run::convoke_version() + (described.empty() ? "" : " (" + described + ")"));
   line("build", CONVOKE_BUILD_TYPE);
   line("oneDNN", backend.version);
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());
-  line("processor", train::cpu_model());
+  line("processor", run::cpu_model());
   line("ranks", fmt::format("{} on {} host{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s"));
 
   // 3. Which cores each rank may use, and what would spoil a run.

@@ -22,7 +22,7 @@ bool among(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void flatten(const Settings& settings, const std::string& prefix, train::Mathematics& flat) {
+void flatten(const Settings& settings, const std::string& prefix, run::Mathematics& flat) {
   for (const auto& [key, value] : settings.entries()) {
     if (const Settings* table = value.table()) {
       flatten(*table, prefix + key + ".", flat);
@@ -32,16 +32,16 @@ void flatten(const Settings& settings, const std::string& prefix, train::Mathema
   }
 }
 
-train::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& job,
-                                  const std::string& content_hash) {
-  train::Mathematics all;
+run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& job,
+                                const std::string& content_hash) {
+  run::Mathematics all;
   flatten(recipe.settings(), "", all);
   const auto schedule = std::find_if(all.begin(), all.end(),
                                      [](const auto& entry) { return entry.first == "train.schedule.name"; });
   const std::string_view name =
       schedule == all.end() ? "constant"
                             : std::string_view(schedule->second).substr(1, schedule->second.size() - 2);
-  train::Mathematics kept;
+  run::Mathematics kept;
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
@@ -58,7 +58,7 @@ train::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job
 
 }  // namespace
 
-train::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
+engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
   return {.batch = recipe.train.batch,
           .lane = recipe.lane(),
           .seed = recipe.seed,

@@ -6,7 +6,7 @@
 namespace convoke::app {
 
 /// A recipe as the engine takes it, with `threads` workers per rank.
-train::EngineOptions engine_options(const recipe::Recipe& recipe, int threads);
+engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads);
 
 /// A recipe as the trainer takes it: on this dataset, with so many threads per rank and ranks. Throws Error
 /// if dataset and model do not fit.

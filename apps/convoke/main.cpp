@@ -12,7 +12,7 @@
 #include "compare.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/train/environment.hpp"
+#include "convoke/run/environment.hpp"
 #include "evaluate.hpp"
 #include "info.hpp"
 #include "predict.hpp"
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
       "Convoke trains convolutional networks on the cores of a CPU cluster: ranks sum their gradients or "
       "cast their votes.",
       "convoke");
-  parser.set_version_flag("--version", "convoke " + convoke::train::convoke_version());
+  parser.set_version_flag("--version", "convoke " + convoke::run::convoke_version());
   parser.footer(kExamples);
   parser.require_subcommand(1);
   parser.failure_message([](const CLI::App* app, const CLI::Error& error) {

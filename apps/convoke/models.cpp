@@ -18,7 +18,7 @@ std::string voting_rule(const std::string& rule, const std::optional<recipe::Rec
   return chosen;
 }
 
-std::string describe(const std::filesystem::path& model_file, const train::ModelSet& models) {
+std::string describe(const std::filesystem::path& model_file, const run::ModelSet& models) {
   return models.members.size() == 1
              ? fmt::format("{}: one model", model_file.string())
              : fmt::format("{}: ensemble of {}", model_file.string(), models.members.size());

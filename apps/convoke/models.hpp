@@ -4,7 +4,7 @@
 #include <string>
 
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/train/model_file.hpp"
+#include "convoke/run/model_file.hpp"
 
 // What commands that use trained models have in common.
 
@@ -18,6 +18,6 @@ std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_f
 std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe);
 
 /// "model.h5: one model" or "ensemble.h5: ensemble of 4".
-std::string describe(const std::filesystem::path& model_file, const train::ModelSet& models);
+std::string describe(const std::filesystem::path& model_file, const run::ModelSet& models);
 
 }  // namespace convoke::app

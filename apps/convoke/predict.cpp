@@ -6,10 +6,10 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/npy.hpp"
+#include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/train/atomic_file.hpp"
-#include "convoke/train/evaluator.hpp"
-#include "convoke/train/machine.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "models.hpp"
 #include "samples_from.hpp"
@@ -48,14 +48,14 @@ void append(Prediction& all, const vote::Ballots& ballots, vote::Rule rule) {
 
 // Samples begin .. end - 1 of all sources one after the other, in pieces that bound the memory.
 Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
-                         train::Evaluator& evaluator, const train::ModelSet& models, vote::Rule rule) {
+                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule) {
   constexpr std::int64_t kPiece = 4096;
   std::vector<float> samples;
   Prediction result;
   const auto flush = [&] {
     const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
     std::vector<float> ballots;
-    for (const train::Member& member : models.members) {
+    for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
       const std::vector<float> rows = evaluator.predict(samples);
       ballots.insert(ballots.end(), rows.begin(), rows.end());
@@ -108,7 +108,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
-                   const train::ModelDescription& model) {
+                   const run::ModelDescription& model) {
   const std::int64_t classes = model.classes();
   std::string csv = "input,index,label,class";
   for (std::int64_t c = 0; c < classes; ++c) csv += "," + quoted("p(" + model.class_name(c) + ")");
@@ -136,7 +136,7 @@ void write_npy(const std::filesystem::path& file, const Prediction& prediction, 
     const auto row = prediction.probabilities.begin() + static_cast<std::ptrdiff_t>(i * width);
     table.insert(table.end(), row, row + classes);
   }
-  train::replace_file(file, [&](const std::filesystem::path& temporary) {
+  run::replace_file(file, [&](const std::filesystem::path& temporary) {
     data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + classes},
                          table);
   });
@@ -169,9 +169,9 @@ int predict(const PredictOptions& options) {
   }
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const train::Machine machine = train::survey(world);
-  const std::filesystem::path file = train::find_model_file(options.model);
-  const train::ModelSet models = train::load_models(file);
+  const run::Machine machine = run::survey(world);
+  const std::filesystem::path file = run::find_model_file(options.model);
+  const run::ModelSet models = run::load_models(file);
   const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe_beside(file)));
   std::vector<SampleSource> sources;
   std::int64_t count = 0;
@@ -181,7 +181,7 @@ int predict(const PredictOptions& options) {
   }
 
   // 2. Every rank its part of the samples.
-  train::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
   const Prediction all = gather(predict_range(sources, begin, end, evaluator, models, rule), world);
@@ -191,7 +191,7 @@ int predict(const PredictOptions& options) {
   if (extension == ".npy") {
     write_npy(options.output, all, models.description.classes());
   } else if (extension == ".csv") {
-    train::replace_text(options.output, to_csv(all, sources, models.description));
+    run::replace_text(options.output, to_csv(all, sources, models.description));
   } else {
     fmt::print("{}", to_csv(all, sources, models.description));
   }

@@ -38,7 +38,7 @@ std::vector<float> normalise(std::span<const T> values, const Shape& sample, boo
   return inputs;
 }
 
-SampleSource from_npy(const std::string& file, const train::ModelDescription& model) {
+SampleSource from_npy(const std::string& file, const run::ModelDescription& model) {
   auto array = std::make_shared<const data_prep::NpyArray>(data_prep::read_npy(file));
   const Shape sample = model.graph.input_shape();
   const std::vector<std::int64_t>& extents = array->shape.extents();
@@ -64,7 +64,7 @@ SampleSource from_npy(const std::string& file, const train::ModelDescription& mo
 }
 
 SampleSource from_dataset(const std::string& file, const std::string& split,
-                          const train::ModelDescription& model) {
+                          const run::ModelDescription& model) {
   auto dataset = std::make_shared<const data::Dataset>(data::Dataset::open(file, {split}));
   train::require_fit(model, "this file", dataset->info(), file);
   const Shape sample = model.graph.input_shape();
@@ -78,7 +78,7 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
           }};
 }
 
-SampleSource from_image(const std::string& file, const train::ModelDescription& model) {
+SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
   const Shape sample = model.graph.input_shape();
   return {file, 1, [file, sample, normalization = model.normalization](std::int64_t, std::int64_t) {
             data_prep::Image image = data_prep::decode_image(file, sample[0]);
@@ -98,7 +98,7 @@ bool ends_with(const std::string& name, std::string_view ending) {
 }  // namespace
 
 SampleSource samples_from(const std::string& input, const std::string& split,
-                          const train::ModelDescription& model) {
+                          const run::ModelDescription& model) {
   if (model.graph.input_shape().rank() != 3) {
     throw Error(fmt::format("the model takes samples of shape {}; only images can be predicted so far",
                             model.graph.input_shape().to_string()));

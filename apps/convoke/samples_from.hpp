@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/train/model_file.hpp"
+#include "convoke/run/model_file.hpp"
 
 namespace convoke::app {
 
@@ -21,6 +21,6 @@ struct SampleSource {
 /// channel, (N, H, W); or `split` of a dataset (.h5). Throws Error naming the file where it does not fit the
 /// model.
 SampleSource samples_from(const std::string& input, const std::string& split,
-                          const train::ModelDescription& model);
+                          const run::ModelDescription& model);
 
 }  // namespace convoke::app

@@ -1,11 +1,11 @@
 #include "start.hpp"
 
-#include "convoke/train/phases.hpp"
+#include "convoke/run/phases.hpp"
 
 namespace convoke::app {
 namespace {
 
-const train::Stopwatch kSinceStart;  // runs from static initialisation, just before main
+const run::Stopwatch kSinceStart;  // runs from static initialisation, just before main
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/text.hpp"
-#include "convoke/nn/network.hpp"
+#include "convoke/nn/plan/network.hpp"
 #include "convoke/recipe/recipe.hpp"
 
 namespace convoke::app {

@@ -7,10 +7,10 @@
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/train/atomic_file.hpp"
-#include "convoke/train/collective.hpp"
-#include "convoke/train/environment.hpp"
-#include "convoke/train/node_storage.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/environment.hpp"
+#include "convoke/run/node_storage.hpp"
 #include "convoke/train/summary.hpp"
 #include "job.hpp"
 #include "start.hpp"
@@ -28,7 +28,7 @@ constexpr const char* kExamples = R"(Examples:
 SIGTERM, SIGUSR1 or Ctrl-C: checkpoint and end with exit code 85.
 )";
 
-void warn(const train::Machine& machine, int threads) {
+void warn(const run::Machine& machine, int threads) {
   std::vector<std::string> warnings = machine.findings(threads);
   if (std::string launcher = mpi::launcher_warning(machine.ranks); !launcher.empty()) {
     warnings.push_back(std::move(launcher));
@@ -49,23 +49,23 @@ void warn_of_idle_workers(const train::Job& job, std::int64_t ranks) {
 
 // The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
 // explained.
-void describe_run(const train::RunFolder& folder, const train::Job& job, const train::Machine& machine,
+void describe_run(const run::RunFolder& folder, const train::Job& job, const run::Machine& machine,
                   const mpi::Communicator& world) {
-  train::on_root(world, [&] {
-    train::replace_text(folder.file("recipe.toml"), job.recipe);
-    train::replace_text(folder.file("environment.json"),
-                        metrics::to_json(train::environment(machine, job.engine.threads), true) + "\n");
+  run::on_root(world, [&] {
+    run::replace_text(folder.file("recipe.toml"), job.recipe);
+    run::replace_text(folder.file("environment.json"),
+                      metrics::to_json(run::environment(machine, job.engine.threads), true) + "\n");
     return std::string();
   });
 }
 
-int stopped(const train::RunFolder& folder, const TrainOptions& options, const mpi::Communicator& world) {
+int stopped(const run::RunFolder& folder, const TrainOptions& options, const mpi::Communicator& world) {
   if (world.root()) {
     fmt::print(
         "Stopped by a signal; checkpoints are in {}\nGo on with: convoke train {} --output {} --resume\n",
         folder.checkpoints().string(), options.recipe, folder.path().string());
   }
-  return train::kExitRequeue;
+  return run::kExitRequeue;
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void add_train(CLI::App& parser, TrainOptions& options) {
 
 int train(const TrainOptions& options) {
   const double seconds_before = seconds_since_start();
-  train::Phases phases;
+  run::Phases phases;
 
   // 1. What to do: the recipe, with the command line's changes, checked as a whole.
   recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
@@ -92,18 +92,18 @@ int train(const TrainOptions& options) {
   // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const train::StopSignals signals;
-  const train::Machine machine = train::survey(world);
+  const run::StopSignals signals;
+  const run::Machine machine = run::survey(world);
   if (world.root()) warn(machine, recipe.run.threads);
   world.barrier();
-  const train::Stopwatch makespan;
+  const run::Stopwatch makespan;
 
   // 3. What to learn from: one copy of the samples per node.
   const mpi::Communicator node = world.split_node();
-  train::NodeStorage training_memory(node);
+  run::NodeStorage training_memory(node);
   recipe.data.path = std::filesystem::absolute(recipe::resolve_dataset(recipe)).string();
   const data::Dataset dataset = [&] {
-    const train::Timed timed(phases.load);
+    const run::Timed timed(phases.load);
     return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
   }();
   const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
@@ -113,7 +113,7 @@ int train(const TrainOptions& options) {
   const train::Groups groups = train::split(world, job.members);
 
   // 5. Train. A member that fails leaves the vote, never the job.
-  const train::RunFolder folder = train::RunFolder::create(job.name, options.output, options.resume, world);
+  const run::RunFolder folder = run::RunFolder::create(job.name, options.output, options.resume, world);
   describe_run(folder, job, machine, world);
   const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
                                  job.model.normalization);
@@ -122,9 +122,9 @@ int train(const TrainOptions& options) {
   if (training.interrupted) return stopped(folder, options, world);
 
   // 6. Gather, vote, judge.
-  train::NodeStorage test_memory(node);
+  run::NodeStorage test_memory(node);
   const data::Dataset test = [&] {
-    const train::Timed timed(phases.load);
+    const run::Timed timed(phases.load);
     return data::Dataset::open(recipe.data.path, {recipe.data.test_split}, test_memory.storage());
   }();
   const data::BatchLoader test_loader(test.split(recipe.data.test_split), job.model.graph.input_shape(),
@@ -136,9 +136,9 @@ int train(const TrainOptions& options) {
   const train::Cost cost = train::cost_of(makespan.seconds(), job.engine.threads, phases, world);
 
   // 7. Say it.
-  train::on_root(world, [&] {
-    train::replace_text(folder.file("summary.json"),
-                        metrics::to_json(train::summary(job, verdict, cost), true) + "\n");
+  run::on_root(world, [&] {
+    run::replace_text(folder.file("summary.json"),
+                      metrics::to_json(train::summary(job, verdict, cost), true) + "\n");
     fmt::print("{}\nrun folder: {}\n", train::summary_text(job, verdict, cost), folder.path().string());
     return std::string();
   });

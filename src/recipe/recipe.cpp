@@ -73,7 +73,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 
 nn::Graph Recipe::graph() const { return nn::build_graph(Shape(model.input), model.layers); }
 
-std::int64_t Recipe::lane() const { return train.lane == 0 ? train::auto_lane(train.batch) : train.lane; }
+std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }
 
 Settings Recipe::settings() const {
   return {{"name", name},

@@ -12,8 +12,8 @@ namespace convoke::recipe {
 namespace {
 
 constexpr std::array kModes{Name{"sync"}, Name{"ensemble"}};
-constexpr std::array<Named<train::Reduction>, 2> kReductions{
-    {{"fast", train::Reduction::kFast}, {"exact", train::Reduction::kExact}}};
+constexpr std::array<Named<engine::Reduction>, 2> kReductions{
+    {{"fast", engine::Reduction::kFast}, {"exact", engine::Reduction::kExact}}};
 constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
     {{"auto", nn::ConvolutionChoice::kAuto},
      {"direct", nn::ConvolutionChoice::kDirect},
@@ -75,7 +75,7 @@ std::string name_of(const Table& table, T value) {
 
 }  // namespace
 
-std::string to_string(train::Reduction reduction) { return name_of(kReductions, reduction); }
+std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }
 std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
 
 TrainRecipe read_train(const TomlDocument& document) {

@@ -9,7 +9,7 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/run_log.hpp"
-#include "convoke/train/collective.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::train {
 namespace {
@@ -18,7 +18,7 @@ std::string title_of(const Job& job, std::int64_t member) {
   return job.members == 1 ? job.name : fmt::format("{} member {}/{}", job.name, member + 1, job.members);
 }
 
-std::filesystem::path checkpoint_folder(const Job& job, const RunFolder& folder, std::int64_t member) {
+std::filesystem::path checkpoint_folder(const Job& job, const run::RunFolder& folder, std::int64_t member) {
   return job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
 }
 
@@ -26,10 +26,10 @@ struct Turn {
   const Job& job;
   const data::BatchLoader& loader;
   const mpi::Communicator& group;
-  const RunFolder& folder;
+  const run::RunFolder& folder;
   bool resume;
   bool show;
-  Phases& phases;
+  run::Phases& phases;
 };
 
 TrainedMember train_member(const Turn& turn, std::int64_t member,
@@ -50,9 +50,9 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
   std::optional<Trainer> trainer;
   {
-    const Timed timed(turn.phases.load);
-    Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
-                            canonical_parameters(job.model.graph), job.mathematics, job.recipe);
+    const run::Timed timed(turn.phases.load);
+    run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
+                                 engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe);
     trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{progress, log},
                     turn.phases);
     if (turn.resume) trainer->resume();
@@ -122,8 +122,8 @@ void append_lines_of_others(std::vector<Settings> lines, metrics::RunLog* log,
 }  // namespace
 
 Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
-                       const mpi::Communicator& world, const RunFolder& folder, bool resume, bool quiet,
-                       Phases& phases) {
+                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
+                       run::Phases& phases) {
   // metrics.jsonl has one writer: whole lines appended by several hosts are not safe on a network file
   // system.
   std::optional<metrics::RunLog> file;
@@ -141,7 +141,7 @@ Training train_members(const Job& job, const data::BatchLoader& loader, const Gr
     if (training.members.back().interrupted) break;
   }
   const bool stopped = !training.members.empty() && training.members.back().interrupted;
-  training.interrupted = any_of(world, stopped);
+  training.interrupted = run::any_of(world, stopped);
   append_lines_of_others(std::move(lines), file ? &*file : nullptr, world);
   return training;
 }

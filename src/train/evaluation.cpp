@@ -16,7 +16,7 @@ std::vector<std::int64_t> member_sums(const vote::Ballots& ballots, std::span<co
   for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
     for (std::size_t i = 0; i < truth.size(); ++i, row += ballots.classes) {
       sums[2 * m] += labels[m * truth.size() + i] == truth[i];
-      sums[2 * m + 1] += fixed_loss(row[truth[i]]);
+      sums[2 * m + 1] += engine::fixed_loss(row[truth[i]]);
     }
   }
   return sums;
@@ -28,12 +28,12 @@ const RuleOutcome& Evaluation::rule(const std::string& name) const {
   return find_in(rules, name, "voting rule");
 }
 
-Evaluation evaluate(Evaluator& evaluator, std::int64_t members,
+Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                     const mpi::Communicator& group) {
   if (ids.empty()) throw Error("there are no samples to evaluate on");
-  const std::span<const std::uint32_t> mine = part_of(group, ids);
+  const std::span<const std::uint32_t> mine = engine::part_of(group, ids);
   std::vector<std::int32_t> truth;
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
@@ -57,7 +57,7 @@ Evaluation evaluate(Evaluator& evaluator, std::int64_t members,
   Evaluation result{.samples = samples, .members = {}, .rules = {}, .disagreement = disagreement.mean()};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(sums[2 * m]) / static_cast<double>(samples),
-                              loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});
+                              engine::loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});
   }
   std::vector<std::int32_t> elected(mine.size());
   for (const std::string& name : vote::rule_names()) {

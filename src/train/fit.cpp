@@ -8,7 +8,7 @@
 
 namespace convoke::train {
 
-void require_fit(const ModelDescription& model, const std::string& model_name,
+void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file) {
   if (model.graph.input_shape() != dataset.sample_shape) {
     throw Error(

@@ -4,8 +4,8 @@
 
 namespace convoke::train {
 
-EngineOptions Job::engine_for(std::uint64_t seed) const {
-  EngineOptions options = engine;
+engine::EngineOptions Job::engine_for(std::uint64_t seed) const {
+  engine::EngineOptions options = engine;
   options.seed = seed;
   return options;
 }

@@ -17,7 +17,7 @@ Settings epoch_record(std::int64_t member, const metrics::EpochFields& epoch) {
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {
   Value::Array accuracies;
   Value::Array losses;
-  for (const Score& member : evaluation.members) {
+  for (const engine::Score& member : evaluation.members) {
     accuracies.emplace_back(member.accuracy);
     losses.emplace_back(member.loss);
   }

@@ -42,11 +42,12 @@ Value::Array member_facts(const Verdict& verdict) {
 
 }  // namespace
 
-Cost cost_of(double makespan_seconds, int threads, const Phases& phases, const mpi::Communicator& world) {
+Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases,
+             const mpi::Communicator& world) {
   std::int64_t cores = threads;
   world.sum(std::span<std::int64_t>(&cores, 1));
   double largest[] = {makespan_seconds, static_cast<double>(threads),
-                      static_cast<double>(peak_resident_bytes())};
+                      static_cast<double>(run::peak_resident_bytes())};
   world.max(largest);
   return {.ranks = world.size(),
           .threads = static_cast<int>(largest[1]),
@@ -85,7 +86,7 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
   Settings result{{"name", job.name},
                   {"mode", job.ensemble ? "ensemble" : "sync"},
-                  {"reduction", job.engine.reduction == Reduction::kExact ? "exact" : "fast"},
+                  {"reduction", job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast"},
                   {"seed", static_cast<std::int64_t>(job.engine.seed)},
                   {"ranks", cost.ranks},
                   {"threads", cost.threads},
@@ -138,12 +139,12 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 }
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
-  const Phases& phases = cost.phases;
+  const run::Phases& phases = cost.phases;
   std::string text = fmt::format(
       "{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name,
       job.ensemble ? fmt::format("ensemble of {}", job.members) : std::string("one synchronous model"),
       cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
-      job.engine.reduction == Reduction::kExact ? "exact" : "fast");
+      job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(
       "  makespan      {:.2f} s   (load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
       "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",

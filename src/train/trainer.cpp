@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/train/collective.hpp"
-#include "convoke/train/engine_state.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/engine_state.hpp"
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                 const mpi::Communicator& group, Checkpoints checkpoints, Reports reports, Phases& phases)
+                 const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports,
+                 run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       loader_(loader),
@@ -19,7 +20,7 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       checkpoints_(std::move(checkpoints)),
       reports_(std::move(reports)),
       phases_(phases),
-      parameters_(canonical_parameters(job.model.graph)),
+      parameters_(engine::canonical_parameters(job.model.graph)),
       engine_(job.model.graph, job.engine_for(assignment.seed), loader, *job.optimizer, group),
       stop_(group) {}
 
@@ -35,7 +36,7 @@ Outcome Trainer::run() {
           .epochs_done = state_.epochs_done,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
-          .parameters = unpack(parameters_, engine_.layout(), engine_.parameters())};
+          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.parameters())};
 }
 
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
@@ -69,8 +70,8 @@ void Trainer::show(double images_per_second) {
 double Trainer::take_step(std::span<const std::uint32_t> ids) {
   const double rate = job_.learning_rate *
                       job_.schedule->factor(state_.updates, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
-  const Stopwatch watch;
-  const LaneEngine::StepResult result =
+  const run::Stopwatch watch;
+  const engine::LaneEngine::StepResult result =
       engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate);
   const double seconds = watch.seconds();
   phases_.steps += seconds;
@@ -101,7 +102,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
   if (!assignment_.validation.empty()) {
-    const Score validation = validate();
+    const engine::Score validation = validate();
     line.validation_loss = validation.loss;
     line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
     state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
@@ -113,31 +114,31 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
   if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
 }
 
-Score Trainer::validate() {
-  const Timed timed(phases_.evaluation);
-  if (!evaluator_) evaluator_.emplace(job_.model.graph, evaluator_options(job_.engine));
-  evaluator_->load(unpack(parameters_, engine_.layout(), engine_.parameters()));
-  return score(*evaluator_, loader_, assignment_.validation, group_);
+engine::Score Trainer::validate() {
+  const run::Timed timed(phases_.evaluation);
+  if (!evaluator_) evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine));
+  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.parameters()));
+  return engine::score(*evaluator_, loader_, assignment_.validation, group_);
 }
 
 void Trainer::save_checkpoint() {
-  const Timed timed(phases_.checkpoint);
+  const run::Timed timed(phases_.checkpoint);
   if (!group_.root()) return;
-  capture(engine_, job_.optimizer->state_slots(), parameters_, state_);
+  run::capture(engine_, job_.optimizer->state_slots(), parameters_, state_);
   checkpoints_.save(state_);
   state_.parameters = {};
   state_.optimizer = {};
 }
 
 void Trainer::resume() {
-  const std::string bytes = on_root(group_, [&] {
-    const std::optional<CheckpointState> newest =
+  const std::string bytes = run::on_root(group_, [&] {
+    const std::optional<run::CheckpointState> newest =
         checkpoints_.newest([&](const auto& why) { reports_.progress.note(why); });
-    return newest ? to_bytes(*newest) : std::string();
+    return newest ? run::to_bytes(*newest) : std::string();
   });
   if (bytes.empty()) return;
-  state_ = checkpoint_from_bytes(bytes);
-  restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
+  state_ = run::checkpoint_from_bytes(bytes);
+  run::restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
   reports_.progress.note(
       fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
 }

@@ -7,18 +7,19 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/run_log.hpp"
-#include "convoke/train/collective.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
 namespace {
 
-void write_models(const Job& job, const std::vector<const Member*>& voters, const RunFolder& folder) {
+void write_models(const Job& job, const std::vector<const run::Member*>& voters,
+                  const run::RunFolder& folder) {
   if (!job.ensemble) {
-    write_model(folder.model(), job.model, voters.front()->parameters);
+    run::write_model(folder.model(), job.model, voters.front()->parameters);
     return;
   }
-  write_ensemble(folder.ensemble(), job.model, voters);
+  run::write_ensemble(folder.ensemble(), job.model, voters);
 }
 
 [[noreturn]] void nobody_left(const std::vector<TrainedMember>& members) {
@@ -38,12 +39,12 @@ std::int64_t Verdict::samples_processed() const {
 }
 
 Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
-                const data::BatchLoader& test, const RunFolder& folder, Phases& phases) {
+                const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases) {
   Verdict verdict;
   verdict.rule = job.rule;
-  std::vector<const Member*> voters;
+  std::vector<const run::Member*> voters;
   {
-    const Timed timed(phases.gather);
+    const run::Timed timed(phases.gather);
     verdict.members = gather(std::move(training.members), groups, world);
     for (const TrainedMember& member : verdict.members) {
       if (!member.failure.empty()) continue;
@@ -51,23 +52,23 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
       verdict.voters.push_back(member.model.index);
     }
     if (voters.empty()) nobody_left(verdict.members);
-    on_root(world, [&] {
+    run::on_root(world, [&] {
       write_models(job, voters, folder);
       return std::string();
     });
   }
-  const Timed timed(phases.evaluation);
-  Evaluator evaluator(job.model.graph, evaluator_options(job.engine));
+  const run::Timed timed(phases.evaluation);
+  engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine));
   verdict.test = evaluate_from_root(evaluator, voters, test, world);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
-  on_root(world, [&] {
+  run::on_root(world, [&] {
     metrics::RunLog(folder.metrics()).append(evaluation_record("test", verdict.test));
     return std::string();
   });
   return verdict;
 }
 
-Evaluation evaluate_from_root(Evaluator& evaluator, std::span<const Member* const> models,
+Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
                               const data::BatchLoader& loader, const mpi::Communicator& world) {
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);

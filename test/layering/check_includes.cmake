@@ -14,11 +14,13 @@ set(data_may core hdf5)
 set(sync_may core mpi)
 set(vote_may core)
 set(metrics_may core)
-set(train_may core mpi hdf5 nn optim data sync vote metrics)
+set(engine_may core mpi nn optim data sync)
+set(run_may ${engine_may} engine hdf5 metrics)
+set(train_may ${run_may} run vote)
 set(recipe_may ${train_may} train)
 set(data_prep_may core hdf5 data)
 set(apps_may ${recipe_may} recipe data_prep)
-set(areas core mpi hdf5 nn optim data sync vote metrics train recipe data_prep apps)
+set(areas core mpi hdf5 nn optim data sync vote metrics engine run train recipe data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area.
 set(third_party

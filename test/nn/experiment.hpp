@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convoke/core/aligned_buffer.hpp"
-#include "convoke/nn/network.hpp"
+#include "convoke/nn/plan/network.hpp"
 #include "reference.hpp"
 
 // A network on random parameters and data, beside its reference.

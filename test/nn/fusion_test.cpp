@@ -1,5 +1,5 @@
 // What fuse() decides, and that the fused plans compute what the unfused reference does.
-#include "nn/fusion.hpp"
+#include "nn/plan/fusion.hpp"
 
 #include <vector>
 

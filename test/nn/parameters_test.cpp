@@ -1,4 +1,4 @@
-#include "convoke/nn/parameters.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -14,7 +14,7 @@
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
-#include "nn/arena.hpp"
+#include "nn/plan/arena.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convoke/nn/graph.hpp"
-#include "convoke/nn/network.hpp"
+#include "convoke/nn/plan/network.hpp"
 
 /// What every layer means, as naive loops in double over plain (N, C, H, W): slow, unfused, nothing shared
 /// with src/nn but the graph.

@@ -10,7 +10,7 @@ using convoke::recipe::Recipe;
 using convoke::recipe::to_string;
 namespace data = convoke::data;
 namespace nn = convoke::nn;
-namespace train = convoke::train;
+namespace engine = convoke::engine;
 
 namespace {
 
@@ -89,7 +89,7 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.train.epochs == 5);
   CHECK(recipe.train.batch == 64);
   CHECK(recipe.train.lane == 0);
-  CHECK(recipe.train.reduction == train::Reduction::kFast);
+  CHECK(recipe.train.reduction == engine::Reduction::kFast);
   CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
   CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
   CHECK(recipe.train.learning_rate == 0.002);
@@ -100,7 +100,7 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.run.threads == 2);
   CHECK(recipe.run.checkpoint_every == 1);
   CHECK(recipe.run.bucket_kib == 0);
-  CHECK(recipe.lane() == train::auto_lane(64));
+  CHECK(recipe.lane() == engine::auto_lane(64));
 }
 
 TEST_CASE("the graph of a recipe has the parameters of its layers") {

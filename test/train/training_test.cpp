@@ -2,16 +2,18 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/train/collective.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/train/ensemble.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "tiny.hpp"
+#include "support/tiny.hpp"
 
 // Training as a whole, on 1 to 4 ranks: what comes out must not depend on them.
 
 using namespace convoke;
+using namespace convoke::engine;
+using namespace convoke::run;
 using namespace convoke::train;
 using mpi::Session;
 

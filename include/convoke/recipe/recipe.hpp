@@ -6,9 +6,9 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/data/epoch_plan.hpp"
+#include "convoke/engine/lane_engine.hpp"
 #include "convoke/nn/graph.hpp"
-#include "convoke/nn/parameters.hpp"
-#include "convoke/train/lane_engine.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::recipe {
 
@@ -31,7 +31,7 @@ struct TrainRecipe {
   std::int64_t epochs = 1;
   std::int64_t batch = 64;  ///< global batch; per member in an ensemble
   std::int64_t lane = 0;    ///< samples; 0: "auto"
-  train::Reduction reduction = train::Reduction::kFast;
+  engine::Reduction reduction = engine::Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   Settings optimizer;  ///< with name and learning_rate
   Settings schedule;
@@ -87,7 +87,7 @@ struct Recipe {
 std::filesystem::path resolve_dataset(const Recipe& recipe);
 
 /// Text <-> enum, for messages and files.
-std::string to_string(train::Reduction reduction);
+std::string to_string(engine::Reduction reduction);
 std::string to_string(nn::ConvolutionChoice convolution);
 std::string to_string(data::Sharding sharding);
 

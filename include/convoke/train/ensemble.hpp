@@ -5,16 +5,16 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/train/groups.hpp"
 #include "convoke/train/job.hpp"
-#include "convoke/train/run_folder.hpp"
 #include "convoke/train/trainer.hpp"
 
 namespace convoke::train {
 
 /// A member as it comes out of training.
 struct TrainedMember {
-  Member model;
+  run::Member model;
   std::string failure;  ///< why it has left the vote; empty if it has not
   bool interrupted = false;
   std::int64_t epochs_done = 0;
@@ -33,8 +33,8 @@ struct Training {
 /// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes
 /// wrong, on the ranks where it does.
 Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
-                       const mpi::Communicator& world, const RunFolder& folder, bool resume, bool quiet,
-                       Phases& phases);
+                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
+                       run::Phases& phases);
 
 /// All members, in order, with their parameters at rank 0 and everything else on all ranks. Collective.
 std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,

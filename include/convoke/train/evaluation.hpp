@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/confusion_matrix.hpp"
-#include "convoke/train/evaluator.hpp"
 
 namespace convoke::train {
 
@@ -21,7 +21,7 @@ struct RuleOutcome {
 /// Several models on the same samples: each for itself, and what they elect together.
 struct Evaluation {
   std::int64_t samples = 0;
-  std::vector<Score> members;
+  std::vector<engine::Score> members;
   std::vector<RuleOutcome> rules;  ///< every rule that there is; with one member all say the same
   double disagreement = 0;  ///< mean over all pairs of members: share of samples on which the two differ
 
@@ -33,7 +33,7 @@ struct Evaluation {
 /// its samples, so votes are decided where they are cast and only counts travel. `parameters(m)` gives the
 /// canonical parameters of member m to every rank; it is called on all of them in the order of members and
 /// may be collective. Collective; the result is the same on all ranks. Throws Error if there are no samples.
-Evaluation evaluate(Evaluator& evaluator, std::int64_t members,
+Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                     const mpi::Communicator& group);

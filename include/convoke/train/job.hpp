@@ -5,21 +5,21 @@
 #include <utility>
 
 #include "convoke/data/epoch_plan.hpp"
+#include "convoke/engine/lane_engine.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
-#include "convoke/train/checkpoint.hpp"
-#include "convoke/train/lane_engine.hpp"
-#include "convoke/train/model_file.hpp"
+#include "convoke/run/checkpoint.hpp"
+#include "convoke/run/model_file.hpp"
 
 namespace convoke::train {
 
 /// What to train: a recipe in the types of this area, without ranks and files.
 struct Job {
-  explicit Job(ModelDescription description) : model(std::move(description)) {}
+  explicit Job(run::ModelDescription description) : model(std::move(description)) {}
 
   std::string name;
-  ModelDescription model;
-  EngineOptions engine;  ///< its seed is that of the run; a member has its own
+  run::ModelDescription model;
+  engine::EngineOptions engine;  ///< its seed is that of the run; a member has its own
   std::shared_ptr<const optim::Optimizer> optimizer;
   std::shared_ptr<const optim::Schedule> schedule;
   double learning_rate = 1e-3;
@@ -34,11 +34,11 @@ struct Job {
   std::string shards_name = "full";
   std::string rule = "majority";  ///< of the verdict
 
-  Mathematics mathematics;  ///< what must be equal to resume
-  std::string recipe;       ///< resolved, as TOML: kept in checkpoints
+  run::Mathematics mathematics;  ///< what must be equal to resume
+  std::string recipe;            ///< resolved, as TOML: kept in checkpoints
 
   /// The engine of a member.
-  EngineOptions engine_for(std::uint64_t seed) const;
+  engine::EngineOptions engine_for(std::uint64_t seed) const;
 };
 
 /// The seed of a member: the run's for member 0, else a number keyed by (seed, member) below 2^32.

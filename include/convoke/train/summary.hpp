@@ -4,7 +4,7 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/train/phases.hpp"
+#include "convoke/run/phases.hpp"
 #include "convoke/train/verdict.hpp"
 
 namespace convoke::train {
@@ -15,14 +15,14 @@ struct Cost {
   int threads = 1;                        ///< of each rank (the largest number, should they differ)
   int cores = 1;                          ///< worker threads of all ranks together
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
-  Phases phases;                          ///< slowest()
+  run::Phases phases;                     ///< slowest()
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
 
   double core_seconds() const { return makespan_seconds * cores; }
 };
 
 /// Collective. `makespan_seconds` of this rank, taken right after a barrier.
-Cost cost_of(double makespan_seconds, int threads, const Phases& phases, const mpi::Communicator& world);
+Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world);
 
 /// summary.json; the keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);

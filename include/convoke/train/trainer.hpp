@@ -10,14 +10,14 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/engine/lane_engine.hpp"
 #include "convoke/metrics/progress.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/train/checkpoint.hpp"
-#include "convoke/train/evaluator.hpp"
+#include "convoke/run/checkpoint.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/run/signals.hpp"
 #include "convoke/train/job.hpp"
-#include "convoke/train/lane_engine.hpp"
-#include "convoke/train/phases.hpp"
-#include "convoke/train/signals.hpp"
 
 namespace convoke::train {
 
@@ -54,7 +54,7 @@ class Trainer {
  public:
   /// Collective over `group`. Everything given must outlive the trainer.
   Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-          const mpi::Communicator& group, Checkpoints checkpoints, Reports reports, Phases& phases);
+          const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports, run::Phases& phases);
 
   /// Goes on from the newest usable checkpoint, if there is one. Collective. Throws Error as
   /// Checkpoints::newest.
@@ -69,22 +69,22 @@ class Trainer {
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void save_checkpoint();
-  Score validate();
+  engine::Score validate();
   [[noreturn]] void diverged();
 
   const Job& job_;
   Assignment assignment_;
   const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
-  Checkpoints checkpoints_;
+  run::Checkpoints checkpoints_;
   Reports reports_;
-  Phases& phases_;
+  run::Phases& phases_;
 
-  std::vector<CanonicalParameter> parameters_;
-  LaneEngine engine_;
-  std::optional<Evaluator> evaluator_;  // made at the first validation
-  StopAgreement stop_;
-  CheckpointState state_;  // its arrays are filled when it is saved
+  std::vector<engine::CanonicalParameter> parameters_;
+  engine::LaneEngine engine_;
+  std::optional<engine::Evaluator> evaluator_;  // made at the first validation
+  run::StopAgreement stop_;
+  run::CheckpointState state_;  // its arrays are filled when it is saved
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;
 };

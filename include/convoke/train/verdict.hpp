@@ -23,10 +23,10 @@ struct Verdict {
 /// the test samples, spread over the ranks of the world, and judges. The same on all ranks. Collective.
 /// Throws Error if no member is left to vote, naming what became of each, or if a file cannot be written.
 Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
-                const data::BatchLoader& test, const RunFolder& folder, Phases& phases);
+                const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases);
 
 /// Calls evaluate() with models that only rank 0 holds: they are passed on one at a time. Collective.
-Evaluation evaluate_from_root(Evaluator& evaluator, std::span<const Member* const> models,
+Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
                               const data::BatchLoader& loader, const mpi::Communicator& world);
 
 }  // namespace convoke::train

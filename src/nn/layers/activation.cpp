@@ -1,6 +1,6 @@
 #include "convoke/nn/layers/activation.hpp"
 
-#include "nn/plan_builder.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {

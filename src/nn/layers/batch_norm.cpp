@@ -3,7 +3,7 @@
 #include "nn/kernels/batch_norm.hpp"
 
 #include "convoke/nn/layers/pool.hpp"
-#include "nn/plan_builder.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {

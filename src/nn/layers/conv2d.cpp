@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
-#include "nn/convolution_choice.hpp"
 #include "nn/layers/conv2d_max_pool.hpp"
-#include "nn/plan_builder.hpp"
+#include "nn/plan/convolution_choice.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {

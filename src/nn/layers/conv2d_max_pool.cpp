@@ -2,7 +2,7 @@
 
 #include "convoke/nn/layers/pool.hpp"
 #include "nn/kernels/conv2d_max_pool.hpp"
-#include "nn/plan_builder.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 

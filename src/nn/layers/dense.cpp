@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan_builder.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {

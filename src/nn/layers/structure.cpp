@@ -4,7 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/elementwise.hpp"
-#include "nn/plan_builder.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 

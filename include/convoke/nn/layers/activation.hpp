@@ -6,7 +6,7 @@ namespace convoke::nn {
 struct Symbol;
 
 /// An element-wise function of one input: relu, sigmoid, tanh. A ReLU usually vanishes into its neighbour
-/// (nn/fusion).
+/// (nn/plan/fusion).
 class Activation final : public Layer {
  public:
   enum class Function { kRelu, kSigmoid, kTanh };

@@ -1,0 +1,52 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace convoke::engine {
+
+/// The worker threads of a rank. The caller is worker 0; the others wait between calls, spinning for a moment
+/// before they sleep, because the next step follows at once. Starting a call allocates nothing.
+class WorkerTeam {
+ public:
+  explicit WorkerTeam(int workers);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  /// Runs work(0) .. work(size - 1), each on its own thread, and returns when all are done; rethrows what the
+  /// first one that failed threw.
+  void run(const std::function<void(int worker)>& work);
+
+ private:
+  void serve(int worker);
+
+  std::vector<std::thread> threads_;
+  std::vector<std::exception_ptr> failures_;
+  const std::function<void(int)>* work_ = nullptr;
+  std::atomic<std::uint32_t> round_{0};
+  std::atomic<int> busy_{0};
+  bool ending_ = false;
+};
+
+/// Waits until done() is true: spins, then lets others run. For waits of microseconds.
+template <class Done>
+void spin_until(const Done& done) {
+  for (int turn = 0; !done(); ++turn) {
+    if (turn < 2000) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+}  // namespace convoke::engine

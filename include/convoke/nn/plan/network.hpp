@@ -1,0 +1,94 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+
+namespace convoke::nn {
+
+/// What a plan is compiled for.
+struct PlanOptions {
+  std::int64_t lane = 0;   ///< samples per lane: one batch-norm group each
+  std::int64_t lanes = 1;  ///< neighbouring lanes that run together; the plan's batch is lane * lanes
+  bool training = true;    ///< false: forward only, running statistics, dropout passes through
+  ConvolutionChoice convolution = ConvolutionChoice::kAuto;
+};
+
+/// The address of a step's random numbers: dropout draws from (seed, node, epoch, sample) alone.
+struct StepKey {
+  std::uint64_t seed = 0;
+  std::uint32_t epoch = 0;
+  std::span<const std::uint32_t> samples;  ///< ids of the plan's samples, lane * lanes of them
+};
+
+/// A primitive of the plan as `convoke summary` and `convoke bench` show it.
+struct PlanStep {
+  std::string node;            ///< "conv2d_2"
+  std::string what;            ///< "forward", "backward weights", ...
+  std::string implementation;  ///< oneDNN's name, or ours: "jit_avx512_core_wino..." / "convoke:batch_norm"
+  double flops = 0;            ///< multiplications and additions of convolutions and products, 0 for the rest
+
+  bool product() const { return flops > 0; }  ///< counts in the bound by bare primitives
+};
+
+/// A graph compiled for one batch: a flat list of bound primitives and an activation arena of its own.
+/// Nothing is allocated or looked up in a step. Parameters and gradients belong to the caller and are shared
+/// or not as he likes. Use by one thread at a time; runs with as many OpenMP threads as the thread that calls
+/// it (usually one).
+class Network {
+ public:
+  /// Throws Error if the graph cannot be compiled (for training, the output must be a vector of classes).
+  Network(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, PlanOptions options);
+  ~Network();
+  Network(Network&&) noexcept;
+
+  const PlanOptions& options() const;
+  std::int64_t samples() const { return options().lane * options().lanes; }
+
+  /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.size() floats, may be
+  /// null for inference) is overwritten by backward: gradients of the trainable slots, and for each statistic
+  /// slot the sum over the plan's lanes of the lane's value times its share of the batch (see backward).
+  /// 64-byte aligned; must outlive the binding.
+  void bind(const float* parameters, float* gradients);
+
+  /// Where the caller writes the batch: (N, C, H, W) or (N, F), plain and dense.
+  std::span<float> input();
+  /// (N, classes) after forward, plain and dense: the last node's output; logits if it is no softmax.
+  std::span<const float> output() const;
+
+  void forward(const StepKey& key = {});
+
+  /// Mean softmax cross-entropy over `batch` samples of which these are N: writes d loss / d logits and
+  /// returns what these samples add. `labels`: N classes. After forward, before backward.
+  struct Tally {
+    double loss = 0;           ///< sum over these samples, not divided
+    std::int64_t correct = 0;  ///< samples whose largest logit is the label
+  };
+  Tally softmax_cross_entropy(std::span<const std::int32_t> labels, std::int64_t batch);
+
+  /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with
+  /// rising ends, the last time with layout.size(). Statistics count lane / batch each (batch as in the
+  /// loss).
+  using Ready = std::function<void(std::size_t end)>;
+  void backward(const Ready& ready);
+
+  /// Runs forward once more on the batch, which must stand in input() again (its memory is reused): the first
+  /// node whose parameters or output are not finite, "input" for the batch itself, "" if all are finite.
+  std::string first_non_finite(const StepKey& key);
+
+  std::vector<PlanStep> steps() const;
+  std::size_t activation_bytes() const;  ///< the arena, scratch memory included
+  /// Seconds of each step (in the order of steps()): best of `repeats` runs of that step alone.
+  std::vector<double> time_steps(int repeats);
+
+ private:
+  class Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace convoke::nn

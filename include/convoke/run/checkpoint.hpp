@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convoke/engine/canonical.hpp"
+
+namespace convoke::run {
+
+/// What decides the outcome of a run, as "key" = "value" in the recipe's words: a checkpoint may be gone on
+/// with only where all of them are the same.
+using Mathematics = std::vector<std::pair<std::string, std::string>>;
+
+/// Everything that a training loop must know to go on as if it had never stopped. All arrays are canonical,
+/// so ranks, threads and machine may be others than before.
+struct CheckpointState {
+  std::int64_t epochs_done = 0;                                           ///< complete ones
+  std::int64_t steps_done = 0;                                            ///< of the epoch under way
+  std::int64_t updates = 0;                                               ///< steps since the start
+  double best_validation_accuracy = 0;                                    ///< 0 if there is no validation
+  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of the last epoch; NaN: none
+  double loss_sum = 0;  ///< over the samples of the epoch under way
+  double correct_sum = 0;
+  std::vector<float> parameters;
+  std::vector<std::vector<float>> optimizer;  ///< one list per state slot, 0 for statistics
+};
+
+/// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
+/// epoch-0003-step-000120.h5 (interrupted 120 steps into the fourth). Used by one rank.
+class Checkpoints {
+ public:
+  /// `recipe`: the resolved recipe, kept in every checkpoint. Makes the folder when it first saves.
+  Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
+              Mathematics mathematics, std::string recipe);
+
+  /// Writes a checkpoint, atomically, and removes all but the newest two. Throws Error naming the file;
+  /// earlier checkpoints are untouched then.
+  void save(const CheckpointState& state) const;
+
+  /// The newest checkpoint that can be read, or nothing if there is none. Each one that cannot (truncated,
+  /// damaged, foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error if
+  /// a readable one belongs to other mathematics, naming the keys that differ.
+  std::optional<CheckpointState> newest(const std::function<void(const std::string&)>& note) const;
+
+  /// Reads one file. Throws Error as above.
+  CheckpointState read(const std::filesystem::path& file) const;
+
+ private:
+  std::vector<std::filesystem::path> files() const;  // oldest first
+  void require_same_mathematics(const std::filesystem::path& file, const Mathematics& stored) const;
+
+  std::filesystem::path folder_;
+  std::vector<engine::CanonicalParameter> parameters_;
+  Mathematics mathematics_;
+  std::string recipe_;
+};
+
+/// A state as bytes and back: how the rank that read a checkpoint tells the others.
+std::string to_bytes(const CheckpointState& state);
+CheckpointState checkpoint_from_bytes(const std::string& bytes);
+
+}  // namespace convoke::run

@@ -1,0 +1,53 @@
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/mpi/communicator.hpp"
+
+namespace convoke::run {
+
+/// Where a rank may run.
+struct Placement {
+  std::string host;
+  int node = 0;            ///< equal for ranks that share memory: the lowest of them
+  std::vector<int> cores;  ///< physical cores of its binding, by their first logical CPU, sorted
+  double quota = 0;        ///< CPUs that the control group grants; 0: no limit
+};
+
+/// Who runs where, as one rank sees it.
+struct Machine {
+  std::string host;
+  int rank = 0;
+  int ranks = 1;
+  int nodes = 1;
+  int local_rank = 0;  ///< among the ranks of its node
+  int local_ranks = 1;
+  /// This rank's share of its binding, at least 1: ranks bound to cores of their own have all of them, ranks
+  /// whose bindings overlap divide the union; a control group's quota is divided among the ranks of the node.
+  int cores = 1;
+  std::vector<Placement> placements;  ///< of every rank
+
+  /// Worker threads of this rank: `requested`, or its share of cores when that is 0 ("auto").
+  int threads_for(int requested) const { return requested > 0 ? requested : cores; }
+
+  /// What would spoil the run if every rank had threads_for(requested) threads: one text per set of ranks
+  /// that have more threads than cores. For rank 0 to print; the same on all ranks.
+  std::vector<std::string> findings(int requested) const;
+};
+
+/// Collective over `world`.
+Machine survey(const mpi::Communicator& world);
+
+/// What survey() makes of everybody's placement; a pure function.
+Machine machine_of(std::vector<Placement> placements, int rank);
+
+/// CPUs that the process's control group and those above it grant (cgroup v1 and v2); 0: no limit.
+double cpu_quota(const std::filesystem::path& membership = "/proc/self/cgroup",
+                 const std::filesystem::path& mount = "/sys/fs/cgroup");
+
+/// "0-3, 8" of 0, 1, 2, 3, 8.
+std::string format_ranges(std::span<const int> sorted);
+
+}  // namespace convoke::run

@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "convoke/mpi/communicator.hpp"
+
+namespace convoke::run {
+
+/// The folder that a run leaves behind; see docs/formats.md for what is in it. Every rank knows it, rank 0
+/// writes.
+class RunFolder {
+ public:
+  /// Makes `output` or, if that is empty, `runs/<name>-<YYYYmmdd-HHMMSS>` (with -2, -3, ... if it is taken).
+  /// A folder that holds anything is never used again, unless `resume`. Collective: the folder or the failure
+  /// is the same on all ranks. Throws Error naming the folder if it is in use or cannot be written.
+  static RunFolder create(const std::string& name, const std::filesystem::path& output, bool resume,
+                          const mpi::Communicator& world);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path file(const std::string& name) const { return path_ / name; }
+  std::filesystem::path model() const { return file("model.h5"); }
+  std::filesystem::path ensemble() const { return file("ensemble.h5"); }
+  std::filesystem::path metrics() const { return file("metrics.jsonl"); }
+  std::filesystem::path checkpoints() const { return file("checkpoints"); }
+  std::filesystem::path checkpoints(std::int64_t member) const;
+
+ private:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+}  // namespace convoke::run

@@ -1,0 +1,72 @@
+#include "convoke/engine/canonical.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "convoke/core/aligned_buffer.hpp"
+#include "convoke/core/error.hpp"
+
+namespace convoke::engine {
+namespace {
+
+// Calls action(slot, its canonical parameter) for each slot of a layout.
+template <class Action>
+void for_each_slot(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                   Action action) {
+  std::unordered_map<std::string_view, const CanonicalParameter*> by_name;
+  for (const CanonicalParameter& parameter : parameters) by_name.emplace(parameter.name, &parameter);
+  for (const nn::ParameterSlot& slot : layout.slots()) action(slot, *by_name.at(slot.name));
+}
+
+}  // namespace
+
+std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph) {
+  std::vector<CanonicalParameter> parameters;
+  std::size_t offset = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    for (const nn::ParameterSpec& spec : node.parameters) {
+      parameters.push_back({node.name + "." + spec.name, spec.shape, offset, spec.trainable});
+      offset += parameters.back().size();
+    }
+  }
+  return parameters;
+}
+
+std::size_t canonical_values(std::span<const CanonicalParameter> parameters) {
+  return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size();
+}
+
+std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+                          std::span<const float> arena) {
+  if (arena.size() < layout.size()) {  // a layout reads whole arenas only
+    AlignedBuffer<float> whole(layout.size());
+    std::copy(arena.begin(), arena.end(), whole.data());
+    return unpack(parameters, layout, whole.span());
+  }
+  std::vector<float> canonical(canonical_values(parameters));
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
+    layout.unpack(slot, arena, std::span(canonical).subspan(parameter.offset, parameter.size()));
+  });
+  return canonical;
+}
+
+void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
+          std::span<const float> canonical, std::span<float> arena) {
+  if (canonical.size() != canonical_values(parameters)) {
+    throw Error(fmt::format("the model has {} parameters, but {} values are given for them",
+                            canonical_values(parameters), canonical.size()));
+  }
+  if (arena.size() < layout.size()) {
+    AlignedBuffer<float> whole(layout.size());
+    pack(parameters, layout, canonical, whole.span());
+    std::copy_n(whole.data(), arena.size(), arena.data());
+    return;
+  }
+  for_each_slot(parameters, layout, [&](const auto& slot, const CanonicalParameter& parameter) {
+    layout.pack(slot, canonical.subspan(parameter.offset, parameter.size()), arena);
+  });
+}
+
+}  // namespace convoke::engine

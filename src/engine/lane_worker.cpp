@@ -1,0 +1,174 @@
+#include "convoke/engine/lane_worker.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "convoke/core/fixed_point.hpp"
+#include "convoke/core/multiversion.hpp"
+
+namespace convoke::engine {
+namespace {
+
+CONVOKE_MULTIVERSION
+void accumulate(const float* values, float* sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
+}
+
+/// Activations of a sample, about: what every node writes, and as much again for gradients.
+std::int64_t bytes_per_sample(const nn::Graph& graph) {
+  std::int64_t floats = 0;
+  for (const nn::Node& node : graph.nodes()) {
+    const bool view =
+        node.layer != nullptr && (node.layer->type() == "relu" || node.layer->type() == "flatten");
+    if (!view) floats += node.shape.elements();
+  }
+  return floats * static_cast<std::int64_t>(sizeof(float)) * 3 / 2;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
+  const std::int64_t begin = lanes.count * part / parts;
+  const std::int64_t end = lanes.count * (part + 1) / parts;
+  return {lanes.first + begin, end - begin};
+}
+
+LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
+                       const float* parameters, const data::BatchLoader& loader, Options options)
+    : graph_(graph),
+      layout_(std::move(layout)),
+      parameters_(parameters),
+      loader_(loader),
+      options_(options),
+      lane_bytes_per_sample_(bytes_per_sample(graph)),
+      floats_(layout_->size() + kTallySize),
+      ready_([this](std::size_t end) { ready(end); }) {
+  if (options.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
+}
+
+nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes) {
+  const std::pair key(lane, lanes);
+  auto it = plans_.find(key);
+  if (it == plans_.end()) {
+    const nn::PlanOptions options{
+        .lane = lane, .lanes = lanes, .training = true, .convolution = options_.convolution};
+    it = plans_.emplace(key, nn::Network(graph_, layout_, options)).first;
+  }
+  return it->second;
+}
+
+std::vector<LaneWorker::Stretch> LaneWorker::stretches(const StepInput& step, LaneRange lanes) const {
+  std::vector<Stretch> list;
+  const auto samples = static_cast<std::int64_t>(step.samples.size());
+  const std::int64_t full_lanes = std::min(lanes.count, samples / step.lane - lanes.first);
+  // As many stretches as memory asks for, of even size.
+  const auto budget = static_cast<std::int64_t>(options_.plan_bytes);
+  const std::int64_t fit = std::max<std::int64_t>(1, budget / (lane_bytes_per_sample_ * step.lane));
+  const std::int64_t parts = options_.exact ? full_lanes : divide_up(full_lanes, fit);
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const LaneRange range = share_of({lanes.first, full_lanes}, part, parts);
+    list.push_back({range.first * step.lane, step.lane, range.count});
+  }
+  if (full_lanes < lanes.count) {  // the step's last lane, which is smaller
+    const std::int64_t first = (lanes.first + full_lanes) * step.lane;
+    list.push_back({first, samples - first, 1});
+  }
+  return list;
+}
+
+nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch) {
+  nn::Network& network = plan(stretch.lane, stretch.lanes);
+  latest_ = &network;
+  const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
+                                        static_cast<std::size_t>(network.samples()));
+  if (labels_.size() < ids.size()) labels_.resize(ids.size());
+  loader_.load(ids, network.input(), std::span(labels_).first(ids.size()));
+  return network;
+}
+
+// Takes the gradients of floats [begin, end) of this stretch into the sums.
+void LaneWorker::take(std::size_t begin, std::size_t end, bool first) {
+  if (begin == end) return;
+  if (options_.exact) {
+    const auto values = floats_.span().subspan(begin, end - begin);
+    const auto sum = fixed_.span().subspan(begin, end - begin);
+    const bool good = first ? fixed_point_assign(values, sum, limit_) : fixed_point_add(values, sum, limit_);
+    bad_ = bad_ || !good;
+  } else if (!first) {
+    accumulate(later_.data() + begin, floats_.data() + begin, end - begin);
+  }
+}
+
+void LaneWorker::ready(std::size_t end) {
+  take(taken_, end, stretch_first_);
+  taken_ = end;
+  if (progress_ == nullptr) return;
+  publish(end);
+  (*progress_)();
+}
+
+void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool first, bool last,
+                             const std::function<void()>& progress) {
+  nn::Network& network = load(step, stretch);
+  const auto count = static_cast<std::size_t>(network.samples());
+  const auto batch = static_cast<std::int64_t>(step.samples.size());
+  // Floats: the first stretch writes its gradients where the sums are, later ones beside and are added.
+  const bool beside = !options_.exact && !first;
+  if (beside && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
+  AlignedBuffer<float>& gradients = beside ? later_ : floats_;
+  network.bind(parameters_, gradients.data());
+
+  network.forward(
+      {step.seed, step.epoch, step.samples.subspan(static_cast<std::size_t>(stretch.first), count)});
+  const nn::Network::Tally tally = network.softmax_cross_entropy(std::span(labels_).first(count), batch);
+  float* tail = gradients.data() + layout_->size();
+  tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
+  tail[kCorrect] = static_cast<float>(tally.correct);
+  tail[kBad] = 0;
+
+  taken_ = 0;
+  stretch_first_ = first;
+  progress_ = last ? &progress : nullptr;
+  network.backward(ready_);
+  take(layout_->size(), floats_.size(), first);
+}
+
+void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
+  const std::int64_t step_lanes = divide_up(static_cast<std::int64_t>(step.samples.size()), step.lane);
+  limit_ = fixed_point_limit(step_lanes);
+  bad_ = false;
+  const std::pair shape(static_cast<std::int64_t>(step.samples.size()), lanes.first);
+  auto it = shapes_.find(shape);
+  if (it == shapes_.end()) it = shapes_.emplace(shape, stretches(step, lanes)).first;
+  const std::vector<Stretch>& list = it->second;
+  if (list.empty()) {  // nothing to do, but every rank takes part in every sum
+    std::fill_n(floats_.data(), floats_.size(), 0.0F);
+    std::fill_n(fixed_.data(), fixed_.size(), std::int64_t{0});
+  }
+  for (std::size_t i = 0; i < list.size(); ++i)
+    run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
+  if (bad_) fixed_[layout_->size() + kBad] += 1;
+  publish(floats_.size());
+}
+
+std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
+  for (const Stretch& stretch : stretches(step, lanes)) {
+    nn::Network& network = load(step, stretch);
+    network.bind(parameters_, floats_.data());
+    const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
+                                          static_cast<std::size_t>(network.samples()));
+    const std::string node = network.first_non_finite({step.seed, step.epoch, ids});
+    if (!node.empty()) return node;
+  }
+  return {};
+}
+
+std::size_t LaneWorker::plan_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [shape, network] : plans_) bytes += network.activation_bytes();
+  return bytes;
+}
+
+}  // namespace convoke::engine

@@ -1,0 +1,221 @@
+#include "convoke/nn/plan/network.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/softmax.hpp"
+#include "nn/plan/arena.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+class Network::Plan {
+ public:
+  Plan(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
+      : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {
+    builder_.compile();
+    place_memory();
+    bind_arguments();
+    find_complete_ends();
+  }
+
+  void bind(const float* parameters, float* gradients) {
+    frame_.parameters = parameters;
+    frame_.gradients = gradients;
+    for (auto& [memory, ref] : outside_) memory.set_data_handle(frame_.address(ref));
+  }
+
+  void run(const Step& step) const {
+    if (step.kernel) return step.kernel(frame_);
+    // The C interface: the C++ one builds an argument list on the heap at every call.
+    const dnnl_status_t status = dnnl_primitive_execute(
+        step.primitive.get(), stream().get(), static_cast<int>(step.bound.size()), step.bound.data());
+    if (status != dnnl_success) throw Error("oneDNN failed in " + step.info.node + ", " + step.info.what);
+  }
+
+  void forward(const StepKey& key) {
+    assert(frame_.parameters != nullptr);
+    frame_.key = key;
+    for (const Step& step : builder_.forward) run(step);
+  }
+
+  void backward(const Ready& ready) {
+    for (std::size_t i = 0; i < builder_.backward.size(); ++i) {
+      run(builder_.backward[i]);
+      ready(complete_[i]);
+    }
+    ready(layout_->size());
+  }
+
+  std::size_t elements(const Tensor& tensor) const { return tensor.desc.get_size() / sizeof(float); }
+
+  std::shared_ptr<const ParameterLayout> layout_;
+  PlanOptions options_;
+  PlanBuilder builder_;
+  AlignedBuffer<std::byte> arena_;
+  Frame frame_;
+
+ private:
+  void place_memory() {
+    // Times: the input is written before the first step; the loss lies between forward and backward.
+    std::vector<BufferUse> buffers(builder_.buffer_bytes.size());
+    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder_.buffer_bytes[i];
+    const auto use = [&](Ref ref, std::size_t time) {
+      if (ref.place == Ref::Place::kActivation) buffers[ref.id].use_at(time);
+    };
+    use(builder_.input.ref, 0);
+    std::size_t time = 1;
+    for (const Step& step : builder_.forward) {
+      for (const Ref ref : step.uses) use(ref, time);
+      ++time;
+    }
+    for (const Tensor* tensor : {&builder_.output, &builder_.logits, &builder_.loss_gradient}) {
+      if (*tensor) use(tensor->ref, time);
+    }
+    ++time;
+    for (const Step& step : builder_.backward) {
+      for (const Ref ref : step.uses) use(ref, time);
+      ++time;
+    }
+    ArenaPlan plan = place(buffers);
+    const std::size_t scratch = plan.bytes;
+    arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
+    frame_.activations = arena_.data();
+    frame_.offsets = std::move(plan.offsets);
+    scratch_ = arena_.data() + scratch;
+  }
+
+  void bind_arguments() {
+    for (auto* steps : {&builder_.forward, &builder_.backward}) {
+      for (Step& step : *steps) {
+        for (const auto& [name, tensor] : step.arguments) {
+          const bool inside = tensor.ref.place == Ref::Place::kActivation;
+          memories_.emplace_back(tensor.desc, engine(),
+                                 inside ? frame_.address(tensor.ref) : DNNL_MEMORY_NONE);
+          if (!inside) outside_.emplace_back(memories_.back(), tensor.ref);
+          step.bound.push_back({name, memories_.back().get()});
+        }
+        if (!step.kernel) bind_scratch(step);
+      }
+    }
+  }
+
+  void bind_scratch(Step& step) {
+    const Desc desc({static_cast<dnnl::memory::dim>(builder_.scratchpad_bytes)}, dnnl::memory::data_type::u8,
+                    Format::a);
+    if (desc.get_size() == 0) return;
+    memories_.emplace_back(desc, engine(), scratch_);
+    step.bound.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
+  }
+
+  // complete_[i]: the arena is final below this after backward step i.
+  void find_complete_ends() {
+    if (!options_.training) return;
+    const std::span<const ParameterSlot> slots = layout_->slots();
+    std::vector<bool> done(slots.size(), false);
+    std::size_t next = 0;
+    for (const Step& step : builder_.backward) {
+      for (const std::size_t slot : step.completes) done[slot] = true;
+      while (next < slots.size() && done[next]) ++next;
+      complete_.push_back(next == 0 ? 0 : slots[next - 1].offset + slots[next - 1].size);
+    }
+    assert(next == slots.size());
+  }
+
+  std::byte* scratch_ = nullptr;
+  std::vector<dnnl::memory> memories_;
+  std::vector<std::pair<dnnl::memory, Ref>> outside_;  ///< bound to the caller's arenas
+  std::vector<std::size_t> complete_;
+};
+
+Network::Network(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, PlanOptions options)
+    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {}
+Network::~Network() = default;
+Network::Network(Network&&) noexcept = default;
+
+const PlanOptions& Network::options() const { return plan_->options_; }
+
+void Network::bind(const float* parameters, float* gradients) { plan_->bind(parameters, gradients); }
+
+std::span<float> Network::input() {
+  return {plan_->frame_.at(plan_->builder_.input), plan_->elements(plan_->builder_.input)};
+}
+
+std::span<const float> Network::output() const {
+  return {plan_->frame_.at(plan_->builder_.output), plan_->elements(plan_->builder_.output)};
+}
+
+void Network::forward(const StepKey& key) { plan_->forward(key); }
+
+Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labels, std::int64_t batch) {
+  assert(static_cast<std::int64_t>(labels.size()) == samples());
+  Frame& frame = plan_->frame_;
+  frame.batch = batch;
+  const std::int64_t classes = static_cast<std::int64_t>(plan_->elements(plan_->builder_.logits)) / samples();
+  const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes,
+                                                        batch, frame.at(plan_->builder_.loss_gradient));
+  return {result.loss, result.correct};
+}
+
+void Network::backward(const Ready& ready) { plan_->backward(ready); }
+
+std::string Network::first_non_finite(const StepKey& key) {
+  const auto finite = [](std::span<const float> values) {
+    return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+  };
+  const auto finite_parameters = [&](const std::string& node) {
+    for (const ParameterSlot& slot : plan_->layout_->slots()) {
+      const bool own = slot.name == node + "." + slot.spec.name;
+      if (own && !finite({plan_->frame_.parameters + slot.offset, slot.size})) return false;
+    }
+    return true;
+  };
+  if (!finite(input())) return "input";
+  plan_->frame_.key = key;
+  for (const Step& step : plan_->builder_.forward) {
+    // A ReLU that oneDNN applies makes 0 of NaN, so bad weights need not show in the output.
+    if (!finite_parameters(step.info.node)) return step.info.node;
+    plan_->run(step);
+    if (step.output && !finite({plan_->frame_.at(step.output), plan_->elements(step.output)}))
+      return step.info.node;
+  }
+  return {};
+}
+
+std::vector<PlanStep> Network::steps() const {
+  std::vector<PlanStep> steps;
+  for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
+    for (const Step& step : *list) steps.push_back(step.info);
+  }
+  return steps;
+}
+
+std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
+
+std::vector<double> Network::time_steps(int repeats) {
+  std::vector<double> seconds;
+  for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
+    for (const Step& step : *list) {
+      double best = INFINITY;
+      for (int i = 0; i < repeats; ++i) {
+        const double start = now();
+        plan_->run(step);
+        best = std::min(best, now() - start);
+      }
+      seconds.push_back(best);
+    }
+  }
+  return seconds;
+}
+
+}  // namespace convoke::nn

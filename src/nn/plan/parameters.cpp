@@ -1,0 +1,169 @@
+#include "convoke/nn/plan/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "nn/plan/parameter_descriptors.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr std::size_t kAlignFloats = AlignedBuffer<float>::kAlignment / sizeof(float);
+
+std::size_t aligned(std::size_t floats) { return (floats + kAlignFloats - 1) / kAlignFloats * kAlignFloats; }
+
+/// The plain layout of canonical values in the dims of `desc`: row-major, as OIHW and OI are.
+Desc plain_like(const Desc& desc) {
+  const Dims dims = dims_of(desc);
+  static constexpr Format kFormats[] = {Format::a, Format::ab, Format::abc, Format::abcd, Format::abcde};
+  return Desc(dims, kFloat, kFormats[dims.size() - 1]);
+}
+
+// Memory that oneDNN only reads still has a type without const.
+void reorder(const Desc& from, const float* source, const Desc& to, float* target) {
+  dnnl::memory in(from, engine(), const_cast<float*>(source));
+  dnnl::memory out(to, engine(), target);
+  dnnl::stream execution = stream();
+  dnnl::reorder(in, out).execute(execution, in, out);
+}
+
+// FNV-1a.
+void mix(std::uint64_t& hash, std::uint64_t value) {
+  for (int byte = 0; byte < 8; ++byte) {
+    hash ^= value >> (8 * byte) & 0xFF;
+    hash *= 0x100000001B3;
+  }
+}
+
+std::uint64_t hash_of(std::span<const ParameterSlot> slots, const std::vector<Desc>& descs) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    mix(hash, slots[i].offset);
+    mix(hash, slots[i].size);
+    for (const auto dim : dims_of(descs[i])) mix(hash, static_cast<std::uint64_t>(dim));
+    const BlockedFormat format = blocked_format(descs[i]);
+    for (const auto stride : format.strides) mix(hash, static_cast<std::uint64_t>(stride));
+    for (const auto& [size, axis] : format.inner) {
+      mix(hash, static_cast<std::uint64_t>(size));
+      mix(hash, static_cast<std::uint64_t>(axis));
+    }
+  }
+  return hash;
+}
+
+// Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS 2010:
+// uniform in +- sqrt(6 / (fan_in + fan_out)).
+void initialize(const ParameterSpec& spec, const RandomKey& key, std::span<float> values) {
+  if (spec.initializer != Initializer::kGlorotUniform) {
+    std::fill(values.begin(), values.end(), spec.initializer == Initializer::kOnes ? 1.0F : 0.0F);
+    return;
+  }
+  const double limit = std::sqrt(6.0 / static_cast<double>(spec.fan_in + spec.fan_out));
+  RandomStream random(key);
+  for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * limit);
+}
+
+}  // namespace
+
+std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_view parameter) const {
+  const auto it = std::find_if(keys.begin(), keys.end(),
+                               [&](const auto& key) { return key.first == node && key.second == parameter; });
+  assert(it != keys.end());
+  return static_cast<std::size_t>(it - keys.begin());
+}
+
+ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution)
+    : descriptors_(std::make_unique<Descriptors>()) {
+  PlanBuilder rehearsal(graph, nullptr,
+                        {.lane = lane, .lanes = 1, .training = true, .convolution = convolution});
+  rehearsal.compile();
+  const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
+    const Desc desc = rehearsal.preferred.at({node.index, spec.name});
+    ParameterSlot slot{node.name + "." + spec.name, node.index, spec, size_,
+                       aligned(desc.get_size() / sizeof(float))};
+    size_ += slot.size;
+    slots_.push_back(std::move(slot));
+    descriptors_->descs.push_back(desc);
+    descriptors_->keys.emplace_back(node.index, spec.name);
+  };
+  // Backward runs from the last node to the first.
+  for (const bool trainable : {true, false}) {
+    for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+      for (const ParameterSpec& spec : node->parameters) {
+        if (spec.trainable == trainable) lay_down(*node, spec);
+      }
+    }
+    if (trainable) trainable_size_ = size_;
+  }
+  hash_ = hash_of(slots_, descriptors_->descs);
+}
+
+ParameterLayout::~ParameterLayout() = default;
+
+const ParameterSlot& ParameterLayout::slot(const std::string& name) const {
+  const auto it =
+      std::find_if(slots_.begin(), slots_.end(), [&](const ParameterSlot& s) { return s.name == name; });
+  if (it == slots_.end()) throw Error(fmt::format("the network has no parameter \"{}\"", name));
+  return *it;
+}
+
+void ParameterLayout::pack(const ParameterSlot& slot, std::span<const float> canonical,
+                           std::span<float> arena) const {
+  assert(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_);
+  const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
+  reorder(plain_like(desc), canonical.data(), desc, arena.data() + slot.offset);
+}
+
+void ParameterLayout::unpack(const ParameterSlot& slot, std::span<const float> arena,
+                             std::span<float> canonical) const {
+  assert(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_);
+  const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
+  reorder(desc, arena.data() + slot.offset, plain_like(desc), canonical.data());
+}
+
+AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint64_t seed) {
+  AlignedBuffer<float> arena(layout.size());
+  std::vector<float> canonical;
+  for (const ParameterSlot& slot : layout.slots()) {
+    canonical.resize(static_cast<std::size_t>(slot.spec.shape.elements()));
+    // Its node and name address a parameter, so that its values do not depend on the order of the arena.
+    std::uint64_t address = slot.node;
+    for (const char c : slot.spec.name) mix(address, static_cast<unsigned char>(c));
+    initialize(slot.spec, {seed, Purpose::kWeights, 0, address}, canonical);
+    layout.pack(slot, canonical, arena.span());
+  }
+  return arena;
+}
+
+std::size_t canonical_size(const ParameterLayout& layout) {
+  std::size_t total = 0;
+  for (const ParameterSlot& slot : layout.slots())
+    total += static_cast<std::size_t>(slot.spec.shape.elements());
+  return total;
+}
+
+void to_canonical(const ParameterLayout& layout, std::span<const float> arena, std::span<float> canonical) {
+  assert(canonical.size() == canonical_size(layout));
+  for (const ParameterSlot& slot : layout.slots()) {
+    const auto count = static_cast<std::size_t>(slot.spec.shape.elements());
+    layout.unpack(slot, arena, canonical.first(count));
+    canonical = canonical.subspan(count);
+  }
+}
+
+void from_canonical(const ParameterLayout& layout, std::span<const float> canonical, std::span<float> arena) {
+  assert(canonical.size() == canonical_size(layout));
+  for (const ParameterSlot& slot : layout.slots()) {
+    const auto count = static_cast<std::size_t>(slot.spec.shape.elements());
+    layout.pack(slot, canonical.first(count), arena);
+    canonical = canonical.subspan(count);
+  }
+}
+
+}  // namespace convoke::nn

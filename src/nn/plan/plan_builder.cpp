@@ -1,0 +1,231 @@
+#include "nn/plan/plan_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/elementwise.hpp"
+#include "nn/plan/parameter_descriptors.hpp"
+
+namespace convoke::nn {
+
+std::byte* Frame::address(Ref ref) const {
+  switch (ref.place) {
+    case Ref::Place::kActivation:
+      return activations + offsets[ref.id];
+    // Parameters are only read; oneDNN's interface has no const memory.
+    case Ref::Place::kParameter:
+      return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
+    default:
+      return reinterpret_cast<std::byte*>(gradients + ref.id);
+  }
+}
+
+PlanBuilder::PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
+    : graph_(graph), layout_(layout), options_(options), fusions_(fuse(graph)) {
+  const std::size_t count = graph.nodes().size();
+  values_.resize(count);
+  gradients_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) alias_.push_back(i);
+}
+
+void PlanBuilder::find_gradient_needs() {
+  needs_gradient_.assign(graph_.nodes().size(), false);
+  for (const Node& node : graph_.nodes()) {
+    bool needed = std::any_of(node.parameters.begin(), node.parameters.end(),
+                              [](const ParameterSpec& spec) { return spec.trainable; });
+    for (const std::size_t i : node.inputs) needed = needed || needs_gradient_[i];
+    needs_gradient_[node.index] = needed;
+  }
+}
+
+void PlanBuilder::refuse_dead_ends() const {
+  std::vector<bool> read(graph_.nodes().size(), false);
+  read.back() = true;
+  for (const Node& node : graph_.nodes()) {
+    for (const std::size_t from : node.inputs) read[from] = true;
+  }
+  const auto unread = std::find(read.begin(), read.end(), false);
+  if (unread == read.end()) return;
+  const Node& node = graph_.node(static_cast<std::size_t>(unread - read.begin()));
+  throw Error(fmt::format("nothing reads the output of {}", node.name),
+              "remove it, or name it in the inputs of another layer");
+}
+
+void PlanBuilder::compile() {
+  refuse_dead_ends();
+  find_gradient_needs();
+  const Dims input_dims = batched(graph_.input_shape());
+  input = allocate(Desc(input_dims, kFloat, input_dims.size() == 4 ? Format::nchw : Format::nc));
+  values_[0] = input;
+  const Node& last = graph_.nodes().back();
+  const bool ends_in_softmax = last.layer != nullptr && last.layer->type() == "softmax";
+  for (const Node& node : graph_.nodes()) {
+    if (node.layer == nullptr) continue;
+    if (fusions_[node.index].absorbed) {
+      // A ReLU that its pooling applies: the pooling reads what the ReLU would have read.
+      if (!values_[node.index]) set_alias(node.index, node.inputs[0]);
+      continue;
+    }
+    if (&node == &last && ends_in_softmax) {
+      logits = flat(value(node.inputs[0]), node);
+      if (training()) {  // part of the loss
+        output = logits;
+        break;
+      }
+    }
+    node.layer->compile(*this, node);
+  }
+  if (!output) output = flat(value(last.index), last);
+  if (!logits) logits = output;
+  if (!training()) return;
+
+  if (last.shape.rank() != 1) {
+    throw Error(
+        fmt::format("the network ends in {} with shape {}, but a classifier ends in a vector of classes",
+                    last.name, last.shape.with_batch()),
+        "end it with flatten or global_average_pool and a dense layer with one unit per class");
+  }
+  in_backward_ = true;
+  loss_gradient = allocate(logits.desc);
+  const std::size_t head = ends_in_softmax ? last.inputs[0] : last.index;
+  add_gradient(head, loss_gradient, last);
+  for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
+}
+
+Dims PlanBuilder::batched(const Shape& shape) const {
+  Dims dims{samples()};
+  dims.insert(dims.end(), shape.extents().begin(), shape.extents().end());
+  return dims;
+}
+
+Tensor PlanBuilder::allocate(const Desc& desc) { return {desc, allocate_bytes(desc.get_size())}; }
+
+Ref PlanBuilder::allocate_bytes(std::size_t bytes) {
+  buffer_bytes.push_back(bytes);
+  return {Ref::Place::kActivation, buffer_bytes.size() - 1};
+}
+
+Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node& node) {
+  if (tensor.desc == desc) return tensor;
+  Tensor from = tensor;
+  Tensor to = allocate(desc);
+  if (dims_of(tensor.desc) != dims_of(desc)) {
+    // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
+    if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
+    from.desc = Desc(dims_of(desc), kFloat, Format::nchw);
+    assert(from.desc.get_size() == tensor.desc.get_size());
+    if (from.desc == desc) return from;
+  }
+  const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());
+  add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
+                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
+  return to;
+}
+
+Tensor PlanBuilder::flat(const Tensor& tensor, const Node& node) {
+  const Dims dims = dims_of(tensor.desc);
+  if (dims.size() == 2) return reordered(tensor, Desc(dims, kFloat, Format::nc), node);
+  Tensor plain = reordered(tensor, Desc(dims, kFloat, Format::nchw), node);
+  plain.desc = Desc({dims[0], dims[1] * dims[2] * dims[3]}, kFloat, Format::nc);
+  return plain;
+}
+
+Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks) {
+  if (channel_blocks(tensor.desc, blocks)) return tensor;
+  const Dims dims = dims_of(tensor.desc);
+  Tensor plain = reordered(tensor, Desc(dims, kFloat, dims.size() == 4 ? Format::nhwc : Format::nc), node);
+  [[maybe_unused]] const bool known = channel_blocks(plain.desc, blocks);
+  assert(known);
+  return plain;
+}
+
+std::size_t PlanBuilder::slot(const Node& node, std::string_view parameter) const {
+  return layout_ == nullptr ? 0 : layout_->descriptors().find(node.index, parameter);
+}
+
+Desc PlanBuilder::laid_down(const Node& node, std::string_view parameter) const {
+  return layout_ == nullptr ? Desc() : layout_->descriptors().descs[slot(node, parameter)];
+}
+
+void PlanBuilder::prefer(const Node& node, std::string_view parameter, const Desc& desc) {
+  preferred.emplace(std::pair(node.index, std::string(parameter)), desc);
+}
+
+Tensor PlanBuilder::parameter(const Node& node, std::string_view parameter) const {
+  if (layout_ == nullptr)
+    return {preferred.at({node.index, std::string(parameter)}), {Ref::Place::kParameter, 0}};
+  return {laid_down(node, parameter),
+          {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
+}
+
+Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) const {
+  Tensor tensor = parameter(node, name);
+  tensor.ref.place = Ref::Place::kGradient;
+  return tensor;
+}
+
+void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
+                                const std::string& implementation,
+                                std::vector<std::pair<int, Tensor>> arguments, const Desc& scratchpad,
+                                double flops, std::vector<std::size_t> completes) {
+  Step step;
+  step.info = {node.name, std::move(what), implementation, flops};
+  step.primitive = primitive;
+  step.output = arguments.back().second;
+  for (const auto& [name, tensor] : arguments) step.uses.push_back(tensor.ref);
+  step.arguments = std::move(arguments);
+  step.completes = std::move(completes);
+  scratchpad_bytes = std::max(scratchpad_bytes, scratchpad.get_size());
+  (in_backward_ ? backward : forward).push_back(std::move(step));
+}
+
+void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
+                             std::vector<Ref> uses, Tensor out, double flops,
+                             std::vector<std::size_t> completes) {
+  Step step;
+  step.info = {node.name, std::move(what), "convoke", flops};
+  step.kernel = std::move(kernel);
+  step.uses = std::move(uses);
+  step.output = std::move(out);
+  step.completes = std::move(completes);
+  (in_backward_ ? backward : forward).push_back(std::move(step));
+}
+
+Tensor PlanBuilder::gradient_like_value(std::size_t node, const Node& reader) {
+  const Tensor gradient = gradients_[alias_[node]];
+  return gradient ? reordered(gradient, values_[alias_[node]].desc, reader) : gradient;
+}
+
+void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Node& from) {
+  Tensor& total = gradients_[alias_[node]];
+  if (!total) {
+    total = tensor;
+    return;
+  }
+  const Desc desc = values_[alias_[node]].desc;
+  const Tensor a = reordered(total, desc, from);
+  const Tensor b = reordered(tensor, desc, from);
+  Tensor sum = a.exclusive ? a : b.exclusive ? b : allocate(desc);
+  const std::size_t count = desc.get_size() / sizeof(float);
+  add_kernel(
+      from, "sum of gradients",
+      [=](const Frame& frame) { add(frame.at(a), frame.at(b), frame.at(sum), count, false); },
+      {a.ref, b.ref, sum.ref}, sum);
+  sum.exclusive = true;
+  total = sum;
+}
+
+Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy) {
+  const Tensor masked = dy.exclusive ? dy : plan.allocate(dy.desc);
+  const std::size_t count = dy.desc.get_size() / sizeof(float);
+  plan.add_kernel(
+      node, "backward relu",
+      [=](const Frame& frame) { relu_backward(frame.at(y), frame.at(dy), frame.at(masked), count); },
+      {y.ref, dy.ref, masked.ref}, masked);
+  return masked;
+}
+
+}  // namespace convoke::nn

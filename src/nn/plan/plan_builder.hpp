@@ -1,0 +1,149 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convoke/nn/graph.hpp"
+#include "convoke/nn/plan/network.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+#include "nn/channel_blocks.hpp"
+#include "nn/dnnl.hpp"
+#include "nn/plan/fusion.hpp"
+
+namespace convoke::nn {
+
+/// A piece of memory of a plan: a buffer of the activation arena, or a place in the caller's arenas.
+struct Ref {
+  enum class Place : unsigned char { kActivation, kParameter, kGradient };
+  Place place = Place::kActivation;
+  std::size_t id = 0;  ///< activation: number of the buffer; else the offset in floats
+};
+
+/// A tensor of a plan: memory with a layout.
+struct Tensor {
+  Desc desc;
+  Ref ref;
+  bool exclusive = true;  ///< nobody else reads this memory later: it may be overwritten in place
+  explicit operator bool() const { return dims_of(desc).size() > 0; }
+};
+
+/// The addresses that the steps of a run work on, and what the run is.
+struct Frame {
+  std::byte* activations = nullptr;
+  std::vector<std::size_t> offsets;  ///< of each activation buffer, bytes
+  const float* parameters = nullptr;
+  float* gradients = nullptr;
+  StepKey key;
+  std::int64_t batch = 0;  ///< samples of the whole step, over all plans
+
+  std::byte* address(Ref ref) const;
+  float* at(const Tensor& tensor) const { return reinterpret_cast<float*>(address(tensor.ref)); }
+  float* at(Ref ref) const { return reinterpret_cast<float*>(address(ref)); }
+};
+
+/// One entry of the flat list: a oneDNN primitive or a kernel of ours.
+struct Step {
+  PlanStep info;
+  dnnl::primitive primitive;                      ///< empty for a kernel
+  std::vector<std::pair<int, Tensor>> arguments;  ///< of the primitive
+  std::function<void(const Frame&)> kernel;
+  std::vector<Ref> uses;               ///< all memory it reads or writes (arguments are added to it)
+  Tensor output;                       ///< what it computes, to look for NaN in; may be empty
+  std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
+  std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
+};
+
+/// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it
+/// is a rehearsal from which ParameterLayout learns the layouts that the primitives prefer.
+class PlanBuilder {
+ public:
+  PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options);
+
+  /// Compiles all layers, forward then backward.
+  void compile();
+
+  // What the layers ask.
+  const Graph& graph() const { return graph_; }
+  const PlanOptions& options() const { return options_; }
+  bool training() const { return options_.training; }
+  std::int64_t samples() const { return options_.lane * options_.lanes; }
+  const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
+  /// (N, extents...) of a node's value.
+  Dims batched(const Shape& shape) const;
+
+  // Values. A view (flatten) shares the value of its input.
+  Tensor value(std::size_t node) const { return values_[alias_[node]]; }
+  void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
+  void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
+  /// True if something before `node`'s output wants its gradient.
+  bool needs_gradient(std::size_t node) const { return needs_gradient_[alias_[node]]; }
+
+  // Memory.
+  Tensor allocate(const Desc& desc);
+  Ref allocate_bytes(std::size_t bytes);
+  /// `tensor` in layout `desc`: itself if it has it, else through a reorder, in the list that is being built.
+  Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);
+  /// `tensor` as plain (N, F).
+  Tensor flat(const Tensor& tensor, const Node& node);
+  /// `tensor` in a layout that our kernels can read.
+  Tensor blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks);
+
+  // Parameters of a node.
+  /// The layout that is laid down for a parameter; empty in a rehearsal.
+  Desc laid_down(const Node& node, std::string_view parameter) const;
+  /// In a rehearsal, records the layout that the primitive prefers.
+  void prefer(const Node& node, std::string_view parameter, const Desc& desc);
+  Tensor parameter(const Node& node, std::string_view parameter) const;
+  Tensor gradient_of(const Node& node, std::string_view parameter) const;
+  std::size_t slot(const Node& node, std::string_view parameter) const;
+
+  // Steps: into the forward list while the layers compile, into the backward list from on_backward.
+  void add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
+                     const std::string& implementation, std::vector<std::pair<int, Tensor>> arguments,
+                     const Desc& scratchpad, double flops = 0, std::vector<std::size_t> completes = {});
+  void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
+                  std::vector<Ref> uses, Tensor output, double flops = 0,
+                  std::vector<std::size_t> completes = {});
+
+  // Backward. Called in reverse order of registration when the forward list is complete.
+  void on_backward(std::function<void()> emit) { backward_makers_.push_back(std::move(emit)); }
+  /// Sum of the gradients that the readers of a node's value have given; empty if none did.
+  Tensor gradient(std::size_t node) const { return gradients_[alias_[node]]; }
+  /// The same in the layout of the node's value.
+  Tensor gradient_like_value(std::size_t node, const Node& reader);
+  void add_gradient(std::size_t node, const Tensor& tensor, const Node& from);
+
+  // What was built.
+  std::vector<Step> forward;
+  std::vector<Step> backward;
+  std::vector<std::size_t> buffer_bytes;
+  std::size_t scratchpad_bytes = 0;
+  Tensor input;          ///< plain
+  Tensor output;         ///< plain
+  Tensor logits;         ///< what the loss reads: output, or the input of a last softmax
+  Tensor loss_gradient;  ///< d loss / d logits, training only
+  std::map<std::pair<std::size_t, std::string>, Desc> preferred;
+
+ private:
+  void refuse_dead_ends() const;
+  void find_gradient_needs();
+
+  const Graph& graph_;
+  const ParameterLayout* layout_;
+  PlanOptions options_;
+  std::vector<Fusion> fusions_;
+  std::vector<std::size_t> alias_;
+  std::vector<Tensor> values_;
+  std::vector<Tensor> gradients_;
+  std::vector<bool> needs_gradient_;
+  std::vector<std::function<void()>> backward_makers_;
+  bool in_backward_ = false;
+};
+
+/// Adds the step dy = y > 0 ? dy : 0 to a backward list, in place where that is allowed; returns the result.
+Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy);
+
+}  // namespace convoke::nn

@@ -1,0 +1,216 @@
+#include "convoke/run/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/parameter_group.hpp"
+
+namespace convoke::run {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kKept = 2;
+
+/// A readable checkpoint of another run: unlike a damaged one, not to be passed over.
+struct ForeignMathematics : Error {
+  using Error::Error;
+};
+
+std::string file_name(const CheckpointState& state) {
+  return state.steps_done == 0
+             ? fmt::format("epoch-{:04}.h5", state.epochs_done)
+             : fmt::format("epoch-{:04}-step-{:06}.h5", state.epochs_done, state.steps_done);
+}
+
+/// (epochs done, steps done) by the name of a checkpoint; nothing for other files.
+std::optional<std::pair<long, long>> position(const std::filesystem::path& file) {
+  long epochs = 0;
+  long steps = 0;
+  if (file.extension() != ".h5") return std::nullopt;
+  if (std::sscanf(file.stem().c_str(), "epoch-%ld-step-%ld", &epochs, &steps) < 1) return std::nullopt;
+  return std::pair(epochs, steps);
+}
+
+const std::string* find(const Mathematics& mathematics, const std::string& key) {
+  const auto it = std::find_if(mathematics.begin(), mathematics.end(),
+                               [&](const auto& entry) { return entry.first == key; });
+  return it == mathematics.end() ? nullptr : &it->second;
+}
+
+void write_numbers(hdf5::Object& object, const CheckpointState& state) {
+  object.set_attribute("epochs_done", state.epochs_done);
+  object.set_attribute("steps_done", state.steps_done);
+  object.set_attribute("updates", state.updates);
+  object.set_attribute("best_validation_accuracy", state.best_validation_accuracy);
+  object.set_attribute("validation_accuracy", state.validation_accuracy);
+  object.set_attribute("loss_sum", state.loss_sum);
+  object.set_attribute("correct_sum", state.correct_sum);
+}
+
+CheckpointState read_numbers(const hdf5::Object& object) {
+  CheckpointState state;
+  state.epochs_done = object.attribute<std::int64_t>("epochs_done");
+  state.steps_done = object.attribute<std::int64_t>("steps_done");
+  state.updates = object.attribute<std::int64_t>("updates");
+  state.best_validation_accuracy = object.attribute<double>("best_validation_accuracy");
+  state.validation_accuracy = object.attribute<double>("validation_accuracy");
+  state.loss_sum = object.attribute<double>("loss_sum");
+  state.correct_sum = object.attribute<double>("correct_sum");
+  return state;
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
+                         Mathematics mathematics, std::string recipe)
+    : folder_(std::move(folder)),
+      parameters_(std::move(parameters)),
+      mathematics_(std::move(mathematics)),
+      recipe_(std::move(recipe)) {}
+
+void Checkpoints::save(const CheckpointState& state) const {
+  std::error_code failed;
+  std::filesystem::create_directories(folder_, failed);
+  if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
+  replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
+    hdf5::File file = hdf5::File::create(temporary);
+    write_format(file, "checkpoint", kVersion);
+    file.set_attribute("convoke_version", CONVOKE_VERSION);
+    file.set_attribute("recipe", recipe_);
+    write_numbers(file, state);
+    hdf5::Group mathematics = file.create_group("mathematics");
+    for (const auto& [key, value] : mathematics_) mathematics.set_attribute(key, value);
+    hdf5::Group parameters = file.create_group("parameters");
+    write_parameters(parameters, parameters_, state.parameters);
+    for (std::size_t slot = 0; slot < state.optimizer.size(); ++slot) {
+      hdf5::Group group = file.create_group(fmt::format("optimizer-{}", slot));
+      write_parameters(group, parameters_, state.optimizer[slot]);
+    }
+    file.close();
+  });
+  const std::vector<std::filesystem::path> all = files();
+  for (std::size_t i = 0; i + kKept < all.size(); ++i) std::filesystem::remove(all[i], failed);
+}
+
+std::vector<std::filesystem::path> Checkpoints::files() const {
+  std::vector<std::filesystem::path> found;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
+    if (position(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return position(a) < position(b); });
+  return found;
+}
+
+CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
+  const hdf5::File file = hdf5::File::open(path);
+  const std::string format = read_format(file, kVersion);
+  if (format != "checkpoint")
+    throw Error(fmt::format("{}: holds a {}, not a checkpoint", path.string(), format));
+  Mathematics stored;
+  const hdf5::Group mathematics = file.group("mathematics");
+  for (const std::string& key : mathematics.attribute_names()) {
+    stored.emplace_back(key, mathematics.attribute<std::string>(key));
+  }
+  require_same_mathematics(path, stored);
+  CheckpointState state = read_numbers(file);
+  state.parameters = read_parameters(file.group("parameters"), parameters_);
+  for (int slot = 0; file.has_group(fmt::format("optimizer-{}", slot)); ++slot) {
+    state.optimizer.push_back(read_parameters(file.group(fmt::format("optimizer-{}", slot)), parameters_));
+  }
+  return state;
+}
+
+void Checkpoints::require_same_mathematics(const std::filesystem::path& file,
+                                           const Mathematics& stored) const {
+  std::vector<std::string> differing;
+  for (const auto& [key, value] : mathematics_) {
+    const std::string* before = find(stored, key);
+    if (before == nullptr || *before != value) {
+      differing.push_back(
+          fmt::format("{}: {} then, {} now", key, before == nullptr ? "absent" : *before, value));
+    }
+  }
+  for (const auto& [key, value] : stored) {
+    if (find(mathematics_, key) == nullptr)
+      differing.push_back(fmt::format("{}: {} then, absent now", key, value));
+  }
+  if (differing.empty()) return;
+  throw ForeignMathematics(
+      fmt::format("{}: belongs to a run with other mathematics ({})", file.string(), join(differing, "; ")),
+      "resume with the recipe of that run, or train into another folder");
+}
+
+std::optional<CheckpointState> Checkpoints::newest(
+    const std::function<void(const std::string&)>& note) const {
+  const std::vector<std::filesystem::path> all = files();
+  for (auto file = all.rbegin(); file != all.rend(); ++file) {
+    try {
+      return read(*file);
+    } catch (const ForeignMathematics&) {
+      throw;
+    } catch (const Error& error) {
+      note(fmt::format("checkpoint passed over: {}", error.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::string to_bytes(const CheckpointState& state) {
+  std::string bytes;
+  const auto put = [&](const void* data, std::size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+  };
+  const std::int64_t counts[] = {state.epochs_done, state.steps_done, state.updates,
+                                 static_cast<std::int64_t>(state.parameters.size()),
+                                 static_cast<std::int64_t>(state.optimizer.size())};
+  const double numbers[] = {state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,
+                            state.correct_sum};
+  put(counts, sizeof counts);
+  put(numbers, sizeof numbers);
+  put(state.parameters.data(), state.parameters.size() * sizeof(float));
+  for (const std::vector<float>& slot : state.optimizer) {
+    assert(slot.size() == state.parameters.size());
+    put(slot.data(), slot.size() * sizeof(float));
+  }
+  return bytes;
+}
+
+CheckpointState checkpoint_from_bytes(const std::string& bytes) {
+  std::size_t at = 0;
+  const auto take = [&](void* data, std::size_t size) {
+    std::memcpy(data, bytes.data() + at, size);
+    at += size;
+  };
+  std::int64_t counts[5];
+  double numbers[4];
+  take(counts, sizeof counts);
+  take(numbers, sizeof numbers);
+  CheckpointState state{.epochs_done = counts[0],
+                        .steps_done = counts[1],
+                        .updates = counts[2],
+                        .best_validation_accuracy = numbers[0],
+                        .validation_accuracy = numbers[1],
+                        .loss_sum = numbers[2],
+                        .correct_sum = numbers[3],
+                        .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
+                        .optimizer = {}};
+  take(state.parameters.data(), state.parameters.size() * sizeof(float));
+  state.optimizer.resize(static_cast<std::size_t>(counts[4]));
+  for (std::vector<float>& slot : state.optimizer) {
+    slot.resize(state.parameters.size());
+    take(slot.data(), slot.size() * sizeof(float));
+  }
+  return state;
+}
+
+}  // namespace convoke::run

@@ -1,0 +1,33 @@
+#include "convoke/run/engine_state.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::run {
+
+void capture(engine::LaneEngine& engine, std::size_t slots,
+             std::span<const engine::CanonicalParameter> parameters, CheckpointState& state) {
+  state.parameters = engine::unpack(parameters, engine.layout(), engine.parameters());
+  state.optimizer.clear();
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    state.optimizer.push_back(engine::unpack(parameters, engine.layout(), engine.optimizer_state(slot)));
+  }
+}
+
+void restore(CheckpointState& state, std::size_t slots,
+             std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine) {
+  if (state.optimizer.size() != slots) {
+    throw Error(fmt::format("the checkpoint has {} arrays of optimizer state, but the optimizer needs {}",
+                            state.optimizer.size(), slots));
+  }
+  engine::pack(parameters, engine.layout(), state.parameters, engine.parameters());
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    engine::pack(parameters, engine.layout(), state.optimizer[slot], engine.optimizer_state(slot));
+  }
+  engine.set_steps_done(state.updates);
+  state.parameters = {};
+  state.optimizer = {};
+}
+
+}  // namespace convoke::run

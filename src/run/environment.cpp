@@ -1,0 +1,73 @@
+#include "convoke/run/environment.hpp"
+
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/backend.hpp"
+
+namespace convoke::run {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Value::Array placements(const Machine& machine) {
+  Value::Array list;
+  int rank = 0;
+  for (const Placement& placement : machine.placements) {
+    Settings entry{{"rank", rank++}, {"host", placement.host}, {"cores", format_ranges(placement.cores)}};
+    if (placement.quota > 0) entry.set("quota", placement.quota);
+    list.emplace_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string convoke_version() { return CONVOKE_VERSION; }
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string line;
+  std::string word;
+  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+Settings environment(const Machine& machine, int threads) {
+  const nn::Backend backend = nn::backend();
+  return {{"date", utc_now()},
+          {"command", command_line()},
+          {"convoke", convoke_version()},
+          {"build", build_description()},
+          {"compiler", __VERSION__},
+          {"mpi", mpi::Session::library_version()},
+          {"onednn", backend.version},
+          {"instruction_set", backend.instruction_set},
+          {"cpu", cpu_model()},
+          {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
+          {"nodes", machine.nodes},
+          {"ranks", machine.ranks},
+          {"threads", threads},
+          {"placements", placements(machine)}};
+}
+
+}  // namespace convoke::run

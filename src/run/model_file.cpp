@@ -1,0 +1,150 @@
+#include "convoke/run/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/parameter_group.hpp"
+
+namespace convoke::run {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+
+std::vector<double> to_double(std::span<const float> values) { return {values.begin(), values.end()}; }
+std::vector<float> to_float(const std::vector<double>& values) {
+  std::vector<float> floats;
+  for (const double value : values) floats.push_back(static_cast<float>(value));
+  return floats;
+}
+
+// { "input": [1, 28, 28], "layers": [{ "layer": "conv2d", ... }, ...] }
+std::string graph_to_json(const nn::Graph& graph) {
+  Value::Array input;
+  for (const std::int64_t extent : graph.input_shape().extents()) input.emplace_back(extent);
+  Value::Array layers;
+  for (Settings& layer : nn::describe_graph(graph)) layers.emplace_back(std::move(layer));
+  return metrics::to_json(Settings{{"input", std::move(input)}, {"layers", std::move(layers)}});
+}
+
+nn::Graph graph_from_json(const std::string& json, const std::string& where) {
+  const Settings settings = metrics::settings_from_json(json, where);
+  SettingsReader read(settings, "graph");
+  const Shape input(read.get("input", std::vector<std::int64_t>{}));
+  const std::vector<Settings> layers = read.tables("layers");
+  read.finish();
+  return nn::build_graph(input, layers);
+}
+
+void write_description(hdf5::File& file, const ModelDescription& description) {
+  file.set_attribute("convoke_version", CONVOKE_VERSION);
+  file.set_attribute("graph", graph_to_json(description.graph));
+  file.set_attribute("normalization_scale", to_double(description.normalization.scale));
+  file.set_attribute("normalization_shift", to_double(description.normalization.shift));
+  if (!description.class_names.empty()) {
+    file.set_attribute("class_names", std::span<const std::string>(description.class_names));
+  }
+}
+
+ModelDescription read_description(const hdf5::File& file) {
+  ModelDescription description{
+      .graph = graph_from_json(file.attribute<std::string>("graph"), file.file().string() + ": graph"),
+      .normalization = {to_float(file.attribute<std::vector<double>>("normalization_scale")),
+                        to_float(file.attribute<std::vector<double>>("normalization_shift"))},
+      .class_names = {}};
+  if (file.has_attribute("class_names")) {
+    description.class_names = file.attribute<std::vector<std::string>>("class_names");
+  }
+  return description;
+}
+
+void write_facts(hdf5::Group& group, const Member& member) {
+  group.set_attribute("member", member.index);
+  group.set_attribute("seed", static_cast<std::int64_t>(member.seed));
+  group.set_attribute("shard", member.shard);
+  group.set_attribute("training_samples", member.training_samples);
+  if (!std::isnan(member.validation_accuracy)) {
+    group.set_attribute("validation_accuracy", member.validation_accuracy);
+  }
+}
+
+Member read_member(const hdf5::Group& group, std::span<const engine::CanonicalParameter> parameters) {
+  Member member;
+  member.index = group.attribute<std::int64_t>("member");
+  member.seed = static_cast<std::uint64_t>(group.attribute<std::int64_t>("seed"));
+  member.shard = group.attribute<std::string>("shard");
+  member.training_samples = group.attribute<std::int64_t>("training_samples");
+  if (group.has_attribute("validation_accuracy")) {
+    member.validation_accuracy = group.attribute<double>("validation_accuracy");
+  }
+  member.parameters = read_parameters(group, parameters);
+  return member;
+}
+
+}  // namespace
+
+std::string ModelDescription::class_name(std::int64_t label) const {
+  return class_names.empty() ? std::to_string(label) : class_names.at(static_cast<std::size_t>(label));
+}
+
+void write_model(const std::filesystem::path& file, const ModelDescription& description,
+                 std::span<const float> parameters) {
+  replace_file(file, [&](const std::filesystem::path& temporary) {
+    hdf5::File model = hdf5::File::create(temporary);
+    write_format(model, "model", kVersion);
+    write_description(model, description);
+    hdf5::Group group = model.create_group("parameters");
+    write_parameters(group, engine::canonical_parameters(description.graph), parameters);
+    model.close();
+  });
+}
+
+void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
+                    std::span<const Member* const> members) {
+  replace_file(file, [&](const std::filesystem::path& temporary) {
+    hdf5::File ensemble = hdf5::File::create(temporary);
+    write_format(ensemble, "ensemble", kVersion);
+    write_description(ensemble, description);
+    for (const Member* member : members) {
+      hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", member->index));
+      write_facts(group, *member);
+      write_parameters(group, engine::canonical_parameters(description.graph), member->parameters);
+    }
+    ensemble.close();
+  });
+}
+
+std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) {
+  if (!std::filesystem::is_directory(file_or_run)) return file_or_run;
+  for (const char* name : {"ensemble.h5", "model.h5"}) {
+    if (std::filesystem::exists(file_or_run / name)) return file_or_run / name;
+  }
+  throw Error(fmt::format("{}: holds neither model.h5 nor ensemble.h5", file_or_run.string()),
+              "give a model file, or the folder of a run that has come to its end");
+}
+
+ModelSet load_models(const std::filesystem::path& file_or_run) {
+  const hdf5::File file = hdf5::File::open(find_model_file(file_or_run));
+  const std::string format = read_format(file, kVersion);
+  if (format != "model" && format != "ensemble") {
+    throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format));
+  }
+  ModelSet models{.description = read_description(file), .members = {}};
+  const std::vector<engine::CanonicalParameter> parameters =
+      engine::canonical_parameters(models.description.graph);
+  if (format == "model") {
+    models.members.emplace_back().parameters = read_parameters(file.group("parameters"), parameters);
+  } else {
+    for (const std::string& name : file.children()) {
+      models.members.push_back(read_member(file.group(name), parameters));
+    }
+  }
+  if (models.members.empty()) throw Error(fmt::format("{}: has no members", file.file().string()));
+  return models;
+}
+
+}  // namespace convoke::run

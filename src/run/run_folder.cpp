@@ -1,0 +1,73 @@
+#include "convoke/run/run_folder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/run/collective.hpp"
+
+namespace convoke::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
+  return text;
+}
+
+[[noreturn]] void fail(const fs::path& folder, const std::string& reason) {
+  throw Error(fmt::format("{}: cannot be used as the folder of a run: {}", folder.string(), reason),
+              "choose a folder that can be written with --output DIR");
+}
+
+// Makes runs/<name>-<time>, a new one in any case: of two runs that start in the same second, one gets "-2".
+fs::path make_new(const std::string& name) {
+  const fs::path base = fs::path("runs") / fmt::format("{}-{}", name.empty() ? "run" : name, time_stamp());
+  std::error_code failed;
+  fs::create_directories(base.parent_path(), failed);
+  if (failed) fail(base.parent_path(), failed.message());
+  for (int n = 1;; ++n) {
+    const fs::path folder = n == 1 ? base : fs::path(fmt::format("{}-{}", base.string(), n));
+    if (fs::create_directory(folder, failed)) return folder;
+    if (failed) fail(folder, failed.message());
+  }
+}
+
+void require_usable(const fs::path& folder, bool resume) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) fail(folder, failed.message());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(folder, std::generic_category().message(errno));
+  const bool empty = fs::is_empty(folder, failed);
+  if (failed) fail(folder, failed.message());
+  if (!empty && !resume) {
+    throw Error(fmt::format("{}: is not empty; the folder of a run is never overwritten", folder.string()),
+                "choose another --output, or go on with that run by --resume");
+  }
+}
+
+}  // namespace
+
+RunFolder RunFolder::create(const std::string& name, const fs::path& output, bool resume,
+                            const mpi::Communicator& world) {
+  return RunFolder(on_root(world, [&] {
+    if (output.empty()) return make_new(name).string();
+    require_usable(output, resume);
+    return output.string();
+  }));
+}
+
+fs::path RunFolder::checkpoints(std::int64_t member) const {
+  return checkpoints() / fmt::format("member-{:03}", member);
+}
+
+}  // namespace convoke::run

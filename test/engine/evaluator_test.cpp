@@ -1,0 +1,92 @@
+#include "convoke/engine/evaluator.hpp"
+
+#include <cmath>
+
+#include "convoke/nn/threads.hpp"
+#include "support/catch.hpp"
+#include "support/tiny.hpp"
+
+using namespace convoke;
+using engine::Evaluator;
+
+namespace {
+
+// Each sample by itself, through a network of one sample: no chunks, no threads, no padding.
+std::vector<float> one_by_one(const nn::Graph& graph, std::span<const float> parameters,
+                              const tiny::Pictures& pictures) {
+  nn::single_threaded();
+  const auto layout = std::make_shared<nn::ParameterLayout>(graph, 1);
+  AlignedBuffer<float> arena(layout->size());
+  engine::pack(engine::canonical_parameters(graph), *layout, parameters, arena.span());
+  nn::Network network(graph, layout, {.lane = 1, .lanes = 1, .training = false});
+  network.bind(arena.data(), nullptr);
+  std::vector<float> rows;
+  for (const std::uint32_t id : pictures.ids()) {
+    pictures.loader().load(std::span(&id, 1), network.input(), {});
+    network.forward();
+    rows.insert(rows.end(), network.output().begin(), network.output().end());
+  }
+  return rows;
+}
+
+void check_close(std::span<const float> a, std::span<const float> b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(a[i] - b[i]) < 1e-5F);
+}
+
+}  // namespace
+
+TEST_CASE("probabilities are those of one sample after the other, for any chunk and number of threads") {
+  const tiny::Pictures pictures(53);
+  const std::vector<float> expected = one_by_one(tiny::graph(), tiny::parameters(4), pictures);
+  for (const int threads : {1, 2, 5}) {
+    for (const std::int64_t chunk : {1, 16, 53, 250}) {
+      Evaluator evaluator(tiny::graph(), {.threads = threads, .chunk = chunk});
+      evaluator.load(tiny::parameters(4));
+      check_close(evaluator.predict(pictures.loader(), pictures.ids()), expected);
+    }
+  }
+}
+
+TEST_CASE("a chosen chunk is the same for everybody") {
+  CHECK(Evaluator(tiny::graph()).chunk() == Evaluator(tiny::graph(), {.threads = 2}).chunk());
+  CHECK(Evaluator(tiny::graph()).chunk() == 256);  // 8 x 6 x 6 floats twice: far below the limit
+}
+
+TEST_CASE("parameters can be changed") {
+  const tiny::Pictures pictures(20);
+  Evaluator evaluator(tiny::graph());
+  evaluator.load(tiny::parameters(4));
+  const std::vector<float> first = evaluator.predict(pictures.loader(), pictures.ids());
+  evaluator.load(tiny::parameters(5));
+  CHECK(evaluator.predict(pictures.loader(), pictures.ids()) != first);
+  evaluator.load(tiny::parameters(4));
+  CHECK(evaluator.predict(pictures.loader(), pictures.ids()) == first);
+}
+
+TEST_CASE("a graph without softmax at its end gives probabilities all the same") {
+  const tiny::Pictures pictures(20);
+  Evaluator with(tiny::graph(true));
+  Evaluator without(tiny::graph(false));
+  with.load(tiny::parameters(4));
+  without.load(tiny::parameters(4));
+  check_close(without.predict(pictures.loader(), pictures.ids()),
+              with.predict(pictures.loader(), pictures.ids()));
+}
+
+TEST_CASE("samples at hand are as good as those of a data set") {
+  const tiny::Pictures pictures(20);
+  std::vector<float> samples(20 * 64);
+  pictures.loader().load(pictures.ids(), samples, {});
+  Evaluator evaluator(tiny::graph(), {.threads = 2, .chunk = 7});
+  evaluator.load(tiny::parameters(4));
+  CHECK(evaluator.predict(samples) == evaluator.predict(pictures.loader(), pictures.ids()));
+  CHECK(evaluator.predict(std::span<const float>()).empty());
+}
+
+TEST_CASE("the loss of a sample is -log p, with p at least 1e-7") {
+  CHECK(engine::loss_from_fixed(engine::fixed_loss(0.25F)) == Catch::Approx(1.3862943611).epsilon(1e-8));
+  CHECK(engine::fixed_loss(1.0F) == 0);
+  CHECK(engine::loss_from_fixed(engine::fixed_loss(0.0F)) == Catch::Approx(16.1180956510).epsilon(1e-8));
+  CHECK(engine::fixed_loss(std::nanf("")) == engine::fixed_loss(0.0F));
+}

@@ -1,0 +1,179 @@
+#include "convoke/run/checkpoint.hpp"
+
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/full_disk.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tiny.hpp"
+
+using convoke::Error;
+using convoke::run::Checkpoints;
+using convoke::run::CheckpointState;
+using convoke::run::Mathematics;
+using tiny::fs::path;
+
+namespace {
+
+const Mathematics kMathematics{{"seed", "3"}, {"train.batch", "32"}};
+
+Checkpoints in(const path& folder, Mathematics mathematics = kMathematics) {
+  return {folder, convoke::engine::canonical_parameters(tiny::graph()), std::move(mathematics),
+          "name = \"tiny\"\n"};
+}
+
+CheckpointState state_at(std::int64_t epochs, std::int64_t steps = 0) {
+  CheckpointState state;
+  state.epochs_done = epochs;
+  state.steps_done = steps;
+  state.updates = epochs * 100 + steps;
+  state.best_validation_accuracy = 0.75;
+  state.validation_accuracy = 0.7;
+  state.loss_sum = 12.345678901234567;
+  state.correct_sum = 17;
+  state.parameters = tiny::parameters(static_cast<std::uint64_t>(epochs));
+  state.optimizer = {tiny::parameters(100), tiny::parameters(101)};
+  return state;
+}
+
+void check_equal(const CheckpointState& a, const CheckpointState& b) {
+  CHECK(a.epochs_done == b.epochs_done);
+  CHECK(a.steps_done == b.steps_done);
+  CHECK(a.updates == b.updates);
+  CHECK(a.best_validation_accuracy == b.best_validation_accuracy);
+  CHECK(a.validation_accuracy == b.validation_accuracy);
+  CHECK(a.loss_sum == b.loss_sum);
+  CHECK(a.correct_sum == b.correct_sum);
+  CHECK(a.parameters == b.parameters);
+  CHECK(a.optimizer == b.optimizer);
+}
+
+struct Newest {
+  std::optional<CheckpointState> state;
+  std::vector<std::string> notes;
+};
+Newest newest(const Checkpoints& checkpoints) {
+  Newest result;
+  result.state = checkpoints.newest([&](const std::string& note) { result.notes.push_back(note); });
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint holds all that it was given") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder / "new/checkpoints");
+  CHECK_FALSE(newest(checkpoints).state);
+  checkpoints.save(state_at(3));
+  check_equal(newest(checkpoints).state.value(), state_at(3));
+  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(state_at(3))), state_at(3));
+
+  CheckpointState without_validation = state_at(4);
+  without_validation.validation_accuracy = std::nan("");
+  checkpoints.save(without_validation);
+  CHECK(std::isnan(newest(checkpoints).state.value().validation_accuracy));
+}
+
+TEST_CASE("the newest two are kept, an interrupted epoch between its neighbours") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path());
+  for (const std::int64_t epoch : {9998, 9999, 10000}) checkpoints.save(state_at(epoch));
+  CHECK_FALSE(exists(folder / "epoch-9998.h5"));
+  CHECK(exists(folder / "epoch-9999.h5"));
+  CHECK(newest(checkpoints).state->epochs_done == 10000);
+  checkpoints.save(state_at(10000, 12));
+  CHECK(exists(folder / "epoch-10000-step-000012.h5"));
+  CHECK(newest(checkpoints).state->steps_done == 12);
+  checkpoints.save(state_at(10001));
+  CHECK(newest(checkpoints).state->epochs_done == 10001);
+  CHECK_FALSE(exists(folder / "epoch-10000.h5"));
+}
+
+TEST_CASE("a checkpoint that cannot be used is reported, and the one before it is used") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path());
+  checkpoints.save(state_at(1));
+  checkpoints.save(state_at(2));
+  const path last = folder / "epoch-0002.h5";
+  std::string bytes = tiny::bytes_of(last);
+  std::string reason;
+
+  SECTION("truncated") {
+    bytes.resize(bytes.size() / 2);
+    reason = "truncated";
+  }
+  SECTION("empty") {
+    bytes.clear();
+    reason = "epoch-0002.h5";
+  }
+  SECTION("text") {
+    bytes = "not HDF5 at all";
+    reason = "not";
+  }
+  SECTION("a value changed") {
+    // The values of a parameter, somewhere in the file.
+    const float value = state_at(2).parameters[5];
+    const std::string pattern(reinterpret_cast<const char*>(&value), sizeof value);
+    const std::size_t at = bytes.find(pattern);
+    REQUIRE(at != std::string::npos);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    reason = "checksum";
+  }
+  tiny::write_bytes(last, bytes);
+
+  const Newest found = newest(checkpoints);
+  REQUIRE(found.state);
+  check_equal(*found.state, state_at(1));
+  REQUIRE(found.notes.size() == 1);
+  INFO(found.notes[0]);
+  CHECK(found.notes[0].find(last.string()) != std::string::npos);
+  CHECK(found.notes[0].find(reason) != std::string::npos);
+}
+
+TEST_CASE("HDF5 files of others are passed over too") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path());
+  checkpoints.save(state_at(1));
+  {
+    convoke::hdf5::File other = convoke::hdf5::File::create(folder / "epoch-0002.h5");
+    other.set_attribute("title", "weather");
+    other.close();
+  }
+  const Newest found = newest(checkpoints);
+  CHECK(found.state->epochs_done == 1);
+  REQUIRE(found.notes.size() == 1);
+  CHECK(found.notes[0].find("not one of Convoke") != std::string::npos);
+}
+
+TEST_CASE("other mathematics are refused, naming the keys") {
+  const TemporaryFolder folder;
+  in(folder.path()).save(state_at(1));
+  const std::string why = error_of([&] {
+    newest(in(folder.path(), {{"seed", "3"}, {"train.batch", "64"}, {"train.lane", "8"}}));
+  });
+  INFO(why);
+  CHECK(why.find("epoch-0001.h5") != std::string::npos);
+  CHECK(why.find("train.batch: 32 then, 64 now") != std::string::npos);
+  CHECK(why.find("train.lane: absent then, 8 now") != std::string::npos);
+  CHECK(why.find("seed") == std::string::npos);
+}
+
+TEST_CASE("on a full disk the checkpoint before stays, and the error names the file") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path());
+  checkpoints.save(state_at(1));
+  {
+    const FileSizeLimit full(4096);
+    const std::string why = error_of([&] { checkpoints.save(state_at(2)); });
+    INFO(why);
+    CHECK(why.find((folder / "epoch-0002.h5").string()) == 0);
+  }
+  CHECK_FALSE(exists(folder / "epoch-0002.h5"));
+  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 1);
+  check_equal(newest(checkpoints).state.value(), state_at(1));
+  checkpoints.save(state_at(2));  // and when there is room again
+  check_equal(newest(checkpoints).state.value(), state_at(2));
+}

@@ -1,0 +1,110 @@
+#include "convoke/run/machine.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "support/catch.hpp"
+
+using convoke::run::cpu_quota;
+using convoke::run::format_ranges;
+using convoke::run::Machine;
+using convoke::run::machine_of;
+using convoke::run::Placement;
+namespace fs = std::filesystem;
+
+namespace {
+
+Placement on(int node, std::vector<int> cores, double quota = 0) {
+  return {node == 0 ? "alpha" : "beta", node, std::move(cores), quota};
+}
+
+}  // namespace
+
+TEST_CASE("ranks bound to cores of their own have all of them") {
+  const std::vector<Placement> placements{on(0, {0, 1, 2}), on(0, {3})};
+  CHECK(machine_of(placements, 0).cores == 3);
+  CHECK(machine_of(placements, 1).cores == 1);
+  CHECK(machine_of(placements, 0).findings(0).empty());
+}
+
+TEST_CASE("ranks whose bindings overlap share the union") {
+  // Not bound at all.
+  CHECK(machine_of({on(0, {0, 1, 2, 3}), on(0, {0, 1, 2, 3})}, 1).cores == 2);
+  // 0 and 1 overlap, 1 and 2 overlap: three ranks on six cores; rank 3 is apart.
+  const std::vector<Placement> chain{on(0, {0, 1, 2}), on(0, {2, 3}), on(0, {3, 4, 5}), on(0, {6, 7})};
+  CHECK(machine_of(chain, 0).cores == 2);
+  CHECK(machine_of(chain, 1).cores == 2);
+  CHECK(machine_of(chain, 2).cores == 2);
+  CHECK(machine_of(chain, 3).cores == 2);
+  // Never below one.
+  CHECK(machine_of({on(0, {0}), on(0, {0}), on(0, {0})}, 2).cores == 1);
+  // The same core numbers on another node are other cores.
+  const std::vector<Placement> two_nodes{on(0, {0, 1}), on(1, {0, 1})};
+  CHECK(machine_of(two_nodes, 0).cores == 2);
+  CHECK(machine_of(two_nodes, 1).cores == 2);
+}
+
+TEST_CASE("a rank knows its place on its node") {
+  const std::vector<Placement> placements{on(0, {0}), on(1, {0}), on(0, {1}), on(1, {1}), on(1, {2})};
+  const Machine machine = machine_of(placements, 4);
+  CHECK(machine.host == "beta");
+  CHECK(machine.rank == 4);
+  CHECK(machine.ranks == 5);
+  CHECK(machine.nodes == 2);
+  CHECK(machine.local_rank == 2);
+  CHECK(machine.local_ranks == 3);
+  CHECK(machine.threads_for(0) == 1);
+  CHECK(machine.threads_for(3) == 3);
+}
+
+TEST_CASE("a quota is shared by the ranks of the node") {
+  CHECK(machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0).cores == 2);
+  CHECK(machine_of({on(0, {0, 1}, 2.5), on(0, {2, 3}, 2.5)}, 0).cores == 1);
+  CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).cores == 1);
+  CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).findings(0).empty());
+  const std::vector<std::string> found = machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0).findings(4);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].find("alpha: 4 threads, but the control group grants 2.0 CPUs") == 0);
+}
+
+TEST_CASE("more threads than cores is found, naming host, ranks and cores") {
+  const std::vector<std::string> pinned = machine_of({on(0, {0}), on(0, {0}), on(1, {0})}, 0).findings(0);
+  REQUIRE(pinned.size() == 1);
+  CHECK(pinned[0].find("alpha: ranks 0-1 run 2 threads on core 0: ") == 0);
+  const std::vector<std::string> crowded = machine_of({on(0, {0, 1}), on(1, {4, 6})}, 1).findings(3);
+  REQUIRE(crowded.size() == 2);
+  CHECK(crowded[0].find("alpha: rank 0 runs 3 threads on cores 0-1: ") == 0);
+  CHECK(crowded[1].find("beta: rank 1 runs 3 threads on cores 4, 6: ") == 0);
+  CHECK(machine_of({on(0, {0, 1}), on(1, {4, 6})}, 1).findings(2).empty());
+}
+
+TEST_CASE("the CPU quota is the lowest of the control group and those above it") {
+  const fs::path root = fs::temp_directory_path() / ("convoke-machine-test-" + std::to_string(getpid()));
+  const auto write = [&](const fs::path& name, const std::string& text) {
+    fs::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << text;
+  };
+  write("v2", "0::/job/step\n");
+  write("unified/job/cpu.max", "150000 100000\n");
+  write("unified/job/step/cpu.max", "max 100000\n");
+  CHECK(cpu_quota(root / "v2", root / "unified") == 1.5);
+  write("unified/job/step/cpu.max", "50000 100000\n");
+  CHECK(cpu_quota(root / "v2", root / "unified") == 0.5);
+
+  write("v1", "4:memory:/elsewhere\n3:cpu,cpuacct:/job\n");
+  write("old/cpu/cpu.cfs_quota_us", "-1\n");
+  write("old/cpu/cpu.cfs_period_us", "100000\n");
+  CHECK(cpu_quota(root / "v1", root / "old") == 0);
+  write("old/cpu/job/cpu.cfs_quota_us", "300000\n");
+  write("old/cpu/job/cpu.cfs_period_us", "100000\n");
+  CHECK(cpu_quota(root / "v1", root / "old") == 3);
+  CHECK(cpu_quota(root / "missing", root) == 0);
+  fs::remove_all(root);
+}
+
+TEST_CASE("core lists are written as ranges") {
+  CHECK(format_ranges(std::vector<int>{0, 1, 2, 3, 8}) == "0-3, 8");
+  CHECK(format_ranges(std::vector<int>{5}) == "5");
+  CHECK(format_ranges(std::vector<int>{}).empty());
+}

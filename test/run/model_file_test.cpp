@@ -1,0 +1,145 @@
+#include "convoke/run/model_file.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include "convoke/core/error.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/full_disk.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tiny.hpp"
+
+using convoke::Error;
+using namespace convoke::engine;
+using namespace convoke::run;
+using namespace convoke::train;
+namespace hdf5 = convoke::hdf5;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Member member(std::int64_t index) {
+  return {.index = index,
+          .seed = 40 + static_cast<std::uint64_t>(index),
+          .shard = "contiguous",
+          .training_samples = 100,
+          .validation_accuracy = index == 0 ? 0.5 : std::nan(""),
+          .parameters = tiny::parameters(static_cast<std::uint64_t>(index))};
+}
+
+}  // namespace
+
+TEST_CASE("a model file gives back graph, normalisation, names and parameters") {
+  const TemporaryFolder folder;
+  write_model(folder / "model.h5", tiny::description(), tiny::parameters(5));
+  const ModelSet models = load_models(folder / "model.h5");
+  CHECK(models.description.graph.summary() == tiny::graph().summary());
+  CHECK(models.description.graph.input_shape() == convoke::Shape{1, 8, 8});
+  CHECK(models.description.normalization.scale == tiny::description().normalization.scale);
+  CHECK(models.description.normalization.shift == tiny::description().normalization.shift);
+  CHECK(models.description.class_names == tiny::description().class_names);
+  CHECK(models.description.class_name(2) == "c");
+  REQUIRE(models.members.size() == 1);
+  CHECK(models.members[0].parameters == tiny::parameters(5));
+}
+
+TEST_CASE("equal models are equal files, byte for byte") {
+  const TemporaryFolder folder;
+  write_model(folder / "a.h5", tiny::description(), tiny::parameters(5));
+  tiny::fs::last_write_time(folder / "a.h5", tiny::fs::file_time_type::clock::now() - std::chrono::hours(1));
+  ::sleep(1);  // HDF5's time stamps, if there were any, count seconds
+  write_model(folder / "sub-a-longer-name.h5", tiny::description(), tiny::parameters(5));
+  CHECK(tiny::bytes_of(folder / "a.h5") == tiny::bytes_of(folder / "sub-a-longer-name.h5"));
+  write_model(folder / "b.h5", tiny::description(), tiny::parameters(6));
+  CHECK(tiny::bytes_of(folder / "a.h5") != tiny::bytes_of(folder / "b.h5"));
+}
+
+TEST_CASE("an ensemble gives back its members and their facts") {
+  const TemporaryFolder folder;
+  const Member first = member(0);
+  const Member third = member(2);  // the second has left
+  const Member* const members[] = {&first, &third};
+  write_ensemble(folder / "ensemble.h5", tiny::description(), members);
+  const ModelSet models = load_models(folder.path());  // a run folder will do
+  REQUIRE(models.members.size() == 2);
+  CHECK(models.members[0].seed == 40);
+  CHECK(models.members[0].shard == "contiguous");
+  CHECK(models.members[0].training_samples == 100);
+  CHECK(models.members[0].validation_accuracy == 0.5);
+  CHECK(models.members[0].parameters == first.parameters);
+  CHECK(models.members[1].index == 2);
+  CHECK(std::isnan(models.members[1].validation_accuracy));
+  CHECK(models.members[1].parameters == third.parameters);
+}
+
+TEST_CASE("a graph that is no chain survives") {
+  const TemporaryFolder folder;
+  const std::vector<convoke::Settings> layers{
+      {{"layer", "conv2d"}, {"name", "a"}, {"filters", 4}, {"kernel", 3}, {"padding", "same"}},
+      {{"layer", "conv2d"}, {"name", "b"}, {"filters", 4}, {"kernel", 3}, {"padding", "same"}},
+      {{"layer", "add"}, {"inputs", convoke::Value::Array{"a", "b"}}, {"activation", "relu"}},
+      {{"layer", "flatten"}},
+      {{"layer", "dense"}, {"units", 3}}};
+  ModelDescription description{.graph = convoke::nn::build_graph(convoke::Shape{1, 8, 8}, layers),
+                               .normalization = {{1}, {0}},
+                               .class_names = {}};
+  const std::vector<float> parameters(static_cast<std::size_t>(description.graph.parameter_count()), 0.5F);
+  write_model(folder / "model.h5", description, parameters);
+  const ModelSet models = load_models(folder / "model.h5");
+  CHECK(models.description.graph.summary() == description.graph.summary());
+  CHECK(models.description.class_name(2) == "2");
+}
+
+TEST_CASE("files that are no models are refused with the reason") {
+  const TemporaryFolder folder;
+  const tiny::fs::path file = folder / "model.h5";
+  const auto refused = [&] { return error_of([&] { load_models(file); }); };
+
+  CHECK(contains(refused(), file.string()));
+  CHECK(contains(error_of([&] { load_models(folder.path()); }), "neither model.h5 nor ensemble.h5"));
+
+  tiny::write_bytes(file, "PK\x03\x04 not HDF5");
+  CHECK(contains(refused(), file.string()));
+
+  {
+    hdf5::File other = hdf5::File::create(file);
+    other.set_attribute("keras_version", "2.4");
+    other.close();
+  }
+  CHECK(contains(refused(), "not one of Convoke"));
+
+  write_model(file, tiny::description(), tiny::parameters(5));
+  const std::string good = tiny::bytes_of(file);
+
+  tiny::write_bytes(file, good.substr(0, good.size() - 100));
+  CHECK(contains(refused(), file.string()));
+
+  const float value = tiny::parameters(5)[5];
+  const std::size_t at = good.find(std::string(reinterpret_cast<const char*>(&value), sizeof value));
+  REQUIRE(at != std::string::npos);
+  std::string damaged = good;
+  damaged[at + 1] = static_cast<char>(damaged[at + 1] ^ 0x10);
+  tiny::write_bytes(file, damaged);
+  CHECK(contains(refused(), "checksum"));
+
+  {
+    hdf5::File newer = hdf5::File::create(file);
+    newer.set_attribute("convoke_format", "model");
+    newer.set_attribute("format_version", 99);
+    newer.close();
+  }
+  CHECK(contains(refused(), "format version 99"));
+}
+
+TEST_CASE("a model that does not fit on the disk is an error that names the file") {
+  const TemporaryFolder folder;
+  const FileSizeLimit full(1000);
+  CHECK(contains(error_of([&] { write_model(folder / "model.h5", tiny::description(), tiny::parameters()); }),
+                 (folder / "model.h5").string()));
+  CHECK(tiny::fs::is_empty(folder.path()));
+}

@@ -1,0 +1,95 @@
+#include "convoke/run/run_folder.hpp"
+
+#include <unistd.h>
+
+#include <regex>
+
+#include "convoke/core/error.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/collective.hpp"
+#include "support/catch.hpp"
+
+using convoke::Error;
+using convoke::mpi::Session;
+using convoke::run::RunFolder;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that rank 0 makes and removes, as the working directory of all ranks.
+class SharedFolder {
+ public:
+  explicit SharedFolder(const convoke::mpi::Communicator& world)
+      : world_(world), before_(fs::current_path()) {
+    path = convoke::run::on_root(world, [&] {
+      const fs::path made = fs::temp_directory_path() / ("convoke-run-" + std::to_string(::getpid()));
+      fs::create_directories(made);
+      return made.string();
+    });
+    fs::current_path(path);
+  }
+  ~SharedFolder() {
+    fs::current_path(before_);
+    world_.barrier();
+    if (world_.root()) fs::remove_all(path);
+  }
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+  fs::path path;
+
+ private:
+  convoke::mpi::Communicator world_;
+  fs::path before_;
+};
+
+std::string failure(const fs::path& output, bool resume, const convoke::mpi::Communicator& world) {
+  try {
+    RunFolder::create("mnist", output, resume, world);
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a run gets a folder with its name and the time, the same on all ranks, and a new one each time") {
+  const Session session;
+  const SharedFolder shared(session.world());
+  std::vector<fs::path> paths;
+  for (int i = 0; i < 3; ++i) paths.push_back(RunFolder::create("mnist", {}, false, session.world()).path());
+  for (const fs::path& path : paths) {
+    CHECK(std::regex_match(path.string(), std::regex("runs/mnist-[0-9]{8}-[0-9]{6}(-[0-9]+)?")));
+    CHECK(fs::is_directory(path));
+    CHECK(session.world().broadcast(path.string()) == path.string());
+  }
+  CHECK(paths[0] != paths[1]);
+  CHECK(paths[1] != paths[2]);
+}
+
+TEST_CASE("a folder that holds something is used again to resume only") {
+  const Session session;
+  const SharedFolder shared(session.world());
+  CHECK(RunFolder::create("mnist", "out/deep", false, session.world()).path() == "out/deep");
+  CHECK(failure("out/deep", false, session.world()).empty());  // still empty
+  session.world().barrier();
+  if (session.world().root()) fs::create_directory("out/deep/checkpoints");
+  const std::string why = failure("out/deep", false, session.world());
+  CHECK(contains(why, "out/deep: is not empty"));
+  CHECK(contains(why, "--resume"));
+  CHECK(failure("out/deep", true, session.world()).empty());
+}
+
+TEST_CASE("a folder that cannot be made is an error on all ranks, naming it") {
+  const Session session;
+  const SharedFolder shared(session.world());
+  if (session.world().root()) std::fclose(std::fopen("file", "w"));
+  session.world().barrier();
+  CHECK(contains(failure("file/run", false, session.world()), "file/run: cannot be used"));
+  CHECK(contains(failure("file", false, session.world()), "file: cannot be used"));
+  CHECK(contains(failure("/proc/run", false, session.world()), "/proc/run: cannot be used"));
+}

@@ -1,0 +1,100 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "convoke/core/random.hpp"
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/train/job.hpp"
+
+// A model and a data set that train in milliseconds.
+namespace tiny {
+
+namespace fs = std::filesystem;
+using convoke::Settings;
+
+inline std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void write_bytes(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// 8x8 pictures of four classes: one quadrant is brighter, under noise. `count` of them, as uint8.
+struct Pictures {
+  std::vector<std::uint8_t> samples;
+  std::vector<std::int32_t> labels;
+
+  explicit Pictures(std::size_t count, std::uint64_t seed = 7) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, i});
+      const auto label = static_cast<std::int32_t>(random.below(4));
+      labels.push_back(label);
+      for (int y = 0; y < 8; ++y) {
+        for (int x = 0; x < 8; ++x) {
+          const bool bright = (y / 4) * 2 + x / 4 == label;
+          samples.push_back(static_cast<std::uint8_t>(random.below(120) + (bright ? 100 : 0)));
+        }
+      }
+    }
+  }
+  convoke::data::Split split() const { return {samples, labels}; }
+  convoke::data::BatchLoader loader() const {
+    return {split(), convoke::Shape{1, 8, 8}, convoke::data::Normalization{{1.0F / 255}, {0}}};
+  }
+  std::vector<std::uint32_t> ids() const {
+    std::vector<std::uint32_t> all(labels.size());
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+  }
+};
+
+/// Convolution, batch norm, pooling, dropout, dense: a statistic, a mask and every kind of parameter.
+inline convoke::nn::Graph graph(bool softmax = true) {
+  std::vector<Settings> layers{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
+                               {{"layer", "batch_norm"}},
+                               {{"layer", "relu"}},
+                               {{"layer", "max_pool"}, {"size", 2}},
+                               {{"layer", "flatten"}},
+                               {{"layer", "dropout"}, {"rate", 0.2}},
+                               {{"layer", "dense"}, {"units", 4}}};
+  if (softmax) layers.back().set("activation", "softmax");
+  return convoke::nn::build_graph(convoke::Shape{1, 8, 8}, layers);
+}
+
+inline convoke::run::ModelDescription description() {
+  return {.graph = graph(), .normalization = {{1.0F / 255}, {0}}, .class_names = {"a", "b", "c", "d"}};
+}
+
+inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::engine::Reduction::kExact) {
+  convoke::train::Job job(description());
+  job.name = "tiny";
+  job.engine.batch = 32;
+  job.engine.lane = 8;
+  job.engine.seed = 3;
+  job.engine.reduction = reduction;
+  job.optimizer = convoke::optim::make_optimizer({{"name", "adam"}});
+  job.schedule = convoke::optim::make_schedule({});
+  job.learning_rate = 0.01;
+  job.epochs = 2;
+  job.mathematics = {{"train.batch", "32"}, {"seed", "3"}};
+  job.recipe = "name = \"tiny\"\n";
+  return job;
+}
+
+/// Canonical parameters of graph() that are no use but differ from each other.
+inline std::vector<float> parameters(std::uint64_t seed = 1) {
+  const convoke::nn::ParameterLayout layout(graph(), 8);
+  const auto arena = convoke::nn::initial_parameters(layout, seed);
+  return unpack(convoke::engine::canonical_parameters(graph()), layout, arena.span());
+}
+
+}  // namespace tiny
