@@ -11,7 +11,14 @@ Backend backend() {
   const dnnl_version_t& version = *dnnl_version();
   std::string isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
   if (constexpr std::string_view kPrefix = "cpu_isa_"; isa.starts_with(kPrefix)) isa.erase(0, kPrefix.size());
-  return {fmt::format("{}.{}.{}", version.major, version.minor, version.patch), isa};
+  // Its names of instruction sets grow with what they hold.
+  const bool avx512 = isa.find("avx512") != std::string::npos || isa.find("avx10") != std::string::npos;
+  const bool bf16 = isa.find("bf16") != std::string::npos || isa.find("amx") != std::string::npos ||
+                    isa.find("avx10") != std::string::npos || isa.find("fp16") != std::string::npos;
+  return {.version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch),
+          .instruction_set = isa,
+          .native_bf16 = avx512 && bf16,
+          .emulates_bf16 = avx512 && !bf16};
 }
 
 }  // namespace convoke::nn

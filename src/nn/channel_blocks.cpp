@@ -34,18 +34,18 @@ bool channel_blocks(const Desc& desc, ChannelBlocks& blocks) {
          same(dims[3], format.strides[3], blocks.block);
 }
 
-Desc with_layout_of(const ChannelBlocks& like, const Dims& dims) {
-  if (dims.size() == 2) return Desc(dims, kFloat, Format::nc);
-  if (!like.nested && like.outer == 1 && like.block == like.channels) return Desc(dims, kFloat, Format::nhwc);
+Desc with_layout_of(const ChannelBlocks& like, const Dims& dims, Type type) {
+  if (dims.size() == 2) return Desc(dims, type, Format::nc);
+  if (!like.nested && like.outer == 1 && like.block == like.channels) return Desc(dims, type, Format::nhwc);
   switch (like.block) {
     case 16:
-      return Desc(dims, kFloat, Format::nChw16c);
+      return Desc(dims, type, Format::nChw16c);
     case 8:
-      return Desc(dims, kFloat, Format::nChw8c);
+      return Desc(dims, type, Format::nChw8c);
     case 4:
-      return Desc(dims, kFloat, Format::nChw4c);
+      return Desc(dims, type, Format::nChw4c);
     default:
-      return Desc(dims, kFloat, Format::nchw);
+      return Desc(dims, type, Format::nchw);
   }
 }
 

@@ -26,7 +26,7 @@ struct ChannelBlocks {
 /// True, and `blocks` filled, if `desc` has such a layout.
 bool channel_blocks(const Desc& desc, ChannelBlocks& blocks);
 
-/// The layout of `like` (its channel blocking) for other dims.
-Desc with_layout_of(const ChannelBlocks& like, const Dims& dims);
+/// The layout of `like` (its channel blocking) for other dims, or another type.
+Desc with_layout_of(const ChannelBlocks& like, const Dims& dims, Type type);
 
 }  // namespace convoke::nn

@@ -11,7 +11,10 @@ using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 using Format = dnnl::memory::format_tag;
 
-inline constexpr auto kFloat = dnnl::memory::data_type::f32;
+using Type = dnnl::memory::data_type;
+
+inline constexpr auto kFloat = Type::f32;
+inline constexpr auto kBf16 = Type::bf16;
 
 /// One engine and one stream per process; a stream of the CPU engine has no state, so threads share it.
 inline const dnnl::engine& engine() {
@@ -104,6 +107,19 @@ inline dnnl::pooling_backward::primitive_desc pooling_backward_desc(
   return backward_desc<dnnl::pooling_backward>(attributes(), hint, algorithm, src, dst, stride, kernel,
                                                before, after);
 #endif
+}
+
+inline Type type_of(const Desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_data_type();
+#else
+  return desc.data_type();
+#endif
+}
+
+/// Elements of the memory, padding included.
+inline std::size_t elements_of(const Desc& desc) {
+  return desc.get_size() == 0 ? 0 : desc.get_size() / dnnl::memory::data_type_size(type_of(desc));
 }
 
 inline Dims dims_of(const Desc& desc) {

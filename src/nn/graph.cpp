@@ -21,11 +21,14 @@ std::int64_t count(const Node& node, bool trainable_only) {
 
 }  // namespace
 
-std::vector<ParameterSpec> Layer::parameters(std::span<const Shape>) const { return {}; }
+std::vector<ParameterSpec> Layer::parameters(std::span<const ValueSpec>) const { return {}; }
 
-Graph::Graph(Shape input) {
-  if (input.rank() != 1 && input.rank() != 3) {
-    throw Error(fmt::format("a network's input is (C, H, W) or (F), not {}", input.to_string()));
+Graph::Graph(ValueSpec input) {
+  const bool tokens = input.type == ValueType::kToken;
+  if (input.rank() < 1 || input.rank() > (tokens ? 1 : 3)) {
+    throw Error(
+        tokens ? fmt::format("a network's input of tokens is (L), not {}", input.to_string())
+               : fmt::format("a network's input is (C, H, W), (L, F) or (F), not {}", input.to_string()));
   }
   const auto& extents = input.extents();
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 1; })) {
@@ -48,13 +51,18 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
   if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; })) {
     throw Error(fmt::format("two nodes are called \"{}\"", name), "give one of them another name");
   }
-  std::vector<Shape> shapes;
+  std::vector<ValueSpec> shapes;
   for (const std::size_t input : inputs) {
     assert(input < nodes_.size());
     shapes.push_back(nodes_[input].shape);
   }
   Node node;
   try {
+    for (const ValueSpec& shape : shapes) {
+      if (shape.type != ValueType::kToken || layer->takes_tokens()) continue;
+      throw Error(fmt::format("needs numbers, but its input is {}", shape.describe()),
+                  "put an embedding layer before it");
+    }
     node.shape = layer->output_shape(shapes);
     node.parameters = layer->parameters(shapes);
   } catch (const Error& error) {
@@ -97,7 +105,7 @@ std::string Graph::summary() const {
     std::vector<std::string> from;
     for (const std::size_t input : node.inputs) from.push_back(nodes_[input].name);
     text += fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", node.name,
-                        node.layer == nullptr ? "" : node.layer->type(), node.shape.with_batch(),
+                        node.layer == nullptr ? "" : node.layer->type(), node.shape.describe(),
                         format_count(count(node, false)), join(from));
   }
   return text + fmt::format("parameters: {}, trainable: {}\n", format_count(parameter_count()),

@@ -15,8 +15,13 @@ Batch::Batch(const Graph& graph, std::int64_t count, std::uint32_t first) {
     RandomStream random({99, Purpose::kBench, 0, id});
     ids.push_back(id);
     labels.push_back(static_cast<std::int32_t>(random.below(classes)));
-    for (std::int64_t i = 0; i < graph.input_shape().elements(); ++i)
-      input.push_back(static_cast<float>(random.normal()));
+    for (std::int64_t i = 0; i < graph.input_shape().elements(); ++i) {
+      if (graph.input_shape().type == ValueType::kToken) {
+        tokens.push_back(static_cast<std::int32_t>(random.below(kVocabulary)));
+      } else {
+        input.push_back(static_cast<float>(random.normal()));
+      }
+    }
   }
 }
 
@@ -44,15 +49,18 @@ reference::Parameters by_name(const ParameterLayout& layout, std::span<const flo
 }
 
 Experiment::Experiment(const Graph& graph, PlanOptions options)
-    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution)),
+    : layout(std::make_shared<ParameterLayout>(graph, options.lane, options.convolution, options.precision)),
       network(graph, layout, options),
       parameters(random_parameters(*layout)),
-      gradients(layout->size()) {
-  network.bind(parameters.data(), options.training ? gradients.data() : nullptr);
+      gradients(layout->size()),
+      working(layout, parameters.data()) {
+  network.bind(parameters.data(), options.training ? gradients.data() : nullptr, working.data());
 }
 
 Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   std::copy(batch.input.begin(), batch.input.end(), network.input().begin());
+  std::copy(batch.tokens.begin(), batch.tokens.end(), network.tokens().begin());
+  working.refresh();
   std::fill(gradients.span().begin(), gradients.span().end(), NAN);  // all of it must be overwritten
   network.forward(batch.key());
   Outcome outcome;
@@ -100,6 +108,7 @@ namespace {
 reference::Values values_of(const Graph& graph, const Batch& batch) {
   reference::Values x(static_cast<std::int64_t>(batch.labels.size()), graph.input_shape());
   std::copy(batch.input.begin(), batch.input.end(), x.data.begin());
+  std::copy(batch.tokens.begin(), batch.tokens.end(), x.data.begin());
   return x;
 }
 

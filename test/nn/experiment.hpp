@@ -7,13 +7,18 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/nn/plan/network.hpp"
+#include "convoke/nn/plan/working_weights.hpp"
 #include "reference.hpp"
 
 // A network on random parameters and data, beside its reference.
 
+/// Tokens of a Batch are below this; every fourth or so is 0, as padding is.
+inline constexpr std::uint64_t kVocabulary = 4;
+
 /// Samples with labels and ids: sample i of the whole data set is the same in any batch.
 struct Batch {
-  std::vector<float> input;
+  std::vector<float> input;          ///< numbers, or
+  std::vector<std::int32_t> tokens;  ///< tokens
   std::vector<std::int32_t> labels;
   std::vector<std::uint32_t> ids;
 
@@ -50,6 +55,7 @@ class Experiment {
   std::shared_ptr<const convoke::nn::ParameterLayout> layout;
   convoke::nn::Network network;
   convoke::AlignedBuffer<float> parameters, gradients;
+  convoke::nn::WorkingWeights working;  ///< refreshed by every run
 };
 
 /// Largest difference relative to the largest value of `expected`, or to `floor` if that is larger.

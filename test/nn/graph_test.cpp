@@ -90,7 +90,14 @@ TEST_CASE("windows that could lie in the padding alone are refused") {
 }
 
 TEST_CASE("inputs are images or vectors") {
-  CHECK(error_of([] { Graph graph({3, 4}); }) == "a network's input is (C, H, W) or (F), not (3, 4)");
+  CHECK(Graph({3, 4}).input_shape().describe() == "(N, 3, 4)");
+  CHECK(error_of([] {
+          Graph graph({1, 2, 3, 4});
+        }) == "a network's input is (C, H, W), (L, F) or (F), not (1, 2, 3, 4)");
+  CHECK(Graph(tokens(300)).input_shape().describe() == "(N, 300) of tokens");
+  CHECK(error_of([] {
+          Graph graph({Shape{3, 4}, ValueType::kToken});
+        }) == "a network's input of tokens is (L), not (3, 4)");
   CHECK(error_of([] {
           Graph graph({3, 0, 4});
         }) == "a network's input has extents of at least 1, not (3, 0, 4)");

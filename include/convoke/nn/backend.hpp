@@ -7,6 +7,8 @@ namespace convoke::nn {
 struct Backend {
   std::string version;          ///< of oneDNN: "2.6.3"
   std::string instruction_set;  ///< what it dispatches to on this machine: "avx512_core_bf16"
+  bool native_bf16 = false;     ///< the processor multiplies bf16: AVX512_BF16 or AMX
+  bool emulates_bf16 = false;   ///< it has AVX-512, with which oneDNN computes bf16, slower than fp32
 };
 
 Backend backend();

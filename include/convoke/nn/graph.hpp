@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/shape.hpp"
 #include "convoke/nn/layer.hpp"
 
 namespace convoke::nn {
@@ -14,7 +13,7 @@ struct Node {
   std::string name;                 ///< unique in the graph: "conv2d_1"
   LayerPtr layer;                   ///< null for the input node
   std::vector<std::size_t> inputs;  ///< indices of earlier nodes
-  Shape shape;                      ///< of the output of one sample
+  ValueSpec shape;                  ///< of the output of one sample
   std::vector<ParameterSpec> parameters;
   std::size_t index = 0;  ///< position in the graph
 };
@@ -23,8 +22,8 @@ struct Node {
 /// can be computed; the last one is the output. Shapes are checked when a node is added.
 class Graph {
  public:
-  /// `input`: the shape of one sample, (C, H, W) or (F).
-  explicit Graph(Shape input);
+  /// `input`: one sample: (C, H, W), (L, F) or (F), or tokens (L).
+  explicit Graph(ValueSpec input);
 
   /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error naming the node
   /// and its input shapes if the layer does not fit, or if the name is taken.
@@ -32,7 +31,7 @@ class Graph {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(std::size_t index) const { return nodes_[index]; }
-  const Shape& input_shape() const { return nodes_.front().shape; }
+  const ValueSpec& input_shape() const { return nodes_.front().shape; }
   const Shape& output_shape() const { return nodes_.back().shape; }
   /// Index of the node called `name`. Throws Error with the nearest name.
   std::size_t find(const std::string& name) const;

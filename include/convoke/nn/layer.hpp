@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
-#include "convoke/core/shape.hpp"
+#include "convoke/nn/value.hpp"
 
 namespace convoke::nn {
 
@@ -38,10 +38,13 @@ class Layer {
 
   /// The name in recipes and stored graphs: "conv2d".
   virtual std::string_view type() const = 0;
-  /// Shape of the output of one sample. Throws Error that names the shapes if the inputs do not fit.
-  virtual Shape output_shape(std::span<const Shape> inputs) const = 0;
+  /// Shape of the output of one sample, which is always of numbers. Throws Error that names the shapes if the
+  /// inputs do not fit.
+  virtual Shape output_shape(std::span<const ValueSpec> inputs) const = 0;
   /// The parameters for these inputs, in the order in which they are stored; empty for most layers.
-  virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
+  virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const;
+  /// True if an input may be tokens; the graph refuses them for all other layers.
+  virtual bool takes_tokens() const { return false; }
   /// The hyper-parameters, such that the layer table makes an equal layer of them.
   virtual Settings settings() const = 0;
   /// Adds this layer's forward steps to a plan, and to its backward what it takes to get gradients.

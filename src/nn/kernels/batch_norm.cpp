@@ -83,16 +83,17 @@ struct Pair {
 
 //   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
 // One pass. Shifting by a sample keeps the difference of squares well conditioned.
-template <int N>
-[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const float* x,
+template <int N, class T>
+[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const T* x,
                                               float* mean, float* variance) {
   const std::int64_t step = s.in.block, pixels = s.in.pixels();
-  const float* shift = x + at.in_first;
+  float shift[N];
+  for (int c = 0; c < N; ++c) shift[c] = x[at.in_first + c];
   Sums<N> sums;
   for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * at.in_sample;
+    const T* plane = x + at.in_first + i * at.in_sample;
     sums.add_plane(
-        pixels, [=](std::int64_t p, int c) __attribute__((always_inline)) {
+        pixels, [&](std::int64_t p, int c) __attribute__((always_inline)) {
           const float d = plane[p * step + c] - shift[c];
           return Pair{d, d * d};
         });
@@ -106,11 +107,10 @@ template <int N>
 }
 
 // One window of the pooled form: y, and for backward the winner and its normalised value.
-template <int N>
-[[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const float* corner,
-                                                    std::int64_t row, std::int64_t step, int height,
-                                                    int width, float floor, float* y, float* x_hat,
-                                                    std::int32_t* winners) {
+template <int N, class T>
+[[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const T* corner, std::int64_t row,
+                                                    std::int64_t step, int height, int width, float floor,
+                                                    T* y, float* x_hat, std::int32_t* winners) {
   int won[N];
   float hat[N];
 #pragma omp simd
@@ -140,20 +140,20 @@ template <int N>
 }
 
 //   y = pool(relu(a x + b)),  a = gamma * scale,  b = beta - mean * a
-template <int N, bool kPooled>
-[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const float* x,
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const T* x,
                                              const Channels<N>& k, std::int32_t* winners, float* x_hat,
-                                             float* y) {
+                                             T* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * at.in_sample;
-    float* out = y + at.out_first + i * at.out_sample;
+    const T* plane = x + at.in_first + i * at.in_sample;
+    T* out = y + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
-          const float value = plane[p * step + c] * k.a[c] + k.b[c];
+          const float value = static_cast<float>(plane[p * step + c]) * k.a[c] + k.b[c];
           out[p * step + c] = value < floor ? floor : value;
         }
       }
@@ -161,7 +161,7 @@ template <int N, bool kPooled>
       const bool two_by_two = s.pool_height == 2 && s.pool_width == 2;
       for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
         for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
-          const float* corner = plane + oh * s.pool_height * row + ow * s.pool_width * step;
+          const T* corner = plane + oh * s.pool_height * row + ow * s.pool_width * step;
           const std::int64_t o = (oh * s.out_width() + ow) * step;
           float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
           std::int32_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
@@ -178,23 +178,23 @@ template <int N, bool kPooled>
 }
 
 //   d beta = sum g,  d gamma = sum g x_hat,  where g = dy where ReLU and pooling let it through
-template <int N, bool kPooled>
-[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const float* x,
-                                          const float* dy, const Channels<N>& k,
-                                          const BatchNormMemory& memory, float* gated, Sums<N>& sums) {
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
+                                          const Channels<N>& k, const BatchNormMemory& memory, T* gated,
+                                          Sums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t sample = 0; sample < s.lane; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;
-    const float* plane = x + at.in_first + sample * at.in_sample;
-    const float* gradient = dy + out;
+    const T* plane = x + at.in_first + sample * at.in_sample;
+    const T* gradient = dy + out;
     const float* x_hat = memory.x_hat + out;
     if constexpr (kPooled) {  // what ReLU let through
       for (std::int64_t p = 0; p < pixels; ++p) {
         const std::int64_t o = p * step;
 #pragma omp simd
         for (int c = 0; c < N; ++c)
-          gated[out + o + c] = memory.winners[out + o + c] == kNoWinner ? 0.0F : gradient[o + c];
+          gated[out + o + c] = memory.winners[out + o + c] == kNoWinner ? T{} : gradient[o + c];
       }
       gradient = gated + out;
     }
@@ -202,33 +202,35 @@ template <int N, bool kPooled>
         pixels, [&](std::int64_t p, int c) __attribute__((always_inline)) {
           const std::int64_t i = p * step + c;
           if constexpr (kPooled) {
-            return Pair{gradient[i], gradient[i] * x_hat[i]};
+            const float g = gradient[i];
+            return Pair{g, g * x_hat[i]};
           } else {
-            const float g = plane[i] * k.a[c] + k.b[c] > threshold ? gradient[i] : 0.0F;
-            return Pair{g, g * ((plane[i] - k.centre[c]) * k.scale[c])};
+            const float value = plane[i];
+            const float g = value * k.a[c] + k.b[c] > threshold ? static_cast<float>(gradient[i]) : 0.0F;
+            return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
           }
         });
   }
 }
 
 //   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
-template <int N, bool kPooled>
-[[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const float* x,
-                                               const float* dy, const Channels<N>& k, const float (&k1)[N],
-                                               const float (&k2)[N], const BatchNormMemory& memory,
-                                               float* dx) {
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const T* x,
+                                               const T* dy, const Channels<N>& k, const float (&k1)[N],
+                                               const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t i = 0; i < s.lane; ++i) {
-    const float* plane = x + at.in_first + i * at.in_sample;
-    float* diff = dx + at.in_first + i * at.in_sample;
-    const float* gradient = dy + at.out_first + i * at.out_sample;
+    const T* plane = x + at.in_first + i * at.in_sample;
+    T* diff = dx + at.in_first + i * at.in_sample;
+    const T* gradient = dy + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
           const float value = plane[p * step + c];
-          const float g = value * k.a[c] + k.b[c] > threshold ? gradient[p * step + c] : 0.0F;
+          const float g =
+              value * k.a[c] + k.b[c] > threshold ? static_cast<float>(gradient[p * step + c]) : 0.0F;
           diff[p * step + c] = k.a[c] * g - (k1[c] + k2[c] * value);
         }
       }
@@ -246,7 +248,7 @@ template <int N, bool kPooled>
               const int here = static_cast<int>(h * s.pool_width + w);
 #pragma omp simd
               for (int c = 0; c < N; ++c) {
-                const float g = winners[o + c] == here ? gradient[o + c] : 0.0F;
+                const float g = winners[o + c] == here ? static_cast<float>(gradient[o + c]) : 0.0F;
                 diff[pixel + c] = k.a[c] * g - (k1[c] + k2[c] * plane[pixel + c]);
               }
             }
@@ -263,10 +265,10 @@ template <int N, bool kPooled>
   }
 }
 
-template <bool kPooled>
-[[gnu::always_inline]] inline void forward_lanes(const BatchNormShape& s, const float* x, const float* gamma,
+template <bool kPooled, class T>
+[[gnu::always_inline]] inline void forward_lanes(const BatchNormShape& s, const T* x, const float* gamma,
                                                  const float* beta, float epsilon,
-                                                 const BatchNormMemory& memory, float* y) {
+                                                 const BatchNormMemory& memory, T* y) {
   for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
     for_each_piece(
         s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
@@ -282,10 +284,10 @@ template <bool kPooled>
   }
 }
 
-template <bool kPooled>
-[[gnu::always_inline]] inline void inference_lanes(const BatchNormShape& s, const float* x,
-                                                   const float* gamma, const float* beta, const float* mean,
-                                                   const float* variance, float epsilon, float* y) {
+template <bool kPooled, class T>
+[[gnu::always_inline]] inline void inference_lanes(const BatchNormShape& s, const T* x, const float* gamma,
+                                                   const float* beta, const float* mean,
+                                                   const float* variance, float epsilon, T* y) {
   for (std::int64_t lane = 0; lane < s.lanes(); ++lane) {
     for_each_piece(
         s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
@@ -298,10 +300,10 @@ template <bool kPooled>
   }
 }
 
-template <bool kPooled>
-[[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const float* x, const float* dy,
+template <bool kPooled, class T>
+[[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const T* x, const T* dy,
                                                   const float* gamma, const float* beta,
-                                                  const BatchNormMemory& memory, float* gated, float* dx,
+                                                  const BatchNormMemory& memory, T* gated, T* dx,
                                                   float* dgamma, float* dbeta) {
   std::fill(dgamma, dgamma + s.in.padded_channels(), 0.0F);
   std::fill(dbeta, dbeta + s.in.padded_channels(), 0.0F);
@@ -335,6 +337,12 @@ void batch_norm_forward(const BatchNormShape& shape, const float* x, const float
   if (shape.pooled()) return forward_lanes<true>(shape, x, gamma, beta, epsilon, memory, y);
   forward_lanes<false>(shape, x, gamma, beta, epsilon, memory, y);
 }
+CONVOKE_MULTIVERSION
+void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
+                        float epsilon, const BatchNormMemory& memory, Bf16* y) {
+  if (shape.pooled()) return forward_lanes<true>(shape, x, gamma, beta, epsilon, memory, y);
+  forward_lanes<false>(shape, x, gamma, beta, epsilon, memory, y);
+}
 
 CONVOKE_MULTIVERSION
 void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
@@ -342,10 +350,24 @@ void batch_norm_inference(const BatchNormShape& shape, const float* x, const flo
   if (shape.pooled()) return inference_lanes<true>(shape, x, gamma, beta, mean, variance, epsilon, y);
   inference_lanes<false>(shape, x, gamma, beta, mean, variance, epsilon, y);
 }
+CONVOKE_MULTIVERSION
+void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
+                          const float* mean, const float* variance, float epsilon, Bf16* y) {
+  if (shape.pooled()) return inference_lanes<true>(shape, x, gamma, beta, mean, variance, epsilon, y);
+  inference_lanes<false>(shape, x, gamma, beta, mean, variance, epsilon, y);
+}
 
 CONVOKE_MULTIVERSION
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
+                         float* dgamma, float* dbeta) {
+  if (shape.pooled())
+    return backward_lanes<true>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+  backward_lanes<false>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+}
+CONVOKE_MULTIVERSION
+void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
+                         const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
                          float* dgamma, float* dbeta) {
   if (shape.pooled())
     return backward_lanes<true>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);

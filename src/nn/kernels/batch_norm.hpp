@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "nn/channel_blocks.hpp"
+#include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
 
@@ -33,15 +34,22 @@ struct BatchNormMemory {
 /// samples and pixels. gamma, beta: padded channels.
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y);
+void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
+                        float epsilon, const BatchNormMemory& memory, Bf16* y);
 
 /// The same with given statistics (padded channels each).
 void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, float* y);
+void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
+                          const float* mean, const float* variance, float epsilon, Bf16* y);
 
 /// dx, d gamma and d beta (summed over lanes; overwritten) from dy. dx may be dy if there is no pooling; with
 /// pooling, `gated` is scratch as large as dy and may be dy.
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
+                         float* dgamma, float* dbeta);
+void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
+                         const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
                          float* dgamma, float* dbeta);
 
 }  // namespace convoke::nn

@@ -21,6 +21,20 @@ using Ints [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = s
 }
 [[gnu::always_inline]] inline Floats& store(float* at) { return *reinterpret_cast<Floats*>(at); }
 
+// bf16 in memory, float in registers: see kernels/bfloat16.hpp.
+using Halves [[gnu::vector_size(2 * kPiece), gnu::aligned(2), gnu::may_alias]] = std::uint16_t;
+using Words [[gnu::vector_size(4 * kPiece)]] = std::uint32_t;
+// By reference: a vector as a function's value is a matter of its target's ABI.
+[[gnu::always_inline]] inline void get(const float* at, Floats& values) { values = load(at); }
+[[gnu::always_inline]] inline void get(const Bf16* at, Floats& values) {
+  values =
+      reinterpret_cast<Floats>(__builtin_convertvector(*reinterpret_cast<const Halves*>(at), Words) << 16);
+}
+[[gnu::always_inline]] inline void put(float* at, const Floats& values) { store(at) = values; }
+[[gnu::always_inline]] inline void put(Bf16* at, const Floats& values) {
+  for (int i = 0; i < kPiece; ++i) at[i] = values[i];
+}
+
 /// Where tap t of the kernel, put on pixel p of the pooling's window, reads.
 [[gnu::always_inline]] inline std::int64_t tap(int t, int p, std::int64_t row) {
   return (t / 3 + p / 2) * row + t % 3 + p % 2;
@@ -41,9 +55,9 @@ using Ints [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = s
   }
 }
 
-CONVOKE_MULTIVERSION
-void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, const float* bias, float* y,
-             std::int32_t* winners, bool relu) {
+template <class T>
+[[gnu::always_inline]] inline void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight,
+                                           const float* bias, T* y, std::int32_t* winners, bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t sample = 0; sample < s.samples; ++sample, x += s.channels * s.height * s.width) {
     for (std::int64_t f = 0; f < s.filters; f += kPiece) {
@@ -61,7 +75,7 @@ void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, c
             won = a[p] > best ? Ints{} + p : won;
             best = a[p] > best ? a[p] : best;
           }
-          store(y) = sum == sum ? best : sum;  // NOLINT(misc-redundant-expression)
+          put(y, sum == sum ? best : sum);  // NOLINT(misc-redundant-expression)
           if (winners == nullptr) continue;
           *reinterpret_cast<Ints*>(winners) = won;
           winners += kPiece;
@@ -72,14 +86,15 @@ void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, c
 }
 
 /// One sample, one channel, 16 filters: d[t] += sum over windows of dy * x[tap t on the pixel that won].
-[[gnu::always_inline]] inline void correlate_winners(const Conv2dMaxPoolShape& s, const float* x,
-                                                     const float* dy, const std::int32_t* winners,
-                                                     float* dweight) {
+template <class T>
+[[gnu::always_inline]] inline void correlate_winners(const Conv2dMaxPoolShape& s, const float* x, const T* dy,
+                                                     const std::int32_t* winners, float* dweight) {
   Floats d[kTaps] = {};
   for (std::int64_t h = 0; h < s.out_height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; ++w, dy += kPiece, winners += kPiece) {
       const float* corner = x + 2 * h * s.width + 2 * w;
-      const Floats g = load(dy);
+      Floats g;
+      get(dy, g);
       const Ints won = *reinterpret_cast<const Ints*>(winners);
 #pragma GCC unroll 4
       for (int p = 0; p < kWindow; ++p) {
@@ -94,18 +109,21 @@ void forward(const Conv2dMaxPoolShape& s, const float* x, const float* weight, c
 }
 
 /// dbias[f] += sum over windows that have a winner of dy; one sample, 16 filters.
-[[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const float* dy,
-                                               const std::int32_t* winners, float* dbias) {
+template <class T>
+[[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const T* dy, const std::int32_t* winners,
+                                               float* dbias) {
   Floats d = {};
   for (std::int64_t i = 0; i < windows * kPiece; i += kPiece) {
-    d += *reinterpret_cast<const Ints*>(winners + i) != kNoWinner ? load(dy + i) : Floats{};
+    Floats g;
+    get(dy + i, g);
+    d += *reinterpret_cast<const Ints*>(winners + i) != kNoWinner ? g : Floats{};
   }
   store(dbias) += d;
 }
 
-CONVOKE_MULTIVERSION
-void backward(const Conv2dMaxPoolShape& s, const float* x, const float* dy, const std::int32_t* winners,
-              float* dweight, float* dbias) {
+template <class T>
+[[gnu::always_inline]] inline void backward(const Conv2dMaxPoolShape& s, const float* x, const T* dy,
+                                            const std::int32_t* winners, float* dweight, float* dbias) {
   for (std::int64_t i = 0; i < kTaps * s.channels * s.filters; ++i) dweight[i] = 0;
   for (std::int64_t f = 0; dbias != nullptr && f < s.filters; ++f) dbias[f] = 0;
   const std::int64_t windows = s.out_height * s.out_width;
@@ -123,12 +141,24 @@ void backward(const Conv2dMaxPoolShape& s, const float* x, const float* dy, cons
 
 }  // namespace
 
+CONVOKE_MULTIVERSION
 void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
                              const float* bias, float* y, std::int32_t* winners, bool relu) {
   forward(shape, x, weight, bias, y, winners, relu);
 }
+CONVOKE_MULTIVERSION
+void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
+                             const float* bias, Bf16* y, std::int32_t* winners, bool relu) {
+  forward(shape, x, weight, bias, y, winners, relu);
+}
 
+CONVOKE_MULTIVERSION
 void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
+                              const std::int32_t* winners, float* dweight, float* dbias) {
+  backward(shape, x, dy, winners, dweight, dbias);
+}
+CONVOKE_MULTIVERSION
+void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const Bf16* dy,
                               const std::int32_t* winners, float* dweight, float* dbias) {
   backward(shape, x, dy, winners, dweight, dbias);
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "nn/kernels/bfloat16.hpp"
+
 namespace convoke::nn {
 
 /// A 3 x 3 convolution (stride 1, no padding) of few plain channels and the 2 x 2 max pooling of its result,
@@ -17,10 +19,14 @@ struct Conv2dMaxPoolShape {
 /// among equals; kNoWinner where ReLU gave 0.
 void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
                              const float* bias, float* y, std::int32_t* winners, bool relu);
+void conv2d_max_pool_forward(const Conv2dMaxPoolShape& shape, const float* x, const float* weight,
+                             const float* bias, Bf16* y, std::int32_t* winners, bool relu);
 
 /// dweight, (3, 3, C, F), and dbias, (F), which may be null: d loss / d weight and bias from dy = d loss / d
 /// y.
 void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const float* dy,
+                              const std::int32_t* winners, float* dweight, float* dbias);
+void conv2d_max_pool_backward(const Conv2dMaxPoolShape& shape, const float* x, const Bf16* dy,
                               const std::int32_t* winners, float* dweight, float* dbias);
 
 }  // namespace convoke::nn

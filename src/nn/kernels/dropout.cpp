@@ -38,28 +38,30 @@ constexpr int kChunk = 4 * kCounters;  // elements they give
 }
 
 /// Sixteen elements whose words are `words`, side by side in memory.
+template <class T>
 [[gnu::always_inline]] inline void drop16(const std::uint32_t* words, std::uint32_t threshold, float factor,
-                                          const float* x, float* y, std::uint8_t* keep) {
+                                          const T* x, T* y, std::uint8_t* keep) {
   int kept[kCounters];
 #pragma omp simd
   for (int i = 0; i < kCounters; ++i) {
     kept[i] = words[i] >= threshold ? 1 : 0;
-    y[i] = words[i] >= threshold ? x[i] * factor : 0.0F;
+    y[i] = words[i] >= threshold ? static_cast<float>(x[i]) * factor : 0.0F;
   }
 #pragma omp simd
   for (int i = 0; i < kCounters; ++i) keep[i] = static_cast<std::uint8_t>(kept[i]);
 }
 
-CONVOKE_MULTIVERSION
-void forward(const ChannelBlocks& shape, const float* x, std::uint32_t threshold, float factor, PhiloxKey key,
-             std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep) {
+template <class T>
+[[gnu::always_inline]] inline void forward(const ChannelBlocks& shape, const T* x, std::uint32_t threshold,
+                                           float factor, PhiloxKey key, std::uint32_t stream,
+                                           const std::uint32_t* samples, T* y, std::uint8_t* keep) {
   const std::int64_t elements = shape.channels * shape.pixels();
   const std::int64_t block = shape.block, plane = shape.pixels() * block;
   const bool sixteens = block % kCounters == 0 && shape.channels % kCounters == 0;
   for (std::int64_t n = 0; n < shape.samples; ++n) {
     const std::int64_t base = n * shape.sample_size();
     if (shape.padded_channels() != shape.channels) {  // padding stays zero
-      std::fill(y + base, y + base + shape.sample_size(), 0.0F);
+      std::fill(y + base, y + base + shape.sample_size(), T{});
     }
     std::int64_t pixel = 0, channel = 0;
     for (std::int64_t first = 0; first < elements; first += kChunk) {
@@ -75,7 +77,7 @@ void forward(const ChannelBlocks& shape, const float* x, std::uint32_t threshold
           taken = kCounters;
         } else {
           keep[at] = *word >= threshold ? 1 : 0;
-          y[at] = keep[at] != 0 ? x[at] * factor : 0.0F;
+          y[at] = keep[at] != 0 ? static_cast<float>(x[at]) * factor : 0.0F;
         }
         e += taken;
         channel += taken;
@@ -88,22 +90,34 @@ void forward(const ChannelBlocks& shape, const float* x, std::uint32_t threshold
   }
 }
 
-CONVOKE_MULTIVERSION
-void backward(const float* dy, const std::uint8_t* keep, float factor, float* dx, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) dx[i] = keep[i] != 0 ? dy[i] * factor : 0.0F;
+template <class T>
+[[gnu::always_inline]] inline void backward(const T* dy, const std::uint8_t* keep, float factor, T* dx,
+                                            std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) dx[i] = keep[i] != 0 ? static_cast<float>(dy[i]) * factor : 0.0F;
 }
 
+std::uint32_t threshold_of(double rate) { return static_cast<std::uint32_t>(std::llround(rate * 0x1p32)); }
 float scale_of(double rate) { return static_cast<float>(1.0 / (1.0 - rate)); }
 
 }  // namespace
 
+CONVOKE_MULTIVERSION
 void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
                      std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep) {
-  const auto threshold = static_cast<std::uint32_t>(std::llround(rate * 0x1p32));
-  forward(shape, x, threshold, scale_of(rate), key, stream, samples, y, keep);
+  forward(shape, x, threshold_of(rate), scale_of(rate), key, stream, samples, y, keep);
+}
+CONVOKE_MULTIVERSION
+void dropout_forward(const ChannelBlocks& shape, const Bf16* x, double rate, PhiloxKey key,
+                     std::uint32_t stream, const std::uint32_t* samples, Bf16* y, std::uint8_t* keep) {
+  forward(shape, x, threshold_of(rate), scale_of(rate), key, stream, samples, y, keep);
 }
 
+CONVOKE_MULTIVERSION
 void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n) {
+  backward(dy, keep, scale_of(rate), dx, n);
+}
+CONVOKE_MULTIVERSION
+void dropout_backward(const Bf16* dy, const std::uint8_t* keep, double rate, Bf16* dx, std::size_t n) {
   backward(dy, keep, scale_of(rate), dx, n);
 }
 

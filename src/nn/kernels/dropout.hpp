@@ -3,6 +3,7 @@
 
 #include "convoke/core/random.hpp"
 #include "nn/channel_blocks.hpp"
+#include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
 
@@ -12,8 +13,11 @@ namespace convoke::nn {
 /// written for backward.
 void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
                      std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep);
+void dropout_forward(const ChannelBlocks& shape, const Bf16* x, double rate, PhiloxKey key,
+                     std::uint32_t stream, const std::uint32_t* samples, Bf16* y, std::uint8_t* keep);
 
 /// dx = keep ? dy / (1 - rate) : 0; n elements; dx may be dy.
 void dropout_backward(const float* dy, const std::uint8_t* keep, double rate, float* dx, std::size_t n);
+void dropout_backward(const Bf16* dy, const std::uint8_t* keep, double rate, Bf16* dx, std::size_t n);
 
 }  // namespace convoke::nn

@@ -14,9 +14,9 @@ namespace {
 // TensorFlow: a network that has diverged must show it.
 
 /// A window of a size that is known, inside the image: the loops unroll, all stays in registers.
-template <int N, int kSize>
-[[gnu::always_inline]] inline void best_of_square(const float* corner, std::int64_t row, std::int64_t step,
-                                                  float lowest, float* y, int (&won)[N]) {
+template <int N, int kSize, class T>
+[[gnu::always_inline]] inline void best_of_square(const T* corner, std::int64_t row, std::int64_t step,
+                                                  float lowest, T* y, int (&won)[N]) {
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
     float best = lowest, sum = 0;
@@ -35,10 +35,10 @@ template <int N, int kSize>
 }
 
 /// Any window: its pixels h0..h1 x w0..w1, those that lie inside the image.
-template <int N>
-[[gnu::always_inline]] inline void best_of(const float* corner, std::int64_t row, std::int64_t step,
+template <int N, class T>
+[[gnu::always_inline]] inline void best_of(const T* corner, std::int64_t row, std::int64_t step,
                                            int window_width, int h0, int h1, int w0, int w1, float lowest,
-                                           float* y, int (&won)[N]) {
+                                           T* y, int (&won)[N]) {
   float best[N], sum[N];
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
@@ -48,13 +48,14 @@ template <int N>
   }
   for (int h = h0; h < h1; ++h) {
     for (int w = w0; w < w1; ++w) {
-      const float* pixel = corner + h * row + w * step;
+      const T* pixel = corner + h * row + w * step;
       const int index = h * window_width + w;
 #pragma omp simd
       for (int c = 0; c < N; ++c) {
-        won[c] = pixel[c] > best[c] ? index : won[c];
-        best[c] = pixel[c] > best[c] ? pixel[c] : best[c];
-        sum[c] += pixel[c];
+        const float value = pixel[c];
+        won[c] = value > best[c] ? index : won[c];
+        best[c] = value > best[c] ? value : best[c];
+        sum[c] += value;
       }
     }
   }
@@ -62,8 +63,8 @@ template <int N>
   for (int c = 0; c < N; ++c) y[c] = sum[c] == sum[c] ? best[c] : sum[c];
 }
 
-template <int N>
-[[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const float* x, float* y,
+template <int N, class T>
+[[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const T* x, T* y,
                                                  std::int32_t* winners, float lowest) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const bool twos = s.height == 2 && s.width == 2, threes = s.height == 3 && s.width == 3;
@@ -73,7 +74,7 @@ template <int N>
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
       const std::int64_t left = ow * s.stride_width - s.before_width;
       const std::int64_t out = (oh * s.out_width + ow) * step;
-      const float* corner = x + top * row + left * step;
+      const T* corner = x + top * row + left * step;
       const bool inside =
           top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
       int won[N];
@@ -94,8 +95,9 @@ template <int N>
   }
 }
 
-CONVOKE_MULTIVERSION
-void forward(const MaxPoolShape& s, const float* x, float* y, std::int32_t* winners, bool relu) {
+template <class T>
+[[gnu::always_inline]] inline void forward(const MaxPoolShape& s, const T* x, T* y, std::int32_t* winners,
+                                           bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
@@ -110,34 +112,35 @@ void forward(const MaxPoolShape& s, const float* x, float* y, std::int32_t* winn
 }
 
 // Windows that tile the image: every pixel belongs to one window at most, so each is written once.
-template <int N>
-[[gnu::always_inline]] inline void backward_plane(const MaxPoolShape& s, const float* dy,
-                                                  const std::int32_t* winners, float* dx) {
+template <int N, class T>
+[[gnu::always_inline]] inline void backward_plane(const MaxPoolShape& s, const T* dy,
+                                                  const std::int32_t* winners, T* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
   const std::int64_t used_height = s.out_height * s.height, used_width = s.out_width * s.width;
   for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
       const std::int64_t out = (oh * s.out_width + ow) * step;
-      float* corner = dx + oh * s.height * row + ow * s.width * step;
+      T* corner = dx + oh * s.height * row + ow * s.width * step;
       for (std::int64_t h = 0; h < s.height; ++h) {
         for (std::int64_t w = 0; w < s.width; ++w) {
           const int here = static_cast<int>(h * s.width + w);
-          float* pixel = corner + h * row + w * step;
+          T* pixel = corner + h * row + w * step;
 #pragma omp simd
-          for (int c = 0; c < N; ++c) pixel[c] = winners[out + c] == here ? dy[out + c] : 0.0F;
+          for (int c = 0; c < N; ++c) pixel[c] = winners[out + c] == here ? dy[out + c] : T{};
         }
       }
     }
   }
   for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
     for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
-      std::fill_n(dx + h * row + w * step, N, 0.0F);
+      std::fill_n(dx + h * row + w * step, N, T{});
     }
   }
 }
 
-CONVOKE_MULTIVERSION
-void backward_tiles(const MaxPoolShape& s, const float* dy, const std::int32_t* winners, float* dx) {
+template <class T>
+[[gnu::always_inline]] inline void backward_tiles(const MaxPoolShape& s, const T* dy,
+                                                  const std::int32_t* winners, T* dx) {
   const std::int64_t out_pixels = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
     for_each_piece(
@@ -149,9 +152,11 @@ void backward_tiles(const MaxPoolShape& s, const float* dy, const std::int32_t* 
   }
 }
 
-void backward_any(const MaxPoolShape& s, const float* dy, const std::int32_t* winners, float* dx) {
+// Any windows: where they overlap, what they give is added up.
+template <class T>
+void backward_any(const MaxPoolShape& s, const T* dy, const std::int32_t* winners, T* dx) {
   const std::int64_t row = s.in.width * s.in.block;
-  std::fill(dx, dx + s.in.samples * s.in.sample_size(), 0.0F);
+  std::fill(dx, dx + s.in.samples * s.in.sample_size(), T{});
   for (std::int64_t plane = 0; plane < s.in.samples * s.in.outer; ++plane, dx += s.in.height * row) {
     for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
       for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
@@ -159,29 +164,41 @@ void backward_any(const MaxPoolShape& s, const float* dy, const std::int32_t* wi
           if (*winners == kNoWinner) continue;
           const std::int64_t h = oh * s.stride_height - s.before_height + *winners / s.width;
           const std::int64_t w = ow * s.stride_width - s.before_width + *winners % s.width;
-          dx[h * row + w * s.in.block + c] += *dy;
+          T& sum = dx[h * row + w * s.in.block + c];
+          sum = static_cast<float>(sum) + static_cast<float>(*dy);
         }
       }
     }
   }
 }
 
+bool tile(const MaxPoolShape& shape) {
+  return shape.height == shape.stride_height && shape.width == shape.stride_width &&
+         shape.before_height == 0 && shape.before_width == 0 &&
+         shape.out_height * shape.height <= shape.in.height &&
+         shape.out_width * shape.width <= shape.in.width;
+}
+
 }  // namespace
 
+CONVOKE_MULTIVERSION
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu) {
   forward(shape, x, y, winners, relu);
 }
+CONVOKE_MULTIVERSION
+void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners, bool relu) {
+  forward(shape, x, y, winners, relu);
+}
 
+CONVOKE_MULTIVERSION
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx) {
-  const bool tiles = shape.height == shape.stride_height && shape.width == shape.stride_width &&
-                     shape.before_height == 0 && shape.before_width == 0 &&
-                     shape.out_height * shape.height <= shape.in.height &&
-                     shape.out_width * shape.width <= shape.in.width;
-  if (tiles) {
-    backward_tiles(shape, dy, winners, dx);
-  } else {
-    backward_any(shape, dy, winners, dx);
-  }
+  if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
+  backward_any(shape, dy, winners, dx);
+}
+CONVOKE_MULTIVERSION
+void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx) {
+  if (tile(shape)) return backward_tiles(shape, dy, winners, dx);
+  backward_any(shape, dy, winners, dx);
 }
 
 }  // namespace convoke::nn

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "nn/channel_blocks.hpp"
+#include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
 
@@ -19,8 +20,10 @@ struct MaxPoolShape {
 /// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as large as y, may
 /// be null): the pixel of the window that won, the first among equals; kNoWinner where ReLU gave 0.
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu);
+void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners, bool relu);
 
 /// dx[winner of o] += dy[o]; all of dx is written.
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx);
+void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx);
 
 }  // namespace convoke::nn

@@ -14,15 +14,14 @@ struct Kept {
   bool pooled = false;
 
   BatchNormMemory at(const Frame& frame) const {
-    return {frame.at(mean), frame.at(scale), frame.at(variance),
-            pooled ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr,
+    return {frame.at(mean), frame.at(scale), frame.at(variance), pooled ? frame.integers(winners) : nullptr,
             pooled ? frame.at(x_hat) : nullptr};
   }
 };
 
 }  // namespace
 
-std::vector<ParameterSpec> BatchNorm::parameters(std::span<const Shape> inputs) const {
+std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inputs) const {
   const Shape channels{inputs[0][0]};
   ParameterSpec mean{
       .name = "running_mean", .shape = channels, .trainable = false, .momentum = options_.momentum};
@@ -62,7 +61,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     const Extent size = static_cast<const MaxPool&>(*fusion.max_pool->layer).options().size;
     shape.pool_height = size.height;
     shape.pool_width = size.width;
-    dst = with_layout_of(shape.in, plan.batched(fusion.max_pool->shape));
+    dst = with_layout_of(shape.in, plan.batched(fusion.max_pool->shape), type_of(x.desc));
   }
 
   for (const char* name : {"gamma", "beta", "running_mean", "running_variance"}) {
@@ -80,13 +79,16 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   if (!plan.training()) {
     const Ref mean = plan.parameter(node, "running_mean").ref;
     const Ref variance = plan.parameter(node, "running_variance").ref;
-    plan.add_kernel(
-        node, what,
-        [=](const Frame& frame) {
-          batch_norm_inference(shape, frame.at(x), frame.at(gamma), frame.at(beta), frame.at(mean),
-                               frame.at(variance), epsilon, frame.at(y));
-        },
-        {x.ref, y.ref}, y);
+    with_stored_type(x.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, what,
+          [=](const Frame& frame) {
+            batch_norm_inference(shape, frame.at<T>(x), frame.at(gamma), frame.at(beta), frame.at(mean),
+                                 frame.at(variance), epsilon, frame.at<T>(y));
+          },
+          {x.ref, y.ref}, y);
+    });
     return;
   }
 
@@ -100,17 +102,20 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
             shape.pooled()};
   std::vector<Ref> uses{x.ref, y.ref, kept.mean, kept.scale, kept.variance};
   if (kept.pooled) {
-    kept.winners = plan.allocate_bytes(dst.get_size());
-    kept.x_hat = plan.allocate_bytes(dst.get_size());
+    kept.winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
+    kept.x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));
     uses.insert(uses.end(), {kept.winners, kept.x_hat});
   }
-  plan.add_kernel(
-      node, what,
-      [=](const Frame& frame) {
-        batch_norm_forward(shape, frame.at(x), frame.at(gamma), frame.at(beta), epsilon, kept.at(frame),
-                           frame.at(y));
-      },
-      uses, y);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, what,
+        [=](const Frame& frame) {
+          batch_norm_forward(shape, frame.at<T>(x), frame.at(gamma), frame.at(beta), epsilon, kept.at(frame),
+                             frame.at<T>(y));
+        },
+        uses, y);
+  });
 
   plan.on_backward([=, &plan, &node]() mutable {
     const Tensor dy = plan.gradient_like_value(output, node);
@@ -122,29 +127,32 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     const Ref mean = plan.gradient_of(node, "running_mean").ref;
     const Ref variance = plan.gradient_of(node, "running_variance").ref;
     uses.insert(uses.end(), {dy.ref, gated.ref, dx.ref});
-    plan.add_kernel(node, "backward",
-                    [=](const Frame& frame) {
-                      const BatchNormMemory memory = kept.at(frame);
-                      batch_norm_backward(shape, frame.at(x), frame.at(dy), frame.at(gamma), frame.at(beta),
-                                          memory, frame.at(gated), frame.at(dx), frame.at(dgamma),
-                                          frame.at(dbeta));
-                      // The running statistics' share of this plan: sum over its lanes of statistic * lane /
-                      // batch.
-                      const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
-                      for (std::int64_t c = 0; c < padded; ++c) {
-                        float means = 0;
-                        float variances = 0;
-                        for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
-                          means += memory.mean[lane * padded + c];
-                          variances += memory.variance[lane * padded + c];
+    with_stored_type(x.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(node, "backward",
+                      [=](const Frame& frame) {
+                        const BatchNormMemory memory = kept.at(frame);
+                        batch_norm_backward(shape, frame.at<T>(x), frame.at<T>(dy), frame.at(gamma),
+                                            frame.at(beta), memory, frame.at<T>(gated), frame.at<T>(dx),
+                                            frame.at(dgamma), frame.at(dbeta));
+                        // The running statistics' share of this plan: sum over its lanes of statistic * lane
+                        // / batch.
+                        const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
+                        for (std::int64_t c = 0; c < padded; ++c) {
+                          float means = 0;
+                          float variances = 0;
+                          for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
+                            means += memory.mean[lane * padded + c];
+                            variances += memory.variance[lane * padded + c];
+                          }
+                          frame.at(mean)[c] = means * share;
+                          frame.at(variance)[c] = variances * share;
                         }
-                        frame.at(mean)[c] = means * share;
-                        frame.at(variance)[c] = variances * share;
-                      }
-                    },
-                    uses, dx, 0,
-                    {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
-                     plan.slot(node, "running_variance")});
+                      },
+                      uses, dx, 0,
+                      {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
+                       plan.slot(node, "running_variance")});
+    });
     plan.add_gradient(from, dx, node);
   });
 }

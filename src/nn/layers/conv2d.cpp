@@ -22,13 +22,14 @@ using BackwardWeights = dnnl::convolution_backward_weights;
 struct Geometry {
   Dims stride, dilation, before, after;
   ConvolutionShape shape;
-  double flops = 0;  ///< of one pass over the plan's batch
+  double flops = 0;    ///< of one pass over the plan's batch
+  Type type = kFloat;  ///< of values; gradients of weights are fp32
 };
 
 /// `make(algorithm)` with Winograd where it is preferred and exists, else direct.
 template <class Make>
 auto choose(Pass pass, const Geometry& geometry, ConvolutionChoice choice, const Make& make) {
-  if (prefers_winograd(pass, geometry.shape, choice)) {
+  if (geometry.type == kFloat && prefers_winograd(pass, geometry.shape, choice)) {
     try {
       return make(algorithm::convolution_winograd);
     } catch (const dnnl::error&) {
@@ -40,7 +41,7 @@ auto choose(Pass pass, const Geometry& geometry, ConvolutionChoice choice, const
 
 }  // namespace
 
-Shape Conv2d::output_shape(std::span<const Shape> inputs) const {
+Shape Conv2d::output_shape(std::span<const ValueSpec> inputs) const {
   const Conv2dOptions& o = options_;
   const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
   if (o.groups < 1 || inputs[0][0] % o.groups != 0 || o.filters % o.groups != 0) {
@@ -51,7 +52,7 @@ Shape Conv2d::output_shape(std::span<const Shape> inputs) const {
   return {o.filters, window.height.output, window.width.output};
 }
 
-std::vector<ParameterSpec> Conv2d::parameters(std::span<const Shape> inputs) const {
+std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs) const {
   const Conv2dOptions& o = options_;
   const std::int64_t in = inputs[0][0] / o.groups;
   const std::int64_t area = o.kernel.height * o.kernel.width;
@@ -106,6 +107,7 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
       0};
   geometry.flops = 2.0 * static_cast<double>(plan.samples() * node.shape.elements() * (in[0] / o.groups) *
                                              o.kernel.height * o.kernel.width);
+  const Type type = geometry.type = plan.stored();
   const ConvolutionChoice choice = plan.options().convolution;
   const bool relu = plan.fusion(node).relu;
   // In inference too: the kernels of training take the weights as they are laid down (Winograd for inference
@@ -117,18 +119,18 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   Dims weight_dims{o.filters, in[0] / o.groups, o.kernel.height, o.kernel.width};
   if (o.groups > 1)
     weight_dims = {o.groups, o.filters / o.groups, in[0] / o.groups, o.kernel.height, o.kernel.width};
-  const Desc any_weight(weight_dims, kFloat, Format::any);
+  const Desc any_weight(weight_dims, type, Format::any);
+  const Desc any_weight_gradient(weight_dims, kFloat, Format::any);
   const Desc laid_down = plan.laid_down(node, "weight");
   const Desc bias_desc = o.bias ? Desc({o.filters}, kFloat, Format::x) : Desc();
   const Tensor x = plan.value(from);
   // The input of the network stays plain (oneDNN has kernels for few plain channels); else oneDNN chooses.
-  const Desc src(plan.batched(in), kFloat, Format::any);
-  const Desc source = from == 0 ? x.desc : src;
-  const Desc dst(plan.batched(node.shape), kFloat, Format::any);
+  const Desc source = from == 0 ? plan.plain_desc(in, type) : Desc(plan.batched(in), type, Format::any);
+  const Desc dst(plan.batched(node.shape), type, Format::any);
 
   // Each of the makers tries the laid-down layout first, and lets oneDNN choose if no kernel takes it.
   const auto with_weights = [&](const auto& make) {
-    if (laid_down.get_size() > 0) {
+    if (type == kFloat && laid_down.get_size() > 0) {
       try {
         return make(laid_down);
       } catch (const dnnl::error&) {
@@ -146,16 +148,32 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   };
   const auto forward = choose(Pass::kForward, geometry, choice,
                               [&](algorithm algorithm) { return forward_for(algorithm, attr); });
-  plan.prefer(node, "weight", forward.weights_desc());
-  if (o.bias) plan.prefer(node, "bias", bias_desc);
-
   const Tensor source_tensor = plan.reordered(x, forward.src_desc(), node);
-  const Tensor weight = plan.parameter(node, "weight");
   const Tensor y = plan.allocate(forward.dst_desc());
+
+  // The backward passes' hints are direct or Winograd as they are, whatever forward is.
+  const auto hint_for = [=](algorithm algorithm, const Desc& weight) {
+    return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, source_tensor.desc,
+                                 weight, bias_desc, y.desc, geometry.stride, geometry.dilation,
+                                 geometry.before, geometry.after);
+  };
+  const auto weights_for = [=](const Desc& weight, const Desc& diff_weight) {
+    return choose(Pass::kBackwardWeights, geometry, choice, [&](algorithm algorithm) {
+      return backward_desc<BackwardWeights>(
+          attributes(), hint_for(algorithm, weight), algorithm, source_tensor.desc, diff_weight, bias_desc,
+          y.desc, geometry.stride, geometry.dilation, geometry.before, geometry.after);
+    });
+  };
+  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
+  plan.prefer(node, "weight",
+              type == kFloat ? forward.weights_desc()
+                             : weights_for(forward.weights_desc(), any_weight_gradient).diff_weights_desc());
+  if (o.bias) plan.prefer(node, "bias", bias_desc);
+  const Tensor weight = plan.parameter(node, "weight");
   {
     std::vector<std::pair<int, Tensor>> arguments{
         {DNNL_ARG_SRC, source_tensor},
-        {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
+        {DNNL_ARG_WEIGHTS, plan.working(node, "weight", forward.weights_desc())}};
     if (o.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
     plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
@@ -165,29 +183,18 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(output, y);
   if (!plan.training()) return;
 
+  const Desc hint_weight = type == kFloat ? weight.desc : forward.weights_desc();
   plan.on_backward([=, this, &plan, &node] {
     Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
     if (relu) dy = relu_gradient(plan, node, y, dy);
 
     // d loss / d weight, d bias.
-    const auto backward_for = [&](algorithm algorithm) {
-      return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, source_tensor.desc,
-                                   weight.desc, bias_desc, y.desc, geometry.stride, geometry.dilation,
-                                   geometry.before, geometry.after);
-    };
-    const auto weights_for = [&](const Desc& diff_weight) {
-      return choose(Pass::kBackwardWeights, geometry, choice, [&](algorithm algorithm) {
-        return backward_desc<BackwardWeights>(
-            attributes(), backward_for(algorithm), algorithm, source_tensor.desc, diff_weight, bias_desc,
-            dy.desc, geometry.stride, geometry.dilation, geometry.before, geometry.after);
-      });
-    };
     const auto weights = [&] {
       try {
-        return weights_for(weight.desc);
+        return weights_for(hint_weight, weight.desc);
       } catch (const dnnl::error&) {
-        return weights_for(any_weight);
+        return weights_for(hint_weight, any_weight_gradient);
       }
     }();
     const Tensor diff_weight = plan.gradient_of(node, "weight");
@@ -215,7 +222,7 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
     if (!plan.needs_gradient(from)) return;
     const auto data_for = [&](const Desc& wanted) {
       return choose(Pass::kBackwardData, geometry, choice, [&](algorithm algorithm) {
-        return backward_desc<BackwardData>(attributes(), backward_for(algorithm), algorithm,
+        return backward_desc<BackwardData>(attributes(), hint_for(algorithm, hint_weight), algorithm,
                                            source_tensor.desc, wanted, dy.desc, geometry.stride,
                                            geometry.dilation, geometry.before, geometry.after);
       });
@@ -225,7 +232,7 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
     const Tensor dx = plan.allocate(data.diff_src_desc());
     plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
                        {{DNNL_ARG_DIFF_DST, dy},
-                        {DNNL_ARG_WEIGHTS, plan.reordered(weight, data.weights_desc(), node)},
+                        {DNNL_ARG_WEIGHTS, plan.working(node, "weight", data.weights_desc())},
                         {DNNL_ARG_DIFF_SRC, dx}},
                        data.scratchpad_desc(), geometry.flops);
     plan.add_gradient(from, dx, node);

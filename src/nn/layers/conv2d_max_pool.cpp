@@ -28,22 +28,24 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
       node, "weight",
       Desc({options.filters, in[0], options.kernel.height, options.kernel.width}, kFloat, Format::hwio));
   if (options.bias) plan.prefer(node, "bias", Desc({options.filters}, kFloat, Format::x));
-  const Tensor x = plan.value(0);
-  const Tensor y = plan.allocate(Desc(plan.batched(out), kFloat, Format::nChw16c));
+  const Tensor x = plan.value(0);  // fp32 in any precision, as are the weights: the sums are
+  const Tensor y = plan.allocate(Desc(plan.batched(out), plan.stored(), Format::nChw16c));
   const Ref weight = plan.parameter(node, "weight").ref;
   const Ref bias = options.bias ? plan.parameter(node, "bias").ref : Ref{};
   const bool has_bias = options.bias, training = plan.training();
-  const Ref winners = training ? plan.allocate_bytes(y.desc.get_size()) : Ref{};
+  const Ref winners = training ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (training) uses.push_back(winners);
-  plan.add_kernel(
-      node, relu ? "forward, relu, max_pool" : "forward, max_pool",
-      [=](const Frame& frame) {
-        conv2d_max_pool_forward(
-            shape, frame.at(x), frame.at(weight), has_bias ? frame.at(bias) : nullptr, frame.at(y),
-            training ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr, relu);
-      },
-      uses, y, flops);
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, relu ? "forward, relu, max_pool" : "forward, max_pool",
+        [=](const Frame& frame) {
+          conv2d_max_pool_forward(shape, frame.at(x), frame.at(weight), has_bias ? frame.at(bias) : nullptr,
+                                  frame.at<T>(y), training ? frame.integers(winners) : nullptr, relu);
+        },
+        uses, y, flops);
+  });
   plan.set_value(output, y);
   if (!training) return;
 
@@ -54,14 +56,16 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
     const Ref dbias = has_bias ? plan.gradient_of(node, "bias").ref : Ref{};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};
     if (has_bias) completes.push_back(plan.slot(node, "bias"));
-    plan.add_kernel(
-        node, "backward weights, max_pool",
-        [=](const Frame& frame) {
-          conv2d_max_pool_backward(shape, frame.at(x), frame.at(dy),
-                                   reinterpret_cast<const std::int32_t*>(frame.address(winners)),
-                                   frame.at(dweight), has_bias ? frame.at(dbias) : nullptr);
-        },
-        {x.ref, dy.ref, winners}, {}, flops, completes);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward weights, max_pool",
+          [=](const Frame& frame) {
+            conv2d_max_pool_backward(shape, frame.at(x), frame.at<T>(dy), frame.integers(winners),
+                                     frame.at(dweight), has_bias ? frame.at(dbias) : nullptr);
+          },
+          {x.ref, dy.ref, winners}, {}, flops, completes);
+    });
   });
 }
 

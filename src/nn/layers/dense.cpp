@@ -15,7 +15,7 @@ using BackwardWeights = dnnl::inner_product_backward_weights;
 
 }  // namespace
 
-Shape Dense::output_shape(std::span<const Shape> inputs) const {
+Shape Dense::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs[0].rank() != 1) {
     throw Error(fmt::format("needs a vector (N, F), but its input is {}", inputs[0].with_batch()),
                 "put a flatten or global_average_pool layer before it");
@@ -23,7 +23,7 @@ Shape Dense::output_shape(std::span<const Shape> inputs) const {
   return {options_.units};
 }
 
-std::vector<ParameterSpec> Dense::parameters(std::span<const Shape> inputs) const {
+std::vector<ParameterSpec> Dense::parameters(std::span<const ValueSpec> inputs) const {
   const std::int64_t in = inputs[0][0];
   std::vector<ParameterSpec> specs{{.name = "weight",
                                     .shape = {options_.units, in},
@@ -48,7 +48,8 @@ LayerPtr Dense::make(SettingsReader& read) {
 
 void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  const Tensor x = plan.value(from);
+  const Type type = plan.stored();
+  const Tensor x = plan.value_as(from, type, node);
   const bool relu = plan.fusion(node).relu;
   const bool bias = options_.bias;
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
@@ -58,25 +59,39 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   // A flattened image keeps its four dims and its layout: the weights follow it.
   Dims weight_dims = dims_of(x.desc);
   weight_dims[0] = options_.units;
-  const Desc any_weight(weight_dims, kFloat, Format::any);
+  const Desc any_weight(weight_dims, type, Format::any);
   const Desc laid_down = plan.laid_down(node, "weight");
   const Desc bias_desc = bias ? Desc({options_.units}, kFloat, Format::x) : Desc();
-  const Desc dst({plan.samples(), options_.units}, kFloat, Format::nc);
+  const Desc dst({plan.samples(), options_.units}, plan.feeds_loss(node) ? kFloat : type, Format::nc);
   const auto attr = relu ? attributes_with(dnnl::algorithm::eltwise_relu) : attributes();
 
   const auto forward_with = [&](const Desc& weight) {
     return forward_desc<Forward>(attr, kind, x.desc, weight, bias_desc, dst);
   };
-  const auto forward =
-      forward_with(laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims ? laid_down : any_weight);
-  plan.prefer(node, "weight", forward.weights_desc());
+  const bool fits = type == kFloat && laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims;
+  const auto forward = forward_with(fits ? laid_down : any_weight);
+  const Desc working_dst(dims_of(dst), type, Format::nc);  // of the gradient that backward reads
+  const auto hint_for = [=](const Desc& weight) {
+    return forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight, bias_desc,
+                                 working_dst);
+  };
+  const auto weights_for = [=](const Desc& weight, const Desc& diff_weight) {
+    return backward_desc<BackwardWeights>(attributes(), hint_for(weight), x.desc, diff_weight, bias_desc,
+                                          working_dst);
+  };
+  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
+  plan.prefer(
+      node, "weight",
+      type == kFloat
+          ? forward.weights_desc()
+          : weights_for(forward.weights_desc(), Desc(weight_dims, kFloat, Format::any)).diff_weights_desc());
   if (bias) plan.prefer(node, "bias", bias_desc);
 
   const Tensor weight = plan.parameter(node, "weight");
   const Tensor y = plan.allocate(dst);
   {
     std::vector<std::pair<int, Tensor>> arguments{
-        {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.reordered(weight, forward.weights_desc(), node)}};
+        {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.working(node, "weight", forward.weights_desc())}};
     if (bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
     plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
@@ -90,11 +105,9 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
     Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
     if (relu) dy = relu_gradient(plan, node, y, dy);
-    const auto hint = forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight.desc,
-                                            bias_desc, y.desc);
-
-    const auto weights =
-        backward_desc<BackwardWeights>(attributes(), hint, x.desc, weight.desc, bias_desc, dy.desc);
+    dy = plan.reordered(dy, working_dst, node);
+    const Desc hint_weight = type == kFloat ? weight.desc : forward.weights_desc();
+    const auto weights = weights_for(hint_weight, weight.desc);
     std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
     std::vector<std::size_t> completes{plan.slot(node, "weight")};
     if (bias) {
@@ -106,11 +119,12 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
                        std::move(arguments), weights.scratchpad_desc(), flops, completes);
 
     if (!plan.needs_gradient(from)) return;
-    const auto data = backward_desc<BackwardData>(attributes(), hint, x.desc, any_weight, dy.desc);
+    const auto data =
+        backward_desc<BackwardData>(attributes(), hint_for(hint_weight), x.desc, any_weight, dy.desc);
     const Tensor dx = plan.allocate(data.diff_src_desc());
     plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
                        {{DNNL_ARG_DIFF_DST, dy},
-                        {DNNL_ARG_WEIGHTS, plan.reordered(weight, data.weights_desc(), node)},
+                        {DNNL_ARG_WEIGHTS, plan.working(node, "weight", data.weights_desc())},
                         {DNNL_ARG_DIFF_SRC, dx}},
                        data.scratchpad_desc(), flops);
     plan.add_gradient(from, dx, node);

@@ -22,31 +22,38 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
-  const std::size_t count = x.desc.get_size() / sizeof(float);
+  const std::size_t count = elements_of(x.desc);
   const Ref keep = plan.allocate_bytes(count);
   const auto stream = static_cast<std::uint32_t>(node.index);
   const double rate = rate_;
-  plan.add_kernel(
-      node, "forward",
-      [=](const Frame& frame) {
-        dropout_forward(
-            blocks, frame.at(x), rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
-            frame.key.samples.data(), frame.at(y), reinterpret_cast<std::uint8_t*>(frame.address(keep)));
-      },
-      {x.ref, y.ref, keep}, y);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          dropout_forward(blocks, frame.at<T>(x), rate,
+                          philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                          frame.key.samples.data(), frame.at<T>(y),
+                          reinterpret_cast<std::uint8_t*>(frame.address(keep)));
+        },
+        {x.ref, y.ref, keep}, y);
+  });
   plan.set_value(node.index, y);
   plan.on_backward([=, &plan, &node] {
     if (!plan.needs_gradient(from)) return;
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
     const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    plan.add_kernel(
-        node, "backward",
-        [=](const Frame& frame) {
-          dropout_backward(frame.at(dy), reinterpret_cast<const std::uint8_t*>(frame.address(keep)), rate,
-                           frame.at(dx), count);
-        },
-        {dy.ref, keep, dx.ref}, dx);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) {
+            dropout_backward(frame.at<T>(dy), reinterpret_cast<const std::uint8_t*>(frame.address(keep)),
+                             rate, frame.at<T>(dx), count);
+          },
+          {dy.ref, keep, dx.ref}, dx);
+    });
     plan.add_gradient(from, dx, node);
   });
 }

@@ -22,7 +22,7 @@ void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent st
   const auto average = dnnl::algorithm::pooling_avg_exclude_padding;
   const auto forward = pooling_forward_desc(
       plan.training() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, average,
-      x.desc, Desc(out, kFloat, Format::any), strides, kernel, before, after);
+      x.desc, Desc(out, type_of(x.desc), Format::any), strides, kernel, before, after);
   const Tensor y = plan.allocate(forward.dst_desc());
   plan.add_primitive(node, "forward", dnnl::pooling_forward(forward), forward.impl_info_str(),
                      {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}}, forward.scratchpad_desc());
@@ -47,7 +47,7 @@ Pool::Pool(PoolOptions options) : options_(options) {
   if (options_.stride == Extent(0)) options_.stride = options_.size;
 }
 
-Shape Pool::output_shape(std::span<const Shape> inputs) const {
+Shape Pool::output_shape(std::span<const ValueSpec> inputs) const {
   const Extent size = options_.size, around = options_.padding.amount;  // 0 unless explicit
   if (around.height >= size.height || around.width >= size.width) {     // a window might see nothing else
     throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", around.height,
@@ -81,7 +81,7 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
       slide(plan.graph().node(from).shape, options().size, options().stride, 1, options().padding);
   ChannelBlocks in;
   const Tensor x = plan.blocked(plan.value(from), node, in);
-  const Desc dst = with_layout_of(in, plan.batched(node.shape));
+  const Desc dst = with_layout_of(in, plan.batched(node.shape), type_of(x.desc));
   const Tensor y = plan.allocate(dst);
   const MaxPoolShape shape{in,
                            window.height.output,
@@ -95,16 +95,19 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
   const bool relu = plan.fusion(node).relu;
   // Which pixel of its window each maximum came from.
   const bool keep = plan.training() && plan.needs_gradient(from);
-  const Ref winners = keep ? plan.allocate_bytes(dst.get_size()) : Ref{};
+  const Ref winners = keep ? plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
   if (keep) uses.push_back(winners);
-  plan.add_kernel(
-      node, relu ? "forward, relu" : "forward",
-      [=](const Frame& frame) {
-        max_pool_forward(shape, frame.at(x), frame.at(y),
-                         keep ? reinterpret_cast<std::int32_t*>(frame.address(winners)) : nullptr, relu);
-      },
-      uses, y);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, relu ? "forward, relu" : "forward",
+        [=](const Frame& frame) {
+          max_pool_forward(shape, frame.at<T>(x), frame.at<T>(y), keep ? frame.integers(winners) : nullptr,
+                           relu);
+        },
+        uses, y);
+  });
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);
   if (!keep) return;
@@ -112,13 +115,15 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
     const Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
     const Tensor dx = plan.allocate(x.desc);
-    plan.add_kernel(
-        node, relu ? "backward data, relu" : "backward data",
-        [=](const Frame& frame) {
-          max_pool_backward(shape, frame.at(dy),
-                            reinterpret_cast<const std::int32_t*>(frame.address(winners)), frame.at(dx));
-        },
-        {dy.ref, winners, dx.ref}, dx);
+    with_stored_type(x.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, relu ? "backward data, relu" : "backward data",
+          [=](const Frame& frame) {
+            max_pool_backward(shape, frame.at<T>(dy), frame.integers(winners), frame.at<T>(dx));
+          },
+          {dy.ref, winners, dx.ref}, dx);
+    });
     plan.add_gradient(from, dx, node);
   });
 }
@@ -129,7 +134,7 @@ void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
       slide(plan.graph().node(node.inputs[0]).shape, options().size, options().stride, 1, options().padding));
 }
 
-Shape GlobalAveragePool::output_shape(std::span<const Shape> inputs) const {
+Shape GlobalAveragePool::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs[0].rank() != 3) {
     throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", inputs[0].with_batch()),
                 "put it before the flatten or dense layer");

@@ -8,7 +8,7 @@
 
 namespace convoke::nn {
 
-Shape Softmax::output_shape(std::span<const Shape> inputs) const {
+Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs[0].rank() != 1) {
     throw Error(fmt::format("needs a vector of classes (N, K), but its input is {}", inputs[0].with_batch()),
                 "put a flatten or global_average_pool layer before it");
@@ -18,7 +18,7 @@ Shape Softmax::output_shape(std::span<const Shape> inputs) const {
 
 void Softmax::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  const Tensor x = plan.flat(plan.value(from), node);
+  const Tensor x = plan.flat(plan.value_as(from, kFloat, node), node);
   const Tensor y = plan.allocate(x.desc);
   const std::int64_t n = plan.samples();
   const std::int64_t classes = node.shape[0];

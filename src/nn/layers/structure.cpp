@@ -9,14 +9,28 @@
 namespace convoke::nn {
 
 void Flatten::compile(PlanBuilder& plan, const Node& node) const {
-  plan.set_alias(node.index, node.inputs[0]);
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  if (in.rank() != 2) return plan.set_alias(node.index, from);
+  // A sequence: its row-major memory, read as a vector.
+  const Type type = type_of(plan.value(from).desc);
+  Tensor y = plan.reordered(plan.value(from), plan.plain_desc(in, type), node);
+  y.desc = plan.plain_desc(node.shape, type);
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    Tensor dx = plan.gradient_like_value(node.index, node);
+    if (!dx) return;
+    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
+    plan.add_gradient(from, dx, node);
+  });
 }
 
-Shape Add::output_shape(std::span<const Shape> inputs) const {
+Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs.size() < 2) {
     throw Error("needs two or more inputs", "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");
   }
-  for (const Shape& shape : inputs) {
+  for (const ValueSpec& shape : inputs) {
     if (shape == inputs[0]) continue;
     throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
                             shape.with_batch()),
@@ -29,15 +43,20 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
   const bool relu = plan.fusion(node).relu;
   const Tensor first = plan.value(node.inputs[0]);
   const Tensor y = plan.allocate(first.desc);
-  const std::size_t count = first.desc.get_size() / sizeof(float);
+  const std::size_t count = elements_of(first.desc);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     const Tensor a = i == 1 ? first : y;
     const Tensor b = plan.reordered(plan.value(node.inputs[i]), first.desc, node);
     const bool last = i + 1 == node.inputs.size();
-    plan.add_kernel(
-        node, last && relu ? "forward, relu" : "forward",
-        [=](const Frame& frame) { add(frame.at(a), frame.at(b), frame.at(y), count, last && relu); },
-        {a.ref, b.ref, y.ref}, y);
+    with_stored_type(y.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, last && relu ? "forward, relu" : "forward",
+          [=](const Frame& frame) {
+            add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count, last && relu);
+          },
+          {a.ref, b.ref, y.ref}, y);
+    });
   }
   const std::size_t output = plan.fusion(node).output;
   plan.set_value(output, y);

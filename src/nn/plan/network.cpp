@@ -29,8 +29,9 @@ class Network::Plan {
     find_complete_ends();
   }
 
-  void bind(const float* parameters, float* gradients) {
+  void bind(const float* parameters, float* gradients, const std::byte* working) {
     frame_.parameters = parameters;
+    frame_.working = working;
     frame_.gradients = gradients;
     for (auto& [memory, ref] : outside_) memory.set_data_handle(frame_.address(ref));
   }
@@ -57,7 +58,20 @@ class Network::Plan {
     ready(layout_->size());
   }
 
-  std::size_t elements(const Tensor& tensor) const { return tensor.desc.get_size() / sizeof(float); }
+  bool finite(const Tensor& tensor) const {
+    bool good = true;
+    with_stored_type(tensor.desc, [&](auto zero) {
+      const auto* values = frame_.at<decltype(zero)>(tensor);
+      good = std::all_of(values, values + elements_of(tensor.desc),
+                         [](float value) { return std::isfinite(value); });
+    });
+    return good;
+  }
+  template <class T>
+  std::span<T> input_as(Type type) {
+    const bool is = type_of(builder_.input.desc) == type;
+    return {frame_.at<T>(builder_.input), is ? elements_of(builder_.input.desc) : 0};
+  }
 
   std::shared_ptr<const ParameterLayout> layout_;
   PlanOptions options_;
@@ -145,14 +159,15 @@ Network::Network(Network&&) noexcept = default;
 
 const PlanOptions& Network::options() const { return plan_->options_; }
 
-void Network::bind(const float* parameters, float* gradients) { plan_->bind(parameters, gradients); }
-
-std::span<float> Network::input() {
-  return {plan_->frame_.at(plan_->builder_.input), plan_->elements(plan_->builder_.input)};
+void Network::bind(const float* parameters, float* gradients, const std::byte* working) {
+  plan_->bind(parameters, gradients, working);
 }
 
+std::span<float> Network::input() { return plan_->input_as<float>(kFloat); }
+std::span<std::int32_t> Network::tokens() { return plan_->input_as<std::int32_t>(Type::s32); }
+
 std::span<const float> Network::output() const {
-  return {plan_->frame_.at(plan_->builder_.output), plan_->elements(plan_->builder_.output)};
+  return {plan_->frame_.at(plan_->builder_.output), elements_of(plan_->builder_.output.desc)};
 }
 
 void Network::forward(const StepKey& key) { plan_->forward(key); }
@@ -161,7 +176,8 @@ Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labe
   assert(static_cast<std::int64_t>(labels.size()) == samples());
   Frame& frame = plan_->frame_;
   frame.batch = batch;
-  const std::int64_t classes = static_cast<std::int64_t>(plan_->elements(plan_->builder_.logits)) / samples();
+  const std::int64_t classes =
+      static_cast<std::int64_t>(elements_of(plan_->builder_.logits.desc)) / samples();
   const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes,
                                                         batch, frame.at(plan_->builder_.loss_gradient));
   return {result.loss, result.correct};
@@ -186,8 +202,7 @@ std::string Network::first_non_finite(const StepKey& key) {
     // A ReLU that oneDNN applies makes 0 of NaN, so bad weights need not show in the output.
     if (!finite_parameters(step.info.node)) return step.info.node;
     plan_->run(step);
-    if (step.output && !finite({plan_->frame_.at(step.output), plan_->elements(step.output)}))
-      return step.info.node;
+    if (step.output && !plan_->finite(step.output)) return step.info.node;
   }
   return {};
 }

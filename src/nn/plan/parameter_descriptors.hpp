@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,17 @@ struct ParameterLayout::Descriptors {
   std::vector<std::pair<std::size_t, std::string>> keys;  ///< by slot: (node, parameter)
 
   std::size_t find(std::size_t node, std::string_view parameter) const;
+
+  /// A copy of a parameter in another layout or type.
+  struct Working {
+    std::size_t slot;
+    Desc desc;
+    std::size_t offset;  ///< in bytes, a multiple of 64
+  };
+  std::vector<Working> working;
+  std::size_t working_bytes = 0;
+  /// Offset of the copy of `slot` in layout `desc`, if there is one.
+  std::optional<std::size_t> find_working(std::size_t slot, const Desc& desc) const;
 };
 
 }  // namespace convoke::nn

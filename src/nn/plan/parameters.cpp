@@ -78,10 +78,19 @@ std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_vie
   return static_cast<std::size_t>(it - keys.begin());
 }
 
-ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution)
+std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_t slot,
+                                                                      const Desc& desc) const {
+  const auto it = std::find_if(working.begin(), working.end(),
+                               [&](const Working& copy) { return copy.slot == slot && copy.desc == desc; });
+  return it == working.end() ? std::nullopt : std::optional(it->offset);
+}
+
+ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
+                                 Precision precision)
     : descriptors_(std::make_unique<Descriptors>()) {
-  PlanBuilder rehearsal(graph, nullptr,
-                        {.lane = lane, .lanes = 1, .training = true, .convolution = convolution});
+  PlanBuilder rehearsal(
+      graph, nullptr,
+      {.lane = lane, .lanes = 1, .training = true, .convolution = convolution, .precision = precision});
   rehearsal.compile();
   const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = rehearsal.preferred.at({node.index, spec.name});
@@ -102,6 +111,11 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
     if (trainable) trainable_size_ = size_;
   }
   hash_ = hash_of(slots_, descriptors_->descs);
+  for (const auto& [key, desc] : rehearsal.wanted) {
+    descriptors_->working.push_back(
+        {descriptors_->find(key.first, key.second), desc, descriptors_->working_bytes});
+    descriptors_->working_bytes += aligned(desc.get_size() / sizeof(float) + 1) * sizeof(float);
+  }
 }
 
 ParameterLayout::~ParameterLayout() = default;

@@ -18,6 +18,8 @@ std::byte* Frame::address(Ref ref) const {
     // Parameters are only read; oneDNN's interface has no const memory.
     case Ref::Place::kParameter:
       return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
+    case Ref::Place::kWorking:
+      return const_cast<std::byte*>(working) + ref.id;
     default:
       return reinterpret_cast<std::byte*>(gradients + ref.id);
   }
@@ -54,14 +56,21 @@ void PlanBuilder::refuse_dead_ends() const {
               "remove it, or name it in the inputs of another layer");
 }
 
+void PlanBuilder::find_head() {
+  const Node& last = graph_.nodes().back();
+  const bool taken_in = last.layer != nullptr && last.layer->type() == "softmax";
+  head_ = taken_in ? last.inputs[0] : last.index;
+}
+
 void PlanBuilder::compile() {
   refuse_dead_ends();
   find_gradient_needs();
-  const Dims input_dims = batched(graph_.input_shape());
-  input = allocate(Desc(input_dims, kFloat, input_dims.size() == 4 ? Format::nchw : Format::nc));
+  find_head();
+  const ValueSpec& sample = graph_.input_shape();
+  input = allocate(plain_desc(sample, sample.type == ValueType::kToken ? Type::s32 : kFloat));
   values_[0] = input;
   const Node& last = graph_.nodes().back();
-  const bool ends_in_softmax = last.layer != nullptr && last.layer->type() == "softmax";
+  const bool ends_in_softmax = head_ != last.index;
   for (const Node& node : graph_.nodes()) {
     if (node.layer == nullptr) continue;
     if (fusions_[node.index].absorbed) {
@@ -70,7 +79,7 @@ void PlanBuilder::compile() {
       continue;
     }
     if (&node == &last && ends_in_softmax) {
-      logits = flat(value(node.inputs[0]), node);
+      logits = flat(value_as(head_, kFloat, node), node);
       if (training()) {  // part of the loss
         output = logits;
         break;
@@ -78,7 +87,11 @@ void PlanBuilder::compile() {
     }
     node.layer->compile(*this, node);
   }
-  if (!output) output = flat(value(last.index), last);
+  if (!output) {
+    const Tensor value = value_as(last.index, kFloat, last);
+    output =
+        last.shape.rank() == 1 ? flat(value, last) : reordered(value, plain_desc(last.shape, kFloat), last);
+  }
   if (!logits) logits = output;
   if (!training()) return;
 
@@ -90,15 +103,37 @@ void PlanBuilder::compile() {
   }
   in_backward_ = true;
   loss_gradient = allocate(logits.desc);
-  const std::size_t head = ends_in_softmax ? last.inputs[0] : last.index;
-  add_gradient(head, loss_gradient, last);
+  add_gradient(head_, loss_gradient, last);
   for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
 }
 
 Dims PlanBuilder::batched(const Shape& shape) const {
+  if (shape.rank() == 2) return {samples(), shape[1], 1, shape[0]};
   Dims dims{samples()};
   dims.insert(dims.end(), shape.extents().begin(), shape.extents().end());
   return dims;
+}
+
+Desc PlanBuilder::plain_desc(const Shape& shape, Type type) const {
+  static constexpr Format kFormats[] = {Format::nc, Format::nhwc, Format::nchw};
+  return {batched(shape), type, kFormats[shape.rank() - 1]};
+}
+
+Tensor PlanBuilder::value_as(std::size_t node, Type type, const Node& reader) {
+  const Tensor as_is = value(node);
+  if (type_of(as_is.desc) == type) return as_is;
+  const std::pair key(as_is.ref, type);
+  const auto known = converted_.find(key);
+  if (known != converted_.end()) return known->second;
+  return converted_.emplace(key, retyped(as_is, type, reader)).first->second;
+}
+
+Tensor PlanBuilder::retyped(const Tensor& tensor, Type type, const Node& node) {
+  if (type_of(tensor.desc) == type) return tensor;
+  ChannelBlocks blocks;
+  const Dims dims = dims_of(tensor.desc);
+  if (channel_blocks(tensor.desc, blocks)) return reordered(tensor, with_layout_of(blocks, dims, type), node);
+  return reordered(tensor, Desc(dims, type, dims.size() == 4 ? Format::nhwc : Format::nc), node);
 }
 
 Tensor PlanBuilder::allocate(const Desc& desc) { return {desc, allocate_bytes(desc.get_size())}; }
@@ -115,7 +150,7 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
   if (dims_of(tensor.desc) != dims_of(desc)) {
     // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
     if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
-    from.desc = Desc(dims_of(desc), kFloat, Format::nchw);
+    from.desc = Desc(dims_of(desc), type_of(tensor.desc), Format::nchw);
     assert(from.desc.get_size() == tensor.desc.get_size());
     if (from.desc == desc) return from;
   }
@@ -127,16 +162,18 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
 
 Tensor PlanBuilder::flat(const Tensor& tensor, const Node& node) {
   const Dims dims = dims_of(tensor.desc);
-  if (dims.size() == 2) return reordered(tensor, Desc(dims, kFloat, Format::nc), node);
-  Tensor plain = reordered(tensor, Desc(dims, kFloat, Format::nchw), node);
-  plain.desc = Desc({dims[0], dims[1] * dims[2] * dims[3]}, kFloat, Format::nc);
+  const Type type = type_of(tensor.desc);
+  if (dims.size() == 2) return reordered(tensor, Desc(dims, type, Format::nc), node);
+  Tensor plain = reordered(tensor, Desc(dims, type, Format::nchw), node);
+  plain.desc = Desc({dims[0], dims[1] * dims[2] * dims[3]}, type, Format::nc);
   return plain;
 }
 
 Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks) {
   if (channel_blocks(tensor.desc, blocks)) return tensor;
   const Dims dims = dims_of(tensor.desc);
-  Tensor plain = reordered(tensor, Desc(dims, kFloat, dims.size() == 4 ? Format::nhwc : Format::nc), node);
+  const Format format = dims.size() == 4 ? Format::nhwc : Format::nc;
+  Tensor plain = reordered(tensor, Desc(dims, type_of(tensor.desc), format), node);
   [[maybe_unused]] const bool known = channel_blocks(plain.desc, blocks);
   assert(known);
   return plain;
@@ -165,6 +202,20 @@ Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) const {
   Tensor tensor = parameter(node, name);
   tensor.ref.place = Ref::Place::kGradient;
   return tensor;
+}
+
+Tensor PlanBuilder::working(const Node& node, std::string_view name, const Desc& desc) {
+  const Tensor master = parameter(node, name);
+  if (master.desc == desc) return master;
+  if (layout_ == nullptr) {
+    const std::pair key(node.index, std::string(name));
+    const auto same = [&](const auto& copy) { return copy.first == key && copy.second == desc; };
+    if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.emplace_back(key, desc);
+  } else if (options_.working_weights) {
+    const auto copy = layout_->descriptors().find_working(slot(node, name), desc);
+    if (copy) return {desc, {Ref::Place::kWorking, *copy}};
+  }
+  return reordered(master, desc, node);
 }
 
 void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
@@ -209,22 +260,30 @@ void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Nod
   const Tensor a = reordered(total, desc, from);
   const Tensor b = reordered(tensor, desc, from);
   Tensor sum = a.exclusive ? a : b.exclusive ? b : allocate(desc);
-  const std::size_t count = desc.get_size() / sizeof(float);
-  add_kernel(
-      from, "sum of gradients",
-      [=](const Frame& frame) { add(frame.at(a), frame.at(b), frame.at(sum), count, false); },
-      {a.ref, b.ref, sum.ref}, sum);
+  const std::size_t count = elements_of(desc);
+  with_stored_type(desc, [&](auto zero) {
+    using T = decltype(zero);
+    add_kernel(
+        from, "sum of gradients",
+        [=](const Frame& frame) { add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(sum), count, false); },
+        {a.ref, b.ref, sum.ref}, sum);
+  });
   sum.exclusive = true;
   total = sum;
 }
 
 Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy) {
   const Tensor masked = dy.exclusive ? dy : plan.allocate(dy.desc);
-  const std::size_t count = dy.desc.get_size() / sizeof(float);
-  plan.add_kernel(
-      node, "backward relu",
-      [=](const Frame& frame) { relu_backward(frame.at(y), frame.at(dy), frame.at(masked), count); },
-      {y.ref, dy.ref, masked.ref}, masked);
+  const std::size_t count = elements_of(dy.desc);
+  with_stored_type(dy.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "backward relu",
+        [=](const Frame& frame) {
+          relu_backward(frame.at<T>(y), frame.at<T>(dy), frame.at<T>(masked), count);
+        },
+        {y.ref, dy.ref, masked.ref}, masked);
+  });
   return masked;
 }
 

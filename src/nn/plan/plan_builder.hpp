@@ -11,15 +11,18 @@
 #include "convoke/nn/plan/parameters.hpp"
 #include "nn/channel_blocks.hpp"
 #include "nn/dnnl.hpp"
+#include "nn/kernels/bfloat16.hpp"
 #include "nn/plan/fusion.hpp"
 
 namespace convoke::nn {
 
 /// A piece of memory of a plan: a buffer of the activation arena, or a place in the caller's arenas.
 struct Ref {
-  enum class Place : unsigned char { kActivation, kParameter, kGradient };
+  enum class Place : unsigned char { kActivation, kParameter, kGradient, kWorking };
   Place place = Place::kActivation;
-  std::size_t id = 0;  ///< activation: number of the buffer; else the offset in floats
+  std::size_t id = 0;  ///< activation: number of the buffer; working weights: offset in bytes; else in floats
+
+  friend auto operator<=>(const Ref&, const Ref&) = default;
 };
 
 /// A tensor of a plan: memory with a layout.
@@ -35,14 +38,27 @@ struct Frame {
   std::byte* activations = nullptr;
   std::vector<std::size_t> offsets;  ///< of each activation buffer, bytes
   const float* parameters = nullptr;
+  const std::byte* working = nullptr;
   float* gradients = nullptr;
   StepKey key;
   std::int64_t batch = 0;  ///< samples of the whole step, over all plans
 
   std::byte* address(Ref ref) const;
-  float* at(const Tensor& tensor) const { return reinterpret_cast<float*>(address(tensor.ref)); }
   float* at(Ref ref) const { return reinterpret_cast<float*>(address(ref)); }
+  /// For kernels over the stored type; T is that of the tensor.
+  template <class T = float>
+  T* at(const Tensor& tensor) const {
+    return reinterpret_cast<T*>(address(tensor.ref));
+  }
+  std::int32_t* integers(Ref ref) const { return reinterpret_cast<std::int32_t*>(address(ref)); }
 };
+
+/// Calls f with a value of the type that the elements of `desc` are stored as: float or Bf16.
+template <class F>
+void with_stored_type(const Desc& desc, const F& f) {
+  if (type_of(desc) == kBf16) return f(Bf16{});
+  f(float{});
+}
 
 /// One entry of the flat list: a oneDNN primitive or a kernel of ours.
 struct Step {
@@ -71,13 +87,22 @@ class PlanBuilder {
   bool training() const { return options_.training; }
   std::int64_t samples() const { return options_.lane * options_.lanes; }
   const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
-  /// (N, extents...) of a node's value.
+  /// The dims of a node's value: (N, F), (N, C, H, W); a sequence (L, F) lies as an image (N, F, 1, L).
   Dims batched(const Shape& shape) const;
+  /// Row-major memory of a node's value, as callers and files see it; a sequence is (N, L, F).
+  Desc plain_desc(const Shape& shape, Type type) const;
+  /// What values are stored as: fp32, or bf16 with that precision. A layer without a bf16 form works on
+  /// value_as(node, kFloat) and leaves an fp32 value; whoever reads it converts.
+  Type stored() const { return options_.precision == Precision::kBfloat16 ? kBf16 : kFloat; }
 
   // Values. A view (flatten) shares the value of its input.
   Tensor value(std::size_t node) const { return values_[alias_[node]]; }
+  /// The same as `type`, converted once for all who ask.
+  Tensor value_as(std::size_t node, Type type, const Node& reader);
   void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
   void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
+  /// True if the loss reads this node's value: it is to be fp32.
+  bool feeds_loss(const Node& node) const { return fusion(node).output == head_; }
   /// True if something before `node`'s output wants its gradient.
   bool needs_gradient(std::size_t node) const { return needs_gradient_[alias_[node]]; }
 
@@ -86,7 +111,9 @@ class PlanBuilder {
   Ref allocate_bytes(std::size_t bytes);
   /// `tensor` in layout `desc`: itself if it has it, else through a reorder, in the list that is being built.
   Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);
-  /// `tensor` as plain (N, F).
+  /// `tensor` as `type` in a layout of the same kind.
+  Tensor retyped(const Tensor& tensor, Type type, const Node& node);
+  /// `tensor` as plain (N, F): row-major, an image channels first.
   Tensor flat(const Tensor& tensor, const Node& node);
   /// `tensor` in a layout that our kernels can read.
   Tensor blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks);
@@ -98,6 +125,9 @@ class PlanBuilder {
   void prefer(const Node& node, std::string_view parameter, const Desc& desc);
   Tensor parameter(const Node& node, std::string_view parameter) const;
   Tensor gradient_of(const Node& node, std::string_view parameter) const;
+  /// A parameter in the layout and type `desc` that a primitive wants: itself if it is laid down so, else the
+  /// copy that is made once per update (working_weights.hpp), or without one, by a reorder in the plan.
+  Tensor working(const Node& node, std::string_view parameter, const Desc& desc);
   std::size_t slot(const Node& node, std::string_view parameter) const;
 
   // Steps: into the forward list while the layers compile, into the backward list from on_backward.
@@ -126,10 +156,13 @@ class PlanBuilder {
   Tensor logits;         ///< what the loss reads: output, or the input of a last softmax
   Tensor loss_gradient;  ///< d loss / d logits, training only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
+  /// Of a rehearsal: the copies that working() was asked for: (node, parameter), layout.
+  std::vector<std::pair<std::pair<std::size_t, std::string>, Desc>> wanted;
 
  private:
   void refuse_dead_ends() const;
   void find_gradient_needs();
+  void find_head();
 
   const Graph& graph_;
   const ParameterLayout* layout_;
@@ -139,6 +172,8 @@ class PlanBuilder {
   std::vector<Tensor> values_;
   std::vector<Tensor> gradients_;
   std::vector<bool> needs_gradient_;
+  std::size_t head_ = 0;                              ///< the node whose value the loss reads
+  std::map<std::pair<Ref, Type>, Tensor> converted_;  ///< by value_as
   std::vector<std::function<void()>> backward_makers_;
   bool in_backward_ = false;
 };

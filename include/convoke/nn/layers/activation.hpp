@@ -12,7 +12,7 @@ class Activation final : public Layer {
   enum class Function { kRelu, kSigmoid, kTanh };
   explicit Activation(Function function) : function_(function) {}
   std::string_view type() const override;
-  Shape output_shape(std::span<const Shape> inputs) const override { return inputs[0]; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   Settings settings() const override { return {{"layer", type()}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 

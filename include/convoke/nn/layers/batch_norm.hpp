@@ -17,8 +17,8 @@ class BatchNorm final : public Layer {
  public:
   explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}
   std::string_view type() const override { return "batch_norm"; }
-  Shape output_shape(std::span<const Shape> inputs) const override { return inputs[0]; }
-  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

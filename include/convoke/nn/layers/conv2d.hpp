@@ -22,8 +22,8 @@ class Conv2d final : public Layer {
  public:
   explicit Conv2d(Conv2dOptions options) : options_(options) {}
   std::string_view type() const override { return "conv2d"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
-  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

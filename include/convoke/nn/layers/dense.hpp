@@ -16,8 +16,8 @@ class Dense final : public Layer {
  public:
   explicit Dense(DenseOptions options) : options_(options) {}
   std::string_view type() const override { return "dense"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
-  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

@@ -12,7 +12,7 @@ class Dropout final : public Layer {
  public:
   explicit Dropout(double rate) : rate_(rate) {}
   std::string_view type() const override { return "dropout"; }
-  Shape output_shape(std::span<const Shape> inputs) const override { return inputs[0]; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 

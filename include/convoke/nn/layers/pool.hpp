@@ -16,7 +16,7 @@ struct PoolOptions {
 class Pool : public Layer {
  public:
   explicit Pool(PoolOptions options);
-  Shape output_shape(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   const PoolOptions& options() const { return options_; }
   /// True if windows do not overlap and nothing is padded.
@@ -51,7 +51,7 @@ class AveragePool final : public Pool {
 class GlobalAveragePool final : public Layer {
  public:
   std::string_view type() const override { return "global_average_pool"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
   static LayerPtr make(SettingsReader&) { return std::make_shared<GlobalAveragePool>(); }

@@ -10,7 +10,7 @@ struct Symbol;
 class Softmax final : public Layer {
  public:
   std::string_view type() const override { return "softmax"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override { return {{"layer", "softmax"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };

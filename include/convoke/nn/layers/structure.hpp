@@ -5,11 +5,11 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// (N, C, H, W) -> (N, C * H * W), channels first. Costs nothing: a view.
+/// (N, C, H, W) -> (N, C * H * W), channels first; (N, L, F) -> (N, L * F). Costs nothing: a view.
 class Flatten final : public Layer {
  public:
   std::string_view type() const override { return "flatten"; }
-  Shape output_shape(std::span<const Shape> inputs) const override { return {inputs[0].elements()}; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return {inputs[0].elements()}; }
   Settings settings() const override { return {{"layer", "flatten"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
@@ -18,7 +18,7 @@ class Flatten final : public Layer {
 class Add final : public Layer {
  public:
   std::string_view type() const override { return "add"; }
-  Shape output_shape(std::span<const Shape> inputs) const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override { return {{"layer", "add"}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 };

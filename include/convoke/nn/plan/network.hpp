@@ -17,6 +17,8 @@ struct PlanOptions {
   std::int64_t lanes = 1;  ///< neighbouring lanes that run together; the plan's batch is lane * lanes
   bool training = true;    ///< false: forward only, running statistics, dropout passes through
   ConvolutionChoice convolution = ConvolutionChoice::kAuto;
+  Precision precision = Precision::kFloat32;
+  bool working_weights = false;  ///< weights in other layouts or types are bound, not made by every plan
 };
 
 /// The address of a step's random numbers: dropout draws from (seed, node, epoch, sample) alone.
@@ -53,11 +55,15 @@ class Network {
   /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.size() floats, may be
   /// null for inference) is overwritten by backward: gradients of the trainable slots, and for each statistic
   /// slot the sum over the plan's lanes of the lane's value times its share of the batch (see backward).
-  /// 64-byte aligned; must outlive the binding.
-  void bind(const float* parameters, float* gradients);
+  /// `working` (WorkingWeights::data()): read if options.working_weights. 64-byte aligned; must outlive the
+  /// binding.
+  void bind(const float* parameters, float* gradients, const std::byte* working = nullptr);
 
-  /// Where the caller writes the batch: (N, C, H, W) or (N, F), plain and dense.
+  /// Where the caller writes the batch: (N, C, H, W), (N, L, F) or (N, F), plain and dense; empty if the
+  /// input is tokens.
   std::span<float> input();
+  /// The same for tokens, (N, L); empty if the input is numbers.
+  std::span<std::int32_t> tokens();
   /// (N, classes) after forward, plain and dense: the last node's output; logits if it is no softmax.
   std::span<const float> output() const;
 

@@ -13,6 +13,10 @@ namespace convoke::nn {
 /// Which convolution algorithm a plan may use; kAuto decides by shape and instruction set, never by a timing.
 enum class ConvolutionChoice { kAuto, kDirect, kWinograd };
 
+/// What activations, their gradients and the working copy of the weights are stored as. Parameters, their
+/// gradients, statistics and the loss are fp32 always.
+enum class Precision { kFloat32, kBfloat16 };
+
 /// Where one parameter lies in the arena.
 struct ParameterSlot {
   std::string name;      ///< "conv2d_1.weight"
@@ -30,7 +34,8 @@ class ParameterLayout {
  public:
   /// `lane`: samples per lane, as the plans that will use this layout.
   ParameterLayout(const Graph& graph, std::int64_t lane,
-                  ConvolutionChoice convolution = ConvolutionChoice::kAuto);
+                  ConvolutionChoice convolution = ConvolutionChoice::kAuto,
+                  Precision precision = Precision::kFloat32);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }

@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+
+#include "convoke/core/shape.hpp"
+
+namespace convoke::nn {
+
+/// What the elements of a value are. Numbers are stored as fp32 or bf16, as the plan's precision says; tokens
+/// are int32.
+enum class ValueType { kReal, kToken };
+
+/// What flows between layers, of one sample: images (C, H, W), sequences (L, F) and features (F) of numbers,
+/// or tokens (L). Only a network's input can be tokens.
+struct ValueSpec : Shape {
+  ValueType type = ValueType::kReal;
+
+  ValueSpec() = default;
+  ValueSpec(Shape shape, ValueType t = ValueType::kReal) : Shape(std::move(shape)), type(t) {}  // NOLINT
+  ValueSpec(std::initializer_list<std::int64_t> extents) : Shape(extents) {}
+
+  /// "(N, 300) of tokens", "(N, 3, 224, 224)".
+  std::string describe() const { return with_batch() + (type == ValueType::kToken ? " of tokens" : ""); }
+};
+
+/// Tokens (L) as an input: `Graph graph(tokens(300))`.
+inline ValueSpec tokens(std::int64_t length) { return {Shape{length}, ValueType::kToken}; }
+
+}  // namespace convoke::nn

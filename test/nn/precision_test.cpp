@@ -1,0 +1,137 @@
+// bf16 against fp32, and the copies of the weights that go with it.
+#include <cmath>
+#include <cstring>
+
+#include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "nn/kernels/bfloat16.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// Every layer with a kernel of ours, and convolutions that oneDNN gives different layouts.
+Graph mixed(std::int64_t channels) {
+  Graph graph({channels, 14, 14});
+  const Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = 32, .kernel = 3}))));
+  Symbol y = relu(conv2d(x, {.filters = 32, .kernel = 3, .padding = Padding::same()}));
+  y = batch_norm(conv2d(y, {.filters = 32, .kernel = 3, .padding = Padding::same()}));
+  y = max_pool(relu(add(y, x)), {.size = 3, .stride = 2});
+  y = conv2d(tanh(y), {.filters = 20, .kernel = 1});
+  y = dropout(flatten(average_pool(y, {.size = 2, .stride = 1})), 0.2);
+  softmax(dense(relu(batch_norm(dense(y, {.units = 24}))), {.units = 10}));
+  return graph;
+}
+
+/// Without kinks: rounding opens or shuts no ReLU and no maximum, so gradients are near.
+Graph smooth(std::int64_t channels) {
+  Graph graph({channels, 14, 14});
+  Symbol x = average_pool(tanh(batch_norm(conv2d(input(graph), {.filters = 32, .kernel = 3}))));
+  x = add(tanh(conv2d(x, {.filters = 32, .kernel = 3, .padding = Padding::same()})), x);
+  x = dropout(global_average_pool(conv2d(x, {.filters = 20, .kernel = 1})), 0.2);
+  softmax(dense(sigmoid(dense(x, {.units = 24})), {.units = 10}));
+  return graph;
+}
+
+Graph fused() {
+  Graph graph({1, 12, 12});
+  const Symbol x = max_pool(relu(conv2d(input(graph), {.filters = 16, .kernel = 3})));
+  softmax(dense(flatten(conv2d(x, {.filters = 32, .kernel = 3})), {.units = 10}));
+  return graph;
+}
+
+/// Root of the mean squared difference, relative to the root of the mean square. A single ReLU that rounding
+/// opens or shuts moves single gradients far, but not this. Biases before a batch norm have no gradient but
+/// rounding: what is below 1e-3 counts as that.
+double rms_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    error += (actual[i] - expected[i]) * (actual[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return std::sqrt(error) / std::max(std::sqrt(size), 1e-3 * std::sqrt(static_cast<double>(actual.size())));
+}
+
+}  // namespace
+
+TEST_CASE("bf16 rounds to nearest, ties to even, and keeps what is not finite") {
+  const auto rounded = [](float value) { return static_cast<float>(Bf16(value)); };
+  CHECK(rounded(1.0F) == 1.0F);
+  CHECK(rounded(-0.15625F) == -0.15625F);
+  CHECK(rounded(1.0F + 0x1p-8F) == 1.0F);                // tie: to even, down
+  CHECK(rounded(1.0F + 3 * 0x1p-8F) == 1.0F + 0x1p-6F);  // tie: to even, up
+  CHECK(rounded(1.0F + 0x1.02p-8F) == 1.0F + 0x1p-7F);   // above the tie
+  CHECK(rounded(0x1.FFp127F) == INFINITY);
+  CHECK(rounded(-INFINITY) == -INFINITY);
+  CHECK(std::isnan(rounded(NAN)));
+  CHECK(std::isnan(rounded(std::bit_cast<float>(0x7F800001U))));  // its upper half alone would be infinity
+  CHECK(std::signbit(rounded(-0.0F)));
+}
+
+TEST_CASE("a plan in bf16 gives what fp32 gives, to bf16's rounding") {
+  if (!backend().native_bf16 && !backend().emulates_bf16) return;
+  for (const auto& [graph, tolerance] : {std::pair{smooth(3), 0.03},
+                                         {smooth(16), 0.03},
+                                         {mixed(3), 0.25},
+                                         {mixed(16), 0.25},
+                                         {fused(), 0.25}}) {
+    for (const bool training : {true, false}) {
+      for (const bool shared : {true, false}) {
+        const PlanOptions options{.lane = 16,
+                                  .lanes = 2,
+                                  .training = training,
+                                  .precision = Precision::kBfloat16,
+                                  .working_weights = shared};
+        const Batch batch(graph, 32);
+        Experiment experiment(graph, options);
+        const Outcome expected = reference_outcome(graph, experiment, batch);
+        const Outcome actual = experiment.run(batch);
+        CHECK(difference(actual.output, expected.output) < 0.02);
+        if (!training) continue;
+        CHECK(actual.loss == Catch::Approx(expected.loss).epsilon(0.01));
+        for (const auto& [name, values] : expected.gradients) {
+          INFO("gradient of " << name);
+          CHECK(rms_difference(actual.gradients.at(name), values) < tolerance);
+        }
+        CHECK(experiment.run(batch).gradients == actual.gradients);
+      }
+    }
+  }
+}
+
+TEST_CASE("plans that share the copies of the weights give the same bits as those that make their own") {
+  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+    if (precision == Precision::kBfloat16 && !backend().native_bf16 && !backend().emulates_bf16) continue;
+    const Graph graph = mixed(3);
+    const Batch batch(graph, 4);
+    PlanOptions options{.lane = 4,
+                        .convolution = ConvolutionChoice::kDirect,
+                        .precision = precision,
+                        .working_weights = true};
+    Experiment shared(graph, options);
+    options.working_weights = false;
+    Experiment own(graph, options);
+    const Outcome a = shared.run(batch), b = own.run(batch);
+    CHECK(a.output == b.output);
+    CHECK(a.gradients == b.gradients);
+    // A part of the copies each, as threads make them, is all of them.
+    std::fill_n(shared.parameters.data(), shared.parameters.size(), 0.5F);
+    shared.working.refresh(1, 2);
+    shared.working.refresh(0, 2);
+    std::fill_n(own.parameters.data(), own.parameters.size(), 0.5F);
+    own.working.refresh();
+    CHECK(std::memcmp(shared.working.data(), own.working.data(), 64) == 0);
+    CHECK(shared.run(batch).output == own.run(batch).output);
+  }
+}
