@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convoke/core/random.hpp"
+#include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -173,5 +174,50 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
     check_equal(experiment.run(batch), expected, tolerance);  // nothing of the first run is left behind
     if (training && graph.parameter_count() < 2000)
       check_reference(graph, experiment, batch, expected.gradients);
+  }
+}
+
+namespace {
+
+// Biases before a batch norm have no gradient but rounding: what is below 1e-3 counts as that.
+double rms_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    error += (actual[i] - expected[i]) * (actual[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return std::sqrt(error) / std::max(std::sqrt(size), 1e-3 * std::sqrt(static_cast<double>(actual.size())));
+}
+
+}  // namespace
+
+void check_bf16(const Graph& graph, PlanOptions options, double tolerance) {
+  if (!backend().native_bf16 && !backend().emulates_bf16) return;
+  options.precision = Precision::kBfloat16;
+  const Batch batch(graph, options.lane * options.lanes);
+  for (const bool training : {true, false}) {
+    options.training = training;
+    Outcome last;
+    for (const bool shared : {true, false}) {
+      INFO("bf16, " << (training ? "training\n" : "inference\n") << graph.summary());
+      options.working_weights = shared;
+      Experiment experiment(graph, options);
+      const Outcome actual = experiment.run(batch);
+      if (!shared) {
+        CHECK(actual.output == last.output);
+        CHECK(actual.gradients == last.gradients);
+        continue;
+      }
+      last = actual;
+      const Outcome expected = reference_outcome(graph, experiment, batch);
+      CHECK(rms_difference(actual.output, expected.output) < tolerance);
+      if (!training) continue;
+      CHECK(std::abs(actual.loss - expected.loss) < tolerance * (1 + std::abs(expected.loss)));
+      for (const auto& [name, values] : expected.gradients) {
+        INFO("gradient of " << name);
+        CHECK(rms_difference(actual.gradients.at(name), values) < tolerance);
+      }
+    }
   }
 }

@@ -8,7 +8,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
-#include "reference.hpp"
+#include "reference/model.hpp"
 
 // A network on random parameters and data, beside its reference.
 
@@ -70,3 +70,9 @@ Outcome reference_outcome(const convoke::nn::Graph& graph, const Experiment& exp
 /// CHECKs a graph in training and inference against the reference, and the reference's gradients against
 /// central differences of its loss (where there are few parameters: the reference is slow).
 void check_graph(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, double tolerance = 2e-5);
+
+/// CHECKs the graph in bf16, training and inference, weights copied once or by the plan, against the
+/// reference: outputs and gradients by the root of their mean squared difference, relative to that of the
+/// values. Use graphs without kinks, or a wide tolerance (0.25): rounding opens and shuts ReLUs. Does nothing
+/// where the processor has no bf16.
+void check_bf16(const convoke::nn::Graph& graph, convoke::nn::PlanOptions options, double tolerance = 0.03);

@@ -12,6 +12,7 @@
 /// with src/nn but the graph.
 namespace reference {
 
+using convoke::Settings;
 using convoke::Shape;
 using convoke::nn::Graph;
 using convoke::nn::Node;
@@ -36,6 +37,9 @@ struct Values {
 /// Canonical values by "node.parameter".
 using Parameters = std::map<std::string, std::vector<double>>;
 
+struct Call;
+struct LayerEntry;
+
 /// Executes a graph node by node.
 class Model {
  public:
@@ -56,6 +60,8 @@ class Model {
   void forward(const Node& node);
   void backward(const Node& node);
   Values dropout_factors(const Node& node) const;
+  Call call(const Node& node) const;
+  void backward_by_differences(const Node& node, const LayerEntry& layer);
   std::vector<double>& parameter(const Node& node, const char* name) {
     return parameters.at(node.name + "." + name);
   }

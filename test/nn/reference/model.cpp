@@ -1,15 +1,15 @@
-#include "reference.hpp"
+#include "reference/model.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "convoke/core/random.hpp"
+#include "reference/layer.hpp"
 
 namespace reference {
 namespace {
 
-using convoke::Settings;
 using convoke::SettingsReader;
 
 /// A sliding window along one axis.
@@ -241,8 +241,48 @@ Values Model::dropout_factors(const Node& node) const {
   return factors;
 }
 
+Call Model::call(const Node& node) const {
+  Call call{graph_, node, node.layer->settings(), lane_, training_, key_, {}, {}};
+  for (const std::size_t from : node.inputs) call.inputs.push_back(values_[from]);
+  for (const auto& spec : node.parameters)
+    call.parameters[spec.name] = parameters.at(node.name + "." + spec.name);
+  return call;
+}
+
+// dx_i = sum_j dy_j (f_j(x + h e_i) - f_j(x - h e_i)) / 2h, for every element of every input and parameter.
+void Model::backward_by_differences(const Node& node, const LayerEntry& layer) {
+  constexpr double kStep = 1e-5;
+  const std::vector<double>& dy = gradients_[node.index].data;
+  Call varied = call(node);
+  const auto differentiate = [&](std::vector<double>& values, std::vector<double>& gradient) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double before = values[i];
+      values[i] = before + kStep;
+      const std::vector<double> above = layer.forward(varied).data;
+      values[i] = before - kStep;
+      const std::vector<double> below = layer.forward(varied).data;
+      values[i] = before;
+      double sum = 0;
+      for (std::size_t j = 0; j < dy.size(); ++j) sum += dy[j] * (above[j] - below[j]);
+      gradient[i] += sum / (2 * kStep);
+    }
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const std::size_t from = node.inputs[i];
+    if (graph_.node(from).shape.type == convoke::nn::ValueType::kReal)
+      differentiate(varied.inputs[i].data, gradients_[from].data);
+  }
+  for (const auto& spec : node.parameters) {
+    if (spec.trainable) differentiate(varied.parameters[spec.name], results_.at(node.name + "." + spec.name));
+  }
+}
+
 void Model::forward(const Node& node) {
   const std::string_view type = node.layer->type();
+  if (const LayerEntry* layer = find_layer(type)) {
+    values_[node.index] = layer->forward(call(node));
+    return;
+  }
   const Values& x = values_[node.inputs[0]];
   Values y(x.samples, node.shape);
   if (type == "conv2d") {
@@ -315,6 +355,7 @@ void Model::forward(const Node& node) {
 
 void Model::backward(const Node& node) {
   const std::string_view type = node.layer->type();
+  if (const LayerEntry* layer = find_layer(type)) return backward_by_differences(node, *layer);
   const Values& x = values_[node.inputs[0]];
   const Values& y = values_[node.index];
   const Values& dy = gradients_[node.index];
