@@ -68,7 +68,9 @@ int evaluate(const EvaluateOptions& options) {
 
   // 3. Every rank its part of the samples, all members on each.
   const run::Stopwatch watch;
-  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .loss = models.description.loss,
+                                                         .classes = models.description.classes()});
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);
   std::vector<std::int64_t> members;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "convoke/nn/backend.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -11,8 +12,9 @@ namespace {
 
 // What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
 // counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 6> kFree{
-    "name", "description", "data.path", "data.test_split", "ensemble.rule", "train.epochs"};
+constexpr std::array<std::string_view, 7> kFree{
+    "name",          "description",  "data.path",         "data.test_split",
+    "ensemble.rule", "train.epochs", "train.emulate_bf16"};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
 constexpr std::array<std::string_view, 3> kEndless{"constant", "step", "exponential"};
@@ -59,11 +61,14 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
 }  // namespace
 
 engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
+  nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
   return {.batch = recipe.train.batch,
           .lane = recipe.lane(),
           .seed = recipe.seed,
           .reduction = recipe.train.reduction,
           .convolution = recipe.train.convolution,
+          .precision = recipe.train.precision,
+          .loss = nn::make_loss(recipe.train.loss),
           .threads = threads,
           .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024};
 }
@@ -71,7 +76,9 @@ engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) 
 train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
   train::Job job({.graph = recipe.graph(),
                   .normalization = data::normalization_from(recipe.data.normalize, dataset.info()),
-                  .class_names = dataset.info().class_names});
+                  .class_names = dataset.info().class_names,
+                  .loss = nn::make_loss(recipe.train.loss),
+                  .class_count = dataset.info().classes});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.file(), recipe.data.test_split);
   job.name = recipe.name;

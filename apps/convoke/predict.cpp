@@ -181,7 +181,9 @@ int predict(const PredictOptions& options) {
   }
 
   // 2. Every rank its part of the samples.
-  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads)});
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .loss = models.description.loss,
+                                                         .classes = models.description.classes()});
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
   const Prediction all = gather(predict_range(sources, begin, end, evaluator, models, rule), world);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/text.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/recipe/recipe.hpp"
 
@@ -19,9 +20,17 @@ constexpr const char* kExamples = R"(Examples:
 // One line per primitive of a training step: which kernel, and how much it computes.
 void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   const std::int64_t lane = recipe.lane();
-  const auto layout = std::make_shared<nn::ParameterLayout>(graph, lane, recipe.train.convolution);
+  nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
+  const auto layout =
+      std::make_shared<nn::ParameterLayout>(graph, lane, recipe.train.convolution, recipe.train.precision);
+  const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
   const nn::Network network(graph, layout,
-                            {.lane = lane, .lanes = 1, .convolution = recipe.train.convolution});
+                            {.lane = lane,
+                             .lanes = 1,
+                             .convolution = recipe.train.convolution,
+                             .precision = recipe.train.precision,
+                             .working_weights = true,
+                             .loss = loss.get()});
   fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
              recipe.train.batch, format_bytes(network.activation_bytes()));
   fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");

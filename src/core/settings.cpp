@@ -212,6 +212,20 @@ std::vector<std::int64_t> SettingsReader::get(std::string_view key,
   return out;
 }
 
+std::vector<double> SettingsReader::get(std::string_view key, const std::vector<double>& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  std::vector<double> out;
+  for (const Value& item : list == nullptr ? Value::Array{*value} : *list) {
+    const auto* whole = std::get_if<std::int64_t>(&item.data());
+    const auto* real = std::get_if<double>(&item.data());
+    if (whole == nullptr && real == nullptr) wrong_type(key, *value, "a number or a list of them");
+    out.push_back(real != nullptr ? *real : static_cast<double>(*whole));
+  }
+  return out;
+}
+
 std::vector<std::string> SettingsReader::get(std::string_view key, const std::vector<std::string>& fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;

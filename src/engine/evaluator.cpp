@@ -24,17 +24,6 @@ std::int64_t choose_chunk(const nn::Graph& graph) {
   return std::clamp<std::int64_t>(kBytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
 }
 
-//   p_c = exp(z_c - max z) / sum_k exp(z_k - max z)             row by row, in place; rows: (n, classes)
-void softmax(std::span<float> rows, std::size_t classes) {
-  for (std::size_t row = 0; row < rows.size(); row += classes) {
-    const std::span<float> z = rows.subspan(row, classes);
-    const float largest = *std::max_element(z.begin(), z.end());
-    float sum = 0;
-    for (float& value : z) sum += value = std::exp(value - largest);
-    for (float& value : z) value /= sum;
-  }
-}
-
 // Runs work(0), ..., work(workers - 1), the first on this thread; the first exception of any is thrown here.
 void on_threads(std::size_t workers, const std::function<void(std::size_t)>& work) {
   std::exception_ptr failure;
@@ -58,67 +47,96 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
 
 }  // namespace
 
-EvaluatorOptions evaluator_options(const EngineOptions& engine) {
-  return {.threads = engine.threads, .chunk = 0, .convolution = engine.convolution};
+EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes) {
+  return {.threads = engine.threads,
+          .chunk = 0,
+          .convolution = engine.convolution,
+          .precision = engine.precision,
+          .loss = engine.loss,
+          .classes = classes};
 }
 
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),
-      classes_(graph.output_shape().elements()),
-      chunk_(options.chunk > 0 ? options.chunk : choose_chunk(graph)),
-      probabilities_(graph.nodes().back().layer != nullptr &&
-                     graph.nodes().back().layer->type() == "softmax"),
-      layout_(std::make_shared<nn::ParameterLayout>(graph, chunk_, options.convolution)),
-      arena_(layout_->size()) {
+      options_(std::move(options)),
+      outputs_(graph.output_shape().elements()),
+      chunk_(options_.chunk > 0 ? options_.chunk : choose_chunk(graph)),
+      activated_(graph.nodes().back().layer != nullptr &&
+                 graph.nodes().back().layer->type() == options_.loss->activation()),
+      layout_(std::make_shared<nn::ParameterLayout>(graph, chunk_, options_.convolution, options_.precision)),
+      arena_(layout_->size()),
+      working_(std::make_unique<nn::WorkingWeights>(layout_, arena_.data())) {
+  if (options_.classes == 0) options_.classes = outputs_;
   nn::single_threaded();  // primitives are made for as many threads as their maker may use
-  const nn::PlanOptions plan{
-      .lane = chunk_, .lanes = 1, .training = false, .convolution = options.convolution};
-  for (int worker = 0; worker < options.threads; ++worker) {
-    workers_.emplace_back(graph, layout_, plan).bind(arena_.data(), nullptr);
+  const nn::PlanOptions plan{.lane = chunk_,
+                             .lanes = 1,
+                             .training = false,
+                             .convolution = options_.convolution,
+                             .precision = options_.precision,
+                             .working_weights = true,
+                             .loss = options_.loss.get()};
+  for (int worker = 0; worker < options_.threads; ++worker) {
+    workers_.emplace_back(graph, layout_, plan).bind(arena_.data(), nullptr, working_->data());
   }
 }
 
 void Evaluator::load(std::span<const float> parameters) {
   pack(parameters_, *layout_, parameters, arena_.span());
+  working_->refresh();
 }
 
-std::vector<float> Evaluator::predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
+std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
   const auto size = static_cast<std::size_t>(input_.elements());
-  return predict(ids.size(), [&](std::size_t first, std::span<float> samples) {
-    loader.load(ids.subspan(first, samples.size() / size), samples, {});
+  return run(ids.size(), [&](nn::Network& network, std::size_t first, std::size_t count) {
+    loader.load(ids.subspan(first, count), network.input().first(count * size), {});
   });
 }
 
-std::vector<float> Evaluator::predict(std::span<const float> samples) {
+std::vector<float> Evaluator::outputs(std::span<const float> samples) {
   const auto size = static_cast<std::size_t>(input_.elements());
-  return predict(samples.size() / size, [&](std::size_t first, std::span<float> chunk) {
-    std::copy_n(samples.begin() + static_cast<std::ptrdiff_t>(first * size), chunk.size(), chunk.begin());
+  return run(samples.size() / size, [&](nn::Network& network, std::size_t first, std::size_t count) {
+    const std::span<const float> taken = samples.subspan(first * size, count * size);
+    std::copy(taken.begin(), taken.end(), network.input().begin());
   });
 }
 
 // Workers take chunks as they come free; the last chunk is filled up with whatever the input held before, and
 // what comes of that is left out.
-std::vector<float> Evaluator::predict(std::size_t count,
-                                      const std::function<void(std::size_t, std::span<float>)>& fill) {
-  const auto classes = static_cast<std::size_t>(classes_);
+std::vector<float> Evaluator::run(std::size_t count, const Fill& fill) {
+  const auto outputs = static_cast<std::size_t>(outputs_);
   const auto chunk = static_cast<std::size_t>(chunk_);
-  const auto size = static_cast<std::size_t>(input_.elements());
-  std::vector<float> result(count * classes);
+  std::vector<float> result(count * outputs);
   std::atomic<std::size_t> next = 0;
   const std::size_t chunks = (count + chunk - 1) / chunk;
   on_threads(std::min(workers_.size(), std::max<std::size_t>(chunks, 1)), [&](std::size_t worker) {
     nn::Network& network = workers_[worker];
     for (std::size_t first = 0; (first = next.fetch_add(chunk)) < count;) {
       const std::size_t n = std::min(chunk, count - first);
-      fill(first, network.input().first(n * size));
+      fill(network, first, n);
       network.forward();
-      const std::span<float> rows = std::span(result).subspan(first * classes, n * classes);
+      const std::span<float> rows = std::span(result).subspan(first * outputs, n * outputs);
       std::copy_n(network.output().begin(), rows.size(), rows.begin());
-      if (!probabilities_) softmax(rows, classes);
+      if (!activated_) nn::apply_activation(*options_.loss, rows, outputs_);
     }
   });
   return result;
+}
+
+std::vector<float> Evaluator::to_probabilities(std::vector<float> outputs) const {
+  const auto each = static_cast<std::size_t>(outputs_), classes = static_cast<std::size_t>(options_.classes);
+  std::vector<float> probabilities(outputs.size() / each * classes);
+  for (std::size_t i = 0; i * each < outputs.size(); ++i) {
+    options_.loss->to_probabilities(std::span(outputs).subspan(i * each, each),
+                                    std::span(probabilities).subspan(i * classes, classes));
+  }
+  return probabilities;
+}
+
+std::int64_t Evaluator::fixed_loss(std::span<const float> outputs, std::size_t sample,
+                                   std::int32_t label) const {
+  const auto each = static_cast<std::size_t>(outputs_);
+  return engine::fixed_loss(options_.loss->of(outputs.subspan(sample * each, each), label));
 }
 
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids) {
@@ -131,14 +149,15 @@ std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group) {
   const std::span<const std::uint32_t> mine = part_of(group, ids);
-  const std::vector<float> probabilities = evaluator.predict(loader, mine);
+  const std::vector<float> outputs = evaluator.outputs(loader, mine);
+  const std::vector<float> probabilities = evaluator.to_probabilities(outputs);
   const auto classes = static_cast<std::ptrdiff_t>(evaluator.classes());
   std::int64_t sums[] = {0, 0};  // correct, loss
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const auto row = probabilities.begin() + static_cast<std::ptrdiff_t>(i) * classes;
     const std::int32_t label = loader.split().labels[mine[i]];
     sums[0] += std::max_element(row, row + classes) - row == label;
-    sums[1] += fixed_loss(row[label]);
+    sums[1] += evaluator.fixed_loss(outputs, i, label);
   }
   group.sum(sums);
   const auto samples = static_cast<std::int64_t>(ids.size());
@@ -147,10 +166,10 @@ Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<con
           loss_from_fixed(sums[1]) / static_cast<double>(samples)};
 }
 
-std::int64_t fixed_loss(float probability) {
-  // NaN, too, is as wrong as can be: the comparison fails.
-  const double p = probability >= 1e-7F ? static_cast<double>(probability) : 1e-7;
-  return std::llrint(std::ldexp(-std::log(p), 32));
+std::int64_t fixed_loss(double loss) {
+  constexpr double kLargest =
+      0x1p20;  // a prediction that is not finite is as wrong as can be: the comparison fails
+  return std::llrint(std::ldexp(loss <= kLargest ? loss : kLargest, 32));
 }
 
 double loss_from_fixed(std::int64_t sum) { return std::ldexp(static_cast<double>(sum), -32); }

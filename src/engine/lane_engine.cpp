@@ -13,6 +13,7 @@
 #include "convoke/core/multiversion.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/worker_team.hpp"
+#include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/nn/threads.hpp"
 
 namespace convoke::engine {
@@ -86,6 +87,7 @@ class LaneEngine::Impl {
         group_(group),
         layout_(make_layout(graph, options)),
         parameters_(nn::initial_parameters(*layout_, options.seed)),
+        working_(layout_, parameters_.data()),
         team_(worker_count(options, group)) {
     check_layouts_agree(*layout_, group);
     const bool exact = options.reduction == Reduction::kExact;
@@ -96,8 +98,8 @@ class LaneEngine::Impl {
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
       workers_[static_cast<std::size_t>(i)] =
-          std::make_unique<LaneWorker>(graph, layout_, parameters_.data(), loader,
-                                       LaneWorker::Options{exact, options.convolution, kPlanBytes});
+          std::make_unique<LaneWorker>(graph, layout_, parameters_.data(), working_.data(), loader,
+                                       LaneWorker::Options{exact, plan_options(options_), kPlanBytes});
     });
     for (std::size_t slot = 0; slot < optimizer.state_slots(); ++slot) {
       states_.emplace_back(layout_->trainable_size());
@@ -107,6 +109,7 @@ class LaneEngine::Impl {
         sync::make_strategy(options.strategy, group_,
                             exact ? sync::Exchange{{}, first.fixed()} : sync::Exchange{first.floats(), {}},
                             {options.bucket_bytes});
+    prepare_ = [this](int i) { working_.refresh(i, team_.size()); };
     compute_ = [this](int i) { compute(i); };
     update_ = [this](int i) { update(i); };
     progress_ = [this] { advance(); };
@@ -122,6 +125,7 @@ class LaneEngine::Impl {
                       group_.rank(), group_.size());
 
     // 1. Forward and backward of this rank's lanes; what is complete goes out while the rest is computed.
+    if (!working_.empty()) team_.run(prepare_);
     for (const auto& worker : workers_) worker->restart();
     merged_ = 0;
     strategy_->begin_step();
@@ -173,6 +177,7 @@ class LaneEngine::Impl {
   mpi::Communicator group_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> parameters_;
+  nn::WorkingWeights working_;
   std::vector<AlignedBuffer<float>> states_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
   std::int64_t steps_done_ = 0;
@@ -183,7 +188,14 @@ class LaneEngine::Impl {
                                                                 const EngineOptions& options) {
     check(options);
     nn::single_threaded();
-    return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution);
+    return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
+  }
+  // Of what the options own.
+  static nn::PlanOptions plan_options(const EngineOptions& options) {
+    return {.convolution = options.convolution,
+            .precision = options.precision,
+            .working_weights = true,
+            .loss = options.loss.get()};
   }
 
   bool exact() const { return options_.reduction == Reduction::kExact; }
@@ -274,7 +286,7 @@ class LaneEngine::Impl {
   WorkerTeam team_;
   int primitive_threads_ = 1;
   std::unique_ptr<sync::Strategy> strategy_;
-  std::function<void(int)> compute_, update_;
+  std::function<void(int)> prepare_, compute_, update_;
   std::function<void()> progress_, no_progress_;
 
   // Of the step under way.

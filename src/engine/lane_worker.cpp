@@ -14,15 +14,15 @@ void accumulate(const float* values, float* sum, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
 }
 
-/// Activations of a sample, about: what every node writes, and as much again for gradients.
-std::int64_t bytes_per_sample(const nn::Graph& graph) {
-  std::int64_t floats = 0;
+/// Activations of a sample, about: what every node writes, and half as much again for gradients.
+std::int64_t bytes_per_sample(const nn::Graph& graph, nn::Precision precision) {
+  std::int64_t values = 0;
   for (const nn::Node& node : graph.nodes()) {
     const bool view =
         node.layer != nullptr && (node.layer->type() == "relu" || node.layer->type() == "flatten");
-    if (!view) floats += node.shape.elements();
+    if (!view) values += node.shape.elements();
   }
-  return floats * static_cast<std::int64_t>(sizeof(float)) * 3 / 2;
+  return values * (precision == nn::Precision::kBfloat16 ? 2 : 4) * 3 / 2;
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -36,24 +36,27 @@ LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
 }
 
 LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
-                       const float* parameters, const data::BatchLoader& loader, Options options)
+                       const float* parameters, const std::byte* working, const data::BatchLoader& loader,
+                       Options options)
     : graph_(graph),
       layout_(std::move(layout)),
       parameters_(parameters),
+      working_(working),
       loader_(loader),
-      options_(options),
-      lane_bytes_per_sample_(bytes_per_sample(graph)),
+      options_(std::move(options)),
+      lane_bytes_per_sample_(bytes_per_sample(graph, options_.plan.precision)),
       floats_(layout_->size() + kTallySize),
       ready_([this](std::size_t end) { ready(end); }) {
-  if (options.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
+  if (options_.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
 }
 
 nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes) {
   const std::pair key(lane, lanes);
   auto it = plans_.find(key);
   if (it == plans_.end()) {
-    const nn::PlanOptions options{
-        .lane = lane, .lanes = lanes, .training = true, .convolution = options_.convolution};
+    nn::PlanOptions options = options_.plan;
+    options.lane = lane;
+    options.lanes = lanes;
     it = plans_.emplace(key, nn::Network(graph_, layout_, options)).first;
   }
   return it->second;
@@ -118,11 +121,11 @@ void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool
   const bool beside = !options_.exact && !first;
   if (beside && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
   AlignedBuffer<float>& gradients = beside ? later_ : floats_;
-  network.bind(parameters_, gradients.data());
+  network.bind(parameters_, gradients.data(), working_);
 
   network.forward(
       {step.seed, step.epoch, step.samples.subspan(static_cast<std::size_t>(stretch.first), count)});
-  const nn::Network::Tally tally = network.softmax_cross_entropy(std::span(labels_).first(count), batch);
+  const nn::LossTally tally = network.loss(std::span(labels_).first(count), batch);
   float* tail = gradients.data() + layout_->size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);
@@ -156,7 +159,7 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
 std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
   for (const Stretch& stretch : stretches(step, lanes)) {
     nn::Network& network = load(step, stretch);
-    network.bind(parameters_, floats_.data());
+    network.bind(parameters_, floats_.data(), working_);
     const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
                                           static_cast<std::size_t>(network.samples()));
     const std::string node = network.first_non_finite({step.seed, step.epoch, ids});

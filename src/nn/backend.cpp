@@ -5,6 +5,8 @@
 #include <oneapi/dnnl/dnnl_debug.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke::nn {
 
 Backend backend() {
@@ -19,6 +21,18 @@ Backend backend() {
           .instruction_set = isa,
           .native_bf16 = avx512 && bf16,
           .emulates_bf16 = avx512 && !bf16};
+}
+
+void require_precision(Precision precision, bool emulate) {
+  const Backend here = backend();
+  if (precision == Precision::kFloat32 || here.native_bf16 || (emulate && here.emulates_bf16)) return;
+  throw Error(
+      fmt::format(
+          "this processor does not multiply bf16: it has neither AVX512_BF16 nor AMX (oneDNN uses {})",
+          here.instruction_set),
+      here.emulates_bf16
+          ? "train with precision = \"fp32\"; or with emulate_bf16 = true, which is slower than fp32"
+          : "train with precision = \"fp32\"");
 }
 
 }  // namespace convoke::nn

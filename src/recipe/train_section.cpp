@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoke/nn/losses/loss.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "section_reader.hpp"
@@ -18,6 +19,9 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
     {{"auto", nn::ConvolutionChoice::kAuto},
      {"direct", nn::ConvolutionChoice::kDirect},
      {"winograd", nn::ConvolutionChoice::kWinograd}}};
+
+constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
+    {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
 
 // Up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
 std::string lanes_near(std::int64_t batch, std::int64_t lane) {
@@ -59,6 +63,12 @@ Settings resolved_optimizer(Settings written, double& learning_rate) {
   return resolved;
 }
 
+Settings resolved_loss(const Settings& written) {
+  Settings resolved = nn::make_loss(written)->settings();
+  resolved.set_where(written.where());
+  return resolved;
+}
+
 Settings resolved_schedule(const Settings& written) {
   Settings resolved = optim::make_schedule(written)->settings();
   resolved.set_where(written.where());
@@ -77,6 +87,7 @@ std::string name_of(const Table& table, T value) {
 
 std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }
 std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
+std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
 
 TrainRecipe read_train(const TomlDocument& document) {
   SectionReader read(document, "train");
@@ -89,6 +100,9 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.reduction = read.get_entry("reduction", to_string(train.reduction), kReductions, "reduction").value;
   train.convolution =
       read.get_entry("convolution", to_string(train.convolution), kConvolutions, "convolution").value;
+  train.precision = read.get_entry("precision", to_string(train.precision), kPrecisions, "precision").value;
+  train.emulate_bf16 = read.get("emulate_bf16", train.emulate_bf16);
+  train.loss = resolved_loss(read.table("loss"));
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
   train.schedule = resolved_schedule(read.table("schedule"));
   read.finish();
@@ -102,6 +116,9 @@ Settings write(const TrainRecipe& train) {
           {"lane", count_or(train.lane, "auto")},
           {"reduction", to_string(train.reduction)},
           {"convolution", to_string(train.convolution)},
+          {"precision", to_string(train.precision)},
+          {"emulate_bf16", train.emulate_bf16},
+          {"loss", train.loss},
           {"optimizer", train.optimizer},
           {"schedule", train.schedule}};
 }

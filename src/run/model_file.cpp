@@ -45,6 +45,13 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   file.set_attribute("graph", graph_to_json(description.graph));
   file.set_attribute("normalization_scale", to_double(description.normalization.scale));
   file.set_attribute("normalization_shift", to_double(description.normalization.shift));
+  // Only where they are not what they were when files had neither: equal models stay equal byte for byte.
+  if (description.loss->settings() != nn::default_loss()->settings()) {
+    file.set_attribute("loss", metrics::to_json(description.loss->settings()));
+  }
+  if (description.classes() != description.graph.output_shape().elements()) {
+    file.set_attribute("classes", description.classes());
+  }
   if (!description.class_names.empty()) {
     file.set_attribute("class_names", std::span<const std::string>(description.class_names));
   }
@@ -56,6 +63,11 @@ ModelDescription read_description(const hdf5::File& file) {
       .normalization = {to_float(file.attribute<std::vector<double>>("normalization_scale")),
                         to_float(file.attribute<std::vector<double>>("normalization_shift"))},
       .class_names = {}};
+  if (file.has_attribute("loss")) {
+    const std::string where = file.file().string() + ": loss";
+    description.loss = nn::make_loss(metrics::settings_from_json(file.attribute<std::string>("loss"), where));
+  }
+  if (file.has_attribute("classes")) description.class_count = file.attribute<std::int64_t>("classes");
   if (file.has_attribute("class_names")) {
     description.class_names = file.attribute<std::vector<std::string>>("class_names");
   }

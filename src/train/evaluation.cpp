@@ -6,23 +6,7 @@
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
-namespace {
-
-// Sums over this rank's samples: for each member correct ones, then loss. `labels`: (members, samples).
-std::vector<std::int64_t> member_sums(const vote::Ballots& ballots, std::span<const std::int32_t> labels,
-                                      std::span<const std::int32_t> truth) {
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * ballots.members));
-  const float* row = ballots.probabilities.data();
-  for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
-    for (std::size_t i = 0; i < truth.size(); ++i, row += ballots.classes) {
-      sums[2 * m] += labels[m * truth.size() + i] == truth[i];
-      sums[2 * m + 1] += engine::fixed_loss(row[truth[i]]);
-    }
-  }
-  return sums;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 const RuleOutcome& Evaluation::rule(const std::string& name) const {
   return find_in(rules, name, "voting rule");
@@ -37,17 +21,24 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int32_t> truth;
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
-  std::vector<float> probabilities;  // (members, samples, classes)
+  std::vector<float> probabilities;                                       // (members, samples, classes)
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * members));  // of each member: correct, loss
   for (std::int64_t m = 0; m < members; ++m) {
     evaluator.load(parameters(m));
-    const std::vector<float> one = evaluator.predict(loader, mine);
+    std::vector<float> outputs = evaluator.outputs(loader, mine);
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      sums[static_cast<std::size_t>(2 * m + 1)] += evaluator.fixed_loss(outputs, i, truth[i]);
+    }
+    const std::vector<float> one = evaluator.to_probabilities(std::move(outputs));
     probabilities.insert(probabilities.end(), one.begin(), one.end());
   }
   const vote::Ballots ballots{probabilities, members, static_cast<std::int64_t>(mine.size()),
                               evaluator.classes()};
 
   const std::vector<std::int32_t> labels = vote::member_labels(ballots);
-  std::vector<std::int64_t> sums = member_sums(ballots, labels, truth);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    sums[2 * (i / truth.size())] += labels[i] == truth[i % truth.size()] ? 1 : 0;
+  }
   group.sum(sums);
   vote::Disagreement disagreement(members);
   disagreement.add(labels);

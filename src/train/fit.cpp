@@ -16,9 +16,10 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
                     dataset.sample_shape.to_string(), model_name, model.graph.input_shape().to_string()),
         "give the dataset that belongs to the model, or change model.input and prepare the data alike");
   }
-  if (model.classes() != dataset.classes) {
+  const std::int64_t outputs = model.graph.output_shape().elements();
+  if (!model.loss->fits(outputs, dataset.classes)) {
     throw Error(fmt::format("{} has {} classes, but the model of {} tells {} apart", dataset_file.string(),
-                            dataset.classes, model_name, model.classes()),
+                            dataset.classes, model_name, outputs),
                 "give the dataset that belongs to the model, or change the units of its last layer");
   }
 }

@@ -116,7 +116,8 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
 
 engine::Score Trainer::validate() {
   const run::Timed timed(phases_.evaluation);
-  if (!evaluator_) evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine));
+  if (!evaluator_)
+    evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine, job_.model.classes()));
   evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.parameters()));
   return engine::score(*evaluator_, loader_, assignment_.validation, group_);
 }

@@ -58,7 +58,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
     });
   }
   const run::Timed timed(phases.evaluation);
-  engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine));
+  engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
   verdict.test = evaluate_from_root(evaluator, voters, test, world);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
   run::on_root(world, [&] {

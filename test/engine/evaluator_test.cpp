@@ -85,8 +85,13 @@ TEST_CASE("samples at hand are as good as those of a data set") {
 }
 
 TEST_CASE("the loss of a sample is -log p, with p at least 1e-7") {
-  CHECK(engine::loss_from_fixed(engine::fixed_loss(0.25F)) == Catch::Approx(1.3862943611).epsilon(1e-8));
-  CHECK(engine::fixed_loss(1.0F) == 0);
-  CHECK(engine::loss_from_fixed(engine::fixed_loss(0.0F)) == Catch::Approx(16.1180956510).epsilon(1e-8));
-  CHECK(engine::fixed_loss(std::nanf("")) == engine::fixed_loss(0.0F));
+  const auto fixed = [](float p) {
+    const float prediction[] = {1 - p, p};
+    return engine::fixed_loss(convoke::nn::default_loss()->of(prediction, 1));
+  };
+  CHECK(engine::loss_from_fixed(fixed(0.25F)) == Catch::Approx(1.3862943611).epsilon(1e-8));
+  CHECK(fixed(1.0F) == 0);
+  CHECK(engine::loss_from_fixed(fixed(0.0F)) == Catch::Approx(16.1180956510).epsilon(1e-8));
+  CHECK(fixed(std::nanf("")) == fixed(0.0F));
+  CHECK(engine::loss_from_fixed(engine::fixed_loss(NAN)) == 0x1p20);
 }

@@ -31,7 +31,7 @@ TEST_CASE("a step allocates nothing") {
   const auto step = [&] {
     std::copy(batch.input.begin(), batch.input.end(), experiment.network.input().begin());
     experiment.network.forward(key);
-    experiment.network.softmax_cross_entropy(batch.labels, 8);
+    experiment.network.loss(batch.labels, 8);
     experiment.network.backward(ready);
   };
   step();

@@ -67,8 +67,7 @@ Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   Outcome outcome;
   outcome.output.assign(network.output().begin(), network.output().end());
   if (!network.options().training) return outcome;
-  const Network::Tally tally =
-      network.softmax_cross_entropy(batch.labels, whole == 0 ? network.samples() : whole);
+  const LossTally tally = network.loss(batch.labels, whole == 0 ? network.samples() : whole);
   outcome.loss = tally.loss;
   outcome.correct = tally.correct;
   network.backward([](std::size_t) {});

@@ -209,15 +209,8 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
   }
 }
 
-TEST_CASE("softmax cross-entropy: large logits, ties, the share of the batch") {
+TEST_CASE("softmax: large values, ties") {
   const std::vector<float> x{1000, 0, -1000, 1, 1, 1};
-  const std::vector<std::int32_t> labels{1, 0};
-  std::vector<float> dx(6);
-  const CrossEntropy result = softmax_cross_entropy(x.data(), labels, 3, 4, dx.data());
-  CHECK(result.loss == Catch::Approx(1000 + std::log(3.0)));
-  CHECK(result.correct == 1);  // of equal logits the first counts
-  const std::vector<float> expected{0.25F, -0.25F, 0, -2.0F / 12, 1.0F / 12, 1.0F / 12};
-  for (std::size_t i = 0; i < 6; ++i) CHECK(dx[i] == Catch::Approx(expected[i]).margin(1e-7));
   std::vector<float> y(6);
   softmax_forward(x.data(), y.data(), 2, 3);
   CHECK(y[0] == 1);

@@ -86,7 +86,7 @@ TEST_CASE("ready is called with rising ends, below which gradients are final") {
   std::copy(batch.input.begin(), batch.input.end(), experiment.network.input().begin());
   std::fill(experiment.gradients.span().begin(), experiment.gradients.span().end(), NAN);
   experiment.network.forward(batch.key());
-  experiment.network.softmax_cross_entropy(batch.labels, 8);
+  experiment.network.loss(batch.labels, 8);
   std::vector<std::size_t> ends;
   experiment.network.backward([&](std::size_t end) {
     // Bit by bit what is there at the end: nothing below `end` is written any more (NaN where slots are

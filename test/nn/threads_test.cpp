@@ -38,7 +38,7 @@ TEST_CASE("two threads that share the parameters give what one gives") {
       const Batch batch(graph, 4, lane * 4);
       std::copy(batch.input.begin(), batch.input.end(), network.input().begin());
       network.forward(batch.key());
-      network.softmax_cross_entropy(batch.labels, 4 * kLanes);
+      network.loss(batch.labels, 4 * kLanes);
       network.backward([](std::size_t) {});
       results[lane].assign(gradients.data(), gradients.data() + gradients.size());
     }

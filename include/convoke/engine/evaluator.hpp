@@ -11,6 +11,7 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
+#include "convoke/nn/plan/working_weights.hpp"
 
 namespace convoke::engine {
 
@@ -18,20 +19,23 @@ struct EvaluatorOptions {
   int threads = 1;         ///< workers of this rank, >= 1
   std::int64_t chunk = 0;  ///< samples that run together; 0: chosen from the size of the activations
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
+  nn::Precision precision = nn::Precision::kFloat32;
+  nn::LossPtr loss = nn::default_loss();
+  std::int64_t classes = 0;  ///< 0: one for each output
 };
 
-/// Those that go with an engine.
-EvaluatorOptions evaluator_options(const EngineOptions& engine);
+/// Those that go with an engine, for samples of `classes` classes.
+EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
-/// Accuracy and mean loss (softmax cross-entropy) on some samples.
+/// Accuracy and mean loss on some samples.
 struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
   double loss = 0;
 };
 
-/// Class probabilities of one parameter set after the other: a graph compiled for inference, once per worker
-/// thread, which share one copy of the parameters.
+/// Predictions of one parameter set after the other: a graph compiled for inference, once per worker thread,
+/// which share one copy of the parameters.
 class Evaluator {
  public:
   explicit Evaluator(const nn::Graph& graph, EvaluatorOptions options = {});
@@ -39,28 +43,40 @@ class Evaluator {
   /// Takes other parameters (canonical).
   void load(std::span<const float> parameters);
 
-  /// Class probabilities of the samples `ids`, by this process alone: (ids.size(), classes).
-  std::vector<float> predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
-
+  /// What the network says of the samples `ids`, by this process alone: (ids.size(), outputs per sample),
+  /// with the activation that the loss takes in.
+  std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
   /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised.
-  std::vector<float> predict(std::span<const float> samples);
+  std::vector<float> outputs(std::span<const float> samples);
+
+  /// Such outputs as class probabilities, (n, classes).
+  std::vector<float> to_probabilities(std::vector<float> outputs) const;
+  std::vector<float> predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
+    return to_probabilities(outputs(loader, ids));
+  }
+  std::vector<float> predict(std::span<const float> samples) { return to_probabilities(outputs(samples)); }
+
+  /// Loss of each sample from outputs(), in units of 2^-32: sums of it do not depend on their order.
+  std::int64_t fixed_loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
   std::size_t parameter_values() const { return canonical_values(parameters_); }
-  std::int64_t classes() const { return classes_; }
+  std::int64_t classes() const { return options_.classes; }
   const Shape& input_shape() const { return input_; }
   std::int64_t chunk() const { return chunk_; }
 
  private:
-  std::vector<float> predict(std::size_t count,
-                             const std::function<void(std::size_t, std::span<float>)>& fill);
+  using Fill = std::function<void(nn::Network& network, std::size_t first, std::size_t count)>;
+  std::vector<float> run(std::size_t count, const Fill& fill);
 
   std::vector<CanonicalParameter> parameters_;
   Shape input_;
-  std::int64_t classes_ = 0;
+  EvaluatorOptions options_;
+  std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;
-  bool probabilities_ = false;  // the graph ends in a softmax; else it gives logits
+  bool activated_ = false;  // the graph ends in what the loss takes in
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> arena_;
+  std::unique_ptr<nn::WorkingWeights> working_;
   std::vector<nn::Network> workers_;
 };
 
@@ -72,9 +88,8 @@ std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group);
 
-/// Cross-entropy of one sample, -log p, with p at least 1e-7 (as Keras), in units of 2^-32: sums of it do not
-/// depend on their order.
-std::int64_t fixed_loss(float probability);
+/// A loss in units of 2^-32, and a sum of such.
+std::int64_t fixed_loss(double loss);
 double loss_from_fixed(std::int64_t sum);
 
 }  // namespace convoke::engine

@@ -23,6 +23,8 @@ struct EngineOptions {
   std::uint64_t seed = 0;
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
+  nn::Precision precision = nn::Precision::kFloat32;
+  nn::LossPtr loss = nn::default_loss();
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
   std::size_t bucket_bytes = 0;  ///< 0: chosen

@@ -41,11 +41,12 @@ class LaneWorker {
  public:
   struct Options {
     bool exact = false;
-    nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
+    nn::PlanOptions plan;        ///< of all plans; lane and lanes are set for each
     std::size_t plan_bytes = 0;  ///< activation memory of lanes that run together, about
   };
   LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
-             const float* parameters, const data::BatchLoader& loader, Options options);
+             const float* parameters, const std::byte* working, const data::BatchLoader& loader,
+             Options options);
 
   /// Runs `lanes` of the step and leaves their sums in floats() or fixed(). `progress` is called between
   /// primitives, when complete() may have risen.
@@ -84,6 +85,7 @@ class LaneWorker {
   const nn::Graph& graph_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
   const float* parameters_;
+  const std::byte* working_;  ///< nn::WorkingWeights of the parameters
   const data::BatchLoader& loader_;
   Options options_;
   std::int64_t lane_bytes_per_sample_;

@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "convoke/nn/plan/parameters.hpp"
+
 namespace convoke::nn {
 
 /// What runs the primitives.
@@ -12,5 +14,9 @@ struct Backend {
 };
 
 Backend backend();
+
+/// Throws Error if this machine does not compute with `precision`, saying what it has and what to choose
+/// instead; `emulate`: oneDNN's emulation will do.
+void require_precision(Precision precision, bool emulate);
 
 }  // namespace convoke::nn

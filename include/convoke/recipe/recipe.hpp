@@ -33,7 +33,10 @@ struct TrainRecipe {
   std::int64_t lane = 0;    ///< samples; 0: "auto"
   engine::Reduction reduction = engine::Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
-  Settings optimizer;  ///< with name and learning_rate
+  nn::Precision precision = nn::Precision::kFloat32;
+  bool emulate_bf16 = false;  ///< where the processor has no bf16
+  Settings loss;              ///< see nn::make_loss, every option written out
+  Settings optimizer;         ///< with name and learning_rate
   Settings schedule;
   double learning_rate = 1e-3;  ///< from optimizer.learning_rate
 };
@@ -89,6 +92,7 @@ std::filesystem::path resolve_dataset(const Recipe& recipe);
 /// Text <-> enum, for messages and files.
 std::string to_string(engine::Reduction reduction);
 std::string to_string(nn::ConvolutionChoice convolution);
+std::string to_string(nn::Precision precision);
 std::string to_string(data::Sharding sharding);
 
 }  // namespace convoke::recipe

@@ -8,6 +8,7 @@
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/graph.hpp"
+#include "convoke/nn/losses/loss.hpp"
 
 namespace convoke::run {
 
@@ -15,10 +16,11 @@ namespace convoke::run {
 struct ModelDescription {
   nn::Graph graph;
   data::Normalization normalization;
-  std::vector<std::string> class_names;  ///< empty or one per class
+  std::vector<std::string> class_names;   ///< empty or one per class
+  nn::LossPtr loss = nn::default_loss();  ///< what its outputs mean
+  std::int64_t class_count = 0;           ///< 0: one for each output of the graph
 
-  /// Extent of the graph's output.
-  std::int64_t classes() const { return graph.output_shape().elements(); }
+  std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// The name of a class, or its number where there are no names.
   std::string class_name(std::int64_t label) const;
 };

@@ -31,23 +31,4 @@ void softmax_backward(const float* y, const float* dy, float* dx, std::int64_t n
   }
 }
 
-CrossEntropy softmax_cross_entropy(const float* x, std::span<const std::int32_t> labels, std::int64_t classes,
-                                   std::int64_t batch, float* dx) {
-  CrossEntropy result;
-  const float share = 1.0F / static_cast<float>(batch);
-  for (const std::int32_t label : labels) {
-    const std::int64_t best = std::max_element(x, x + classes) - x;
-    result.correct += best == label ? 1 : 0;
-    const float sum = exponentials(x, dx, classes);
-    // -log(e_label / sum) = log(sum) - (x_label - max)
-    result.loss += std::log(static_cast<double>(sum)) - static_cast<double>(x[label] - x[best]);
-    const float scale = share / sum;
-    for (std::int64_t k = 0; k < classes; ++k) dx[k] *= scale;
-    dx[label] -= share;
-    x += classes;
-    dx += classes;
-  }
-  return result;
-}
-
 }  // namespace convoke::nn

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/kernels/softmax.hpp"
 #include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -172,15 +171,15 @@ std::span<const float> Network::output() const {
 
 void Network::forward(const StepKey& key) { plan_->forward(key); }
 
-Network::Tally Network::softmax_cross_entropy(std::span<const std::int32_t> labels, std::int64_t batch) {
+LossTally Network::loss(std::span<const std::int32_t> labels, std::int64_t batch,
+                        std::span<const float> weights) {
   assert(static_cast<std::int64_t>(labels.size()) == samples());
   Frame& frame = plan_->frame_;
   frame.batch = batch;
-  const std::int64_t classes =
-      static_cast<std::int64_t>(elements_of(plan_->builder_.logits.desc)) / samples();
-  const CrossEntropy result = nn::softmax_cross_entropy(frame.at(plan_->builder_.logits), labels, classes,
-                                                        batch, frame.at(plan_->builder_.loss_gradient));
-  return {result.loss, result.correct};
+  const Tensor& outputs = plan_->builder_.logits;
+  const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
+  return plan_->builder_.loss().judge({frame.at(outputs), each, labels, weights, batch},
+                                     frame.at(plan_->builder_.loss_gradient));
 }
 
 void Network::backward(const Ready& ready) { plan_->backward(ready); }

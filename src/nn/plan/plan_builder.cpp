@@ -58,8 +58,15 @@ void PlanBuilder::refuse_dead_ends() const {
 
 void PlanBuilder::find_head() {
   const Node& last = graph_.nodes().back();
-  const bool taken_in = last.layer != nullptr && last.layer->type() == "softmax";
+  const bool taken_in = last.layer != nullptr && last.layer->type() == loss().activation();
   head_ = taken_in ? last.inputs[0] : last.index;
+}
+
+bool PlanBuilder::feeds_loss(const Node& node) const {
+  const Node& last = graph_.nodes().back();
+  const std::size_t value = fusion(node).output;
+  if (value == last.index) return true;
+  return (last.layer->type() == "softmax" || last.layer->type() == "sigmoid") && last.inputs[0] == value;
 }
 
 void PlanBuilder::compile() {
@@ -70,7 +77,7 @@ void PlanBuilder::compile() {
   input = allocate(plain_desc(sample, sample.type == ValueType::kToken ? Type::s32 : kFloat));
   values_[0] = input;
   const Node& last = graph_.nodes().back();
-  const bool ends_in_softmax = head_ != last.index;
+  const bool part_of_loss = head_ != last.index;
   for (const Node& node : graph_.nodes()) {
     if (node.layer == nullptr) continue;
     if (fusions_[node.index].absorbed) {
@@ -78,7 +85,7 @@ void PlanBuilder::compile() {
       if (!values_[node.index]) set_alias(node.index, node.inputs[0]);
       continue;
     }
-    if (&node == &last && ends_in_softmax) {
+    if (&node == &last && part_of_loss) {
       logits = flat(value_as(head_, kFloat, node), node);
       if (training()) {  // part of the loss
         output = logits;

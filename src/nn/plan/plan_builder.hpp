@@ -85,6 +85,7 @@ class PlanBuilder {
   const Graph& graph() const { return graph_; }
   const PlanOptions& options() const { return options_; }
   bool training() const { return options_.training; }
+  const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
   std::int64_t samples() const { return options_.lane * options_.lanes; }
   const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
   /// The dims of a node's value: (N, F), (N, C, H, W); a sequence (L, F) lies as an image (N, F, 1, L).
@@ -101,8 +102,9 @@ class PlanBuilder {
   Tensor value_as(std::size_t node, Type type, const Node& reader);
   void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
   void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
-  /// True if the loss reads this node's value: it is to be fp32.
-  bool feeds_loss(const Node& node) const { return fusion(node).output == head_; }
+  /// True if this node's value is the network's output or what its last softmax or sigmoid reads: it is to be
+  /// fp32, whatever the loss.
+  bool feeds_loss(const Node& node) const;
   /// True if something before `node`'s output wants its gradient.
   bool needs_gradient(std::size_t node) const { return needs_gradient_[alias_[node]]; }
 

@@ -48,6 +48,7 @@ WorkingWeights::WorkingWeights(std::shared_ptr<const ParameterLayout> layout, co
 
 WorkingWeights::~WorkingWeights() = default;
 
+bool WorkingWeights::empty() const { return copies_->reorders.empty(); }
 const std::byte* WorkingWeights::data() const { return copies_->bytes.data(); }
 
 // A part makes the copies that end in its share of the bytes.

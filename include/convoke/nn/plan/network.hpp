@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoke/nn/graph.hpp"
+#include "convoke/nn/losses/loss.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::nn {
@@ -19,6 +20,7 @@ struct PlanOptions {
   ConvolutionChoice convolution = ConvolutionChoice::kAuto;
   Precision precision = Precision::kFloat32;
   bool working_weights = false;  ///< weights in other layouts or types are bound, not made by every plan
+  const Loss* loss = nullptr;  ///< null: default_loss(); decides which last activation training leaves to it
 };
 
 /// The address of a step's random numbers: dropout draws from (seed, node, epoch, sample) alone.
@@ -64,18 +66,17 @@ class Network {
   std::span<float> input();
   /// The same for tokens, (N, L); empty if the input is numbers.
   std::span<std::int32_t> tokens();
-  /// (N, classes) after forward, plain and dense: the last node's output; logits if it is no softmax.
+  /// (N, ...) after forward, plain and dense: the last node's output; in training without the activation that
+  /// the loss takes in.
   std::span<const float> output() const;
 
   void forward(const StepKey& key = {});
 
-  /// Mean softmax cross-entropy over `batch` samples of which these are N: writes d loss / d logits and
-  /// returns what these samples add. `labels`: N classes. After forward, before backward.
-  struct Tally {
-    double loss = 0;           ///< sum over these samples, not divided
-    std::int64_t correct = 0;  ///< samples whose largest logit is the label
-  };
-  Tally softmax_cross_entropy(std::span<const std::int32_t> labels, std::int64_t batch);
+  /// The mean loss over `batch` samples of which these are N: starts backward with d loss / d outputs and
+  /// returns what these samples add. `labels`: N; `weights`: N, or none for 1 each. After forward, before
+  /// backward.
+  LossTally loss(std::span<const std::int32_t> labels, std::int64_t batch,
+                 std::span<const float> weights = {});
 
   /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with
   /// rising ends, the last time with layout.size(). Statistics count lane / batch each (batch as in the

@@ -17,6 +17,8 @@ class WorkingWeights {
   WorkingWeights(const WorkingWeights&) = delete;
   WorkingWeights& operator=(const WorkingWeights&) = delete;
 
+  /// True if no primitive wants a copy.
+  bool empty() const;
   /// What Network::bind takes. Stays where it is.
   const std::byte* data() const;
 

@@ -1,0 +1,135 @@
+#include "nn/losses/cross_entropy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoke::nn {
+namespace {
+
+Settings settings_of(const char* name, double smoothing, const ClassWeights& weights) {
+  Settings settings{{"name", name}};
+  if (smoothing != 0) settings.set("label_smoothing", smoothing);
+  weights.write(settings);
+  return settings;
+}
+
+// -log p, with p at least 1e-7, as Keras. NaN, too, is as wrong as can be: the comparison fails.
+double minus_log(float p) { return -std::log(p >= 1e-7F ? static_cast<double>(p) : 1e-7); }
+
+}  // namespace
+
+Settings SoftmaxCrossEntropy::settings() const {
+  return settings_of("softmax_cross_entropy", smoothing_, weights_);
+}
+
+LossPtr SoftmaxCrossEntropy::make(SettingsReader& read) {
+  const double smoothing = read_label_smoothing(read);
+  return std::make_shared<SoftmaxCrossEntropy>(smoothing, ClassWeights(read));
+}
+
+bool SoftmaxCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
+  return outputs == classes && weights_.fit(classes);
+}
+
+//   loss = log sum_k e^z_k - (1 - s) z_label - s mean_k z_k
+//   d loss / d z_k = softmax(z)_k - (1 - s) [k = label] - s / K
+LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) const {
+  LossTally tally;
+  const std::int64_t classes = samples.outputs_per_sample;
+  const auto smoothing = static_cast<float>(smoothing_);
+  const float* z = samples.outputs;
+  for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
+    const std::int32_t label = samples.labels[i];
+    const float weight = weights_.of(samples, i);
+    const float* const largest = std::max_element(z, z + classes);
+    tally.correct += largest - z == label ? 1 : 0;
+    float sum = 0;
+    double mean = 0;
+    for (std::int64_t k = 0; k < classes; ++k) {
+      const float e = std::exp(z[k] - *largest);
+      if (gradient != nullptr) gradient[k] = e;
+      sum += e;
+      mean += static_cast<double>(z[k] - *largest);
+    }
+    mean /= static_cast<double>(classes);
+    auto target = static_cast<double>(z[label] - *largest);
+    if (smoothing_ != 0) target += smoothing_ * (mean - target);
+    tally.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
+    if (gradient == nullptr) continue;
+    const float share = weight / static_cast<float>(samples.batch);
+    const float scale = share / sum, spread = share * smoothing / static_cast<float>(classes);
+    for (std::int64_t k = 0; k < classes; ++k) gradient[k] = gradient[k] * scale - spread;
+    gradient[label] -= share * (1 - smoothing);
+    gradient += classes;
+  }
+  return tally;
+}
+
+double SoftmaxCrossEntropy::of(std::span<const float> prediction, std::int32_t label) const {
+  return minus_log(prediction[static_cast<std::size_t>(label)]);
+}
+
+void SoftmaxCrossEntropy::to_probabilities(std::span<const float> prediction,
+                                           std::span<float> classes) const {
+  std::copy(prediction.begin(), prediction.end(), classes.begin());
+}
+
+Settings SigmoidCrossEntropy::settings() const {
+  return settings_of("sigmoid_cross_entropy", smoothing_, weights_);
+}
+
+LossPtr SigmoidCrossEntropy::make(SettingsReader& read) {
+  const double smoothing = read_label_smoothing(read);
+  return std::make_shared<SigmoidCrossEntropy>(smoothing, ClassWeights(read));
+}
+
+bool SigmoidCrossEntropy::fits(std::int64_t outputs, std::int64_t classes) const {
+  return (outputs == classes || (outputs == 1 && classes == 2)) && weights_.fit(classes);
+}
+
+//   loss = mean_k (max(z, 0) - z t + log(1 + e^-|z|)),   d loss / d z_k = (sigmoid(z_k) - t_k) / K
+LossTally SigmoidCrossEntropy::judge(const Judged& samples, float* gradient) const {
+  LossTally tally;
+  const std::int64_t outputs = samples.outputs_per_sample;
+  const float* z = samples.outputs;
+  for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
+    const std::int32_t label = samples.labels[i];
+    const float weight = weights_.of(samples, i);
+    const auto best =
+        static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
+    tally.correct += best == label ? 1 : 0;
+    double sum = 0;
+    for (std::int64_t k = 0; k < outputs; ++k) {
+      const bool is = outputs == 1 ? label == 1 : k == label;
+      const double t = (is ? 1 : 0) * (1 - smoothing_) + smoothing_ / 2;
+      const auto v = static_cast<double>(z[k]);
+      sum += std::max(v, 0.0) - v * t + std::log1p(std::exp(-std::abs(v)));
+      if (gradient == nullptr) continue;
+      const double scale = static_cast<double>(weight) / static_cast<double>(samples.batch * outputs);
+      *gradient++ = static_cast<float>((1 / (1 + std::exp(-v)) - t) * scale);
+    }
+    tally.loss += static_cast<double>(weight) * sum / static_cast<double>(outputs);
+  }
+  return tally;
+}
+
+double SigmoidCrossEntropy::of(std::span<const float> prediction, std::int32_t label) const {
+  if (prediction.size() == 1) return minus_log(label == 1 ? prediction[0] : 1 - prediction[0]);
+  double sum = 0;
+  for (std::size_t k = 0; k < prediction.size(); ++k) {
+    sum += minus_log(static_cast<std::int32_t>(k) == label ? prediction[k] : 1 - prediction[k]);
+  }
+  return sum / static_cast<double>(prediction.size());
+}
+
+void SigmoidCrossEntropy::to_probabilities(std::span<const float> prediction,
+                                           std::span<float> classes) const {
+  if (prediction.size() == 1) {
+    classes[0] = 1 - prediction[0];
+    classes[1] = prediction[0];
+    return;
+  }
+  std::copy(prediction.begin(), prediction.end(), classes.begin());
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,45 @@
+#pragma once
+#include "nn/losses/weights.hpp"
+
+namespace convoke::nn {
+
+/// -sum_c t_c log softmax(z)_c, t = one-hot of the label, (1 - s) t + s / K with label smoothing s. One
+/// output for each class; takes in a last softmax.
+class SoftmaxCrossEntropy final : public Loss {
+ public:
+  explicit SoftmaxCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
+      : smoothing_(label_smoothing), weights_(std::move(weights)) {}
+  Settings settings() const override;
+  std::string_view activation() const override { return "softmax"; }
+  bool fits(std::int64_t outputs, std::int64_t classes) const override;
+  LossTally judge(const Judged& samples, float* gradient) const override;
+  double of(std::span<const float> prediction, std::int32_t label) const override;
+  void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
+  static LossPtr make(SettingsReader& read);
+
+ private:
+  double smoothing_;
+  ClassWeights weights_;
+};
+
+/// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), p = sigmoid(z): Keras's binary cross-entropy. With one
+/// output, two classes and t = the label; else one output for each class and t = one-hot. Label smoothing s:
+/// (1 - s) t + s / 2. Takes in a last sigmoid.
+class SigmoidCrossEntropy final : public Loss {
+ public:
+  explicit SigmoidCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
+      : smoothing_(label_smoothing), weights_(std::move(weights)) {}
+  Settings settings() const override;
+  std::string_view activation() const override { return "sigmoid"; }
+  bool fits(std::int64_t outputs, std::int64_t classes) const override;
+  LossTally judge(const Judged& samples, float* gradient) const override;
+  double of(std::span<const float> prediction, std::int32_t label) const override;
+  void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
+  static LossPtr make(SettingsReader& read);
+
+ private:
+  double smoothing_;
+  ClassWeights weights_;
+};
+
+}  // namespace convoke::nn

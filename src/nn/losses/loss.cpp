@@ -1,0 +1,53 @@
+#include "convoke/nn/losses/loss.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "convoke/core/table.hpp"
+#include "nn/kernels/softmax.hpp"
+#include "nn/losses/cross_entropy.hpp"
+#include "nn/losses/regression.hpp"
+
+namespace convoke::nn {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  LossPtr (*make)(SettingsReader& read);
+};
+
+constexpr std::array kLosses{
+    Entry{"mean_absolute_error", MeanAbsoluteError::make},
+    Entry{"mean_squared_error", MeanSquaredError::make},
+    Entry{"sigmoid_cross_entropy", SigmoidCrossEntropy::make},
+    Entry{"softmax_cross_entropy", SoftmaxCrossEntropy::make},
+};
+
+}  // namespace
+
+LossPtr make_loss(const Settings& settings) {
+  SettingsReader read(settings, "loss");
+  const std::string name = read.get("name", "softmax_cross_entropy");
+  LossPtr loss = find_in(kLosses, name, "loss", settings.where()).make(read);
+  read.finish();
+  return loss;
+}
+
+LossPtr default_loss() {
+  static const LossPtr loss = std::make_shared<SoftmaxCrossEntropy>();
+  return loss;
+}
+
+std::vector<std::string> loss_names() { return names_in(kLosses); }
+
+void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample) {
+  const std::string_view activation = loss.activation();
+  if (activation == "softmax") {
+    const auto rows = static_cast<std::int64_t>(outputs.size()) / outputs_per_sample;
+    softmax_forward(outputs.data(), outputs.data(), rows, outputs_per_sample);
+  } else if (activation == "sigmoid") {
+    for (float& value : outputs) value = 1 / (1 + std::exp(-value));
+  }
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,69 @@
+#include "nn/losses/regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoke::nn {
+namespace {
+
+double target(std::size_t outputs, std::size_t k, std::int32_t label) {
+  if (outputs == 1) return label;
+  return static_cast<std::int32_t>(k) == label ? 1 : 0;
+}
+
+std::int64_t predicted_class(std::span<const float> outputs) {
+  if (outputs.size() > 1) return std::max_element(outputs.begin(), outputs.end()) - outputs.begin();
+  const double value = std::isfinite(outputs[0]) ? static_cast<double>(outputs[0]) : -1;
+  return std::llround(std::clamp(value, -1.0, 1e9));
+}
+
+}  // namespace
+
+bool RegressionLoss::fits(std::int64_t outputs, std::int64_t classes) const {
+  return (outputs == 1 || outputs == classes) && weights_.fit(classes);
+}
+
+LossTally RegressionLoss::judge(const Judged& samples, float* gradient) const {
+  LossTally tally;
+  const auto outputs = static_cast<std::size_t>(samples.outputs_per_sample);
+  std::span<const float> y(samples.outputs, outputs);
+  for (std::size_t i = 0; i < samples.labels.size(); ++i, y = {y.data() + outputs, outputs}) {
+    const auto weight = static_cast<double>(weights_.of(samples, i));
+    tally.correct += predicted_class(y) == samples.labels[i] ? 1 : 0;
+    for (std::size_t k = 0; k < outputs; ++k) {
+      const Term error = term(static_cast<double>(y[k]) - target(outputs, k, samples.labels[i]));
+      const double share = weight / static_cast<double>(outputs);
+      tally.loss += error.value * share;
+      if (gradient != nullptr)
+        *gradient++ = static_cast<float>(error.slope * share / static_cast<double>(samples.batch));
+    }
+  }
+  return tally;
+}
+
+double RegressionLoss::of(std::span<const float> prediction, std::int32_t label) const {
+  double sum = 0;
+  for (std::size_t k = 0; k < prediction.size(); ++k) {
+    sum += term(static_cast<double>(prediction[k]) - target(prediction.size(), k, label)).value;
+  }
+  return sum / static_cast<double>(prediction.size());
+}
+
+void RegressionLoss::to_probabilities(std::span<const float> prediction, std::span<float> classes) const {
+  if (prediction.size() > 1) {
+    std::copy(prediction.begin(), prediction.end(), classes.begin());
+    return;
+  }
+  std::fill(classes.begin(), classes.end(), 0.0F);
+  const std::int64_t nearest =
+      std::clamp<std::int64_t>(predicted_class(prediction), 0, static_cast<std::int64_t>(classes.size()) - 1);
+  classes[static_cast<std::size_t>(nearest)] = 1;
+}
+
+Settings RegressionLoss::named(const char* name) const {
+  Settings settings{{"name", name}};
+  weights_.write(settings);
+  return settings;
+}
+
+}  // namespace convoke::nn

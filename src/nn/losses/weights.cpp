@@ -1,0 +1,35 @@
+#include "nn/losses/weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoke::nn {
+
+ClassWeights::ClassWeights(SettingsReader& read)
+    : weights_(read.get("class_weights", std::vector<double>{})) {
+  const bool good =
+      std::all_of(weights_.begin(), weights_.end(), [](double w) { return w >= 0 && std::isfinite(w); });
+  if (!good) read.fail("\"class_weights\" must be numbers of at least 0, one for each class");
+}
+
+float ClassWeights::of(const Judged& samples, std::size_t i) const {
+  const float own = samples.sample_weights.empty() ? 1.0F : samples.sample_weights[i];
+  return weights_.empty() ? own
+                          : own * static_cast<float>(weights_[static_cast<std::size_t>(samples.labels[i])]);
+}
+
+bool ClassWeights::fit(std::int64_t classes) const {
+  return weights_.empty() || static_cast<std::int64_t>(weights_.size()) == classes;
+}
+
+void ClassWeights::write(Settings& settings) const {
+  if (!weights_.empty()) settings.set("class_weights", Value::Array(weights_.begin(), weights_.end()));
+}
+
+double read_label_smoothing(SettingsReader& read) {
+  const double smoothing = read.get("label_smoothing", 0.0);
+  read.check("label_smoothing", smoothing >= 0 && smoothing < 1, "at least 0 and below 1");
+  return smoothing;
+}
+
+}  // namespace convoke::nn

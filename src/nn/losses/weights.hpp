@@ -1,0 +1,29 @@
+#pragma once
+#include <vector>
+
+#include "convoke/nn/losses/loss.hpp"
+
+namespace convoke::nn {
+
+/// `class_weights = [...]`: how much a sample of each class counts, as Keras's class_weight: the sum is still
+/// divided by the number of samples. Together with the sample's own weight.
+class ClassWeights {
+ public:
+  ClassWeights() = default;
+  /// Reads the key; empty if it is absent: 1 each.
+  explicit ClassWeights(SettingsReader& read);
+
+  /// What sample i counts.
+  float of(const Judged& samples, std::size_t i) const;
+  /// True if there are none, or one for each class.
+  bool fit(std::int64_t classes) const;
+  void write(Settings& settings) const;
+
+ private:
+  std::vector<double> weights_;
+};
+
+/// Reads "label_smoothing", in [0, 1).
+double read_label_smoothing(SettingsReader& read);
+
+}  // namespace convoke::nn

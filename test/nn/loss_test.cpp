@@ -1,0 +1,141 @@
+// Losses against Keras, against differences, and their bad input.
+#include "convoke/nn/losses/loss.hpp"
+
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+// Two samples of three outputs, and four of one.
+const std::vector<float> kThree{0.5F, -1.25F, 2.0F, 1.5F, 0.25F, -0.75F};
+const std::vector<std::int32_t> kThreeLabels{2, 1};
+const std::vector<float> kOne{-2.0F, -0.25F, 0.75F, 3.0F};
+const std::vector<std::int32_t> kOneLabels{0, 1, 1, 0};
+
+double mean_loss(const Settings& settings, const std::vector<float>& outputs,
+                 const std::vector<std::int32_t>& labels) {
+  const auto n = static_cast<std::int64_t>(labels.size());
+  const auto each = static_cast<std::int64_t>(outputs.size()) / n;
+  return make_loss(settings)->judge({outputs.data(), each, labels, {}, n}, nullptr).loss /
+         static_cast<double>(n);
+}
+
+}  // namespace
+
+TEST_CASE("softmax cross-entropy: large logits, ties, the share of the batch") {
+  const std::vector<float> x{1000, 0, -1000, 1, 1, 1};
+  const std::vector<std::int32_t> labels{1, 0};
+  std::vector<float> dx(6);
+  const LossTally result = default_loss()->judge({x.data(), 3, labels, {}, 4}, dx.data());
+  CHECK(result.loss == Catch::Approx(1000 + std::log(3.0)));
+  CHECK(result.correct == 1);  // of equal logits the first counts
+  const std::vector<float> expected{0.25F, -0.25F, 0, -2.0F / 12, 1.0F / 12, 1.0F / 12};
+  for (std::size_t i = 0; i < 6; ++i) CHECK(dx[i] == Catch::Approx(expected[i]).margin(1e-7));
+}
+
+TEST_CASE("losses are Keras's") {
+  // import keras, numpy as np; from keras import losses as L
+  // z = np.array([[.5, -1.25, 2.], [1.5, .25, -.75]], "float32"); t = np.eye(3, dtype="float32")[[2, 1]]
+  // y = np.array([[-2.], [-.25], [.75], [3.]], "float32"); b = np.array([[0.], [1.], [1.], [0.]], "float32")
+  // L.CategoricalCrossentropy(from_logits=True, label_smoothing=s)(t, z) for s in (0, .1); weights [.5, 2,
+  // 3]: sample_weight=[3., 2.]; L.BinaryCrossentropy(from_logits=True, label_smoothing=s)(b, y), (t, z);
+  // L.MeanSquaredError()(b, y), (t, z); L.MeanAbsoluteError()(b, y), (t, z)
+  const auto near = [](double value) { return Catch::Approx(value).epsilon(1e-6); };
+  const Value weights(Value::Array{0.5, 2, 3});
+  Settings s{{"name", "softmax_cross_entropy"}};
+  CHECK(mean_loss(s, kThree, kThreeLabels) == near(0.9066473245620728));
+  s.set("class_weights", weights);
+  CHECK(mean_loss(s, kThree, kThreeLabels) == near(1.9296056032180786));
+  s.set("label_smoothing", 0.1);
+  CHECK(mean_loss(s, kThree, kThreeLabels) == near(2.1587722301483154));
+  CHECK(mean_loss({{"label_smoothing", 0.1}}, kThree, kThreeLabels) == near(0.9816473126411438));
+  s = {{"name", "sigmoid_cross_entropy"}};
+  CHECK(mean_loss(s, kOne, kOneLabels) == near(1.0970814228057861));
+  CHECK(mean_loss(s, kThree, kThreeLabels) == near(0.6695263385772705));
+  s.set("label_smoothing", 0.1);
+  CHECK(mean_loss(s, kOne, kOneLabels) == near(1.0908315181732178));
+  CHECK(mean_loss(s, kThree, kThreeLabels) == near(0.6882762908935547));
+  CHECK(mean_loss({{"name", "mean_squared_error"}}, kOne, kOneLabels) == near(3.65625));
+  CHECK(mean_loss({{"name", "mean_squared_error"}}, kThree, kThreeLabels) == near(1.03125));
+  CHECK(mean_loss({{"name", "mean_absolute_error"}}, kOne, kOneLabels) == near(1.625));
+  CHECK(mean_loss({{"name", "mean_absolute_error"}}, kThree, kThreeLabels) == near(0.9583333134651184));
+}
+
+TEST_CASE("gradients of losses are their differences") {
+  const std::vector<Settings> all{
+      {{"name", "softmax_cross_entropy"}},
+      {{"name", "softmax_cross_entropy"},
+       {"label_smoothing", 0.1},
+       {"class_weights", Value::Array{0.5, 2, 3}}},
+      {{"name", "sigmoid_cross_entropy"}, {"label_smoothing", 0.2}},
+      {{"name", "sigmoid_cross_entropy"}, {"class_weights", Value::Array{0.5, 2, 3}}},
+      {{"name", "mean_squared_error"}},
+      {{"name", "mean_absolute_error"}, {"class_weights", Value::Array{0.5, 2, 3}}}};
+  const std::vector<float> sample_weights{0.25F, 1.5F};
+  for (const Settings& settings : all) {
+    const LossPtr loss = make_loss(settings);
+    INFO(Value(loss->settings()).to_string());
+    CHECK(make_loss(loss->settings())->settings() == loss->settings());
+    std::vector<float> z = kThree, gradient(6);
+    const auto sum = [&] {
+      return loss->judge({z.data(), 3, kThreeLabels, sample_weights, 5}, nullptr).loss;
+    };
+    loss->judge({z.data(), 3, kThreeLabels, sample_weights, 5}, gradient.data());
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const float before = z[i];
+      z[i] = before + 0x1p-8F;
+      const double above = sum();
+      z[i] = before - 0x1p-8F;
+      const double below = sum();
+      z[i] = before;
+      CHECK(gradient[i] == Catch::Approx((above - below) / 0x1p-7 / 5).epsilon(1e-4).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("one output: two classes, or the nearest label") {
+  const LossPtr binary = make_loss({{"name", "sigmoid_cross_entropy"}});
+  CHECK(binary->fits(1, 2));
+  CHECK(binary->fits(3, 3));
+  CHECK(!binary->fits(1, 3));
+  CHECK(binary->judge({kOne.data(), 1, kOneLabels, {}, 4}, nullptr).correct == 2);
+  std::vector<float> two(2);
+  binary->to_probabilities(std::vector<float>{0.75F}, two);
+  CHECK(two == std::vector<float>{0.25F, 0.75F});
+  CHECK(binary->of(std::vector<float>{0.75F}, 1) == Catch::Approx(-std::log(0.75)));
+
+  const LossPtr graded = make_loss({{"name", "mean_squared_error"}});
+  CHECK(graded->fits(1, 5));
+  CHECK(!graded->fits(2, 5));
+  const std::vector<float> grades{-0.6F, 1.4F, 3.5F, NAN};
+  const std::vector<std::int32_t> labels{0, 1, 4, 0};
+  CHECK(graded->judge({grades.data(), 1, labels, {}, 4}, nullptr).correct ==
+        2);  // -1 is no label, NaN is none
+  std::vector<float> five(5);
+  graded->to_probabilities(std::vector<float>{7.2F}, five);
+  CHECK(five == std::vector<float>{0, 0, 0, 0, 1});
+  graded->to_probabilities(std::vector<float>{-3.0F}, five);
+  CHECK(five == std::vector<float>{1, 0, 0, 0, 0});
+  CHECK(make_loss({{"name", "mean_absolute_error"}})->of(std::vector<float>{1.5F}, 3) == 1.5);
+}
+
+TEST_CASE("a loss that is none") {
+  CHECK(error_of([] {
+          make_loss({{"name", "softmax_crossentropy"}});
+        }) == "unknown loss \"softmax_crossentropy\" (did you mean \"softmax_cross_entropy\"?)");
+  CHECK(error_of([] {
+          make_loss({{"name", "mean_squared_error"}, {"label_smoothing", 0.1}});
+        }).find("label_smoothing") != std::string::npos);
+  CHECK(error_of([] {
+          make_loss({{"label_smoothing", 1.0}});
+        }).find("at least 0 and below 1") != std::string::npos);
+  CHECK(error_of([] {
+          make_loss({{"class_weights", Value::Array{1, -1}}});
+        }).find("at least 0") != std::string::npos);
+  CHECK(!make_loss({{"class_weights", Value::Array{1, 2}}})->fits(3, 3));
+}
