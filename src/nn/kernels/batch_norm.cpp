@@ -46,26 +46,28 @@ template <int N>
 struct Sums {
   double first[N] = {}, second[N] = {};
 
-  /// Adds what `term(pixel, channel)` returns, a pair, over the pixels of a plane.
+  /// Adds what `term(pixel)(channel)` returns, a pair, over the pixels of a plane.
   template <class Term>
   [[gnu::always_inline]] void add_plane(std::int64_t pixels, const Term& term) {
     float a[4][N] = {}, b[4][N] = {};
     std::int64_t p = 0;
     for (; p + 4 <= pixels; p += 4) {
+      const auto t0 = term(p), t1 = term(p + 1), t2 = term(p + 2), t3 = term(p + 3);
 #pragma omp simd
       for (int c = 0; c < N; ++c) {
-        const auto [a0, b0] = term(p, c);
-        const auto [a1, b1] = term(p + 1, c);
-        const auto [a2, b2] = term(p + 2, c);
-        const auto [a3, b3] = term(p + 3, c);
+        const auto [a0, b0] = t0(c);
+        const auto [a1, b1] = t1(c);
+        const auto [a2, b2] = t2(c);
+        const auto [a3, b3] = t3(c);
         a[0][c] += a0, a[1][c] += a1, a[2][c] += a2, a[3][c] += a3;
         b[0][c] += b0, b[1][c] += b1, b[2][c] += b2, b[3][c] += b3;
       }
     }
     for (; p < pixels; ++p) {
+      const auto t0 = term(p);
 #pragma omp simd
       for (int c = 0; c < N; ++c) {
-        const auto [a0, b0] = term(p, c);
+        const auto [a0, b0] = t0(c);
         a[0][c] += a0;
         b[0][c] += b0;
       }
@@ -93,9 +95,11 @@ template <int N, class T>
   for (std::int64_t i = 0; i < s.lane; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     sums.add_plane(
-        pixels, [&](std::int64_t p, int c) __attribute__((always_inline)) {
-          const float d = plane[p * step + c] - shift[c];
-          return Pair{d, d * d};
+        pixels, [&](std::int64_t p) __attribute__((always_inline)) {
+          return [ pixel = In<T, N>(plane + p * step), &shift ](int c) __attribute__((always_inline)) {
+            const float d = pixel[c] - shift[c];
+            return Pair{d, d * d};
+          };
         });
   }
   const auto count = static_cast<double>(s.lane * pixels);
@@ -113,23 +117,55 @@ template <int N, class T>
                                                     T* y, float* x_hat, std::int32_t* winners) {
   int won[N];
   float hat[N];
+  if constexpr (std::is_same_v<T, float>) {
 #pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    float best = floor, best_x = k.centre[c], sum = 0;
-    int index = kNoWinner;
+    for (int c = 0; c < N; ++c) {
+      float best = floor, best_x = k.centre[c], sum = 0;
+      int index = kNoWinner;
+      for (int h = 0; h < height; ++h) {
+        for (int w = 0; w < width; ++w) {
+          const float pixel = corner[h * row + w * step + c];
+          const float value = pixel * k.a[c] + k.b[c];
+          sum += value;
+          index = value > best ? h * width + w : index;
+          best_x = value > best ? pixel : best_x;
+          best = value > best ? value : best;
+        }
+      }
+      y[c] = sum == sum ? best : sum;  // a NaN wins no comparison, but must not vanish
+      won[c] = index;
+      hat[c] = (best_x - k.centre[c]) * k.scale[c];
+    }
+  } else {  // pixel by pixel, since a piece is converted as a whole
+    float best[N], best_x[N], sum[N];
+#pragma omp simd
+    for (int c = 0; c < N; ++c) {
+      best[c] = floor;
+      best_x[c] = k.centre[c];
+      sum[c] = 0;
+      won[c] = kNoWinner;
+    }
     for (int h = 0; h < height; ++h) {
       for (int w = 0; w < width; ++w) {
-        const float pixel = corner[h * row + w * step + c];
-        const float value = pixel * k.a[c] + k.b[c];
-        sum += value;
-        index = value > best ? h * width + w : index;
-        best_x = value > best ? pixel : best_x;
-        best = value > best ? value : best;
+        const In<T, N> pixel(corner + h * row + w * step);
+        const int here = h * width + w;
+#pragma omp simd
+        for (int c = 0; c < N; ++c) {
+          const float value = pixel[c] * k.a[c] + k.b[c];
+          sum[c] += value;
+          won[c] = value > best[c] ? here : won[c];
+          best_x[c] = value > best[c] ? pixel[c] : best_x[c];
+          best[c] = value > best[c] ? value : best[c];
+        }
       }
     }
-    y[c] = sum == sum ? best : sum;  // a NaN wins no comparison, but must not vanish
-    won[c] = index;
-    hat[c] = (best_x - k.centre[c]) * k.scale[c];
+    Out<T, N> out(y);
+#pragma omp simd
+    for (int c = 0; c < N; ++c) {
+      out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+      hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
+    }
+    out.put();
   }
   if (winners == nullptr) return;
 #pragma omp simd
@@ -151,11 +187,14 @@ template <int N, bool kPooled, class T>
     T* out = y + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
+        const In<T, N> pixel(plane + p * step);
+        Out<T, N> result(out + p * step);
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
-          const float value = static_cast<float>(plane[p * step + c]) * k.a[c] + k.b[c];
-          out[p * step + c] = value < floor ? floor : value;
+          const float value = pixel[c] * k.a[c] + k.b[c];
+          result[c] = value < floor ? floor : value;
         }
+        result.put();
       }
     } else {
       const bool two_by_two = s.pool_height == 2 && s.pool_width == 2;
@@ -192,22 +231,28 @@ template <int N, bool kPooled, class T>
     if constexpr (kPooled) {  // what ReLU let through
       for (std::int64_t p = 0; p < pixels; ++p) {
         const std::int64_t o = p * step;
+        const In<T, N> given(gradient + o);
+        Out<T, N> gate(gated + out + o);
 #pragma omp simd
-        for (int c = 0; c < N; ++c)
-          gated[out + o + c] = memory.winners[out + o + c] == kNoWinner ? T{} : gradient[o + c];
+        for (int c = 0; c < N; ++c) gate[c] = memory.winners[out + o + c] == kNoWinner ? 0.0F : given[c];
+        gate.put();
       }
       gradient = gated + out;
     }
     sums.add_plane(
-        pixels, [&](std::int64_t p, int c) __attribute__((always_inline)) {
-          const std::int64_t i = p * step + c;
+        pixels, [&](std::int64_t p) __attribute__((always_inline)) {
+          const In<T, N> given(gradient + p * step);
           if constexpr (kPooled) {
-            const float g = gradient[i];
-            return Pair{g, g * x_hat[i]};
+            return [ given, hat = x_hat + p * step ](int c) __attribute__((always_inline)) {
+              return Pair{given[c], given[c] * hat[c]};
+            };
           } else {
-            const float value = plane[i];
-            const float g = value * k.a[c] + k.b[c] > threshold ? static_cast<float>(gradient[i]) : 0.0F;
-            return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
+            return [ given, pixel = In<T, N>(plane + p * step), &k, threshold ](int c)
+                __attribute__((always_inline)) {
+              const float value = pixel[c];
+              const float g = value * k.a[c] + k.b[c] > threshold ? given[c] : 0.0F;
+              return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
+            };
           }
         });
   }
@@ -226,13 +271,15 @@ template <int N, bool kPooled, class T>
     const T* gradient = dy + at.out_first + i * at.out_sample;
     if constexpr (!kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
+        const In<T, N> pixel(plane + p * step), given(gradient + p * step);
+        Out<T, N> result(diff + p * step);
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
-          const float value = plane[p * step + c];
-          const float g =
-              value * k.a[c] + k.b[c] > threshold ? static_cast<float>(gradient[p * step + c]) : 0.0F;
-          diff[p * step + c] = k.a[c] * g - (k1[c] + k2[c] * value);
+          const float value = pixel[c];
+          const float g = value * k.a[c] + k.b[c] > threshold ? given[c] : 0.0F;
+          result[c] = k.a[c] * g - (k1[c] + k2[c] * value);
         }
+        result.put();
       }
     } else {
       const std::int32_t* winners = memory.winners + at.out_first + i * at.out_sample;
@@ -242,15 +289,19 @@ template <int N, bool kPooled, class T>
         for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
           const std::int64_t o = (oh * s.out_width() + ow) * step;
           const std::int64_t corner = oh * s.pool_height * row + ow * s.pool_width * step;
+          const In<T, N> given(gradient + o);
           for (std::int64_t h = 0; h < s.pool_height; ++h) {
             for (std::int64_t w = 0; w < s.pool_width; ++w) {
               const std::int64_t pixel = corner + h * row + w * step;
               const int here = static_cast<int>(h * s.pool_width + w);
+              const In<T, N> value(plane + pixel);
+              Out<T, N> result(diff + pixel);
 #pragma omp simd
               for (int c = 0; c < N; ++c) {
-                const float g = winners[o + c] == here ? static_cast<float>(gradient[o + c]) : 0.0F;
-                diff[pixel + c] = k.a[c] * g - (k1[c] + k2[c] * plane[pixel + c]);
+                const float g = winners[o + c] == here ? given[c] : 0.0F;
+                result[c] = k.a[c] * g - (k1[c] + k2[c] * value[c]);
               }
+              result.put();
             }
           }
         }

@@ -1,6 +1,9 @@
 #pragma once
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace convoke::nn {
 
@@ -21,5 +24,87 @@ struct Bf16 {
   }
 };
 static_assert(sizeof(Bf16) == 2);
+
+// Pieces of 16, 8 and 1: compilers do not vectorise the conversions above by themselves.
+using Halves16 [[gnu::vector_size(32)]] = std::uint16_t;
+using Words16 [[gnu::vector_size(64)]] = std::uint32_t;
+using Halves8 [[gnu::vector_size(16)]] = std::uint16_t;
+using Words8 [[gnu::vector_size(32)]] = std::uint32_t;
+
+template <class Halves, class Words>
+[[gnu::always_inline]] inline void widen_piece(const Bf16* from, float* values) {
+  Halves halves;
+  std::memcpy(&halves, from, sizeof halves);
+  const Words words = __builtin_convertvector(halves, Words) << 16;
+  std::memcpy(values, &words, sizeof words);
+}
+template <class Halves, class Words>
+[[gnu::always_inline]] inline void narrow_piece(const float* values, Bf16* to) {
+  Words u;
+  std::memcpy(&u, values, sizeof u);
+  const Words rounded = (u + 0x7FFF + (u >> 16 & 1)) >> 16;
+  const Words chosen = (u & 0x7FFFFFFF) > 0x7F800000 ? (u >> 16 | 0x40) : rounded;
+  const Halves halves = __builtin_convertvector(chosen, Halves);
+  std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
+}
+
+/// N values side by side in memory, as floats. For float they are the memory itself.
+template <class T, int N>
+struct In;
+template <int N>
+struct In<float, N> {
+  const float* at;
+  [[gnu::always_inline]] explicit In(const float* from) : at(from) {}
+  [[gnu::always_inline]] float operator[](int c) const { return at[c]; }
+};
+template <int N>
+struct In<Bf16, N> {
+  float values[N];
+  [[gnu::always_inline]] explicit In(const Bf16* from) {
+    if constexpr (N == 16) {
+      widen_piece<Halves16, Words16>(from, values);
+    } else if constexpr (N == 8) {
+      widen_piece<Halves8, Words8>(from, values);
+    } else {
+      for (int c = 0; c < N; ++c) values[c] = from[c];
+    }
+  }
+  [[gnu::always_inline]] float operator[](int c) const { return values[c]; }
+};
+
+/// The same to be written: what operator[] was given is in memory after put().
+template <class T, int N>
+struct Out;
+template <int N>
+struct Out<float, N> {
+  float* at;
+  [[gnu::always_inline]] explicit Out(float* to) : at(to) {}
+  [[gnu::always_inline]] float& operator[](int c) { return at[c]; }
+  [[gnu::always_inline]] void put() {}
+};
+template <int N>
+struct Out<Bf16, N> {
+  Bf16* at;
+  float values[N];
+  [[gnu::always_inline]] explicit Out(Bf16* to) : at(to) {}
+  [[gnu::always_inline]] float& operator[](int c) { return values[c]; }
+  [[gnu::always_inline]] void put() {
+    if constexpr (N == 16) {
+      narrow_piece<Halves16, Words16>(values, at);
+    } else if constexpr (N == 8) {
+      narrow_piece<Halves8, Words8>(values, at);
+    } else {
+      for (int c = 0; c < N; ++c) at[c] = values[c];
+    }
+  }
+};
+
+/// Calls f(width, first), width a std::integral_constant of 16 or 1, until n elements are covered.
+template <class F>
+[[gnu::always_inline]] inline void for_each_sixteen(std::size_t n, const F& f) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) f(std::integral_constant<int, 16>{}, i);
+  for (; i < n; ++i) f(std::integral_constant<int, 1>{}, i);
+}
 
 }  // namespace convoke::nn

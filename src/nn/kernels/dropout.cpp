@@ -42,11 +42,14 @@ template <class T>
 [[gnu::always_inline]] inline void drop16(const std::uint32_t* words, std::uint32_t threshold, float factor,
                                           const T* x, T* y, std::uint8_t* keep) {
   int kept[kCounters];
+  const In<T, kCounters> in(x);
+  Out<T, kCounters> out(y);
 #pragma omp simd
   for (int i = 0; i < kCounters; ++i) {
     kept[i] = words[i] >= threshold ? 1 : 0;
-    y[i] = words[i] >= threshold ? static_cast<float>(x[i]) * factor : 0.0F;
+    out[i] = words[i] >= threshold ? in[i] * factor : 0.0F;
   }
+  out.put();
 #pragma omp simd
   for (int i = 0; i < kCounters; ++i) keep[i] = static_cast<std::uint8_t>(kept[i]);
 }
@@ -93,7 +96,16 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void backward(const T* dy, const std::uint8_t* keep, float factor, T* dx,
                                             std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) dx[i] = keep[i] != 0 ? static_cast<float>(dy[i]) * factor : 0.0F;
+  for_each_sixteen(
+      n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> in(dy + i);
+        Out<T, kWidth> out(dx + i);
+#pragma omp simd
+        for (int c = 0; c < kWidth; ++c)
+          out[c] = keep[i + static_cast<std::size_t>(c)] != 0 ? in[c] * factor : 0.0F;
+        out.put();
+      });
 }
 
 std::uint32_t threshold_of(double rate) { return static_cast<std::uint32_t>(std::llround(rate * 0x1p32)); }

@@ -1,5 +1,7 @@
 #include "nn/kernels/elementwise.hpp"
 
+#include <limits>
+
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::nn {
@@ -7,19 +9,32 @@ namespace {
 
 template <class T>
 [[gnu::always_inline]] inline void add_body(const T* a, const T* b, T* sum, std::size_t n, bool relu) {
-  if (relu) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const float value = static_cast<float>(a[i]) + static_cast<float>(b[i]);
-      sum[i] = value <= 0 ? 0 : value;  // NaN stays NaN
-    }
-  } else {
-    for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<float>(a[i]) + static_cast<float>(b[i]);
-  }
+  const float floor = relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  for_each_sixteen(
+      n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> x(a + i), y(b + i);
+        Out<T, kWidth> out(sum + i);
+#pragma omp simd
+        for (int c = 0; c < kWidth; ++c) {
+          const float value = x[c] + y[c];
+          out[c] = value <= floor ? floor : value;  // NaN stays NaN
+        }
+        out.put();
+      });
 }
 
 template <class T>
 [[gnu::always_inline]] inline void relu_backward_body(const T* y, const T* dy, T* dx, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) dx[i] = static_cast<float>(y[i]) > 0 ? dy[i] : T{};
+  for_each_sixteen(
+      n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> value(y + i), gradient(dy + i);
+        Out<T, kWidth> out(dx + i);
+#pragma omp simd
+        for (int c = 0; c < kWidth; ++c) out[c] = value[c] > 0 ? gradient[c] : 0.0F;
+        out.put();
+      });
 }
 
 }  // namespace

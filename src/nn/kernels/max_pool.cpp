@@ -13,27 +13,6 @@ namespace {
 // A NaN wins no comparison. It is found in the sum of its window and becomes the result, as in PyTorch and
 // TensorFlow: a network that has diverged must show it.
 
-/// A window of a size that is known, inside the image: the loops unroll, all stays in registers.
-template <int N, int kSize, class T>
-[[gnu::always_inline]] inline void best_of_square(const T* corner, std::int64_t row, std::int64_t step,
-                                                  float lowest, T* y, int (&won)[N]) {
-#pragma omp simd
-  for (int c = 0; c < N; ++c) {
-    float best = lowest, sum = 0;
-    int index = kNoWinner;
-    for (int h = 0; h < kSize; ++h) {
-      for (int w = 0; w < kSize; ++w) {
-        const float value = corner[h * row + w * step + c];
-        sum += value;
-        index = value > best ? h * kSize + w : index;
-        best = value > best ? value : best;
-      }
-    }
-    y[c] = sum == sum ? best : sum;
-    won[c] = index;
-  }
-}
-
 /// Any window: its pixels h0..h1 x w0..w1, those that lie inside the image.
 template <int N, class T>
 [[gnu::always_inline]] inline void best_of(const T* corner, std::int64_t row, std::int64_t step,
@@ -48,7 +27,7 @@ template <int N, class T>
   }
   for (int h = h0; h < h1; ++h) {
     for (int w = w0; w < w1; ++w) {
-      const T* pixel = corner + h * row + w * step;
+      const In<T, N> pixel(corner + h * row + w * step);
       const int index = h * window_width + w;
 #pragma omp simd
       for (int c = 0; c < N; ++c) {
@@ -59,8 +38,35 @@ template <int N, class T>
       }
     }
   }
+  Out<T, N> out(y);
 #pragma omp simd
-  for (int c = 0; c < N; ++c) y[c] = sum[c] == sum[c] ? best[c] : sum[c];
+  for (int c = 0; c < N; ++c) out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+  out.put();
+}
+
+/// A window of a size that is known, inside the image: the loops unroll, all stays in registers.
+template <int N, int kSize, class T>
+[[gnu::always_inline]] inline void best_of_square(const T* corner, std::int64_t row, std::int64_t step,
+                                                  float lowest, T* y, int (&won)[N]) {
+  if constexpr (std::is_same_v<T, float>) {
+#pragma omp simd
+    for (int c = 0; c < N; ++c) {
+      float best = lowest, sum = 0;
+      int index = kNoWinner;
+      for (int h = 0; h < kSize; ++h) {
+        for (int w = 0; w < kSize; ++w) {
+          const float value = corner[h * row + w * step + c];
+          sum += value;
+          index = value > best ? h * kSize + w : index;
+          best = value > best ? value : best;
+        }
+      }
+      y[c] = sum == sum ? best : sum;
+      won[c] = index;
+    }
+  } else {
+    best_of<N>(corner, row, step, kSize, 0, kSize, 0, kSize, lowest, y, won);
+  }
 }
 
 template <int N, class T>
@@ -120,13 +126,15 @@ template <int N, class T>
   for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
     for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
       const std::int64_t out = (oh * s.out_width + ow) * step;
+      const In<T, N> gradient(dy + out);
       T* corner = dx + oh * s.height * row + ow * s.width * step;
       for (std::int64_t h = 0; h < s.height; ++h) {
         for (std::int64_t w = 0; w < s.width; ++w) {
           const int here = static_cast<int>(h * s.width + w);
-          T* pixel = corner + h * row + w * step;
+          Out<T, N> pixel(corner + h * row + w * step);
 #pragma omp simd
-          for (int c = 0; c < N; ++c) pixel[c] = winners[out + c] == here ? dy[out + c] : T{};
+          for (int c = 0; c < N; ++c) pixel[c] = winners[out + c] == here ? gradient[c] : 0.0F;
+          pixel.put();
         }
       }
     }
