@@ -117,56 +117,36 @@ template <int N, class T>
                                                     T* y, float* x_hat, std::int32_t* winners) {
   int won[N];
   float hat[N];
-  if constexpr (std::is_same_v<T, float>) {
+  // Pixel by pixel, all channels of one before the next: that keeps to whole vectors.
+  float best[N], best_x[N], sum[N];
 #pragma omp simd
-    for (int c = 0; c < N; ++c) {
-      float best = floor, best_x = k.centre[c], sum = 0;
-      int index = kNoWinner;
-      for (int h = 0; h < height; ++h) {
-        for (int w = 0; w < width; ++w) {
-          const float pixel = corner[h * row + w * step + c];
-          const float value = pixel * k.a[c] + k.b[c];
-          sum += value;
-          index = value > best ? h * width + w : index;
-          best_x = value > best ? pixel : best_x;
-          best = value > best ? value : best;
-        }
-      }
-      y[c] = sum == sum ? best : sum;  // a NaN wins no comparison, but must not vanish
-      won[c] = index;
-      hat[c] = (best_x - k.centre[c]) * k.scale[c];
-    }
-  } else {  // pixel by pixel, since a piece is converted as a whole
-    float best[N], best_x[N], sum[N];
-#pragma omp simd
-    for (int c = 0; c < N; ++c) {
-      best[c] = floor;
-      best_x[c] = k.centre[c];
-      sum[c] = 0;
-      won[c] = kNoWinner;
-    }
-    for (int h = 0; h < height; ++h) {
-      for (int w = 0; w < width; ++w) {
-        const In<T, N> pixel(corner + h * row + w * step);
-        const int here = h * width + w;
-#pragma omp simd
-        for (int c = 0; c < N; ++c) {
-          const float value = pixel[c] * k.a[c] + k.b[c];
-          sum[c] += value;
-          won[c] = value > best[c] ? here : won[c];
-          best_x[c] = value > best[c] ? pixel[c] : best_x[c];
-          best[c] = value > best[c] ? value : best[c];
-        }
-      }
-    }
-    Out<T, N> out(y);
-#pragma omp simd
-    for (int c = 0; c < N; ++c) {
-      out[c] = sum[c] == sum[c] ? best[c] : sum[c];
-      hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
-    }
-    out.put();
+  for (int c = 0; c < N; ++c) {
+    best[c] = floor;
+    best_x[c] = k.centre[c];
+    sum[c] = 0;
+    won[c] = kNoWinner;
   }
+  for (int h = 0; h < height; ++h) {
+    for (int w = 0; w < width; ++w) {
+      const In<T, N> pixel(corner + h * row + w * step);
+      const int here = h * width + w;
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const float value = pixel[c] * k.a[c] + k.b[c];
+        sum[c] += value;
+        won[c] = value > best[c] ? here : won[c];
+        best_x[c] = value > best[c] ? pixel[c] : best_x[c];
+        best[c] = value > best[c] ? value : best[c];
+      }
+    }
+  }
+  Out<T, N> out(y);
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+    hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
+  }
+  out.put();
   if (winners == nullptr) return;
 #pragma omp simd
   for (int c = 0; c < N; ++c) {

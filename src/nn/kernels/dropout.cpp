@@ -96,6 +96,10 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void backward(const T* dy, const std::uint8_t* keep, float factor, T* dx,
                                             std::size_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::size_t i = 0; i < n; ++i) dx[i] = keep[i] != 0 ? dy[i] * factor : 0.0F;
+    return;
+  }
   for_each_sixteen(
       n, [=](auto width, std::size_t i) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;

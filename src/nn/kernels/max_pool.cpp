@@ -44,31 +44,6 @@ template <int N, class T>
   out.put();
 }
 
-/// A window of a size that is known, inside the image: the loops unroll, all stays in registers.
-template <int N, int kSize, class T>
-[[gnu::always_inline]] inline void best_of_square(const T* corner, std::int64_t row, std::int64_t step,
-                                                  float lowest, T* y, int (&won)[N]) {
-  if constexpr (std::is_same_v<T, float>) {
-#pragma omp simd
-    for (int c = 0; c < N; ++c) {
-      float best = lowest, sum = 0;
-      int index = kNoWinner;
-      for (int h = 0; h < kSize; ++h) {
-        for (int w = 0; w < kSize; ++w) {
-          const float value = corner[h * row + w * step + c];
-          sum += value;
-          index = value > best ? h * kSize + w : index;
-          best = value > best ? value : best;
-        }
-      }
-      y[c] = sum == sum ? best : sum;
-      won[c] = index;
-    }
-  } else {
-    best_of<N>(corner, row, step, kSize, 0, kSize, 0, kSize, lowest, y, won);
-  }
-}
-
 template <int N, class T>
 [[gnu::always_inline]] inline void forward_plane(const MaxPoolShape& s, const T* x, T* y,
                                                  std::int32_t* winners, float lowest) {
@@ -85,9 +60,9 @@ template <int N, class T>
           top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
       int won[N];
       if (twos && inside) {
-        best_of_square<N, 2>(corner, row, step, lowest, y + out, won);
+        best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);  // constants: the loops unroll
       } else if (threes && inside) {
-        best_of_square<N, 3>(corner, row, step, lowest, y + out, won);
+        best_of<N>(corner, row, step, 3, 0, 3, 0, 3, lowest, y + out, won);
       } else {
         best_of<N>(corner, row, step, static_cast<int>(s.width),
                    static_cast<int>(std::max<std::int64_t>(0, -top)), overlap(s.height, s.in.height - top),
