@@ -2,7 +2,7 @@
 # Both commands of the README in a bare Debian 13, as its users get them (GCC 14, Open MPI 5, oneDNN 3, Catch2 3): the
 # last commit, in a fresh root, without a warning. Run before every release. Not part of CI: it needs root,
 # debootstrap, a Debian mirror, 3 GB and half an hour on two cores.
-# Usage: test/debian13.sh; with $CONVOKE_DATA set, MNIST comes from there.
+# Usage: test/debian13.sh; with $CONVOKE_DATA set, MNIST comes from there. CMAKE_BUILD_PARALLEL_LEVEL is respected.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -22,7 +22,8 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"  # proxies
 for folder in proc sys dev; do mount --rbind "/$folder" "$root/$folder"; done
 mount -t tmpfs tmpfs "$root/dev/shm"
-environment=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8)
+environment=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+             ${CMAKE_BUILD_PARALLEL_LEVEL:+"CMAKE_BUILD_PARALLEL_LEVEL=$CMAKE_BUILD_PARALLEL_LEVEL"})
 if [ -n "${CONVOKE_DATA:-}" ]; then
   mkdir "$root/data"
   mount --bind -o ro "$CONVOKE_DATA" "$root/data"
