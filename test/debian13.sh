@@ -22,7 +22,7 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"  # proxies
 for folder in proc sys dev; do mount --rbind "/$folder" "$root/$folder"; done
 mount -t tmpfs tmpfs "$root/dev/shm"
-environment=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+environment=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
              ${CMAKE_BUILD_PARALLEL_LEVEL:+"CMAKE_BUILD_PARALLEL_LEVEL=$CMAKE_BUILD_PARALLEL_LEVEL"})
 if [ -n "${CONVOKE_DATA:-}" ]; then
   mkdir "$root/data"
