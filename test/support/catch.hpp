@@ -2,6 +2,10 @@
 // Catch2 2.13 and 3 in one include.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+namespace Catch {  // as 2 has them
+using Matchers::EndsWith;
+inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
+}  // namespace Catch
 #else
 #include <catch2/catch.hpp>
 namespace Catch {

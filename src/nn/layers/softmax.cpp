@@ -13,7 +13,7 @@ Shape Softmax::output_shape(std::span<const ValueSpec> inputs) const {
     throw Error(fmt::format("needs a vector of classes (N, K), but its input is {}", inputs[0].with_batch()),
                 "put a flatten or global_average_pool layer before it");
   }
-  return inputs[0];
+  return {inputs[0][0]};
 }
 
 void Softmax::compile(PlanBuilder& plan, const Node& node) const {
