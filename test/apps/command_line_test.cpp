@@ -103,3 +103,25 @@ TEST_CASE("an error that all ranks have is printed once") {
   CHECK(usage.code == 2);
   CHECK(usage.times("--no-such-option") == 1);
 }
+
+TEST_CASE("an error message is the last that is seen: no banner of MPI follows it") {
+  for (const int ranks : {0, 1, 3}) {
+    CAPTURE(ranks);
+    const std::string before = ranks == 0 ? "" : mpirun(ranks);
+    const Outcome usage = convoke("trian", before);
+    CAPTURE(usage.text);
+    CHECK(usage.code == 2);
+    CHECK(usage.text.starts_with("error: unknown command \"trian\""));
+    CHECK(usage.times("\n") == 2);
+    const Outcome recipe = convoke("train nonsense", before);  // before MPI is up
+    CAPTURE(recipe.text);
+    CHECK(recipe.code == 1);
+    CHECK(recipe.text.starts_with("error: unknown recipe \"nonsense\""));
+    CHECK(recipe.times("\n") == 2);
+    const Outcome model = convoke("evaluate nonsense.h5", before);  // while it is
+    CAPTURE(model.text);
+    CHECK(model.code == 1);
+    CHECK(model.times("error: nonsense.h5: no such file\n") == 1);
+    CHECK(model.times("\n") == 1);
+  }
+}
