@@ -182,9 +182,30 @@ TEST_CASE("a run leaves its folder behind, complete") {
     CHECK(summary.find("\"" + std::string(key) + "\": ") != std::string::npos);
   }
   CHECK(summary.find("\"ranks\": 2") != std::string::npos);
+  // No rate implies more time than the makespan: 3 epochs of 120 samples.
+  const auto number = [&](const std::string& key) {
+    return std::stod(summary.substr(summary.find("\"" + key + "\": ") + key.size() + 4));
+  };
+  CHECK(3 * 120 / number("images_per_second") <= number("makespan_seconds"));
   // The resolved recipe is a recipe, and gives the same model.
   REQUIRE(place.run("train run/recipe.toml --quiet --output again").code == 0);
   CHECK(bytes_of(place / "again/model.h5") == bytes_of(place / "run/model.h5"));
+}
+
+TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside those of today") {
+  const Place place;
+  fs::create_directories(place / "old");
+  write_text(place / "old/summary.json",
+             R"({"name": "tiny", "mode": "sync", "ranks": 2, "threads": 1, "members": 1,
+    "makespan_seconds": 2.5, "phases": {"load": 0.1, "compute": 2.0, "exposed_communication": 0.25},
+    "images_per_second": 144.0, "core_seconds": 5.0,
+    "test": {"samples": 60, "accuracy": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5}})");
+  REQUIRE(place.train("new", "--set train.epochs=1", 2).code == 0);
+  const Outcome outcome = place.run("compare old new");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("2.50 s"));
+  CHECK(outcome.times("synchronous, 2 x 1") == 4);
 }
 
 TEST_CASE("the folder of a run is never overwritten") {
