@@ -1,8 +1,10 @@
 // What the real binary says and how it ends.
+#include <filesystem>
 #include <string>
 
 #include "support/catch.hpp"
 #include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -75,6 +77,17 @@ TEST_CASE("summary shows the network and what a step runs") {
   CHECK(toml.code == 0);
   CHECK(toml.text.find("name = \"mnist-sync\"\n") == 0);
   CHECK(toml.says("\nbatch = 128\n"));
+}
+
+TEST_CASE("a build folder has the recipes, wherever it is") {
+  const TemporaryFolder folder;
+  const std::string built = std::filesystem::path(binary()).parent_path().string();
+  const std::string place = folder.path().string();
+  REQUIRE(shell("cp -a " + binary() + " " + built + "/share " + place).code == 0);
+  const Outcome outcome = shell("cd / && CONVOKE_RECIPES= " + place + "/convoke summary mnist-ensemble");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("parameters: 93,322"));
 }
 
 TEST_CASE("info shows versions and where every rank runs, once") {
