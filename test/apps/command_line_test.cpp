@@ -79,6 +79,17 @@ TEST_CASE("summary shows the network and what a step runs") {
   CHECK(toml.says("\nbatch = 128\n"));
 }
 
+TEST_CASE("on Intel, auto runs the 93k CNN as direct and the 905k CNN as winograd") {
+  const auto plan = [](const std::string& recipe, const std::string& choice) {
+    const Outcome outcome = convoke("summary " + recipe + " --plan --set train.convolution=" + choice,
+                                    std::string(kWithoutMpi) + " CONVOKE_PROCESSOR=intel");
+    CHECK(outcome.says("processor kind intel"));
+    return outcome.text;
+  };
+  CHECK(plan("mnist-ensemble", "auto") == plan("mnist-ensemble", "direct"));
+  CHECK(plan("mnist-ddp", "auto") == plan("mnist-ddp", "winograd"));
+}
+
 TEST_CASE("a build folder has the recipes, wherever it is") {
   const TemporaryFolder folder;
   const std::string built = std::filesystem::path(binary()).parent_path().string();
@@ -93,7 +104,8 @@ TEST_CASE("a build folder has the recipes, wherever it is") {
 TEST_CASE("info shows versions and where every rank runs, once") {
   const Outcome alone = convoke("info");
   CHECK(alone.code == 0);
-  for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
+  for (const char* what :
+       {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host", "(kind: "}) {
     CAPTURE(what, alone.text);
     CHECK(alone.says(what));
   }

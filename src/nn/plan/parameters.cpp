@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
+#include "convoke/nn/backend.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -116,6 +117,9 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
         {descriptors_->find(key.first, key.second), desc, descriptors_->working_bytes});
     descriptors_->working_bytes += aligned(desc.get_size() / sizeof(float) + 1) * sizeof(float);
   }
+  // Equal layouts may go with other algorithms. (bf16 has none to choose.)
+  if (convolution == ConvolutionChoice::kAuto && precision == Precision::kFloat32)
+    mix(hash_, static_cast<std::uint64_t>(processor_kind()));
 }
 
 ParameterLayout::~ParameterLayout() = default;

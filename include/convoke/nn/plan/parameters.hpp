@@ -10,7 +10,8 @@
 
 namespace convoke::nn {
 
-/// Which convolution algorithm a plan may use; kAuto decides by shape and instruction set, never by a timing.
+/// Which convolution algorithm a plan may use; kAuto decides by shape, instruction set and kind of processor,
+/// never by a timing.
 enum class ConvolutionChoice { kAuto, kDirect, kWinograd };
 
 /// What activations, their gradients and the working copy of the weights are stored as. Parameters, their
@@ -29,7 +30,8 @@ struct ParameterSlot {
 /// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward
 /// finishes their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout;
 /// then the statistics; then, in the gradient arena only, the step's tallies. A pure function of graph, lane
-/// size, convolution choice and instruction set. Immutable and shared by all plans of a rank.
+/// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
+/// rank.
 class ParameterLayout {
  public:
   /// `lane`: samples per lane, as the plans that will use this layout.
@@ -46,7 +48,7 @@ class ParameterLayout {
     return trainable_size_;
   }                                           ///< floats [0, trainable_size) are optimised
   std::size_t size() const { return size_; }  ///< floats of trainable ones and statistics
-  /// Differs when two layouts differ: compared between ranks at start.
+  /// Differs when two layouts differ, or the algorithms that kAuto chooses: compared between ranks at start.
   std::uint64_t hash() const { return hash_; }
 
   /// canonical (spec.shape.elements() floats) -> its place in `arena` (size() floats).
