@@ -87,11 +87,11 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
 }
 
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
-                                 Precision precision)
+                                 Precision precision, bool training)
     : descriptors_(std::make_unique<Descriptors>()) {
   PlanBuilder rehearsal(
       graph, nullptr,
-      {.lane = lane, .lanes = 1, .training = true, .convolution = convolution, .precision = precision});
+      {.lane = lane, .lanes = 1, .training = training, .convolution = convolution, .precision = precision});
   rehearsal.compile();
   const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = rehearsal.preferred.at({node.index, spec.name});

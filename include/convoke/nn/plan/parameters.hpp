@@ -34,10 +34,11 @@ struct ParameterSlot {
 /// rank.
 class ParameterLayout {
  public:
-  /// `lane`: samples per lane, as the plans that will use this layout.
+  /// `lane`: samples per lane, as the plans that will use this layout. `training` false: for plans of
+  /// inference alone; such a network need not end in a vector of classes.
   ParameterLayout(const Graph& graph, std::int64_t lane,
                   ConvolutionChoice convolution = ConvolutionChoice::kAuto,
-                  Precision precision = Precision::kFloat32);
+                  Precision precision = Precision::kFloat32, bool training = true);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }
