@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <cstdlib>
-#include <thread>
 #include <vector>
 
 #include "bench.hpp"
 #include "command.hpp"
 #include "compare.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/environment.hpp"
@@ -43,17 +42,6 @@ constexpr const char* kExamples = R"(Examples:
   convoke train --help                           what a command can do, with examples
 )";
 
-// What goes wrong before MPI is up goes wrong on every rank. Rank 0 speaks first; its launcher then ends the
-// others, and one that is still there after this has something of its own to say.
-void let_rank_0_speak_first() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* rank = std::getenv(variable);
-    if (rank == nullptr) continue;
-    if (std::atoi(rank) > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
-    return;
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -65,11 +53,6 @@ int main(int argc, char** argv) {
   parser.set_version_flag("--version", "convoke " + convoke::run::convoke_version());
   parser.footer(kExamples);
   parser.require_subcommand(1);
-  parser.failure_message([](const CLI::App* app, const CLI::Error& error) {
-    const CLI::App* chosen = app->get_subcommands().empty() ? app : app->get_subcommands().front();
-    const std::string name = chosen == app ? "convoke" : "convoke " + chosen->get_name();
-    return fmt::format("error: {}\n  hint: {} --help shows what it takes\n", error.what(), name);
-  });
   std::vector<std::pair<CLI::App*, std::function<int()>>> runs;
   for (const Command& command : kCommands) {
     CLI::App* subcommand = parser.add_subcommand(command.name, command.description);
@@ -81,10 +64,12 @@ int main(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-') convoke::find_in(kCommands, argv[1], "command");
     parser.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != EXIT_SUCCESS) let_rank_0_speak_first();
-    return parser.exit(error) == EXIT_SUCCESS ? EXIT_SUCCESS : kExitUsage;
+    if (error.get_exit_code() == EXIT_SUCCESS) return parser.exit(error);
+    const auto chosen = parser.get_subcommands();
+    const std::string name = chosen.empty() ? "convoke" : "convoke " + chosen.front()->get_name();
+    convoke::mpi::Session::abort(convoke::Error(error.what(), name + " --help shows what it takes"),
+                                 kExitUsage);
   } catch (const convoke::Error& error) {
-    let_rank_0_speak_first();
     convoke::mpi::Session::abort(error, kExitUsage);
   }
 
@@ -94,7 +79,6 @@ int main(int argc, char** argv) {
       if (subcommand->parsed()) return run();
     }
   } catch (const std::exception& error) {
-    let_rank_0_speak_first();
     convoke::mpi::Session::abort(error);
   }
   return kExitUsage;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/npy.hpp"
@@ -12,7 +14,6 @@
 #include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "models.hpp"
-#include "samples_from.hpp"
 
 namespace convoke::app {
 namespace {
@@ -21,9 +22,12 @@ constexpr const char* kExamples = R"(Examples:
   convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV
   convoke predict ensemble.h5 batch.npy --output labels.csv                a NumPy batch (N, H, W, C), 0..255
   mpirun -n 4 convoke predict model.h5 mnist.h5 --split test --output labels.npy
+  convoke predict model.h5 x.npy --raw --output y.npy --layout nchw        the network's own output
 
 CSV: input,index,label,class and one column of probabilities per class (mean over the members of an ensemble).
 .npy: float32 (N, 1 + classes), the label and the probabilities.
+--raw: float32 (N, ...), what the last layer gives, of any shape (images as (C, H, W)); of an ensemble (M, N, ...), one
+for each member. Floating-point values of x.npy are taken as they are, integers, images and datasets are normalised.
 )";
 
 /// What is said of some samples: labels (n) and mean probabilities (n, classes).
@@ -46,22 +50,14 @@ void append(Prediction& all, const vote::Ballots& ballots, vote::Rule rule) {
   }
 }
 
-// Samples begin .. end - 1 of all sources one after the other, in pieces that bound the memory.
-Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
-                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule) {
+// Calls action(samples) for samples begin .. end - 1 of all sources one after the other, in pieces that bound
+// the memory.
+void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
+                const std::function<void(std::span<const float>)>& action) {
   constexpr std::int64_t kPiece = 4096;
   std::vector<float> samples;
-  Prediction result;
   const auto flush = [&] {
-    const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
-    std::vector<float> ballots;
-    for (const run::Member& member : models.members) {
-      evaluator.load(member.parameters);
-      const std::vector<float> rows = evaluator.predict(samples);
-      ballots.insert(ballots.end(), rows.begin(), rows.end());
-    }
-    const auto members = static_cast<std::int64_t>(models.members.size());
-    if (count > 0) append(result, {ballots, members, count, evaluator.classes()}, rule);
+    if (!samples.empty()) action(samples);
     samples.clear();
   };
   std::int64_t start = 0;  // of a source, counted over all
@@ -82,21 +78,48 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
     start += source.count;
   }
   flush();
+}
+
+Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
+                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule) {
+  Prediction result;
+  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+    const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
+    std::vector<float> ballots;
+    for (const run::Member& member : models.members) {
+      evaluator.load(member.parameters);
+      const std::vector<float> rows = evaluator.predict(samples);
+      ballots.insert(ballots.end(), rows.begin(), rows.end());
+    }
+    const auto members = static_cast<std::int64_t>(models.members.size());
+    append(result, {ballots, members, count, evaluator.classes()}, rule);
+  });
   return result;
 }
 
-// The ranks' predictions one after the other, at rank 0. Collective.
-Prediction gather(const Prediction& mine, const mpi::Communicator& world) {
-  Prediction all;
-  const auto join = [&](auto& to, const auto& from) {
-    using Element = typename std::decay_t<decltype(to)>::value_type;
-    for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(from)))) {
-      const auto* values = reinterpret_cast<const Element*>(bytes.data());
-      to.insert(to.end(), values, values + bytes.size() / sizeof(Element));
+// What the network itself gives, member by member: (n, ...) each.
+std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sources, std::int64_t begin,
+                                          std::int64_t end, engine::Evaluator& evaluator,
+                                          const run::ModelSet& models) {
+  std::vector<std::vector<float>> outputs(models.members.size());
+  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+    for (std::size_t m = 0; m < outputs.size(); ++m) {
+      evaluator.load(models.members[m].parameters);
+      const std::vector<float> rows = evaluator.raw(samples);
+      outputs[m].insert(outputs[m].end(), rows.begin(), rows.end());
     }
-  };
-  join(all.labels, mine.labels);
-  join(all.probabilities, mine.probabilities);
+  });
+  return outputs;
+}
+
+// The ranks' values one after the other, at rank 0. Collective.
+template <class T>
+std::vector<T> gather(const std::vector<T>& mine, const mpi::Communicator& world) {
+  std::vector<T> all;
+  for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(mine)))) {
+    const auto* values = reinterpret_cast<const T*>(bytes.data());
+    all.insert(all.end(), values, values + bytes.size() / sizeof(T));
+  }
   return all;
 }
 
@@ -142,6 +165,23 @@ void write_npy(const std::filesystem::path& file, const Prediction& prediction, 
   });
 }
 
+// The outputs of all ranks in one file: (N, ...) of a model, (M, N, ...) of an ensemble. Collective.
+void write_raw(const std::filesystem::path& file, const std::vector<std::vector<float>>& mine,
+               std::int64_t count, const Shape& output, bool ensemble, const mpi::Communicator& world) {
+  std::vector<float> values;
+  for (const std::vector<float>& member : mine) {
+    const std::vector<float> all = gather(member, world);
+    values.insert(values.end(), all.begin(), all.end());
+  }
+  if (!world.root()) return;
+  std::vector<std::int64_t> extents{count};
+  if (ensemble) extents.insert(extents.begin(), static_cast<std::int64_t>(mine.size()));
+  extents.insert(extents.end(), output.extents().begin(), output.extents().end());
+  run::replace_file(file, [&](const std::filesystem::path& temporary) {
+    data_prep::write_npy(temporary, Shape(extents), values);
+  });
+}
+
 }  // namespace
 
 void add_predict(CLI::App& parser, PredictOptions& options) {
@@ -153,8 +193,20 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
       ->type_name("INPUT");
   parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")
       ->type_name("FILE");
-  parser.add_option("--split", options.split, "The split of datasets")->capture_default_str();
-  parser.add_option("--rule", options.rule, "The voting rule of an ensemble (default: that of the run)");
+  parser.add_option("--split", options.samples.split, "The split of datasets")->capture_default_str();
+  CLI::Option* rule =
+      parser.add_option("--rule", options.rule, "The voting rule of an ensemble (default: that of the run)");
+  parser
+      .add_flag("--raw", options.samples.raw,
+                "The network's own output, as .npy; float input is taken as it is")
+      ->excludes(rule);
+  static const std::map<std::string, BatchLayout> kLayouts{{"nhwc", BatchLayout::kNhwc},
+                                                           {"nchw", BatchLayout::kNchw}};
+  parser
+      .add_option("--layout", options.samples.layout,
+                  "The axes of .npy batches (default: as their shape says)")
+      ->transform(CLI::CheckedTransformer(kLayouts).description(""))
+      ->type_name("nhwc|nchw");
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -167,6 +219,9 @@ int predict(const PredictOptions& options) {
   if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
     throw Error(fmt::format("{}: predictions are written as .csv or .npy", options.output));
   }
+  if (options.samples.raw && extension != ".npy") {
+    throw Error("--raw writes an array", "give it a place: --output FILE.npy");
+  }
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = run::survey(world);
@@ -176,7 +231,7 @@ int predict(const PredictOptions& options) {
   std::vector<SampleSource> sources;
   std::int64_t count = 0;
   for (const std::string& input : options.inputs) {
-    sources.push_back(samples_from(input, options.split, models.description));
+    sources.push_back(samples_from(input, options.samples, models.description));
     count += sources.back().count;
   }
 
@@ -186,7 +241,13 @@ int predict(const PredictOptions& options) {
                                                          .classes = models.description.classes()});
   const std::int64_t begin = count * world.rank() / world.size();
   const std::int64_t end = count * (world.rank() + 1) / world.size();
-  const Prediction all = gather(predict_range(sources, begin, end, evaluator, models, rule), world);
+  if (options.samples.raw) {
+    write_raw(options.output, raw_range(sources, begin, end, evaluator, models), count,
+              evaluator.output_shape(), models.ensemble, world);
+    return EXIT_SUCCESS;
+  }
+  const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule);
+  const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};
   if (!world.root()) return EXIT_SUCCESS;
 
   // 3. Write it.

@@ -3,20 +3,23 @@
 #include <string>
 #include <vector>
 
+#include "samples_from.hpp"
+
 namespace convoke::app {
 
 struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output;  ///< empty: CSV on standard output
-  std::string split = "test";
+  SampleOptions samples;
   std::string rule;  ///< empty: that of the run
   int threads = 0;   ///< per rank; 0: auto
 };
 
 void add_predict(CLI::App& parser, PredictOptions& options);
 
-/// Labels pictures, a NumPy batch or a dataset with a model or an ensemble.
+/// Labels pictures, a NumPy batch or a dataset with a model or an ensemble; with --raw, writes the network's
+/// own output.
 int predict(const PredictOptions& options);
 
 }  // namespace convoke::app

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kNpyHint =
     "a batch is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples "
-    "(0..255)";
+    "(0..255); --layout nhwc or nchw says which";
 
 // (n, H, W, C) or (n, C, H, W) values v -> (n, C, H, W) inputs v * scale + shift.
 template <class T>
@@ -38,26 +38,64 @@ std::vector<float> normalise(std::span<const T> values, const Shape& sample, boo
   return inputs;
 }
 
-SampleSource from_npy(const std::string& file, const run::ModelDescription& model) {
+Shape with_samples(std::int64_t count, const std::vector<std::int64_t>& sample) {
+  std::vector<std::int64_t> extents{count};
+  extents.insert(extents.end(), sample.begin(), sample.end());
+  return Shape(std::move(extents));
+}
+
+/// Do the samples of `batch` have their channels last? Throws Error if they do not fit the model.
+bool channels_last(const std::string& file, const Shape& batch, const Shape& sample, BatchLayout layout) {
+  const std::vector<std::int64_t>& extents = batch.extents();
+  const Shape one(std::vector<std::int64_t>(extents.begin() + (extents.empty() ? 0 : 1), extents.end()));
+  const bool image = sample.rank() == 3;
+  const Shape last = image ? Shape{sample[1], sample[2], sample[0]} : sample;
+  const bool plain = image && sample[0] == 1 && one == Shape{sample[1], sample[2]};
+  const bool fits_last = image && (one == last || plain);
+  const bool fits_first = one == sample || plain;
+  if (layout != BatchLayout::kNchw && fits_last) return true;
+  if (!extents.empty() && (!image || layout != BatchLayout::kNhwc) && fits_first) return false;
+  if (!image || layout == BatchLayout::kAny) {
+    throw Error(fmt::format("{}: has shape {}, but the model takes samples of shape {}", file,
+                            batch.to_string(), sample.to_string()),
+                image ? kNpyHint : "a batch has one axis more, of the samples, in front");
+  }
+  const bool wanted_last = layout == BatchLayout::kNhwc;
+  throw Error(
+      fmt::format("{}: has shape {}, but with --layout {} the model takes {}", file, batch.to_string(),
+                  wanted_last ? "nhwc" : "nchw",
+                  with_samples(extents.empty() ? 1 : extents.front(), (wanted_last ? last : sample).extents())
+                      .to_string()),
+      kNpyHint);
+}
+
+SampleSource from_npy(const std::string& file, const SampleOptions& options,
+                      const run::ModelDescription& model) {
   auto array = std::make_shared<const data_prep::NpyArray>(data_prep::read_npy(file));
   const Shape sample = model.graph.input_shape();
-  const std::vector<std::int64_t>& extents = array->shape.extents();
-  const Shape one(std::vector<std::int64_t>(extents.begin() + (extents.empty() ? 0 : 1), extents.end()));
-  const bool last =
-      one == Shape{sample[1], sample[2], sample[0]} || (sample[0] == 1 && one == Shape{sample[1], sample[2]});
-  if (!last && one != sample) {
-    throw Error(fmt::format("{}: has shape {}, but the model takes samples of shape {}", file,
-                            array->shape.to_string(), sample.to_string()),
-                kNpyHint);
+  const bool last = channels_last(file, array->shape, sample, options.layout);
+  const bool floating = std::holds_alternative<std::vector<float>>(array->values) ||
+                        std::holds_alternative<std::vector<double>>(array->values);
+  data::Normalization normalization = model.normalization;
+  if (options.raw && floating) {
+    const auto channels = static_cast<std::size_t>(sample[0]);
+    normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
+  } else if (sample.rank() != 3) {
+    throw Error(
+        fmt::format("{}: holds integers, but the model takes samples of shape {}; only images are normalised",
+                    file, sample.to_string()),
+        "give float32 values, as the network takes them");
   }
-  return {file, extents.front(),
-          [=, normalization = model.normalization](std::int64_t first, std::int64_t n) {
+  // What is no image passes for one: (L, F) for (L, F, 1), (F) for (F, 1, 1).
+  std::vector<std::int64_t> axes = sample.extents();
+  axes.resize(3, 1);
+  return {file, array->shape.extents().front(), [=, image = Shape(axes)](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
             return std::visit(
                 [&](const auto& values) {
                   return normalise(std::span(values).subspan(static_cast<std::size_t>(first) * size,
                                                              static_cast<std::size_t>(n) * size),
-                                   sample, last, normalization);
+                                   image, last, normalization);
                 },
                 array->values);
           }};
@@ -97,14 +135,19 @@ bool ends_with(const std::string& name, std::string_view ending) {
 
 }  // namespace
 
-SampleSource samples_from(const std::string& input, const std::string& split,
+SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model) {
-  if (model.graph.input_shape().rank() != 3) {
-    throw Error(fmt::format("the model takes samples of shape {}; only images can be predicted so far",
-                            model.graph.input_shape().to_string()));
+  const bool npy = ends_with(input, ".npy");
+  if (model.graph.input_shape().type == nn::ValueType::kToken) {
+    throw Error("the model takes tokens; only numbers can be predicted so far");
   }
-  if (ends_with(input, ".npy")) return from_npy(input, model);
-  if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, split, model);
+  if (model.graph.input_shape().rank() != 3 && !(options.raw && npy)) {
+    throw Error(fmt::format("the model takes samples of shape {}; only images can be predicted so far",
+                            model.graph.input_shape().to_string()),
+                "convoke predict --raw takes .npy batches of any shape");
+  }
+  if (npy) return from_npy(input, options, model);
+  if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
   return from_image(input, model);
 }
 

@@ -16,11 +16,20 @@ struct SampleSource {
   std::function<std::vector<float>(std::int64_t first, std::int64_t n)> load;
 };
 
-/// An image file (decoded to the model's channels and resized to its height and width), a .npy batch of uint8
-/// or floating-point samples in units of the stored ones (0..255): (N, H, W, C), (N, C, H, W) or, with one
-/// channel, (N, H, W); or `split` of a dataset (.h5). Throws Error naming the file where it does not fit the
-/// model.
-SampleSource samples_from(const std::string& input, const std::string& split,
+/// How the axes of a .npy batch of images stand; kAny: as its shape says, channels last where both fit.
+enum class BatchLayout { kAny, kNhwc, kNchw };
+
+struct SampleOptions {
+  std::string split = "test";  ///< of datasets
+  BatchLayout layout = BatchLayout::kAny;
+  bool raw = false;  ///< floating-point values of .npy batches are taken as they are, not normalised
+};
+
+/// An image file (decoded to the model's channels and resized to its height and width), a .npy batch of
+/// integers or floating-point samples in units of the stored ones (0..255): (N, H, W, C), (N, C, H, W) or,
+/// with one channel, (N, H, W); or a split of a dataset (.h5). With `raw`, a .npy batch may be of any shape
+/// that the model takes. Throws Error naming the file where it does not fit the model.
+SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model);
 
 }  // namespace convoke::app

@@ -54,7 +54,9 @@ DatasetInfo read_info(const hdf5::File& file) {
   DatasetInfo info;
   info.classes = file.attribute<std::int64_t>(format::kClasses);
   expect(info.classes >= 2, file, fmt::format("has {} classes; at least 2 are needed", info.classes));
-  info.class_names = file.attribute<std::vector<std::string>>(format::kClassNames);
+  if (file.has_attribute(format::kClassNames)) {
+    info.class_names = file.attribute<std::vector<std::string>>(format::kClassNames);
+  }
   expect(info.class_names.empty() || static_cast<std::int64_t>(info.class_names.size()) == info.classes, file,
          fmt::format("has {} class names for {} classes", info.class_names.size(), info.classes));
   info.channel_mean = file.attribute<std::vector<double>>(format::kChannelMean);

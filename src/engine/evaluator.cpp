@@ -59,13 +59,15 @@ EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t cla
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),
+      output_(graph.output_shape()),
       options_(std::move(options)),
       outputs_(graph.output_shape().elements()),
       chunk_(options_.chunk > 0 ? options_.chunk : choose_chunk(graph)),
       activated_(graph.nodes().back().layer != nullptr &&
                  graph.nodes().back().layer->type() == options_.loss->activation()),
-      layout_(std::make_shared<nn::ParameterLayout>(graph, chunk_, options_.convolution, options_.precision)),
-      arena_(layout_->size()),
+      layout_(std::make_shared<nn::ParameterLayout>(graph, chunk_, options_.convolution, options_.precision,
+                                                    graph.output_shape().rank() == 1)),
+      arena_(std::max<std::size_t>(layout_->size(), 1)),
       working_(std::make_unique<nn::WorkingWeights>(layout_, arena_.data())) {
   if (options_.classes == 0) options_.classes = outputs_;
   nn::single_threaded();  // primitives are made for as many threads as their maker may use
@@ -93,17 +95,25 @@ std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span
   });
 }
 
-std::vector<float> Evaluator::outputs(std::span<const float> samples) {
+Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
   const auto size = static_cast<std::size_t>(input_.elements());
-  return run(samples.size() / size, [&](nn::Network& network, std::size_t first, std::size_t count) {
+  return [=](nn::Network& network, std::size_t first, std::size_t count) {
     const std::span<const float> taken = samples.subspan(first * size, count * size);
     std::copy(taken.begin(), taken.end(), network.input().begin());
-  });
+  };
+}
+
+std::vector<float> Evaluator::outputs(std::span<const float> samples) {
+  return run(samples.size() / static_cast<std::size_t>(input_.elements()), fill_from(samples));
+}
+
+std::vector<float> Evaluator::raw(std::span<const float> samples) {
+  return run(samples.size() / static_cast<std::size_t>(input_.elements()), fill_from(samples), false);
 }
 
 // Workers take chunks as they come free; the last chunk is filled up with whatever the input held before, and
 // what comes of that is left out.
-std::vector<float> Evaluator::run(std::size_t count, const Fill& fill) {
+std::vector<float> Evaluator::run(std::size_t count, const Fill& fill, bool activate) {
   const auto outputs = static_cast<std::size_t>(outputs_);
   const auto chunk = static_cast<std::size_t>(chunk_);
   std::vector<float> result(count * outputs);
@@ -117,7 +127,7 @@ std::vector<float> Evaluator::run(std::size_t count, const Fill& fill) {
       network.forward();
       const std::span<float> rows = std::span(result).subspan(first * outputs, n * outputs);
       std::copy_n(network.output().begin(), rows.size(), rows.begin());
-      if (!activated_) nn::apply_activation(*options_.loss, rows, outputs_);
+      if (activate && !activated_) nn::apply_activation(*options_.loss, rows, outputs_);
     }
   });
   return result;

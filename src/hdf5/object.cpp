@@ -93,8 +93,9 @@ void read_values(const Stored& stored, std::vector<double>& values) {
 }
 
 void read_values(const Stored& stored, std::vector<std::string>& values) {
-  if (stored.kind != H5T_STRING) stored.wrong_kind("text");
   values.resize(stored.count);
+  if (values.empty()) return;  // of any kind: NumPy takes an empty list for one of numbers
+  if (stored.kind != H5T_STRING) stored.wrong_kind("text");
   if (H5Tis_variable_str(stored.type.get()) > 0) {
     std::vector<char*> texts(stored.count, nullptr);  // each allocated by HDF5
     stored.read(stored.type.get(), static_cast<void*>(texts.data()));

@@ -1,5 +1,6 @@
 #include "convoke/mpi/session.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -54,6 +55,38 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
+int say_nothing(const char*, const char*, bool, ...) { return 0; }
+
+/// MPI_Abort of Open MPI has a banner of eight lines printed after our message, and no setting of the process
+/// that aborts leaves it out. All its banners are printed through one pointer, though; where it is not found,
+/// the banner appears.
+void silence_banners() {
+  using ShowHelp = int (*)(const char*, const char*, bool, ...);
+  if (void* pointer = dlsym(RTLD_DEFAULT, "opal_show_help"); pointer != nullptr) {
+    *static_cast<ShowHelp*>(pointer) = say_nothing;
+  }
+}
+
+/// The rank that the mpirun of Open MPI has given this process; -1: it was not started by it, or is of
+/// another MPI.
+int rank_of_open_mpi() {
+#ifdef OPEN_MPI
+  if (const char* rank = std::getenv("OMPI_COMM_WORLD_RANK"); rank != nullptr) return std::atoi(rank);
+#endif
+  return -1;
+}
+
+/// Outside MPI: what goes wrong there goes wrong on every rank. Rank 0 speaks first; its launcher then ends
+/// the others, and one that is still there after this has something of its own to say.
+void let_rank_0_speak_first() {
+  for (const char* variable : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* rank = std::getenv(variable);
+    if (rank == nullptr) continue;
+    if (std::atoi(rank) > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    return;
+  }
+}
+
 }  // namespace
 
 Session::Session()
@@ -72,20 +105,38 @@ Session::~Session() {
 // be left behind, works under every launcher and across nodes, and the worst that can happen (rank 0 is that
 // late) is a message printed twice. If only one rank fails, its message comes after the sleep, at most a
 // second late.
+//
+// Who has the last word? mpirun follows a rank that ends with an error by two banners of its own, unless it
+// was told by MPI_Abort. So an error before MPI is up still brings it up under mpirun: every other rank comes
+// there too, with the same error or with its work. A process that no mpirun has started ends by itself.
 void Session::abort(const std::exception& error, int code) {
-  if (!running()) {
+  const int launched_as = rank_of_open_mpi();
+  const bool early = !running();
+  if (early && launched_as < 0) {
+    let_rank_0_speak_first();
     print(report(error, ""));
     std::_Exit(code);
   }
+  const bool told = early && launched_as == 0;
+  if (told) print(report(error, ""));
+  if (early) {
+    double seconds = 0;
+    start(seconds);
+  }
   int rank = 0;
+  int size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (rank > 0) {
     std::signal(SIGTERM,
                 SIG_DFL);  // the launcher's first attempt to end us must not be taken for a request to save
     std::this_thread::sleep_for(std::chrono::milliseconds(500 + 50 * std::min(rank, 10)));
   }
-  print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
-  MPI_Abort(MPI_COMM_WORLD, code);
+  if (!told) print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
+  if (size > 1 || launched_as >= 0) {
+    silence_banners();
+    MPI_Abort(MPI_COMM_WORLD, code);
+  }
   std::_Exit(code);
 }
 

@@ -48,6 +48,10 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
     });
     name = fmt::format("{}_{}", layer->type(), same + 1);
   }
+  if (name.find('/') != std::string::npos) {
+    throw Error(fmt::format("a node cannot be called \"{}\": files take a slash for a group", name),
+                "use a dot");
+  }
   if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; })) {
     throw Error(fmt::format("two nodes are called \"{}\"", name), "give one of them another name");
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "convoke/core/error.hpp"
@@ -66,14 +67,22 @@ struct Wiring {
   std::vector<std::string> inputs;
 };
 
+/// Names are flat, since files store parameters by them and HDF5 takes a slash for a group. Recipes may have
+/// slashes in names, and the graphs of files written by 0.1 do.
+std::string flat(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
+}
+
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = first.require_string("layer");
   const Entry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
   SettingsReader read(settings, fmt::format("layer \"{}\"", wiring.layer));
   read.has("layer");
-  wiring.name = read.get("name", "");
+  wiring.name = flat(read.get("name", ""));
   wiring.inputs = read.get("inputs", std::vector<std::string>{});
+  std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
   if (takes_activation(wiring.layer)) wiring.activation = read.get("activation", "");
   if (!wiring.activation.empty()) find_in(kActivations, wiring.activation, "activation", settings.where());
   LayerPtr layer = entry.make(read);
@@ -104,7 +113,7 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
       const bool activated = !wiring.activation.empty() && wiring.activation != "linear";
       // With an activation, the name is that of the result, so that `inputs` means what it says.
       const std::string own =
-          activated && !wiring.name.empty() ? wiring.name + "/" + wiring.layer : wiring.name;
+          activated && !wiring.name.empty() ? wiring.name + "." + wiring.layer : wiring.name;
       const std::size_t node = graph.add(layer, from, own);
       if (activated) {
         Settings short_form{{"layer", wiring.activation}};

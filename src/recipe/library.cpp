@@ -16,26 +16,36 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "recipe.toml";
 
-// Folders with a folder per recipe: of an installation, of the source tree (the binary is in build/<preset>),
-// and the user's own.
+bool is_file(const fs::path& path) {
+  std::error_code unreadable;
+  return fs::is_regular_file(path, unreadable);
+}
+
+// Those that come with Convoke, and the user's own.
 std::vector<fs::path> libraries() {
   std::vector<fs::path> folders;
   std::error_code unknown;
   if (const fs::path binary = fs::read_symlink("/proc/self/exe", unknown); !unknown) {
-    folders.push_back(binary.parent_path().parent_path() / "share/convoke/recipes");
-    folders.push_back(binary.parent_path().parent_path().parent_path() / "apps/recipes");
+    if (const fs::path beside = recipes_beside(binary); !beside.empty()) folders.push_back(beside);
   }
   if (const char* own = std::getenv("CONVOKE_RECIPES"); own != nullptr && *own != '\0')
     folders.emplace_back(own);
   return folders;
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code unreadable;
-  return fs::is_regular_file(path, unreadable);
-}
-
 }  // namespace
+
+// An installation has them in share of its prefix. A build folder has a link at the same place, wherever it
+// is (apps/CMakeLists.txt); in a folder of the source tree they are found without it.
+fs::path recipes_beside(const fs::path& binary) {
+  std::error_code missing;
+  for (fs::path folder = binary.parent_path();; folder = folder.parent_path()) {
+    for (const char* place : {"share/convoke/recipes", "apps/recipes"}) {
+      if (fs::is_directory(folder / place, missing)) return folder / place;
+    }
+    if (folder == folder.parent_path()) return {};
+  }
+}
 
 fs::path find_recipe(const std::string& recipe) {
   std::error_code unreadable;

@@ -145,7 +145,7 @@ ModelSet load_models(const std::filesystem::path& file_or_run) {
   if (format != "model" && format != "ensemble") {
     throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format));
   }
-  ModelSet models{.description = read_description(file), .members = {}};
+  ModelSet models{.description = read_description(file), .members = {}, .ensemble = format == "ensemble"};
   const std::vector<engine::CanonicalParameter> parameters =
       engine::canonical_parameters(models.description.graph);
   if (format == "model") {

@@ -1,23 +1,23 @@
 #include "convoke/run/phases.hpp"
 
+#include <array>
 #include <fstream>
 #include <string>
 
 namespace convoke::run {
 
-Phases Phases::slowest(const mpi::Communicator& world) const {
-  // compute() of the slowest rank: not the difference of two maxima, which may be of different ranks.
-  double values[] = {load, compute(), exposed_communication, checkpoint, evaluation, gather, first_step};
-  world.max(values);
-  Phases result = *this;
-  result.load = values[0];
-  result.steps = values[1] + values[2];
-  result.exposed_communication = values[2];
-  result.checkpoint = values[3];
-  result.evaluation = values[4];
-  result.gather = values[5];
-  result.first_step = values[6];
-  return result;
+PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world) {
+  const std::array<double, 8> values{
+      mine.load,       mine.steps,      mine.compute(), mine.exposed_communication,
+      mine.checkpoint, mine.evaluation, mine.gather,    mine.first_step};
+  std::array<double, 8> max = values;
+  std::array<double, 8> sum = values;
+  std::array<double, 8> min = values;
+  world.max(max);
+  world.sum(sum);
+  world.min(min);
+  const auto spread = [&](std::size_t i) { return Spread{max[i], sum[i] / world.size(), min[i]}; };
+  return {spread(0), spread(1), spread(2), spread(3), spread(4), spread(5), spread(6), spread(7)};
 }
 
 std::uint64_t peak_resident_bytes() {

@@ -10,9 +10,24 @@
 namespace convoke::train {
 namespace {
 
+// Over the time of the slowest rank within training steps: never more than the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
-  const double seconds = cost.phases.steps;
+  const double seconds = cost.phases.steps.max;
   return seconds > 0 ? static_cast<double>(verdict.samples_processed()) / seconds : 0;
+}
+
+Settings to_settings(const run::Spread& spread) {
+  return {{"max", spread.max}, {"mean", spread.mean}, {"min", spread.min}};
+}
+
+Settings to_settings(const run::PhaseSpreads& phases) {
+  return {{"load", to_settings(phases.load)},
+          {"steps", to_settings(phases.steps)},
+          {"compute", to_settings(phases.compute)},
+          {"exposed_communication", to_settings(phases.exposed_communication)},
+          {"evaluation", to_settings(phases.evaluation)},
+          {"gather", to_settings(phases.gather)},
+          {"checkpoint", to_settings(phases.checkpoint)}};
 }
 
 double mean_validation_accuracy(const Verdict& verdict) {
@@ -53,7 +68,7 @@ Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases,
           .threads = static_cast<int>(largest[1]),
           .cores = static_cast<int>(cores),
           .makespan_seconds = largest[0],
-          .phases = phases.slowest(world),
+          .phases = run::spread_over_ranks(phases, world),
           .peak_resident_bytes = static_cast<std::uint64_t>(largest[2])};
 }
 
@@ -96,13 +111,8 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"lane", job.engine.lane},
                   {"parameters", job.model.graph.trainable_count()},
                   {"makespan_seconds", cost.makespan_seconds},
-                  {"phases", Settings{{"load", cost.phases.load},
-                                      {"compute", cost.phases.compute()},
-                                      {"exposed_communication", cost.phases.exposed_communication},
-                                      {"evaluation", cost.phases.evaluation},
-                                      {"gather", cost.phases.gather},
-                                      {"checkpoint", cost.phases.checkpoint}}},
-                  {"seconds_to_first_step", cost.phases.first_step},
+                  {"phases", to_settings(cost.phases)},
+                  {"seconds_to_first_step", cost.phases.first_step.max},
                   {"images_per_second", images_per_second(verdict, cost)},
                   {"core_seconds", cost.core_seconds()},
                   {"peak_rss_mib", static_cast<double>(cost.peak_resident_bytes) / (1024.0 * 1024.0)},
@@ -139,20 +149,22 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 }
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
-  const run::Phases& phases = cost.phases;
+  const run::PhaseSpreads& phases = cost.phases;
   std::string text = fmt::format(
       "{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name,
       job.ensemble ? fmt::format("ensemble of {}", job.members) : std::string("one synchronous model"),
       cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
       job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(
-      "  makespan      {:.2f} s   (load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
+      "  makespan      {:.2f} s   ({}load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
       "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",
-      cost.makespan_seconds, phases.load, phases.compute(), phases.exposed_communication, phases.evaluation,
-      phases.gather, phases.checkpoint);
-  text += fmt::format("  training      {} images/s over {} images\n",
-                      format_count(std::llround(images_per_second(verdict, cost))),
-                      format_count(verdict.samples_processed()));
+      cost.makespan_seconds, cost.ranks == 1 ? "" : "mean of a rank: ", phases.load.mean, phases.compute.mean,
+      phases.exposed_communication.mean, phases.evaluation.mean, phases.gather.mean, phases.checkpoint.mean);
+  text += fmt::format(
+      "  training      {} images/s: {} images in {:.2f} s{}\n",
+      format_count(std::llround(images_per_second(verdict, cost))), format_count(verdict.samples_processed()),
+      phases.steps.max,
+      cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds, peak memory {} per rank\n", cost.core_seconds(),
                       format_bytes(cost.peak_resident_bytes));
   text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));

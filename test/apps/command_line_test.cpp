@@ -1,8 +1,10 @@
 // What the real binary says and how it ends.
+#include <filesystem>
 #include <string>
 
 #include "support/catch.hpp"
 #include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -77,10 +79,33 @@ TEST_CASE("summary shows the network and what a step runs") {
   CHECK(toml.says("\nbatch = 128\n"));
 }
 
+TEST_CASE("on Intel, auto runs the 93k CNN as direct and the 905k CNN as winograd") {
+  const auto plan = [](const std::string& recipe, const std::string& choice) {
+    const Outcome outcome = convoke("summary " + recipe + " --plan --set train.convolution=" + choice,
+                                    std::string(kWithoutMpi) + " CONVOKE_PROCESSOR=intel");
+    CHECK(outcome.says("processor kind intel"));
+    return outcome.text;
+  };
+  CHECK(plan("mnist-ensemble", "auto") == plan("mnist-ensemble", "direct"));
+  CHECK(plan("mnist-ddp", "auto") == plan("mnist-ddp", "winograd"));
+}
+
+TEST_CASE("a build folder has the recipes, wherever it is") {
+  const TemporaryFolder folder;
+  const std::string built = std::filesystem::path(binary()).parent_path().string();
+  const std::string place = folder.path().string();
+  REQUIRE(shell("cp -a " + binary() + " " + built + "/share " + place).code == 0);
+  const Outcome outcome = shell("cd / && CONVOKE_RECIPES= " + place + "/convoke summary mnist-ensemble");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("parameters: 93,322"));
+}
+
 TEST_CASE("info shows versions and where every rank runs, once") {
   const Outcome alone = convoke("info");
   CHECK(alone.code == 0);
-  for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
+  for (const char* what :
+       {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host", "(kind: "}) {
     CAPTURE(what, alone.text);
     CHECK(alone.says(what));
   }
@@ -102,4 +127,26 @@ TEST_CASE("an error that all ranks have is printed once") {
   CAPTURE(usage.text);
   CHECK(usage.code == 2);
   CHECK(usage.times("--no-such-option") == 1);
+}
+
+TEST_CASE("an error message is the last that is seen: no banner of MPI follows it") {
+  for (const int ranks : {0, 1, 3}) {
+    CAPTURE(ranks);
+    const std::string before = ranks == 0 ? "" : mpirun(ranks);
+    const Outcome usage = convoke("trian", before);
+    CAPTURE(usage.text);
+    CHECK(usage.code == 2);
+    CHECK(usage.text.starts_with("error: unknown command \"trian\""));
+    CHECK(usage.times("\n") == 2);
+    const Outcome recipe = convoke("train nonsense", before);  // before MPI is up
+    CAPTURE(recipe.text);
+    CHECK(recipe.code == 1);
+    CHECK(recipe.text.starts_with("error: unknown recipe \"nonsense\""));
+    CHECK(recipe.times("\n") == 2);
+    const Outcome model = convoke("evaluate nonsense.h5", before);  // while it is
+    CAPTURE(model.text);
+    CHECK(model.code == 1);
+    CHECK(model.times("error: nonsense.h5: no such file\n") == 1);
+    CHECK(model.times("\n") == 1);
+  }
 }

@@ -29,6 +29,7 @@ struct Parts {
   std::int64_t labels = 10;
   std::int32_t last_label = 2;
   int deflate = 0;
+  bool names_of_numpy = false;  ///< an empty list, which NumPy takes for one of numbers
 };
 
 void write_parts(const std::filesystem::path& path, const Parts& parts) {
@@ -37,6 +38,7 @@ void write_parts(const std::filesystem::path& path, const Parts& parts) {
   file.set_attribute("format_version", parts.version);
   file.set_attribute("classes", parts.classes);
   file.set_attribute("class_names", parts.class_names);
+  if (parts.names_of_numpy) file.set_attribute("class_names", std::vector<double>{});
   file.set_attribute("channel_mean", parts.mean);
   file.set_attribute("channel_std", std::vector<double>{1.0});
   file.set_attribute("provenance", "");
@@ -150,6 +152,25 @@ TEST_CASE("memory may be the caller's, filled by its owner alone") {
   CHECK(published == 2);
   CHECK(copy(other.split("test").labels) == example_split(4, 1).labels);
   CHECK(other.split("train").samples.data() == mine.split("train").samples.data());
+}
+
+TEST_CASE("a file that h5py has written after docs/formats.md is read, without class names") {
+  const Dataset dataset =
+      Dataset::open(std::filesystem::path(CONVOKE_TEST_FILES) / "foreign.h5", {"train", "test"});
+  CHECK(dataset.info().class_names.empty());
+  CHECK(dataset.info().classes == 3);
+  CHECK(dataset.info().sample_shape == Shape{2, 2, 3});
+  CHECK(dataset.info().channel_mean.size() == 2);
+  CHECK(dataset.info().provenance == "h5py");
+  CHECK(dataset.split("train").count() == 6);
+  for (std::size_t i = 0; i < 36; ++i) CHECK(dataset.split("test").samples[i] == i);
+  CHECK(copy(dataset.split("test").labels) == std::vector<std::int32_t>{0, 1, 2});
+
+  const TemporaryFolder folder;
+  for (const bool of_numpy : {false, true}) {
+    write_parts(folder / "x.h5", {.class_names = {}, .names_of_numpy = of_numpy});
+    CHECK(Dataset::open(folder / "x.h5", {"train"}).info().class_names.empty());
+  }
 }
 
 TEST_CASE("compressed datasets are read too") {

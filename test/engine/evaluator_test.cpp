@@ -95,3 +95,27 @@ TEST_CASE("the loss of a sample is -log p, with p at least 1e-7") {
   CHECK(fixed(std::nanf("")) == fixed(0.0F));
   CHECK(engine::loss_from_fixed(engine::fixed_loss(NAN)) == 0x1p20);
 }
+
+TEST_CASE("raw outputs are the network's own: logits, or values of any shape") {
+  const tiny::Pictures pictures(20);
+  std::vector<float> samples(20 * 64);
+  pictures.loader().load(pictures.ids(), samples, {});
+  {
+    Evaluator evaluator(tiny::graph(false), {.threads = 2, .chunk = 8});
+    evaluator.load(tiny::parameters(4));
+    CHECK(evaluator.output_shape() == Shape{4});
+    check_close(evaluator.raw(samples), one_by_one(tiny::graph(false), tiny::parameters(4), pictures));
+  }
+  // 2 x 2 means, by hand: (N, 1, 4, 4).
+  const nn::Graph graph = nn::build_graph(Shape{1, 8, 8}, {{{"layer", "average_pool"}, {"size", 2}}});
+  Evaluator evaluator(graph, {.threads = 2, .chunk = 8});
+  evaluator.load({});
+  CHECK(evaluator.output_shape() == Shape{1, 4, 4});
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < 20 * 16; ++i) {
+    const std::size_t corner = i / 4 * 16 + i % 4 * 2;  // two rows of 8 for each row of 4
+    expected.push_back((samples[corner] + samples[corner + 1] + samples[corner + 8] + samples[corner + 9]) /
+                       4);
+  }
+  check_close(evaluator.raw(samples), expected);
+}

@@ -31,6 +31,7 @@ endforeach()
 # The program starts from its new place, and the recipes are there.
 if(PROGRAM)
   run(${FOLDER}/prefix/bin/convoke --help)
+  run(${CMAKE_COMMAND} -E env --unset=CONVOKE_RECIPES ${FOLDER}/prefix/bin/convoke summary mnist-sync)
 endif()
 file(GLOB recipes ${FOLDER}/prefix/share/convoke/recipes/*/recipe.toml)
 if(NOT recipes)

@@ -1,5 +1,6 @@
 # Runs COMMAND, a job that fails, and checks that it ends within SECONDS, with the exit code CODE, and prints a line
-# that matches MESSAGE exactly once, followed by one that matches HINT. As ctest's own properties cannot count.
+# that matches MESSAGE exactly once, followed by one that matches HINT and by nothing else: no banner of MPI or its
+# launcher. As ctest's own properties cannot count.
 #   cmake -DCOMMAND="mpirun;..." -DCODE=3 -DMESSAGE=regex -DHINT=regex -DSECONDS=5 -P expect_abort.cmake
 string(TIMESTAMP begin %s)
 execute_process(COMMAND ${COMMAND} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 60)
@@ -13,6 +14,9 @@ list(LENGTH whole wholes)
 list(LENGTH errors errors)
 if(NOT wholes EQUAL 1 OR NOT errors EQUAL 1)
   message(FATAL_ERROR "expected once: ${MESSAGE} / ${HINT}\nfound ${wholes} of ${errors} errors:\n${all}")
+endif()
+if(NOT all MATCHES "(^|\n)${MESSAGE}\n${HINT}\n$")
+  message(FATAL_ERROR "the message is not the last that is seen:\n${all}")
 endif()
 if(NOT code STREQUAL CODE)
   message(FATAL_ERROR "expected exit code ${CODE}, got ${code}:\n${all}")

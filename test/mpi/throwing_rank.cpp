@@ -1,8 +1,10 @@
 // A program that fails as it is told: throwing_rank WHO HOW. WHO: the rank that throws, or "all". The others
 // wait in a barrier for ever. HOW: "inside" throws with shared memory and a session in scope, "outside" has
-// them both further out, "thread" aborts from a second thread while the first is inside MPI.
+// them both further out, "before" throws before there is a session, "thread" aborts from a second thread
+// while the first is inside MPI.
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -15,13 +17,17 @@ namespace {
 
 using namespace convoke;
 
+void throw_if_chosen(const char* who, int mine) {
+  int rank = -1;
+  std::from_chars(who, who + std::strlen(who), rank);
+  if (rank == mine || std::strcmp(who, "all") == 0)
+    throw Error("no space left on /scratch", "choose another --output");
+}
+
 void work(const mpi::Communicator& world, const char* who) {
   const mpi::Communicator node = world.split_node();
   const mpi::SharedMemory memory(node, 1000);
-  int rank = -1;
-  std::from_chars(who, who + std::strlen(who), rank);
-  if (rank == world.rank() || std::strcmp(who, "all") == 0)
-    throw Error("no space left on /scratch", "choose another --output");
+  throw_if_chosen(who, world.rank());
   world.barrier();
 }
 
@@ -31,6 +37,14 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   std::signal(SIGTERM, SIG_IGN);  // as a trainer does that wants to save first
   const bool inside = std::strcmp(argv[2], "inside") == 0;
+  if (std::strcmp(argv[2], "before") == 0) {
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    try {
+      throw_if_chosen(argv[1], rank == nullptr ? 0 : std::atoi(rank));
+    } catch (const std::exception& error) {
+      mpi::Session::abort(error, 3);
+    }
+  }
   std::optional<mpi::Session> outer;
   if (!inside) outer.emplace();
   try {

@@ -59,8 +59,8 @@ TEST_CASE("a graph from settings: names, wiring, activations as nodes of their o
   }
   CHECK(nodes ==
         "input\n"
-        "entry/conv2d:conv2d input\n"
-        "entry:relu entry/conv2d\n"
+        "entry.conv2d:conv2d input\n"
+        "entry:relu entry.conv2d\n"
         "conv2d_2:conv2d entry\n"
         "batch_norm_1:batch_norm conv2d_2\n"
         "add_1:add batch_norm_1 entry\n"
@@ -89,7 +89,7 @@ TEST_CASE("describe_graph and build_graph are inverse") {
   CHECK(again.summary() == graph.summary());
   // Every hyper-parameter is there, as it was given.
   CHECK(described[0] == Settings{{"layer", "conv2d"},
-                                 {"name", "entry/conv2d"},
+                                 {"name", "entry.conv2d"},
                                  {"inputs", list({"input"})},
                                  {"filters", 8},
                                  {"kernel", list({3, 5})},
@@ -116,6 +116,22 @@ TEST_CASE("every layer of the table makes a layer of its name") {
     REQUIRE(it != described.end());
     CHECK(make_layer(*it)->type() == name);
   }
+}
+
+TEST_CASE("names are flat: a slash in a name is a dot, also where it is named as an input") {
+  const Graph graph =
+      build_graph({4}, {{{"layer", "dense"}, {"units", 4}, {"name", "block/1"}, {"activation", "relu"}},
+                        {{"layer", "dense"}, {"units", 4}, {"name", "block/2"}},
+                        {{"layer", "add"}, {"inputs", list({"block/1", "block.2"})}}});
+  CHECK(graph.node(1).name == "block.1.dense");
+  CHECK(graph.node(2).name == "block.1");
+  CHECK(graph.node(3).name == "block.2");
+  CHECK(graph.node(4).inputs == std::vector<std::size_t>{2, 3});
+  CHECK(refusal({4}, {{{"layer", "relu"}, {"name", "a/b"}}, {{"layer", "relu"}, {"name", "a.b"}}}) ==
+        "recipe.toml:7: two nodes are called \"a.b\" | give one of them another name");
+  Graph own(Shape{4});
+  CHECK_THROWS_WITH(own.add(make_layer({{"layer", "relu"}}), {0}, "a/b"),
+                    "a node cannot be called \"a/b\": files take a slash for a group");
 }
 
 TEST_CASE("an activation \"linear\" is none") {

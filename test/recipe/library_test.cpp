@@ -16,6 +16,7 @@ using convoke::Error;
 using convoke::recipe::find_recipe;
 using convoke::recipe::Recipe;
 using convoke::recipe::recipe_names;
+using convoke::recipe::recipes_beside;
 using convoke::recipe::resolve_dataset;
 namespace fs = std::filesystem;
 
@@ -85,6 +86,25 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   CHECK(error_of((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kRecipe).string()).name == "other");
+}
+
+TEST_CASE("the recipes of a program are found from wherever it was built or installed") {
+  const Folder folder;
+  const auto recipes = [&](const char* place) {
+    return folder.write(fs::path(place) / "digits/recipe.toml", kRecipe).parent_path().parent_path();
+  };
+  CHECK(recipes_beside(folder.path / "elsewhere/convoke") == fs::path());
+  const fs::path source = recipes("source/apps/recipes");
+  CHECK(recipes_beside(folder.path / "source/build/dev/convoke") == source);
+  CHECK(recipes_beside(folder.path / "source/cmake-build/convoke") == source);
+  CHECK(recipes_beside(folder.path / "source/build/dev/test/recipe/recipe_test") == source);
+  const fs::path installed = recipes("prefix/share/convoke/recipes");
+  CHECK(recipes_beside(folder.path / "prefix/bin/convoke") == installed);
+  // As the build leaves it.
+  fs::create_directories(folder.path / "x/y/share/convoke");
+  fs::create_directory_symlink(source, folder.path / "x/y/share/convoke/recipes");
+  CHECK(recipes_beside(folder.path / "x/y/convoke") == folder.path / "x/y/share/convoke/recipes");
+  CHECK(recipes_beside(folder.path / "x/y/Debug/convoke") == folder.path / "x/y/share/convoke/recipes");
 }
 
 TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA and in the cache") {

@@ -4,6 +4,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/ensemble.hpp"
+#include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -344,4 +345,47 @@ TEST_CASE("ranks stop together at the same step") {
   session.world().max(std::span(&most, 1));
   CHECK(most == steps);
   CHECK(steps < 2e6);
+}
+
+TEST_CASE("no rate implies more time than the makespan, however the ranks share computing and waiting") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  // Every rank is within steps for 20 of 21 seconds; the first only computes, the last only waits.
+  Phases phases;
+  phases.load = 1 + world.rank();
+  phases.steps = 20 - 0.5 * world.rank();
+  phases.exposed_communication = world.size() == 1 ? 0 : phases.steps * world.rank() / (world.size() - 1);
+  const Cost cost = cost_of(21, 2, phases, world);
+  Verdict verdict;
+  verdict.rule = "majority";
+  verdict.members.resize(2);
+  for (TrainedMember& member : verdict.members) member.samples_processed = 120000;
+  verdict.voters = {0, 1};
+  verdict.test.samples = 1;
+  for (const std::string rule : {"majority", "mean"}) {
+    verdict.test.rules.push_back({rule, {metrics::ConfusionMatrix(4), metrics::ConfusionMatrix(4)}});
+  }
+  verdict.test.members = {{1, 0.5, 1.0}, {1, 0.5, 1.0}};
+  const Settings summary = train::summary(tiny::job(), verdict, cost);
+  const auto number = [](const Settings& table, const char* key) {
+    return std::get<double>(table.find(key)->data());
+  };
+  CHECK(240000 / number(summary, "images_per_second") <= number(summary, "makespan_seconds"));
+  CHECK(number(summary, "images_per_second") == Catch::Approx(240000 / 20.0));
+
+  const Settings& all = *summary.find("phases")->table();
+  double means = 0;
+  for (const auto& [name, value] : all.entries()) {
+    CAPTURE(name);
+    CHECK(number(*value.table(), "max") >= number(*value.table(), "mean"));
+    CHECK(number(*value.table(), "mean") >= number(*value.table(), "min"));
+    CHECK(number(*value.table(), "max") <= number(summary, "makespan_seconds"));
+    if (name == "compute" || name == "exposed_communication") means += number(*value.table(), "mean");
+  }
+  const Settings& steps = *all.find("steps")->table();
+  CHECK(means == Catch::Approx(number(steps, "mean")));
+  CHECK(number(steps, "min") == 20 - 0.5 * (world.size() - 1));
+  CHECK(number(*all.find("load")->table(), "max") == world.size());
+  CHECK(number(*all.find("compute")->table(), "max") == 20);
+  CHECK(contains(summary_text(tiny::job(), verdict, cost), "12,000 images/s: 240,000 images in 20.00 s"));
 }

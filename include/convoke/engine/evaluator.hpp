@@ -49,7 +49,11 @@ class Evaluator {
   /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised.
   std::vector<float> outputs(std::span<const float> samples);
 
-  /// Such outputs as class probabilities, (n, classes).
+  /// The network's own output, without that activation: (n, output_shape()...), row-major, of whatever shape
+  /// the last node has. `samples` as above.
+  std::vector<float> raw(std::span<const float> samples);
+
+  /// Outputs as class probabilities, (n, classes).
   std::vector<float> to_probabilities(std::vector<float> outputs) const;
   std::vector<float> predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
     return to_probabilities(outputs(loader, ids));
@@ -62,14 +66,17 @@ class Evaluator {
   std::size_t parameter_values() const { return canonical_values(parameters_); }
   std::int64_t classes() const { return options_.classes; }
   const Shape& input_shape() const { return input_; }
+  const Shape& output_shape() const { return output_; }
   std::int64_t chunk() const { return chunk_; }
 
  private:
   using Fill = std::function<void(nn::Network& network, std::size_t first, std::size_t count)>;
-  std::vector<float> run(std::size_t count, const Fill& fill);
+  Fill fill_from(std::span<const float> samples) const;
+  std::vector<float> run(std::size_t count, const Fill& fill, bool activate = true);
 
   std::vector<CanonicalParameter> parameters_;
   Shape input_;
+  Shape output_;
   EvaluatorOptions options_;
   std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;

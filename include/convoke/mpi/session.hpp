@@ -24,7 +24,9 @@ class Session {
 
   /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code`. The message of an error
   /// that all ranks have alike is printed once: rank 0 prints at once, the others only if they outlive a
-  /// short grace. Without MPI, prints and exits.
+  /// short grace. The message is the last that is seen: Open MPI's banner is left out, a process that no
+  /// mpirun has started ends by itself, and under Open MPI's mpirun an error before MPI_Init is told in the
+  /// same way.
   [[noreturn]] static void abort(const std::exception& error, int code = 1);
 
   static std::string library_version();  ///< "Open MPI v4.1.4"

@@ -26,7 +26,7 @@ class Graph {
   explicit Graph(ValueSpec input);
 
   /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error naming the node
-  /// and its input shapes if the layer does not fit, or if the name is taken.
+  /// and its input shapes if the layer does not fit, or if the name is taken or has a slash.
   std::size_t add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name = {});
 
   const std::vector<Node>& nodes() const { return nodes_; }

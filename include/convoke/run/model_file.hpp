@@ -39,6 +39,7 @@ struct Member {
 struct ModelSet {
   ModelDescription description;
   std::vector<Member> members;
+  bool ensemble = false;  ///< an ensemble's file, if only of one member
 };
 
 /// Writes model.h5, atomically. The file depends on nothing but its arguments: equal models are equal byte

@@ -29,8 +29,7 @@ class Timed {
   Stopwatch watch_;
 };
 
-/// Where the time of a run goes, in seconds: of this rank, or (after slowest()) of the slowest rank for each
-/// phase.
+/// Where the time of a run goes on this rank, in seconds.
 struct Phases {
   double load = 0;                   ///< opening the dataset and compiling what works on it
   double steps = 0;                  ///< within training steps
@@ -43,9 +42,21 @@ struct Phases {
   Stopwatch since_start;
 
   double compute() const { return steps - exposed_communication; }
-  /// The maximum of each over the ranks. Collective.
-  Phases slowest(const mpi::Communicator& world) const;
 };
+
+/// A time over the ranks, in seconds.
+struct Spread {
+  double max = 0, mean = 0, min = 0;
+};
+
+/// Phases over the ranks, each for itself: the largest compute() and the largest exposed_communication may be
+/// of different ranks, so only means may be added up.
+struct PhaseSpreads {
+  Spread load, steps, compute, exposed_communication, checkpoint, evaluation, gather, first_step;
+};
+
+/// The same on all ranks. Collective.
+PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);
 
 /// Largest resident set of this process so far, in bytes (VmHWM).
 std::uint64_t peak_resident_bytes();

@@ -9,13 +9,13 @@
 
 namespace convoke::train {
 
-/// What a run cost. Times are makespans: of the slowest rank.
+/// What a run cost.
 struct Cost {
   int ranks = 1;
   int threads = 1;                        ///< of each rank (the largest number, should they differ)
   int cores = 1;                          ///< worker threads of all ranks together
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
-  run::Phases phases;                     ///< slowest()
+  run::PhaseSpreads phases;               ///< over the ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
 
   double core_seconds() const { return makespan_seconds * cores; }

@@ -29,7 +29,7 @@ struct Geometry {
 /// `make(algorithm)` with Winograd where it is preferred and exists, else direct.
 template <class Make>
 auto choose(Pass pass, const Geometry& geometry, ConvolutionChoice choice, const Make& make) {
-  if (geometry.type == kFloat && prefers_winograd(pass, geometry.shape, choice)) {
+  if (geometry.type == kFloat && prefers_winograd(pass, geometry.shape, choice, processor_kind())) {
     try {
       return make(algorithm::convolution_winograd);
     } catch (const dnnl::error&) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::nn {
@@ -16,8 +17,10 @@ struct ConvolutionShape {
   bool three_by_three = false;  ///< 3 x 3, stride 1, no dilation, one group
 };
 
-/// Should this pass use Winograd F(4x4, 3x3)? A pure function of shape and choice, never of a timing, so that
-/// equal runs are equal. If the primitive does not exist (oneDNN 3.x, or no AVX-512) the caller takes direct.
-bool prefers_winograd(Pass pass, const ConvolutionShape& shape, ConvolutionChoice choice);
+/// Should this pass use Winograd F(4x4, 3x3)? A pure function of shape, choice and kind of processor, never
+/// of a timing, so that equal runs are equal. If the primitive does not exist (oneDNN 3.x, or no AVX-512) the
+/// caller takes direct.
+bool prefers_winograd(Pass pass, const ConvolutionShape& shape, ConvolutionChoice choice,
+                      ProcessorKind processor);
 
 }  // namespace convoke::nn

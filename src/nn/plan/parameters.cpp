@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
+#include "convoke/nn/backend.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -86,11 +87,11 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
 }
 
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
-                                 Precision precision)
+                                 Precision precision, bool training)
     : descriptors_(std::make_unique<Descriptors>()) {
   PlanBuilder rehearsal(
       graph, nullptr,
-      {.lane = lane, .lanes = 1, .training = true, .convolution = convolution, .precision = precision});
+      {.lane = lane, .lanes = 1, .training = training, .convolution = convolution, .precision = precision});
   rehearsal.compile();
   const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
     const Desc desc = rehearsal.preferred.at({node.index, spec.name});
@@ -116,6 +117,9 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
         {descriptors_->find(key.first, key.second), desc, descriptors_->working_bytes});
     descriptors_->working_bytes += aligned(desc.get_size() / sizeof(float) + 1) * sizeof(float);
   }
+  // Equal layouts may go with other algorithms. (bf16 has none to choose.)
+  if (convolution == ConvolutionChoice::kAuto && precision == Precision::kFloat32)
+    mix(hash_, static_cast<std::uint64_t>(processor_kind()));
 }
 
 ParameterLayout::~ParameterLayout() = default;

@@ -10,7 +10,8 @@
 
 namespace convoke::nn {
 
-/// Which convolution algorithm a plan may use; kAuto decides by shape and instruction set, never by a timing.
+/// Which convolution algorithm a plan may use; kAuto decides by shape, instruction set and kind of processor,
+/// never by a timing.
 enum class ConvolutionChoice { kAuto, kDirect, kWinograd };
 
 /// What activations, their gradients and the working copy of the weights are stored as. Parameters, their
@@ -29,13 +30,15 @@ struct ParameterSlot {
 /// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward
 /// finishes their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout;
 /// then the statistics; then, in the gradient arena only, the step's tallies. A pure function of graph, lane
-/// size, convolution choice and instruction set. Immutable and shared by all plans of a rank.
+/// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
+/// rank.
 class ParameterLayout {
  public:
-  /// `lane`: samples per lane, as the plans that will use this layout.
+  /// `lane`: samples per lane, as the plans that will use this layout. `training` false: for plans of
+  /// inference alone; such a network need not end in a vector of classes.
   ParameterLayout(const Graph& graph, std::int64_t lane,
                   ConvolutionChoice convolution = ConvolutionChoice::kAuto,
-                  Precision precision = Precision::kFloat32);
+                  Precision precision = Precision::kFloat32, bool training = true);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }
@@ -46,7 +49,7 @@ class ParameterLayout {
     return trainable_size_;
   }                                           ///< floats [0, trainable_size) are optimised
   std::size_t size() const { return size_; }  ///< floats of trainable ones and statistics
-  /// Differs when two layouts differ: compared between ranks at start.
+  /// Differs when two layouts differ, or the algorithms that kAuto chooses: compared between ranks at start.
   std::uint64_t hash() const { return hash_; }
 
   /// canonical (spec.shape.elements() floats) -> its place in `arena` (size() floats).
