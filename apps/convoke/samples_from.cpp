@@ -15,14 +15,30 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kNpyHint =
+constexpr const char* kImagesHint =
     "a batch is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples "
     "(0..255)";
+constexpr const char* kNumbersHint =
+    "a batch is the samples one after the other, (N, ...), in units of the stored ones";
+
+bool takes_images(const run::ModelDescription& model) { return model.graph.input_shape().rank() == 3; }
+
+// (n, ..., F) values v -> the same of v * scale + shift.
+template <class T>
+std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
+  const std::size_t features = normalization.scale.size();
+  std::vector<float> inputs(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t f = i % features;
+    inputs[i] = static_cast<float>(values[i]) * normalization.scale[f] + normalization.shift[f];
+  }
+  return inputs;
+}
 
 // (n, H, W, C) or (n, C, H, W) values v -> (n, C, H, W) inputs v * scale + shift.
 template <class T>
-std::vector<float> normalise(std::span<const T> values, const Shape& sample, bool channels_last,
-                             const data::Normalization& normalization) {
+std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
+                                    const data::Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(sample[0]);
   const auto area = static_cast<std::size_t>(sample[1] * sample[2]);
   std::vector<float> inputs(values.size());
@@ -43,21 +59,23 @@ SampleSource from_npy(const std::string& file, const run::ModelDescription& mode
   const Shape sample = model.graph.input_shape();
   const std::vector<std::int64_t>& extents = array->shape.extents();
   const Shape one(std::vector<std::int64_t>(extents.begin() + (extents.empty() ? 0 : 1), extents.end()));
+  const bool images = takes_images(model);
   const bool last =
-      one == Shape{sample[1], sample[2], sample[0]} || (sample[0] == 1 && one == Shape{sample[1], sample[2]});
+      images && (one == data::stored_shape(sample) || (sample[0] == 1 && one == Shape{sample[1], sample[2]}));
   if (!last && one != sample) {
     throw Error(fmt::format("{}: has shape {}, but the model takes samples of shape {}", file,
                             array->shape.to_string(), sample.to_string()),
-                kNpyHint);
+                images ? kImagesHint : kNumbersHint);
   }
   return {file, extents.front(),
           [=, normalization = model.normalization](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
             return std::visit(
                 [&](const auto& values) {
-                  return normalise(std::span(values).subspan(static_cast<std::size_t>(first) * size,
-                                                             static_cast<std::size_t>(n) * size),
-                                   sample, last, normalization);
+                  const auto part = std::span(values).subspan(static_cast<std::size_t>(first) * size,
+                                                              static_cast<std::size_t>(n) * size);
+                  return images ? normalise_images(part, sample, last, normalization)
+                                : normalise_features(part, normalization);
                 },
                 array->values);
           }};
@@ -85,7 +103,7 @@ SampleSource from_image(const std::string& file, const run::ModelDescription& mo
             if (image.height != sample[1] || image.width != sample[2]) {
               image = data_prep::resize(image, sample[1], sample[2]);
             }
-            return normalise(std::span<const std::uint8_t>(image.values), sample, true, normalization);
+            return normalise_images(std::span<const std::uint8_t>(image.values), sample, true, normalization);
           }};
 }
 
@@ -99,12 +117,13 @@ bool ends_with(const std::string& name, std::string_view ending) {
 
 SampleSource samples_from(const std::string& input, const std::string& split,
                           const run::ModelDescription& model) {
-  if (model.graph.input_shape().rank() != 3) {
-    throw Error(fmt::format("the model takes samples of shape {}; only images can be predicted so far",
-                            model.graph.input_shape().to_string()));
-  }
   if (ends_with(input, ".npy")) return from_npy(input, model);
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, split, model);
+  if (!takes_images(model)) {
+    throw Error(fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
+                            model.graph.input_shape().to_string()),
+                "give them as a dataset (.h5) or a NumPy batch (.npy)");
+  }
   return from_image(input, model);
 }
 
