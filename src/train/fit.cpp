@@ -9,8 +9,8 @@
 namespace convoke::train {
 namespace {
 
-// The graph's side of the sample type, and the only place that asks for it. Graphs take numbers until nn
-// knows tokens; then: graph.input_type() == nn::ValueType::kToken.
+// The graph's side of the sample type, and the only place that asks for it. Graphs take numbers until this
+// says graph.input_shape().type == nn::ValueType::kToken.
 bool takes_tokens(const nn::Graph&) { return false; }
 
 }  // namespace
