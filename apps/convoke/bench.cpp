@@ -32,17 +32,29 @@ and as long as its slowest rank. bound_images_per_second is what the convolution
 when nothing else runs: the best time of each primitive alone, one worker, times the workers.
 )";
 
-/// Samples of the recipe's shape, random bytes and labels.
+/// Samples of the recipe's shape, random labels and images of random bytes, or random numbers of 0..1.
 struct RandomData {
   RandomData(const Shape& shape, std::int64_t classes, std::int64_t count, std::uint64_t seed) {
     RandomStream random({seed, Purpose::kBench, 0, 0});
     bytes.resize(static_cast<std::size_t>(count * shape.elements()));
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.next_word() & 0xFF);
+    if (shape.rank() != 3) {
+      for (const std::uint8_t byte : bytes) numbers.push_back(static_cast<float>(byte) / 255);
+    }
     labels.resize(static_cast<std::size_t>(count));
     for (auto& label : labels)
       label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
   }
+  data::BatchLoader loader(const Shape& shape) const {
+    data::DatasetInfo info;
+    info.sample_shape = shape;
+    if (numbers.empty()) return {{bytes, labels}, shape, data::normalization_from("unit", info)};
+    info.sample_type = data::SampleType::kFloat32;
+    return {{numbers, labels}, shape, data::normalization_from("none", info)};
+  }
+
   std::vector<std::uint8_t> bytes;
+  std::vector<float> numbers;  // empty: images
   std::vector<std::int32_t> labels;
 };
 
@@ -115,11 +127,7 @@ int bench(const BenchOptions& options) {
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t count = std::max<std::int64_t>(batch, 2048) / batch * batch;
   const RandomData random(graph.input_shape(), graph.output_shape()[0], count, recipe.seed);
-  const std::size_t channels =
-      graph.input_shape().rank() == 3 ? static_cast<std::size_t>(graph.input_shape()[0]) : 1;
-  const data::BatchLoader loader(
-      {random.bytes, random.labels}, graph.input_shape(),
-      {std::vector<float>(channels, 1.0F / 255), std::vector<float>(channels, 0.0F)});
+  const data::BatchLoader loader = random.loader(graph.input_shape());
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
   engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));

@@ -94,9 +94,9 @@ int evaluate(const EvaluateOptions& options) {
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}\n{}, {}: {} images in {}{}\n{}", describe(file, models), dataset.file().string(),
-             options.split, format_count(evaluation.samples), format_duration(watch.seconds()),
-             members.size() > 1 ? ", " + rule + " vote" : "",
+  fmt::print("{}\n{}, {}: {} {} in {}{}\n{}", describe(file, models), dataset.file().string(), options.split,
+             format_count(evaluation.samples), dataset.info().sample_shape.rank() == 3 ? "images" : "samples",
+             format_duration(watch.seconds()), members.size() > 1 ? ", " + rule + " vote" : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
   return EXIT_SUCCESS;
 }

@@ -75,12 +75,13 @@ engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) 
 
 train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
   train::Job job({.graph = recipe.graph(),
-                  .normalization = data::normalization_from(recipe.data.normalize, dataset.info()),
+                  .normalization = data::normalization_from(recipe.data.normalize, dataset.info(),
+                                                            dataset.file().string()),
                   .class_names = dataset.info().class_names,
                   .loss = nn::make_loss(recipe.train.loss),
                   .class_count = dataset.info().classes});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
-  train::require_split(dataset.file(), recipe.data.test_split);
+  train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);

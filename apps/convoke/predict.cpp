@@ -188,7 +188,7 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
   parser.add_option("model", options.model, "model.h5, ensemble.h5, or the folder of a run")
       ->required()
       ->type_name("MODEL_OR_RUN");
-  parser.add_option("input", options.inputs, "Image files, .npy batches, datasets (.h5)")
+  parser.add_option("input", options.inputs, "Image files, .npy batches (N, ...), datasets (.h5)")
       ->required()
       ->type_name("INPUT");
   parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")

@@ -15,14 +15,30 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kNpyHint =
+constexpr const char* kImagesHint =
     "a batch is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples "
     "(0..255); --layout nhwc or nchw says which";
+constexpr const char* kNumbersHint =
+    "a batch is the samples one after the other, (N, ...), in units of the stored ones";
+
+bool takes_images(const run::ModelDescription& model) { return model.graph.input_shape().rank() == 3; }
+
+// (n, ..., F) values v -> the same of v * scale + shift.
+template <class T>
+std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
+  const std::size_t features = normalization.scale.size();
+  std::vector<float> inputs(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t f = i % features;
+    inputs[i] = static_cast<float>(values[i]) * normalization.scale[f] + normalization.shift[f];
+  }
+  return inputs;
+}
 
 // (n, H, W, C) or (n, C, H, W) values v -> (n, C, H, W) inputs v * scale + shift.
 template <class T>
-std::vector<float> normalise(std::span<const T> values, const Shape& sample, bool channels_last,
-                             const data::Normalization& normalization) {
+std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
+                                    const data::Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(sample[0]);
   const auto area = static_cast<std::size_t>(sample[1] * sample[2]);
   std::vector<float> inputs(values.size());
@@ -58,7 +74,7 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
   if (!image || layout == BatchLayout::kAny) {
     throw Error(fmt::format("{}: has shape {}, but the model takes samples of shape {}", file,
                             batch.to_string(), sample.to_string()),
-                image ? kNpyHint : "a batch has one axis more, of the samples, in front");
+                image ? kImagesHint : kNumbersHint);
   }
   const bool wanted_last = layout == BatchLayout::kNhwc;
   throw Error(
@@ -66,7 +82,7 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
                   wanted_last ? "nhwc" : "nchw",
                   with_samples(extents.empty() ? 1 : extents.front(), (wanted_last ? last : sample).extents())
                       .to_string()),
-      kNpyHint);
+      kImagesHint);
 }
 
 SampleSource from_npy(const std::string& file, const SampleOptions& options,
@@ -76,26 +92,21 @@ SampleSource from_npy(const std::string& file, const SampleOptions& options,
   const bool last = channels_last(file, array->shape, sample, options.layout);
   const bool floating = std::holds_alternative<std::vector<float>>(array->values) ||
                         std::holds_alternative<std::vector<double>>(array->values);
+  const bool tokens = model.graph.input_shape().type == nn::ValueType::kToken;
   data::Normalization normalization = model.normalization;
-  if (options.raw && floating) {
-    const auto channels = static_cast<std::size_t>(sample[0]);
+  if (tokens || (options.raw && floating)) {
+    const auto channels = static_cast<std::size_t>(takes_images(model) ? sample[0] : sample.extents().back());
     normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
-  } else if (sample.rank() != 3) {
-    throw Error(
-        fmt::format("{}: holds integers, but the model takes samples of shape {}; only images are normalised",
-                    file, sample.to_string()),
-        "give float32 values, as the network takes them");
   }
-  // What is no image passes for one: (L, F) for (L, F, 1), (F) for (F, 1, 1).
-  std::vector<std::int64_t> axes = sample.extents();
-  axes.resize(3, 1);
-  return {file, array->shape.extents().front(), [=, image = Shape(axes)](std::int64_t first, std::int64_t n) {
+  const bool images = takes_images(model);
+  return {file, array->shape.extents().front(), [=](std::int64_t first, std::int64_t n) {
             const auto size = static_cast<std::size_t>(sample.elements());
             return std::visit(
                 [&](const auto& values) {
-                  return normalise(std::span(values).subspan(static_cast<std::size_t>(first) * size,
-                                                             static_cast<std::size_t>(n) * size),
-                                   image, last, normalization);
+                  const auto part = std::span(values).subspan(static_cast<std::size_t>(first) * size,
+                                                              static_cast<std::size_t>(n) * size);
+                  return images ? normalise_images(part, sample, last, normalization)
+                                : normalise_features(part, normalization);
                 },
                 array->values);
           }};
@@ -107,13 +118,20 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
   train::require_fit(model, "this file", dataset->info(), file);
   const Shape sample = model.graph.input_shape();
   const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
-  return {file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
-            std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
-            std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-            std::vector<float> inputs(ids.size() * static_cast<std::size_t>(sample.elements()));
-            loader.load(ids, inputs, {});
-            return inputs;
-          }};
+  return {
+      file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
+        std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
+        std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+        std::vector<float> inputs(ids.size() * static_cast<std::size_t>(sample.elements()));
+        if (loader.sample_type() == data::SampleType::kInt32) {  // whole numbers, as the evaluator takes them
+          std::vector<std::int32_t> tokens(inputs.size());
+          loader.load_tokens(ids, tokens, {});
+          std::copy(tokens.begin(), tokens.end(), inputs.begin());
+        } else {
+          loader.load(ids, inputs, {});
+        }
+        return inputs;
+      }};
 }
 
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
@@ -123,7 +141,7 @@ SampleSource from_image(const std::string& file, const run::ModelDescription& mo
             if (image.height != sample[1] || image.width != sample[2]) {
               image = data_prep::resize(image, sample[1], sample[2]);
             }
-            return normalise(std::span<const std::uint8_t>(image.values), sample, true, normalization);
+            return normalise_images(std::span<const std::uint8_t>(image.values), sample, true, normalization);
           }};
 }
 
@@ -137,17 +155,13 @@ bool ends_with(const std::string& name, std::string_view ending) {
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model) {
-  const bool npy = ends_with(input, ".npy");
-  if (model.graph.input_shape().type == nn::ValueType::kToken) {
-    throw Error("the model takes tokens; only numbers can be predicted so far");
-  }
-  if (model.graph.input_shape().rank() != 3 && !(options.raw && npy)) {
-    throw Error(fmt::format("the model takes samples of shape {}; only images can be predicted so far",
-                            model.graph.input_shape().to_string()),
-                "convoke predict --raw takes .npy batches of any shape");
-  }
-  if (npy) return from_npy(input, options, model);
+  if (ends_with(input, ".npy")) return from_npy(input, options, model);
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
+  if (!takes_images(model)) {
+    throw Error(fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
+                            model.graph.input_shape().describe()),
+                "give them as a dataset (.h5) or a NumPy batch (.npy)");
+  }
   return from_image(input, model);
 }
 

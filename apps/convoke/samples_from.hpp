@@ -12,7 +12,7 @@ namespace convoke::app {
 struct SampleSource {
   std::string name;
   std::int64_t count = 0;
-  /// Samples first .. first + n - 1 as the network takes them: (n, C, H, W), normalised.
+  /// Samples first .. first + n - 1 as the network takes them: (n, C, H, W), (n, L, F) or (n, F), normalised.
   std::function<std::vector<float>(std::int64_t first, std::int64_t n)> load;
 };
 
@@ -26,9 +26,9 @@ struct SampleOptions {
 };
 
 /// An image file (decoded to the model's channels and resized to its height and width), a .npy batch of
-/// integers or floating-point samples in units of the stored ones (0..255): (N, H, W, C), (N, C, H, W) or,
-/// with one channel, (N, H, W); or a split of a dataset (.h5). With `raw`, a .npy batch may be of any shape
-/// that the model takes. Throws Error naming the file where it does not fit the model.
+/// numbers in units of the stored samples: features (N, F), sequences (N, L, F), tokens (N, L), images (N, H,
+/// W, C), (N, C, H, W) or, with one channel, (N, H, W); or a split of a dataset (.h5). Throws Error naming
+/// the file where it does not fit the model.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model);
 

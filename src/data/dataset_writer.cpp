@@ -7,45 +7,30 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <cmath>
 #include <limits>
 #include <system_error>
 
+#include "channel_statistics.hpp"
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/core/multiversion.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "positioned_io.hpp"
+#include "sample_check.hpp"
 
 namespace convoke::data {
 namespace {
 
 std::string reason() { return std::generic_category().message(errno); }
 
-/// Sums over one channel, exact: 64 bits hold 2^48 squares of 255.
-struct ChannelSums {
-  std::uint64_t sum = 0;
-  std::uint64_t squares = 0;
-};
-
-// sum += x, squares += x^2 over every `stride`-th of n values.
-CONVOKE_MULTIVERSION
-void add_sums(const std::uint8_t* values, std::size_t n, std::size_t stride, ChannelSums* sums) {
-  std::uint64_t sum = 0;
-  std::uint64_t squares = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t x = values[i * stride];
-    sum += x;
-    squares += x * x;
-  }
-  sums->sum += sum;
-  sums->squares += squares;
+hdf5::ElementType element_type_of(SampleType type) {
+  if (type == SampleType::kUint8) return hdf5::ElementType::kUint8;
+  return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
 }
 
 void check_sizes(const std::filesystem::path& file, const DatasetInfo& info,
                  const std::vector<SplitSize>& splits) {
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", file.string(), why)); };
-  assert(info.sample_shape.rank() == 3 && !splits.empty());
+  assert(may_have_rank(info.sample_type, info.sample_shape.rank()) && !splits.empty());
   if (info.sample_shape.elements() <= 0) {
     refuse(fmt::format("samples of shape {} are empty", info.sample_shape.to_string()));
   }
@@ -94,16 +79,20 @@ DatasetWriter DatasetWriter::create(const std::filesystem::path& file, DatasetIn
   }
   DatasetWriter writer(file, std::move(info));
   hdf5::File& structure = writer.structure_.emplace(hdf5::File::create(writer.temporary_));
-  const Shape& shape = writer.info_.sample_shape;
+  const hdf5::ElementType type = element_type_of(writer.info_.sample_type);
+  std::vector<std::int64_t> extents = stored_shape(writer.info_.sample_shape).extents();
+  extents.insert(extents.begin(), 0);
   for (const SplitSize& split : splits) {
+    extents[0] = split.samples;
     hdf5::Group group = structure.create_group(split.name);
-    const auto reserve = [&](const char* name, hdf5::ElementType type, const Shape& extents) {
-      return structure.reserve(group.path() + "/" + name, type, extents).raw_offset().value();
+    const auto reserve = [&](const char* name, hdf5::ElementType stored, const Shape& shape) {
+      return structure.reserve(group.path() + "/" + name, stored, shape).raw_offset().value();
     };
-    const std::uint64_t samples = reserve(format::kSamples, hdf5::ElementType::kUint8,
-                                          Shape{split.samples, shape[1], shape[2], shape[0]});
+    const std::uint64_t samples = reserve(format::kSamples, type, Shape(extents));
     const std::uint64_t labels = reserve(format::kLabels, hdf5::ElementType::kInt32, Shape{split.samples});
-    writer.places_.push_back({split.name, split.samples, samples, labels});
+    const std::uint64_t weights =
+        split.weights ? reserve(format::kWeights, hdf5::ElementType::kFloat32, Shape{split.samples}) : 0;
+    writer.places_.push_back({split.name, split.samples, samples, labels, weights});
   }
   writer.open_descriptor();
   return writer;
@@ -111,10 +100,11 @@ DatasetWriter DatasetWriter::create(const std::filesystem::path& file, DatasetIn
 
 DatasetWriter DatasetWriter::join(const std::filesystem::path& file, DatasetInfo info,
                                   std::vector<SplitSize> splits, std::span<const std::uint64_t> places) {
-  assert(places.size() == 2 * splits.size());
+  assert(places.size() == kPlacesPerSplit * splits.size());
   DatasetWriter writer(file, std::move(info));
   for (std::size_t i = 0; i < splits.size(); ++i) {
-    writer.places_.push_back({splits[i].name, splits[i].samples, places[2 * i], places[2 * i + 1]});
+    const std::uint64_t* const place = places.data() + kPlacesPerSplit * i;
+    writer.places_.push_back({splits[i].name, splits[i].samples, place[0], place[1], place[2]});
   }
   writer.open_descriptor();
   return writer;
@@ -122,7 +112,8 @@ DatasetWriter DatasetWriter::join(const std::filesystem::path& file, DatasetInfo
 
 std::vector<std::uint64_t> DatasetWriter::places() const {
   std::vector<std::uint64_t> offsets;
-  for (const Place& split : places_) offsets.insert(offsets.end(), {split.samples, split.labels});
+  for (const Place& split : places_)
+    offsets.insert(offsets.end(), {split.samples, split.labels, split.weights});
   return offsets;
 }
 
@@ -133,21 +124,26 @@ const DatasetWriter::Place& DatasetWriter::place(const std::string& split) const
   return *it;
 }
 
-void DatasetWriter::write(const std::string& split, std::int64_t first, std::span<const std::uint8_t> samples,
-                          std::span<const std::int32_t> labels) {
+void DatasetWriter::write(const std::string& split, std::int64_t first, const Samples& samples,
+                          std::span<const std::int32_t> labels, std::span<const float> weights) {
   const Place& to = place(split);
-  const auto sample_bytes = static_cast<std::size_t>(info_.sample_shape.elements());
-  assert(samples.size() == labels.size() * sample_bytes);
+  const Shape stored = stored_shape(info_.sample_shape);
+  assert(type_of(samples) == info_.sample_type);
+  assert(values_in(samples) == labels.size() * static_cast<std::size_t>(stored.elements()));
+  assert(weights.size() == (to.weights == 0 ? 0 : labels.size()));
   assert(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= to.count);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || labels[i] >= info_.classes) {
-      throw Error(fmt::format("{}: sample {} of split \"{}\" has label {}, outside 0..{}", file_.string(),
-                              first + static_cast<std::int64_t>(i), split, labels[i], info_.classes - 1));
-    }
+  for (const std::optional<Fault>& fault : {sample_fault(samples, stored, info_.vocabulary),
+                                            label_fault(labels, info_.classes), weight_fault(weights)}) {
+    if (!fault) continue;
+    throw Error(fmt::format("{}: sample {} of split \"{}\" {}", file_.string(),
+                            first + static_cast<std::int64_t>(fault->sample), split, fault->what));
   }
   const auto start = static_cast<std::uint64_t>(first);
-  write_at(descriptor_, to.samples + start * sample_bytes, std::as_bytes(samples), temporary_);
+  const std::span<const std::byte> bytes = bytes_of(samples);
+  const std::uint64_t sample_bytes = labels.empty() ? 0 : bytes.size() / labels.size();
+  write_at(descriptor_, to.samples + start * sample_bytes, bytes, temporary_);
   write_at(descriptor_, to.labels + start * sizeof(std::int32_t), std::as_bytes(labels), temporary_);
+  write_at(descriptor_, to.weights + start * sizeof(float), std::as_bytes(weights), temporary_);
 }
 
 void DatasetWriter::flush() {
@@ -155,45 +151,47 @@ void DatasetWriter::flush() {
     throw Error(fmt::format("{}: cannot be written: {}", file_.string(), reason()));
 }
 
-// mean_c = sum x / n; std_c = sqrt(sum x^2 / n - mean_c^2), over all pixels of channel c in the training
-// split. The hash is the CRC-32 of the samples, then the labels of every split in turn, as the bytes lie in
-// the file.
+// The mean and deviation of each channel of the training split (the first, if none is called so). The hash is
+// the CRC-32 of the samples, the labels and the weights of every split in turn, as the bytes lie in the file.
 void DatasetWriter::measure() {
-  const auto channels = static_cast<std::size_t>(info_.sample_shape[0]);
   const auto training =
       std::find_if(places_.begin(), places_.end(), [](const Place& p) { return p.name == "train"; });
   const std::string& measured = training == places_.end() ? places_.front().name : training->name;
+  const auto channels = static_cast<std::size_t>(channel_count(info_.sample_type, info_.sample_shape));
+  ChannelStatistics statistics(channels);
+  const auto add = [&](std::span<const std::byte> part) {
+    if (info_.sample_type == SampleType::kUint8) {
+      statistics.add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));
+    } else if (info_.sample_type == SampleType::kFloat32) {
+      statistics.add(std::span(reinterpret_cast<const float*>(part.data()), part.size() / sizeof(float)));
+    }
+  };
 
-  std::vector<ChannelSums> sums(channels);
-  std::uint32_t hash = 0;
-  const auto sample_bytes = static_cast<std::uint64_t>(info_.sample_shape.elements());
-  const std::uint64_t block = std::max<std::uint64_t>(1, (1U << 20) / channels) * channels;
+  // Pieces of about a MiB that hold whole pixels.
+  const std::uint64_t value_bytes = size_of(info_.sample_type);
+  const std::uint64_t pixel_bytes = std::max<std::size_t>(channels, 1) * value_bytes;
+  const std::uint64_t block = std::max<std::uint64_t>(1, (1U << 20) / pixel_bytes) * pixel_bytes;
   std::vector<std::byte> buffer(block);
-  double pixels = 0;
+  std::uint32_t hash = 0;
+  const auto scan = [&](std::uint64_t offset, std::uint64_t bytes, bool sum) {
+    for (std::uint64_t done = 0; done < bytes; done += block) {
+      const auto part = std::span(buffer).first(std::min(block, bytes - done));
+      read_at(descriptor_, offset + done, part, temporary_);
+      hash = crc32(part, hash);
+      if (sum) add(part);
+    }
+  };
+  const std::uint64_t sample_bytes = static_cast<std::uint64_t>(info_.sample_shape.elements()) * value_bytes;
   for (const Place& split : places_) {
     const auto count = static_cast<std::uint64_t>(split.count);
-    const auto scan = [&](std::uint64_t offset, std::uint64_t bytes, bool sum) {
-      for (std::uint64_t done = 0; done < bytes; done += block) {
-        const auto part = std::span(buffer).first(std::min(block, bytes - done));
-        read_at(descriptor_, offset + done, part, temporary_);
-        hash = crc32(part, hash);
-        for (std::size_t c = 0; sum && c < channels; ++c) {
-          add_sums(reinterpret_cast<const std::uint8_t*>(part.data()) + c, part.size() / channels, channels,
-                   &sums[c]);
-        }
-      }
-    };
     scan(split.samples, count * sample_bytes, split.name == measured);
     scan(split.labels, count * sizeof(std::int32_t), false);
-    if (split.name == measured) pixels = static_cast<double>(count * sample_bytes / channels);
+    if (split.weights != 0) scan(split.weights, count * sizeof(float), false);
   }
-  info_.channel_mean.clear();
-  info_.channel_std.clear();
-  for (const ChannelSums& channel : sums) {
-    const double mean = static_cast<double>(channel.sum) / pixels;
-    const double variance = static_cast<double>(channel.squares) / pixels - mean * mean;
-    info_.channel_mean.push_back(mean);
-    info_.channel_std.push_back(std::sqrt(std::max(0.0, variance)));
+  info_.channel_mean = info_.channel_std = {};
+  if (channels > 0) {
+    info_.channel_mean = statistics.mean();
+    info_.channel_std = statistics.deviation();
   }
   info_.content_hash = fmt::format("crc32:{:08x}", hash);
 }
@@ -206,8 +204,11 @@ DatasetInfo DatasetWriter::finish() {
   structure.set_attribute(format::kFormatVersion, format::kVersion);
   structure.set_attribute(format::kClasses, info_.classes);
   structure.set_attribute(format::kClassNames, info_.class_names);
-  structure.set_attribute(format::kChannelMean, info_.channel_mean);
-  structure.set_attribute(format::kChannelStd, info_.channel_std);
+  if (!info_.channel_mean.empty()) {
+    structure.set_attribute(format::kChannelMean, info_.channel_mean);
+    structure.set_attribute(format::kChannelStd, info_.channel_std);
+  }
+  if (info_.vocabulary > 0) structure.set_attribute(format::kVocabulary, info_.vocabulary);
   structure.set_attribute(format::kProvenance, info_.provenance);
   structure.set_attribute(format::kContentHash, info_.content_hash);
   structure.close();

@@ -91,7 +91,11 @@ void Evaluator::load(std::span<const float> parameters) {
 std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
   const auto size = static_cast<std::size_t>(input_.elements());
   return run(ids.size(), [&](nn::Network& network, std::size_t first, std::size_t count) {
-    loader.load(ids.subspan(first, count), network.input().first(count * size), {});
+    if (input_.type == nn::ValueType::kToken) {
+      loader.load_tokens(ids.subspan(first, count), network.tokens().first(count * size), {});
+    } else {
+      loader.load(ids.subspan(first, count), network.input().first(count * size), {});
+    }
   });
 }
 
@@ -99,7 +103,12 @@ Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
   const auto size = static_cast<std::size_t>(input_.elements());
   return [=](nn::Network& network, std::size_t first, std::size_t count) {
     const std::span<const float> taken = samples.subspan(first * size, count * size);
-    std::copy(taken.begin(), taken.end(), network.input().begin());
+    if (input_.type == nn::ValueType::kToken) {
+      std::transform(taken.begin(), taken.end(), network.tokens().begin(),
+                     [](float token) { return static_cast<std::int32_t>(token); });
+    } else {
+      std::copy(taken.begin(), taken.end(), network.input().begin());
+    }
   };
 }
 

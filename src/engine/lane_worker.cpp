@@ -86,8 +86,17 @@ nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch) {
   latest_ = &network;
   const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
                                         static_cast<std::size_t>(network.samples()));
-  if (labels_.size() < ids.size()) labels_.resize(ids.size());
-  loader_.load(ids, network.input(), std::span(labels_).first(ids.size()));
+  if (labels_.size() < ids.size()) {
+    labels_.resize(ids.size());
+    weights_.resize(loader_.split().weights.empty() ? 0 : ids.size());
+  }
+  const std::span<std::int32_t> labels = std::span(labels_).first(ids.size());
+  if (graph_.input_shape().type == nn::ValueType::kToken) {
+    loader_.load_tokens(ids, network.tokens(), labels);
+  } else {
+    loader_.load(ids, network.input(), labels);
+  }
+  if (!weights_.empty()) loader_.load_weights(ids, std::span(weights_).first(ids.size()));
   return network;
 }
 
@@ -125,7 +134,8 @@ void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool
 
   network.forward(
       {step.seed, step.epoch, step.samples.subspan(static_cast<std::size_t>(stretch.first), count)});
-  const nn::LossTally tally = network.loss(std::span(labels_).first(count), batch);
+  const nn::LossTally tally = network.loss(std::span(labels_).first(count), batch,
+                                           std::span(weights_).first(weights_.empty() ? 0 : count));
   float* tail = gradients.data() + layout_->size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);

@@ -8,9 +8,10 @@ constexpr std::array kNormalizations{Name{"unit"}, Name{"standard"}, Name{"none"
 
 }  // namespace
 
-DataRecipe read_data(const TomlDocument& document) {
+DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
   SectionReader read(document, "data");
   DataRecipe data;
+  if (model.input.size() != 3) data.normalize = "none";  // features and tokens are no pixels of 0..255
   data.path = read.require_string("path");
   read.check("path", !data.path.empty(), "the path of a dataset");
   data.train_split = read.get("train_split", data.train_split);

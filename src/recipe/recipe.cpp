@@ -62,8 +62,8 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   for (const char* section : {"data", "model", "train", "ensemble", "run"}) read.has(section);
   read.finish();
 
-  recipe.data = read_data(document);
   recipe.model = read_model(document);
+  recipe.data = read_data(document, recipe.model);
   recipe.train = read_train(document);
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);

@@ -9,8 +9,9 @@
 // One file per section; each reads and writes its keys side by side, so a new key is two lines in one file.
 namespace convoke::recipe {
 
-DataRecipe read_data(const TomlDocument& document);
 ModelRecipe read_model(const TomlDocument& document);
+/// `model`: what a sample is decides defaults.
+DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model);
 TrainRecipe read_train(const TomlDocument& document);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
 RunRecipe read_run(const TomlDocument& document);

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
-#include "convoke/core/text.hpp"
-#include "convoke/hdf5/file.hpp"
 
 namespace convoke::train {
 
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file) {
+  const bool tokens = dataset.sample_type == data::SampleType::kInt32;
+  if (tokens != (model.graph.input_shape().type == nn::ValueType::kToken)) {
+    throw Error(fmt::format("{} has {}, but the model of {} takes {}", dataset_file.string(),
+                            tokens ? "tokens (int32)"
+                                   : fmt::format("numbers ({})", data::name_of(dataset.sample_type)),
+                            model_name, tokens ? "numbers" : "tokens"),
+                tokens ? "begin the model with an embedding, or store the samples as float32"
+                       : "store tokens as int32, or take the embedding out of the model");
+  }
   if (model.graph.input_shape() != dataset.sample_shape) {
     throw Error(
         fmt::format("{} has samples of shape {}, but the model of {} takes {}", dataset_file.string(),
@@ -24,12 +33,24 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
   }
 }
 
-void require_split(const std::filesystem::path& dataset_file, const std::string& split) {
-  const hdf5::File file = hdf5::File::open(dataset_file);
-  if (file.has_group(split)) return;
-  throw Error(fmt::format("{}: has no split \"{}\"{}", dataset_file.string(), split,
-                          did_you_mean(split, file.children())),
-              "its splits: " + join(file.children()));
+void require_split(const data::DatasetInfo& training, const std::filesystem::path& dataset_file,
+                   const std::string& split) {
+  const data::DatasetInfo info = data::inspect(dataset_file, {split});
+  if (info.sample_type == training.sample_type && info.sample_shape == training.sample_shape) return;
+  throw Error(fmt::format("{}: split \"{}\" has {} samples of shape {}, but the training split {} of {}",
+                          dataset_file.string(), split, data::name_of(info.sample_type),
+                          info.sample_shape.to_string(), data::name_of(training.sample_type),
+                          training.sample_shape.to_string()));
+}
+
+void require_vocabulary(std::int64_t vocabulary, const std::string& model_name, const data::Dataset& dataset,
+                        const std::string& split) {
+  const std::int64_t largest = dataset.split(split).largest_token;
+  if (largest < vocabulary) return;
+  throw Error(fmt::format("{}: split \"{}\" has token {}, but the embedding of {} knows 0..{}",
+                          dataset.file().string(), split, largest, model_name, vocabulary - 1),
+              fmt::format("set its vocabulary to {} or more, or give rarer tokens a common number",
+                          std::max(largest + 1, dataset.info().vocabulary)));
 }
 
 }  // namespace convoke::train

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "typed_example.hpp"
 
 using convoke::Shape;
 using namespace convoke::data;
@@ -100,4 +101,75 @@ TEST_CASE("every byte becomes x / 255") {
   }
   CHECK(samples[0] == 0);
   CHECK(samples[255] == 1);
+}
+
+TEST_CASE("numbers are gathered and normalised per feature; images are turned to (C, H, W)") {
+  const Shape seen = GENERATE(Shape{4}, Shape{1}, Shape{5, 2}, Shape{7, 1}, Shape{1, 5, 7}, Shape{2, 5, 7},
+                              Shape{3, 5, 7}, Shape{5, 2, 3});
+  const std::vector<float> held = example_numbers(20, stored_shape(seen));
+  const std::vector<std::int32_t> labels = example_labels(20);
+  DatasetInfo info = typed_info(SampleType::kFloat32, seen);
+  const auto channels = static_cast<std::size_t>(channel_count(info.sample_type, seen));
+  for (std::size_t c = 0; c < channels; ++c) {
+    info.channel_mean.push_back(1000.0 * static_cast<double>(c));
+    info.channel_std.push_back(2.0 + static_cast<double>(c));
+  }
+  const BatchLoader loader({held, labels}, seen, normalization_from("standard", info));
+  CHECK(loader.sample_type() == SampleType::kFloat32);
+  const std::vector<std::uint32_t> ids{19, 0, 7, 7, 3};
+  const auto size = static_cast<std::size_t>(seen.elements());
+  std::vector<float> samples(ids.size() * size);
+  std::vector<std::int32_t> loaded(ids.size());
+  loader.load(ids, samples, loaded);
+  bool equal = true;
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    CHECK(loaded[n] == labels[ids[n]]);
+    for (std::size_t v = 0; v < size; ++v) {  // v: place in the stored sample, whose last axis is c
+      const std::size_t c = v % channels;
+      const std::size_t to = seen.rank() == 3 ? c * (size / channels) + v / channels : v;
+      const double expected =
+          (static_cast<double>(held[ids[n] * size + v]) - info.channel_mean[c]) / info.channel_std[c];
+      equal = equal && samples[n * size + to] == Catch::Approx(expected).margin(2e-4);
+    }
+  }
+  CHECK(equal);
+
+  // Without normalisation the bits stay.
+  const BatchLoader plain(
+      {held, labels}, Shape{seen.elements()},
+      normalization_from("none", typed_info(SampleType::kFloat32, Shape{seen.elements()})));
+  plain.load(ids, samples, {});
+  CHECK(std::equal(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(size),
+                   held.begin() + static_cast<std::ptrdiff_t>(19 * size)));
+}
+
+TEST_CASE("tokens are gathered as they are") {
+  const std::vector<std::int32_t> held = example_tokens(20, 6);
+  const std::vector<std::int32_t> labels = example_labels(20);
+  const BatchLoader loader({held, labels}, Shape{6}, {});
+  CHECK(loader.sample_type() == SampleType::kInt32);
+  const std::vector<std::uint32_t> ids{19, 0, 7, 7};
+  std::vector<std::int32_t> tokens(4 * 6);
+  std::vector<std::int32_t> loaded(4);
+  loader.load_tokens(ids, tokens, loaded);
+  for (std::size_t n = 0; n < 4; ++n) {
+    CHECK(loaded[n] == labels[ids[n]]);
+    for (std::size_t v = 0; v < 6; ++v) CHECK(tokens[6 * n + v] == held[6 * ids[n] + v]);
+  }
+  std::vector<std::int32_t> again(4 * 6);
+  loader.load_tokens(ids, again, {});
+  CHECK(again == tokens);
+}
+
+TEST_CASE("weights are those of the samples, and 1 where there are none") {
+  const std::vector<float> held = example_numbers(20, Shape{4});
+  const std::vector<std::int32_t> labels = example_labels(20);
+  const std::vector<float> weights = example_weights(20);
+  const Normalization none = normalization_from("none", typed_info(SampleType::kFloat32, Shape{4}));
+  const std::vector<std::uint32_t> ids{19, 0, 7, 7};
+  std::vector<float> loaded(5, -1.0F);
+  BatchLoader({held, labels, weights}, Shape{4}, none).load_weights(ids, loaded);
+  CHECK(loaded == std::vector<float>{9.5F, 0, 3.5F, 3.5F, -1});
+  BatchLoader({held, labels}, Shape{4}, none).load_weights(ids, loaded);
+  CHECK(loaded == std::vector<float>{1, 1, 1, 1, -1});
 }

@@ -80,7 +80,7 @@ TEST_CASE("a dataset comes back as written") {
     const ExampleSplit expected = example_split(count, channels);
     const Split& split = dataset.split(name);
     CHECK(split.count() == count);
-    CHECK(copy(split.samples) == expected.samples);
+    CHECK(copy(split.values<std::uint8_t>()) == expected.samples);
     CHECK(copy(split.labels) == expected.labels);
   }
   CHECK_THAT(error_of([&] { dataset.split("tran"); }),
@@ -151,7 +151,8 @@ TEST_CASE("memory may be the caller's, filled by its owner alone") {
   const Dataset mine = Dataset::open(folder / "x.h5", {"train", "test"}, storage);
   CHECK(published == 2);
   CHECK(copy(other.split("test").labels) == example_split(4, 1).labels);
-  CHECK(other.split("train").samples.data() == mine.split("train").samples.data());
+  CHECK(other.split("train").values<std::uint8_t>().data() ==
+        mine.split("train").values<std::uint8_t>().data());
 }
 
 TEST_CASE("a file that h5py has written after docs/formats.md is read, without class names") {
@@ -177,7 +178,7 @@ TEST_CASE("compressed datasets are read too") {
   const TemporaryFolder folder;
   write_parts(folder / "x.h5", {.deflate = 6});
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train"});
-  for (std::size_t i = 0; i < 60; ++i) CHECK(dataset.split("train").samples[i] == i);
+  for (std::size_t i = 0; i < 60; ++i) CHECK(dataset.split("train").values<std::uint8_t>()[i] == i);
 }
 
 TEST_CASE("what is no proper dataset is refused, each with its reason") {

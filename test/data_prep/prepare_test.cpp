@@ -81,8 +81,8 @@ TEST_CASE("prepare turns IDX files into a dataset") {
   CHECK(dataset.info().class_names == options.class_names);
   CHECK(dataset.info().content_hash == report.info.content_hash);
   CHECK_THAT(dataset.info().provenance, Contains("IDX files train-images-idx3-ubyte"));
-  const auto& train = dataset.split("train");
-  CHECK(std::vector(train.samples.begin(), train.samples.end()) == small_images(30));
+  const auto train = dataset.split("train").values<std::uint8_t>();
+  CHECK(std::vector(train.begin(), train.end()) == small_images(30));
   const auto labels = small_labels(7);
   CHECK(std::equal(labels.begin(), labels.end(), dataset.split("test").labels.begin()));
   CHECK(dataset.split("test").count() == 7);
@@ -145,8 +145,8 @@ TEST_CASE("MNIST itself, if it is here") {
   CHECK(dataset.split("train").count() == 60000);
   CHECK(dataset.split("test").count() == 10000);
   // zlib.crc32 of the values in the four unpacked files, after their headers.
-  CHECK(convoke::crc32(std::as_bytes(dataset.split("train").samples)) == 0xF3639B56);
-  CHECK(convoke::crc32(std::as_bytes(dataset.split("test").samples)) == 0xE4CA5F57);
+  CHECK(convoke::crc32(data::bytes_of(dataset.split("train").samples)) == 0xF3639B56);
+  CHECK(convoke::crc32(data::bytes_of(dataset.split("test").samples)) == 0xE4CA5F57);
   const auto first = dataset.split("train").labels.first(5);
   CHECK(std::vector(first.begin(), first.end()) == std::vector<std::int32_t>{5, 0, 4, 1, 9});
 }

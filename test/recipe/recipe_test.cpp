@@ -125,6 +125,19 @@ TEST_CASE("the resolved recipe writes every default out and parses back to an eq
   CHECK_FALSE(again == Recipe::parse(kRecipe, "recipe.toml", {"train.batch=32"}));
 }
 
+TEST_CASE("pixels are divided by 255 unless told otherwise, other samples are not") {
+  const std::string sequence = with("input = [1, 28, 28]", "input = [784]");
+  const std::string layers = sequence.substr(0, sequence.find("layers = [")) +
+                             "layers = [{ layer = \"dense\", units = 10 }]\n" +
+                             sequence.substr(sequence.find("[train]"));
+  const Recipe table = Recipe::parse(layers, "recipe.toml");
+  CHECK(table.data.normalize == "none");
+  CHECK(table.to_toml().find("normalize = \"none\"") != std::string::npos);
+  CHECK(Recipe::parse(table.to_toml(), "recipe.toml") == table);
+  CHECK(Recipe::parse(layers, "recipe.toml", {"data.normalize=standard"}).data.normalize == "standard");
+  CHECK(Recipe::parse(kRecipe, "recipe.toml").data.normalize == "unit");
+}
+
 TEST_CASE("named choices are what the areas know by these names") {
   for (const char* name : {"contiguous", "stratified", "bootstrap", "full"}) {
     const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {std::string("ensemble.shards=") + name});

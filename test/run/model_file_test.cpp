@@ -49,6 +49,16 @@ TEST_CASE("a model file gives back graph, normalisation, names and parameters") 
   CHECK(models.members[0].parameters == tiny::parameters(5));
 }
 
+TEST_CASE("a model of tokens, which are not normalised, says so") {
+  const TemporaryFolder folder;
+  ModelDescription description = tiny::description();
+  description.normalization = {};
+  write_model(folder / "model.h5", description, tiny::parameters(5));
+  const ModelSet models = load_models(folder / "model.h5");
+  CHECK(models.description.normalization.scale.empty());
+  CHECK(models.description.normalization.shift.empty());
+}
+
 TEST_CASE("equal models are equal files, byte for byte") {
   const TemporaryFolder folder;
   write_model(folder / "a.h5", tiny::description(), tiny::parameters(5));

@@ -9,25 +9,41 @@
 #include <vector>
 
 #include "convoke/core/shape.hpp"
+#include "convoke/data/samples.hpp"
 
 namespace convoke::data {
 
 /// What a dataset file says of itself; see docs/formats.md.
 struct DatasetInfo {
-  Shape sample_shape;  ///< (C, H, W), as networks see a sample; stored as (N, H, W, C)
+  /// As networks see a sample: (C, H, W) of images, which are stored as (N, H, W, C); (F) of features, (L, F)
+  /// of sequences, (L) of tokens.
+  Shape sample_shape;
+  SampleType sample_type = SampleType::kUint8;
   std::int64_t classes = 0;
-  std::vector<std::string> class_names;  ///< empty or `classes` names
-  std::vector<double> channel_mean;      ///< of the training split, in units of the stored values; C of them
-  std::vector<double> channel_std;
-  std::string provenance;    ///< where the samples came from
-  std::string content_hash;  ///< over samples and labels of all splits
+  std::vector<std::string> class_names = {};  ///< empty or `classes` names
+  /// Of the training split, in units of the stored values: one per channel or feature. None for tokens, nor
+  /// where a file of others lacks them.
+  std::vector<double> channel_mean = {};
+  std::vector<double> channel_std = {};
+  std::int64_t vocabulary = 0;    ///< tokens are 0..vocabulary-1; 0: the file does not say
+  std::string provenance = {};    ///< where the samples came from; may be empty
+  std::string content_hash = {};  ///< over samples, labels and weights of all splits; may be empty
 };
 
 /// One split held in memory. A view: the bytes belong to the dataset.
 struct Split {
-  std::span<const std::uint8_t> samples;  ///< (N, H, W, C), dense
-  std::span<const std::int32_t> labels;   ///< (N), each in 0..classes-1
+  Samples samples;                       ///< dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L)
+  std::span<const std::int32_t> labels;  ///< (N), each in 0..classes-1
+  std::span<const float> weights = {};   ///< (N), what each counts in the loss; empty: all 1
+  std::int32_t largest_token = -1;       ///< of tokens: an embedding must have more rows; else -1
+
   std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
+  SampleType type() const { return type_of(samples); }
+  /// The samples as what they are; T is the type's.
+  template <class T>
+  std::span<const T> values() const {
+    return std::get<std::span<const T>>(samples);
+  }
 };
 
 /// Memory for the samples of a dataset: returns at least `bytes` bytes that live as long as the dataset. With
@@ -43,11 +59,15 @@ struct Storage {
 /// Storage of this process alone.
 Storage private_storage();
 
+/// What `file` says of itself and of these splits, of which it reads no samples. Throws as Dataset::open.
+DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::string>& splits);
+
 /// A dataset in memory: every split it was asked for. Move only.
 class Dataset {
  public:
   /// Reads `splits` ("train", "test", ...) of `file`. Throws Error naming the file and the cause: missing,
-  /// not HDF5, truncated, a newer format, no such split, a label out of range.
+  /// not HDF5, truncated, a newer format, no such split, another type or shape; a label, token, weight or
+  /// number that cannot be, naming the sample.
   static Dataset open(const std::filesystem::path& file, const std::vector<std::string>& splits,
                       Storage storage = private_storage());
 

@@ -13,10 +13,12 @@ inline constexpr const char* kClasses = "classes";
 inline constexpr const char* kClassNames = "class_names";
 inline constexpr const char* kChannelMean = "channel_mean";
 inline constexpr const char* kChannelStd = "channel_std";
+inline constexpr const char* kVocabulary = "vocabulary";
 inline constexpr const char* kProvenance = "provenance";
 inline constexpr const char* kContentHash = "content_hash";
 
 inline constexpr const char* kSamples = "samples";  // datasets in each split's group
 inline constexpr const char* kLabels = "labels";
+inline constexpr const char* kWeights = "weights";
 
 }  // namespace convoke::data::format

@@ -15,6 +15,7 @@ namespace convoke::data {
 struct SplitSize {
   std::string name;
   std::int64_t samples = 0;
+  bool weights = false;  ///< samples have weights
 };
 
 /// Writes a dataset file under a temporary name, `<file>.part`, which finish() renames: a half file never
@@ -22,9 +23,9 @@ struct SplitSize {
 /// which join.
 class DatasetWriter {
  public:
-  /// `info` says shape, classes, class names and provenance; mean, deviation and hash are computed by
-  /// finish(). Throws Error if the file exists and `overwrite` is not set, cannot be made, or the sizes make
-  /// no dataset.
+  /// `info` says shape, type, classes, class names, vocabulary and provenance; mean, deviation and hash are
+  /// computed by finish(). Throws Error if the file exists and `overwrite` is not set, cannot be made, or the
+  /// sizes make no dataset.
   static DatasetWriter create(const std::filesystem::path& file, DatasetInfo info,
                               std::vector<SplitSize> splits, bool overwrite = false);
 
@@ -37,14 +38,17 @@ class DatasetWriter {
   /// Without finish(): the creator's removes the temporary file.
   ~DatasetWriter();
 
-  /// Byte offsets of each split's samples and labels in the file: 2 per split.
+  /// Byte offsets of each split's samples, labels and weights (0 if it has none) in the file.
+  static constexpr std::size_t kPlacesPerSplit = 3;
   std::vector<std::uint64_t> places() const;
 
-  /// Samples first, first + 1, ... of a split: (n, H, W, C) values and n labels, in any order of calls; every
-  /// sample must be written once by some process. Throws Error for a label outside 0..classes-1, naming the
-  /// sample, and where writing fails.
-  void write(const std::string& split, std::int64_t first, std::span<const std::uint8_t> samples,
-             std::span<const std::int32_t> labels);
+  /// Samples first, first + 1, ... of a split, as stored: (n, H, W, C), (n, L, F), (n, F) or (n, L) values of
+  /// the dataset's type, n labels, and n weights if the split has any; in any order of calls. Every sample
+  /// must be written once by some process. Throws Error, naming the sample, for a label outside
+  /// 0..classes-1, a token outside the vocabulary, a number that is not finite or a weight that is negative
+  /// too; and where writing fails.
+  void write(const std::string& split, std::int64_t first, const Samples& samples,
+             std::span<const std::int32_t> labels, std::span<const float> weights = {});
 
   /// What this process wrote is on the disk. For those that joined; before the creator's finish().
   void flush();
@@ -57,7 +61,7 @@ class DatasetWriter {
   struct Place {
     std::string name;
     std::int64_t count;
-    std::uint64_t samples, labels;  // byte offsets
+    std::uint64_t samples, labels, weights;  // byte offsets; weights 0: none
   };
 
   DatasetWriter(const std::filesystem::path& file, DatasetInfo info);

@@ -46,7 +46,8 @@ class Evaluator {
   /// What the network says of the samples `ids`, by this process alone: (ids.size(), outputs per sample),
   /// with the activation that the loss takes in.
   std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
-  /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised.
+  /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised; tokens as whole
+  /// numbers.
   std::vector<float> outputs(std::span<const float> samples);
 
   /// The network's own output, without that activation: (n, output_shape()...), row-major, of whatever shape
@@ -65,7 +66,7 @@ class Evaluator {
 
   std::size_t parameter_values() const { return canonical_values(parameters_); }
   std::int64_t classes() const { return options_.classes; }
-  const Shape& input_shape() const { return input_; }
+  const nn::ValueSpec& input_shape() const { return input_; }
   const Shape& output_shape() const { return output_; }
   std::int64_t chunk() const { return chunk_; }
 
@@ -75,7 +76,7 @@ class Evaluator {
   std::vector<float> run(std::size_t count, const Fill& fill, bool activate = true);
 
   std::vector<CanonicalParameter> parameters_;
-  Shape input_;
+  nn::ValueSpec input_;
   Shape output_;
   EvaluatorOptions options_;
   std::int64_t outputs_ = 0;  // per sample

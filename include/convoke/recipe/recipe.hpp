@@ -16,7 +16,7 @@ struct DataRecipe {
   std::string path;  ///< as written; see resolve_dataset
   std::string train_split = "train";
   std::string test_split = "test";
-  std::string normalize = "unit";  ///< unit | standard | none
+  std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   bool shuffle = true;
 };
