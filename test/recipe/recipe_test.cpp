@@ -206,7 +206,7 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
 
   const Message optimizer = message_of(with("\"adam\"", "\"adamm\""));
   CHECK(optimizer.what == "recipe.toml:21: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
-  CHECK(optimizer.hint == "known: adam, rmsprop, sgd");
+  CHECK(optimizer.hint == "known: adagrad, adam, adamw, lamb, lars, nadam, rmsprop, sgd");
 }
 
 TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {

@@ -1,0 +1,81 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "convoke/core/aligned_buffer.hpp"
+#include "convoke/engine/worker_team.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+#include "convoke/optim/optimizer.hpp"
+
+namespace convoke::engine {
+
+/// Elements [begin, end) of an arena.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+/// Part `part` of [0, size) in whole cache lines, so that threads do not share one.
+Range slice_of(std::size_t size, int part, int parts);
+
+/// What happens between the sums of a step and the next step: the optimizer and the running statistics. Made
+/// once; a step allocates nothing. Its result depends neither on the number of threads nor on that of ranks,
+/// as long as all ranks have the same sums. Owns the optimizer's state.
+class Update {
+ public:
+  /// The sums of a step, layout.size() elements: as fixed point, or if that is empty as floats. Where there
+  /// is fixed point, floats are written from it.
+  struct Sums {
+    std::span<float> floats;
+    std::span<const std::int64_t> fixed;
+  };
+
+  /// `team` carries it out. All that is given must outlive this; `parameters` and `sums` are where they are
+  /// in every step.
+  Update(const nn::ParameterLayout& layout, const optim::Optimizer& optimizer, std::span<float> parameters,
+         Sums sums, WorkerTeam& team);
+  Update(const Update&) = delete;
+  Update& operator=(const Update&) = delete;
+
+  /// One update. `step`: its number, from 1.
+  void run(double learning_rate, std::int64_t step);
+
+  std::span<float> state(std::size_t slot) {
+    return states_[slot].span();
+  }  ///< layout.trainable_size() floats
+
+ private:
+  /// What a thread hands to the optimizer at once.
+  struct Part {
+    Range range;
+    bool is_vector = false;
+  };
+  std::vector<std::vector<Part>> share_out(int threads) const;
+  std::vector<Part> blocks() const;
+  std::vector<std::vector<Part>> whole_parameters(int threads) const;
+
+  void apply(int thread);
+  void to_floats(Range range);
+  void optimize(const Part& part);
+  void update_statistics(Range range);
+
+  const nn::ParameterLayout& layout_;
+  const optim::Optimizer& optimizer_;
+  std::span<float> parameters_;
+  Sums sums_;
+  WorkerTeam& team_;
+  std::vector<AlignedBuffer<float>> states_;
+  std::vector<std::vector<Part>> parts_;  ///< by thread; together they are all trainable parameters
+  std::function<void(int)> apply_;
+
+  // Of the step under way.
+  double learning_rate_ = 0;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace convoke::engine

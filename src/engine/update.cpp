@@ -1,0 +1,140 @@
+#include "convoke/engine/update.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "convoke/core/fixed_point.hpp"
+
+namespace convoke::engine {
+namespace {
+
+// Slices of the arena that different threads touch meet at cache lines.
+constexpr std::size_t kSliceFloats = 16;
+// What is summed at once, and what threads share out where parameters must be kept apart: small enough to
+// spread evenly, large enough to be worth a call. A constant, for sums over blocks depend on it.
+constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
+
+bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
+
+}  // namespace
+
+Range slice_of(std::size_t size, int part, int parts) {
+  const auto cut = [&](int i) {
+    if (i == parts) return size;
+    return size * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) / kSliceFloats * kSliceFloats;
+  };
+  return {cut(part), cut(part + 1)};
+}
+
+Update::Update(const nn::ParameterLayout& layout, const optim::Optimizer& optimizer,
+               std::span<float> parameters, Sums sums, WorkerTeam& team)
+    : layout_(layout),
+      optimizer_(optimizer),
+      parameters_(parameters),
+      sums_(sums),
+      team_(team),
+      parts_(share_out(team.size())),
+      apply_([this](int thread) { apply(thread); }) {
+  for (std::size_t slot = 0; slot < optimizer.state_slots(); ++slot) {
+    states_.emplace_back(layout.trainable_size());
+  }
+}
+
+std::vector<std::vector<Update::Part>> Update::share_out(int threads) const {
+  if (optimizer_.scope() == optim::Scope::kWholeParameter) return whole_parameters(threads);
+  std::vector<std::vector<Part>> parts(static_cast<std::size_t>(threads));
+  const std::vector<Part> all = blocks();
+  for (int thread = 0; thread < threads; ++thread) {
+    std::vector<Part>& mine = parts[static_cast<std::size_t>(thread)];
+    if (optimizer_.scope() == optim::Scope::kElements) {
+      mine.push_back({slice_of(layout_.trainable_size(), thread, threads)});
+    } else {
+      const auto cut = [&](int i) {
+        return all.begin() + static_cast<std::ptrdiff_t>(all.size()) * i / threads;
+      };
+      mine.assign(cut(thread), cut(thread + 1));
+    }
+  }
+  return parts;
+}
+
+// Every trainable parameter in pieces of at most a block.
+std::vector<Update::Part> Update::blocks() const {
+  std::vector<Part> blocks;
+  for (const nn::ParameterSlot& slot : layout_.slots()) {
+    if (!slot.spec.trainable) continue;
+    const std::size_t end = slot.offset + slot.size;
+    for (std::size_t begin = slot.offset; begin < end; begin += kBlockFloats) {
+      blocks.push_back({{begin, std::min(begin + kBlockFloats, end)}, is_vector(slot)});
+    }
+  }
+  return blocks;
+}
+
+// The largest first, each to the thread that has least.
+std::vector<std::vector<Update::Part>> Update::whole_parameters(int threads) const {
+  std::vector<Part> all;
+  for (const nn::ParameterSlot& slot : layout_.slots()) {
+    if (slot.spec.trainable) all.push_back({{slot.offset, slot.offset + slot.size}, is_vector(slot)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Part& a, const Part& b) { return a.range.size() > b.range.size(); });
+  std::vector<std::vector<Part>> parts(static_cast<std::size_t>(threads));
+  std::vector<std::size_t> floats(parts.size());
+  for (const Part& part : all) {
+    const auto least = std::min_element(floats.begin(), floats.end()) - floats.begin();
+    parts[static_cast<std::size_t>(least)].push_back(part);
+    floats[static_cast<std::size_t>(least)] += part.range.size();
+  }
+  return parts;
+}
+
+void Update::run(double learning_rate, std::int64_t step) {
+  learning_rate_ = learning_rate;
+  step_ = step;
+  team_.run(apply_);
+}
+
+void Update::apply(int thread) {
+  for (const Part& part : parts_[static_cast<std::size_t>(thread)]) {
+    to_floats(part.range);
+    optimize(part);
+  }
+  const std::size_t trainable = layout_.trainable_size();
+  const Range statistics = slice_of(layout_.size() - trainable, thread, team_.size());
+  to_floats({trainable + statistics.begin, trainable + statistics.end});
+  update_statistics({trainable + statistics.begin, trainable + statistics.end});
+}
+
+void Update::to_floats(Range range) {
+  if (sums_.fixed.empty()) return;
+  fixed_point_to_float(sums_.fixed.subspan(range.begin, range.size()),
+                       sums_.floats.subspan(range.begin, range.size()));
+}
+
+void Update::optimize(const Part& part) {
+  const auto& [begin, end] = part.range;
+  std::array<float*, 4> states{};
+  assert(states_.size() <= states.size());
+  for (std::size_t slot = 0; slot < states_.size(); ++slot) states[slot] = states_[slot].data() + begin;
+  const optim::Slice slice(parameters_.subspan(begin, end - begin), sums_.floats.subspan(begin, end - begin),
+                           std::span(states).first(states_.size()), step_, part.is_vector);
+  optimizer_.step(slice, learning_rate_);
+}
+
+//   running = momentum * running + (1 - momentum) * mean over the step's lanes
+void Update::update_statistics(Range range) {
+  const float* now = sums_.floats.data();
+  for (const nn::ParameterSlot& slot : layout_.slots()) {
+    if (slot.spec.trainable) continue;
+    const auto momentum = static_cast<float>(slot.spec.momentum);
+    const std::size_t begin = std::max(range.begin, slot.offset);
+    const std::size_t end = std::min(range.end, slot.offset + slot.size);
+    for (std::size_t i = begin; i < end; ++i) {
+      parameters_[i] = momentum * parameters_[i] + (1 - momentum) * now[i];
+    }
+  }
+}
+
+}  // namespace convoke::engine
