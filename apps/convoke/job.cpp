@@ -13,6 +13,8 @@ namespace {
 // counts do change a fast run's rounding, as they would have at its start.)
 constexpr std::array<std::string_view, 6> kFree{
     "name", "description", "data.path", "data.test_split", "ensemble.rule", "train.epochs"};
+// What is off at 0 and then left out: runs from before there was such a key can be resumed.
+constexpr std::array<std::string_view, 2> kOffAtZero{"train.clip_value", "train.clip_norm"};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
 constexpr std::array<std::string_view, 3> kEndless{"constant", "step", "exponential"};
@@ -45,7 +47,8 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
-    if (!free && !other_mode && !key.starts_with("run.")) kept.emplace_back(key, value);
+    const bool off = among(kOffAtZero, key) && value == "0.0";
+    if (!free && !other_mode && !off && !key.starts_with("run.")) kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
@@ -65,7 +68,8 @@ engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) 
           .reduction = recipe.train.reduction,
           .convolution = recipe.train.convolution,
           .threads = threads,
-          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024};
+          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
+          .update = recipe.train.update};
 }
 
 train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {

@@ -86,7 +86,7 @@ class LaneEngine::Impl {
     });
     LaneWorker& first = *workers_.front();
     update_ =
-        std::make_unique<Update>(*layout_, optimizer, parameters_.span(),
+        std::make_unique<Update>(*layout_, options.update, optimizer, parameters_.span(),
                                  Update::Sums{first.floats().first(layout_->size()),
                                               exact ? first.fixed().first(layout_->size()) : first.fixed()},
                                  team_);
@@ -120,11 +120,11 @@ class LaneEngine::Impl {
     }
     strategy_->finish_gradients();
     exposed_seconds_ += strategy_->exposed_seconds();
-    const StepResult result = tally(samples.size());
+    StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
     // 3. The same update everywhere.
-    update_->run(learning_rate, ++steps_done_);
+    result.loss += update_->run(learning_rate, ++steps_done_);
     strategy_->after_step(parameters_.span());
     return result;
   }

@@ -65,6 +65,20 @@ Settings resolved_schedule(const Settings& written) {
   return resolved;
 }
 
+engine::UpdateOptions read_update(SectionReader& read) {
+  engine::UpdateOptions update;
+  for (const auto& [key, value] :
+       {std::pair("clip_value", &update.clip_value), {"clip_norm", &update.clip_norm}}) {
+    *value = read.get(key, 0.0);
+    read.check(key, *value >= 0 && std::isfinite(*value), "at least 0; 0: no clipping");
+  }
+  if (update.clip_value > 0 && update.clip_norm > 0) {
+    read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
+              "set clip_value or clip_norm to 0");
+  }
+  return update;
+}
+
 template <class Table, class T>
 std::string name_of(const Table& table, T value) {
   const auto it =
@@ -89,6 +103,7 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.reduction = read.get_entry("reduction", to_string(train.reduction), kReductions, "reduction").value;
   train.convolution =
       read.get_entry("convolution", to_string(train.convolution), kConvolutions, "convolution").value;
+  train.update = read_update(read);
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
   train.schedule = resolved_schedule(read.table("schedule"));
   read.finish();
@@ -102,6 +117,8 @@ Settings write(const TrainRecipe& train) {
           {"lane", count_or(train.lane, "auto")},
           {"reduction", to_string(train.reduction)},
           {"convolution", to_string(train.convolution)},
+          {"clip_value", train.update.clip_value},
+          {"clip_norm", train.update.clip_norm},
           {"optimizer", train.optimizer},
           {"schedule", train.schedule}};
 }

@@ -50,16 +50,16 @@ class Training {
 //       g = [math.cos(0.7 * t + 1.3 * i) * 10.0 ** (i - 3) for i in range(5)]
 //       optimizer.apply([np.array(g, "float32")], [w])
 // PyTorch took the same gradients as w.grad of w = torch.nn.Parameter(...).
+inline std::vector<float> gradients_of_step(int t) {
+  std::vector<float> gradients;
+  for (int i = 0; i < 5; ++i)
+    gradients.push_back(static_cast<float>(std::cos(0.7 * t + 1.3 * i) * std::pow(10.0, i - 3)));
+  return gradients;
+}
+
 inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer, bool is_vector = false,
                                       double rate = 0.01) {
   Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F}, is_vector);
-  std::vector<float> gradients(5);
-  for (int t = 1; t <= 50; ++t) {
-    for (int i = 0; i < 5; ++i) {
-      gradients[static_cast<std::size_t>(i)] =
-          static_cast<float>(std::cos(0.7 * t + 1.3 * i) * std::pow(10.0, i - 3));
-    }
-    training.step(gradients, rate);
-  }
+  for (int t = 1; t <= 50; ++t) training.step(gradients_of_step(t), rate);
   return training.weights();
 }

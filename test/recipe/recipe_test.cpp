@@ -93,6 +93,8 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
   CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
   CHECK(recipe.train.learning_rate == 0.002);
+  CHECK(recipe.train.update.clip_value == 0);
+  CHECK(recipe.train.update.clip_norm == 0);
   CHECK(*recipe.train.schedule.find("name") == Value("constant"));
   CHECK(recipe.ensemble.members == 4);
   CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
@@ -195,6 +197,16 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
         "but is [28, 28]");
   CHECK(error_of("\"small\"", "\"a/b\"") ==
         "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
+
+  for (const std::string key : {"clip_value", "clip_norm"}) {
+    CHECK(error_of("epochs = 5", key + " = -1") ==
+          "recipe.toml:19: [train]: \"" + key + "\" must be at least 0; 0: no clipping, but is -1");
+    CHECK(error_of("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
+  }
+  const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
+  CHECK(both.what == "recipe.toml:20: [train]: gradients are clipped by value or by norm, not by both");
+  CHECK(both.hint == "set clip_value or clip_norm to 0");
+  CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
 
   // Names.
   CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==

@@ -7,6 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -26,6 +27,7 @@ struct EngineOptions {
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
   std::size_t bucket_bytes = 0;  ///< 0: chosen
+  UpdateOptions update;
 };
 
 /// `lane = "auto"`: a sixteenth of the batch, at least 8 samples, the next divisor of the batch above that.
@@ -45,7 +47,8 @@ class LaneEngine {
 
   /// One training step over `samples` (the ids of the whole global batch, at most options.batch). Collective.
   struct StepResult {
-    double loss = 0;      ///< mean over the batch; not finite: the update was not made, see diagnose()
+    /// Mean over the batch, and penalties. Not finite: the update was not made, see diagnose().
+    double loss = 0;
     double accuracy = 0;  ///< of the forward pass of training, as Keras reports it
   };
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate);
