@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kFree{
     "name", "description", "data.path", "data.test_split", "ensemble.rule", "train.epochs"};
 // What is off at 0 and then left out: runs from before there was such a key can be resumed.
-constexpr std::array<std::string_view, 2> kOffAtZero{"train.clip_value", "train.clip_norm"};
+constexpr std::array<std::string_view, 3> kOffAtZero{"train.clip_value", "train.clip_norm", "train.ema"};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
 constexpr std::array<std::string_view, 3> kEndless{"constant", "step", "exponential"};

@@ -242,6 +242,10 @@ std::string LaneEngine::diagnose() { return impl_->diagnose(); }
 const nn::ParameterLayout& LaneEngine::layout() const { return *impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->parameters_.span(); }
 std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->update_->state(slot); }
+std::span<float> LaneEngine::average() { return impl_->update_->average(); }
+std::span<const float> LaneEngine::result() {
+  return average().empty() || steps_done() == 0 ? parameters() : average();
+}
 std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 double LaneEngine::exposed_seconds() const { return impl_->exposed_seconds_; }

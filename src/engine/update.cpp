@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/fixed_point.hpp"
+#include "convoke/optim/averaging.hpp"
 #include "convoke/optim/clipping.hpp"
 #include "convoke/optim/norm.hpp"
 #include "convoke/optim/penalty.hpp"
@@ -49,6 +50,7 @@ Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options,
       parameters_(parameters),
       sums_(sums),
       team_(team),
+      average_(options.ema > 0 ? layout.size() : 0),
       blocks_(cut_blocks()),
       parts_(share_out(team.size())),
       prepares_(options.clip_norm > 0 || std::any_of(blocks_.begin(), blocks_.end(), has_penalty)),
@@ -145,11 +147,14 @@ void Update::apply(int thread) {
     if (!prepares_) to_floats(part.range);
     clip(part.range);
     optimize(part);
+    update_average(part.range);
   }
   const std::size_t trainable = layout_.trainable_size();
-  const Range statistics = slice_of(layout_.size() - trainable, thread, team_.size());
-  to_floats({trainable + statistics.begin, trainable + statistics.end});
-  update_statistics({trainable + statistics.begin, trainable + statistics.end});
+  const Range share = slice_of(layout_.size() - trainable, thread, team_.size());
+  const Range statistics{trainable + share.begin, trainable + share.end};
+  to_floats(statistics);
+  update_statistics(statistics);
+  update_average(statistics);
 }
 
 void Update::to_floats(Range range) {
@@ -186,6 +191,14 @@ void Update::update_statistics(Range range) {
       parameters_[i] = momentum * parameters_[i] + (1 - momentum) * now[i];
     }
   }
+}
+
+// The statistics are averaged too: those of the last step belong to other weights than the average's. The
+// first step has nothing to average with (as Keras).
+void Update::update_average(Range range) {
+  if (average_.size() == 0) return;
+  optim::update_average(parameters_.subspan(range.begin, range.size()), step_ == 1 ? 0 : options_.ema,
+                        average_.span().subspan(range.begin, range.size()));
 }
 
 }  // namespace convoke::engine

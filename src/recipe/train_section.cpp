@@ -76,6 +76,8 @@ engine::UpdateOptions read_update(SectionReader& read) {
     read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
               "set clip_value or clip_norm to 0");
   }
+  update.ema = read.get("ema", 0.0);
+  read.check("ema", update.ema >= 0 && update.ema < 1, "at least 0 and below 1; 0: no average");
   return update;
 }
 
@@ -119,6 +121,7 @@ Settings write(const TrainRecipe& train) {
           {"convolution", to_string(train.convolution)},
           {"clip_value", train.update.clip_value},
           {"clip_norm", train.update.clip_norm},
+          {"ema", train.update.ema},
           {"optimizer", train.optimizer},
           {"schedule", train.schedule}};
 }

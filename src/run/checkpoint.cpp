@@ -94,6 +94,10 @@ void Checkpoints::save(const CheckpointState& state) const {
       hdf5::Group group = file.create_group(fmt::format("optimizer-{}", slot));
       write_parameters(group, parameters_, state.optimizer[slot]);
     }
+    if (!state.average.empty()) {
+      hdf5::Group group = file.create_group("average");
+      write_parameters(group, parameters_, state.average);
+    }
     file.close();
   });
   const std::vector<std::filesystem::path> all = files();
@@ -127,6 +131,7 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   for (int slot = 0; file.has_group(fmt::format("optimizer-{}", slot)); ++slot) {
     state.optimizer.push_back(read_parameters(file.group(fmt::format("optimizer-{}", slot)), parameters_));
   }
+  if (file.has_group("average")) state.average = read_parameters(file.group("average"), parameters_);
   return state;
 }
 
@@ -170,9 +175,12 @@ std::string to_bytes(const CheckpointState& state) {
   const auto put = [&](const void* data, std::size_t size) {
     bytes.append(static_cast<const char*>(data), size);
   };
-  const std::int64_t counts[] = {state.epochs_done, state.steps_done, state.updates,
+  const std::int64_t counts[] = {state.epochs_done,
+                                 state.steps_done,
+                                 state.updates,
                                  static_cast<std::int64_t>(state.parameters.size()),
-                                 static_cast<std::int64_t>(state.optimizer.size())};
+                                 static_cast<std::int64_t>(state.optimizer.size()),
+                                 static_cast<std::int64_t>(state.average.size())};
   const double numbers[] = {state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,
                             state.correct_sum};
   put(counts, sizeof counts);
@@ -182,6 +190,7 @@ std::string to_bytes(const CheckpointState& state) {
     assert(slot.size() == state.parameters.size());
     put(slot.data(), slot.size() * sizeof(float));
   }
+  put(state.average.data(), state.average.size() * sizeof(float));
   return bytes;
 }
 
@@ -191,7 +200,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     std::memcpy(data, bytes.data() + at, size);
     at += size;
   };
-  std::int64_t counts[5];
+  std::int64_t counts[6];
   double numbers[4];
   take(counts, sizeof counts);
   take(numbers, sizeof numbers);
@@ -203,13 +212,15 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
                         .loss_sum = numbers[2],
                         .correct_sum = numbers[3],
                         .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
-                        .optimizer = {}};
+                        .optimizer = {},
+                        .average = std::vector<float>(static_cast<std::size_t>(counts[5]))};
   take(state.parameters.data(), state.parameters.size() * sizeof(float));
   state.optimizer.resize(static_cast<std::size_t>(counts[4]));
   for (std::vector<float>& slot : state.optimizer) {
     slot.resize(state.parameters.size());
     take(slot.data(), slot.size() * sizeof(float));
   }
+  take(state.average.data(), state.average.size() * sizeof(float));
   return state;
 }
 

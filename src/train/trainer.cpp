@@ -36,7 +36,7 @@ Outcome Trainer::run() {
           .epochs_done = state_.epochs_done,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
-          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.parameters())};
+          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.result())};
 }
 
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
@@ -117,7 +117,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
 engine::Score Trainer::validate() {
   const run::Timed timed(phases_.evaluation);
   if (!evaluator_) evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine));
-  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.parameters()));
+  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.result()));
   return engine::score(*evaluator_, loader_, assignment_.validation, group_);
 }
 
@@ -128,6 +128,7 @@ void Trainer::save_checkpoint() {
   checkpoints_.save(state_);
   state_.parameters = {};
   state_.optimizer = {};
+  state_.average = {};
 }
 
 void Trainer::resume() {

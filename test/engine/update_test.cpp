@@ -6,6 +6,7 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/session.hpp"
 #include "support/catch.hpp"
+#include "support/counted_allocations.hpp"
 #include "support/tiny.hpp"
 
 using namespace convoke;
@@ -68,6 +69,7 @@ EngineOptions options(Reduction reduction, int threads = 1) {
 struct KerasJob {
   std::vector<double> losses;
   std::vector<float> weights;
+  std::vector<float> result;  // of the average, if there is one: after optimizer.finalize_variable_values
 };
 
 std::vector<float> probe(const std::vector<float>& canonical) {
@@ -105,6 +107,7 @@ KerasJob keras_job(const mpi::Communicator& group, const UpdateOptions& update, 
   const std::vector<std::uint32_t> ids = pictures.ids();
   for (int i = 0; i < 6; ++i) job.losses.push_back(engine.step(0, ids, 0.1).loss);
   job.weights = probe(unpack(parameters, engine.layout(), engine.parameters()));
+  job.result = probe(unpack(parameters, engine.layout(), engine.result()));
   return job;
 }
 
@@ -117,7 +120,7 @@ void check_near(const std::vector<T>& found, const std::vector<T>& expected) {
 
 }  // namespace
 
-TEST_CASE("penalties and clipping: six steps as Keras") {
+TEST_CASE("penalties and clipping: and the average: six steps as Keras") {
   const mpi::Session session;
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const int threads : {1, 2}) {
@@ -132,6 +135,12 @@ TEST_CASE("penalties and clipping: six steps as Keras") {
       check_near(by_norm.losses, {2.79308844, 2.75080109, 2.67430234, 2.57210875, 2.45082283, 2.31543875});
       check_near(by_norm.weights,
                  {-0.0108637381F, 1.02189982F, -0.882897675F, 0.39816168F, 0.0949173495F, 0.184897751F});
+      CHECK(by_norm.result == by_norm.weights);
+      // global_clipnorm=0.5, use_ema=True, ema_momentum=0.8
+      const KerasJob averaged = job({.clip_norm = 0.5, .ema = 0.8});
+      CHECK(averaged.weights == by_norm.weights);
+      check_near(averaged.result,
+                 {-0.00528949453F, 0.994014502F, -0.884235501F, 0.375145316F, 0.0967334062F, 0.190110117F});
       const KerasJob by_value = job({.clip_value = 0.02});  // clipvalue=0.02
       check_near(by_value.losses, {2.79308844, 2.77117562, 2.73061657, 2.67505288, 2.60796285, 2.53220272});
       check_near(by_value.weights,
@@ -143,7 +152,7 @@ TEST_CASE("penalties and clipping: six steps as Keras") {
 namespace {
 
 struct Trained {
-  std::vector<float> parameters;
+  std::vector<float> parameters, average;
   std::vector<double> losses;
   friend bool operator==(const Trained&, const Trained&) = default;
 };
@@ -162,7 +171,7 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
       1e-4, 1e-3);
   const auto optimizer = optim::make_optimizer(optimizer_settings);
   EngineOptions wanted = options(Reduction::kExact, threads);
-  wanted.update = {.clip_norm = 0.5};
+  wanted.update = {.clip_norm = 0.5, .ema = 0.9};
   LaneEngine engine(graph, wanted, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
   Trained result;
@@ -171,18 +180,23 @@ Trained trained(const mpi::Communicator& group, int threads, const Settings& opt
     result.losses.push_back(engine.step(i, samples, 0.01).loss);
   }
   result.parameters.assign(engine.parameters().begin(), engine.parameters().end());
+  result.average.assign(engine.average().begin(), engine.average().end());
   return result;
 }
 
 }  // namespace
 
-TEST_CASE("exact: penalties, clipping and every optimizer give the same bits for any ranks and threads") {
+TEST_CASE(
+    "exact: penalties, clipping, the average and every optimizer give the same bits for any ranks and "
+    "threads") {
   const mpi::Session session;
   const mpi::Communicator alone = session.world().split(session.world().rank(), 0);
   for (const std::string& name : optim::optimizer_names()) {
     INFO(name);
     const Trained expected = trained(alone, 1, {{"name", name}});
     CHECK(std::isfinite(expected.losses.back()));
+    CHECK(expected.average.size() == expected.parameters.size());
+    CHECK(expected.average != expected.parameters);
     CHECK(trained(session.world(), 1, {{"name", name}}) == expected);
     CHECK(trained(session.world(), 2, {{"name", name}}) == expected);
     CHECK(trained(alone, 3, {{"name", name}}) == expected);
@@ -221,4 +235,56 @@ TEST_CASE("clipping by the norm: a long gradient is shortened, not turned") {
   for (std::size_t i = 0; i < free.size(); ++i) dot += free[i] * clipped[i];
   CHECK(dot == Catch::Approx(length(free) * length(clipped)).epsilon(1e-6));
   CHECK(gradient(1000) == free);
+}
+
+TEST_CASE("the average follows all parameters, statistics included") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph graph = tiny::graph();
+  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  EngineOptions wanted = options(Reduction::kFast, 2);
+  wanted.update.ema = 0.75;
+  LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
+  const auto equal = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+  CHECK(equal(engine.result(), engine.parameters()));  // before the first step there is no average
+  std::vector<double> expected;
+  for (int step = 0; step < 5; ++step) {
+    engine.step(0, ids, 0.01);
+    expected.resize(engine.parameters().size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto now = static_cast<double>(engine.parameters()[i]);
+      expected[i] = step == 0 ? now : 0.75 * expected[i] + 0.25 * now;
+    }
+    if (step == 0) CHECK(equal(engine.result(), engine.parameters()));
+  }
+  CHECK(equal(engine.result(), engine.average()));
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(engine.average()[i]) - expected[i]));
+  CHECK(worst < 1e-6);
+  const nn::ParameterSlot& mean = engine.layout().slots().back();
+  CHECK_FALSE(mean.spec.trainable);
+  CHECK(engine.average()[mean.offset] != engine.parameters()[mean.offset]);
+}
+
+TEST_CASE("an update allocates nothing") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph graph = penalised(tiny::graph(), 1e-4, 1e-3);
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (const std::string& name : optim::optimizer_names()) {
+    const auto optimizer = optim::make_optimizer({{"name", name}});
+    for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+      EngineOptions wanted = options(reduction, 2);
+      wanted.update = {.clip_norm = 0.1, .ema = 0.9};
+      LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
+      engine.step(0, ids, 1e-3);
+      const long before = test::allocations();
+      for (int i = 0; i < 3; ++i) engine.step(0, ids, 1e-3);
+      CHECK(test::allocations() == before);
+    }
+  }
 }

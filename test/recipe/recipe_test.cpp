@@ -95,6 +95,7 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.train.learning_rate == 0.002);
   CHECK(recipe.train.update.clip_value == 0);
   CHECK(recipe.train.update.clip_norm == 0);
+  CHECK(recipe.train.update.ema == 0);
   CHECK(*recipe.train.schedule.find("name") == Value("constant"));
   CHECK(recipe.ensemble.members == 4);
   CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
@@ -207,6 +208,10 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
   CHECK(both.what == "recipe.toml:20: [train]: gradients are clipped by value or by norm, not by both");
   CHECK(both.hint == "set clip_value or clip_norm to 0");
   CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
+
+  CHECK(error_of("epochs = 5", "ema = 1.0") ==
+        "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1; 0: no average, but is 1.0");
+  CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
 
   // Names.
   CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==

@@ -60,6 +60,11 @@ class LaneEngine {
   const nn::ParameterLayout& layout() const;
   std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
+  /// Their moving average, layout().size() floats; none without options.update.ema. Means something after a
+  /// step.
+  std::span<float> average();
+  /// What to evaluate and to keep: the average where there is one, else parameters().
+  std::span<const float> result();
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 

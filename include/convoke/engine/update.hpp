@@ -26,6 +26,7 @@ Range slice_of(std::size_t size, int part, int parts);
 struct UpdateOptions {
   double clip_value = 0;  ///< every element of the gradient stays within +-clip_value; 0: off
   double clip_norm = 0;   ///< the gradient of all parameters together is at most so long; 0: off
+  double ema = 0;         ///< decay of the moving average of the parameters, [0, 1); 0: there is none
 };
 
 /// What happens between the sums of a step and the next step, in this order: penalties (ParameterSpec::l1,
@@ -52,9 +53,10 @@ class Update {
   /// the parameters before the update.
   double run(double learning_rate, std::int64_t step);
 
-  std::span<float> state(std::size_t slot) {
-    return states_[slot].span();
-  }  ///< layout.trainable_size() floats
+  /// layout.trainable_size() floats.
+  std::span<float> state(std::size_t slot) { return states_[slot].span(); }
+  /// layout.size() floats; none without options.ema.
+  std::span<float> average() { return average_.span(); }
 
  private:
   /// What a thread hands to the optimizer at once.
@@ -79,6 +81,7 @@ class Update {
   void clip(Range range);
   void optimize(const Part& part);
   void update_statistics(Range range);
+  void update_average(Range range);
 
   const nn::ParameterLayout& layout_;
   UpdateOptions options_;
@@ -87,6 +90,7 @@ class Update {
   Sums sums_;
   WorkerTeam& team_;
   std::vector<AlignedBuffer<float>> states_;
+  AlignedBuffer<float> average_;
   std::vector<Block> blocks_;             ///< together they are all trainable parameters
   std::vector<std::vector<Part>> parts_;  ///< by thread; so are these
   bool prepares_;                         ///< there are penalties, or a norm is needed

@@ -33,7 +33,7 @@ struct TrainRecipe {
   std::int64_t lane = 0;    ///< samples; 0: "auto"
   engine::Reduction reduction = engine::Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
-  engine::UpdateOptions update;  ///< clip_value, clip_norm
+  engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
   double learning_rate = 1e-3;  ///< from optimizer.learning_rate

@@ -28,6 +28,7 @@ struct CheckpointState {
   double correct_sum = 0;
   std::vector<float> parameters;
   std::vector<std::vector<float>> optimizer;  ///< one list per state slot, 0 for statistics
+  std::vector<float> average;                 ///< of the parameters; empty: there is none
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
