@@ -212,6 +212,21 @@ std::vector<std::int64_t> SettingsReader::get(std::string_view key,
   return out;
 }
 
+std::vector<double> SettingsReader::get(std::string_view key, const std::vector<double>& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  const auto number = [&](const Value& item) {
+    if (const auto* v = std::get_if<double>(&item.data())) return *v;
+    if (const auto* v = std::get_if<std::int64_t>(&item.data())) return static_cast<double>(*v);
+    wrong_type(key, *value, "a number or a list of them");
+  };
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  if (list == nullptr) return {number(*value)};
+  std::vector<double> out;
+  for (const Value& item : *list) out.push_back(number(item));
+  return out;
+}
+
 std::vector<std::string> SettingsReader::get(std::string_view key, const std::vector<std::string>& fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;

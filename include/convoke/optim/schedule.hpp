@@ -19,9 +19,8 @@ class Schedule {
   virtual Settings settings() const = 0;
 };
 
-/// { name = "cosine", warmup_epochs = 5 }: "constant", "step", "exponential", "cosine"; each takes
-/// warmup_epochs, a linear rise from 0 before it. An empty table is "constant". Throws Error for an unknown
-/// name, key or value.
+/// { name = "cosine", warmup_epochs = 5 }: one of schedule_names(); each takes warmup_epochs, a linear rise
+/// from 0 before it. An empty table is "constant". Throws Error for an unknown name, key or value.
 std::unique_ptr<Schedule> make_schedule(const Settings& settings);
 
 std::vector<std::string> schedule_names();
