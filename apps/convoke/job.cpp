@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 6> kFree{
 constexpr std::array<std::string_view, 3> kOffAtZero{"train.clip_value", "train.clip_norm", "train.ema"};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
-constexpr std::array<std::string_view, 4> kEndless{"constant", "step", "exponential", "piecewise"};
+constexpr std::array<std::string_view, 5> kEndless{"constant", "step", "exponential", "piecewise", "plateau"};
 
 template <class Names>
 bool among(const Names& names, std::string_view name) {

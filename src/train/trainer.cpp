@@ -68,7 +68,7 @@ void Trainer::show(double images_per_second) {
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids) {
-  const double rate = job_.learning_rate *
+  const double rate = job_.learning_rate * state_.feedback.factor *
                       job_.schedule->factor(state_.updates, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
   const run::Stopwatch watch;
   const engine::LaneEngine::StepResult result =
@@ -106,6 +106,10 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
     line.validation_loss = validation.loss;
     line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
     state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
+    job_.schedule->epoch_done({.epochs_done = state_.epochs_done + 1,
+                               .validation_loss = validation.loss,
+                               .base_rate = job_.learning_rate},
+                              state_.feedback);
   }
   ++state_.epochs_done;
   state_.steps_done = 0;

@@ -100,6 +100,60 @@ TEST_CASE("a one-cycle schedule is PyTorch's") {
   }
 }
 
+namespace {
+
+// The rate after each epoch, from a base rate of 0.5.
+std::vector<double> rates(const Settings& settings, const std::vector<double>& losses) {
+  const auto schedule = make_schedule(settings);
+  Feedback feedback;
+  std::vector<double> out;
+  for (const double loss : losses) {
+    schedule->epoch_done(
+        {.epochs_done = static_cast<std::int64_t>(out.size()) + 1, .validation_loss = loss, .base_rate = 0.5},
+        feedback);
+    out.push_back(0.5 * feedback.factor);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a plateau schedule reduces the rate when Keras does") {
+  // callback = keras.callbacks.ReduceLROnPlateau(factor=0.5, patience=2, min_delta=1e-3, cooldown=0,
+  // min_lr=0) for epoch, loss in enumerate(losses): callback.on_epoch_end(epoch, {"val_loss": loss})
+  const std::vector<double> losses{1.0,  0.9, 0.95, 0.9,  0.8995, 0.89, 0.895, 0.9,  0.91, 0.92, 0.93,
+                                   0.94, 0.5, 0.51, 0.52, 0.53,   0.54, 0.55,  0.56, 0.57, 0.58, 0.59};
+  check_near(rates({{"name", "plateau"}, {"factor", 0.5}, {"patience", 2}, {"min_delta", 1e-3}}, losses),
+             {0.5,       0.5,       0.5,        0.25,       0.25,        0.25,       0.25,     0.125,
+              0.125,     0.0625,    0.0625,     0.03125,    0.03125,     0.03125,    0.015625, 0.015625,
+              0.0078125, 0.0078125, 0.00390625, 0.00390625, 0.001953125, 0.001953125});
+  // the same with cooldown=2, min_lr=0.1
+  check_near(rates({{"name", "plateau"},
+                    {"factor", 0.5},
+                    {"patience", 2},
+                    {"min_delta", 1e-3},
+                    {"cooldown", 2},
+                    {"min_learning_rate", 0.1}},
+                   losses),
+             {0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.1,
+              0.1, 0.1, 0.1, 0.1,  0.1,  0.1,  0.1,  0.1,   0.1,   0.1,   0.1});
+  // ReduceLROnPlateau(factor=0.1, patience=3)
+  check_near(rates({{"name", "plateau"}, {"patience", 3}}, losses),
+             {0.5,   0.5,   0.5,   0.5,   0.5,    0.5,    0.5,    0.5,   0.05,  0.05,  0.05,
+              0.005, 0.005, 0.005, 0.005, 0.0005, 0.0005, 0.0005, 5e-05, 5e-05, 5e-05, 5e-06});
+}
+
+TEST_CASE("a plateau schedule needs validation, and begins when it is warm") {
+  const Settings settings{{"name", "plateau"}, {"patience", 1}};
+  Settings warm = settings;
+  warm.set("warmup_epochs", 1.5);
+  CHECK(make_schedule(settings)->needs_validation());
+  CHECK(make_schedule(warm)->needs_validation());
+  CHECK_FALSE(make_schedule({})->needs_validation());
+  check_near(rates(settings, {1, 2, 3, 4}), {0.5, 0.05, 0.005, 0.0005});
+  check_near(rates(warm, {1, 2, 3, 4}), {0.5, 0.5, 0.05, 0.005});  // 2 is the first that counts
+}
+
 TEST_CASE("every schedule can be warmed up, and begins when it is warm") {
   for (Settings settings : std::vector<Settings>{{{"name", "constant"}},
                                                  {{"name", "step"}, {"every_epochs", 1}},
@@ -107,7 +161,8 @@ TEST_CASE("every schedule can be warmed up, and begins when it is warm") {
                                                  {{"name", "cosine"}, {"floor", 0.2}},
                                                  {{"name", "piecewise"}, {"epochs", 2}, {"factors", 0.5}},
                                                  {{"name", "polynomial"}, {"power", 0.5}},
-                                                 {{"name", "one_cycle"}}}) {
+                                                 {{"name", "one_cycle"}},
+                                                 {{"name", "plateau"}}}) {
     const auto cold = make_schedule(settings);
     settings.set("warmup_epochs", 2);
     check_near(factors(settings, 70, {0, 1, 9, 18, 19}), {0.05, 0.1, 0.5, 0.95, 1});
@@ -131,19 +186,25 @@ TEST_CASE("a schedule's settings make an equal schedule") {
            {{"name", "piecewise"}, {"epochs", Value::Array{2.5, 4.0}}, {"factors", Value::Array{0.5, 2.0}}},
            {{"name", "polynomial"}, {"power", 2.0}, {"floor", 0.1}, {"warmup_epochs", 1.0}},
            {{"name", "one_cycle"}, {"pct_start", 0.2}, {"div_factor", 10.0}, {"final_div_factor", 100.0}},
+           {{"name", "plateau"},
+            {"factor", 0.5},
+            {"patience", 3},
+            {"min_delta", 0.01},
+            {"cooldown", 1},
+            {"min_learning_rate", 1e-5}},
        }) {
     CHECK(make_schedule(settings)->settings() == settings);
     CHECK(make_schedule(make_schedule(settings)->settings())->settings() == settings);
   }
   CHECK(schedule_names() == std::vector<std::string>{"constant", "step", "exponential", "cosine", "piecewise",
-                                                     "polynomial", "one_cycle"});
+                                                     "polynomial", "one_cycle", "plateau"});
 }
 
 TEST_CASE("a wrong schedule is refused") {
   CHECK(error_of({{"name", "cosin"}}) ==
         "unknown schedule \"cosin\" (did you mean \"cosine\"?) | known: constant, cosine, exponential, "
         "one_cycle, "
-        "piecewise, polynomial, step");
+        "piecewise, plateau, polynomial, step");
   CHECK(error_of({{"name", "step"}}) == "schedule \"step\": \"every_epochs\" is missing");
   CHECK(error_of({{"name", "exponential"}}) ==
         "schedule \"exponential\": \"rate\" is missing | for example rate = 0.95");
@@ -169,6 +230,11 @@ TEST_CASE("a wrong schedule is refused") {
                              {{"name", "piecewise"}, {"epochs", 1}, {"factors", -0.1}},
                              {{"name", "polynomial"}, {"power", 0}},
                              {{"name", "polynomial"}, {"floor", 1.5}},
+                             {{"name", "plateau"}, {"factor", 1}},
+                             {{"name", "plateau"}, {"patience", 0}},
+                             {{"name", "plateau"}, {"min_delta", -1}},
+                             {{"name", "plateau"}, {"cooldown", -1}},
+                             {{"name", "plateau"}, {"min_learning_rate", HUGE_VAL}},
                              {{"name", "one_cycle"}, {"pct_start", 1.5}},
                              {{"name", "one_cycle"}, {"div_factor", 0.5}},
                              {{"name", "one_cycle"}, {"final_div_factor", HUGE_VAL}},

@@ -213,6 +213,13 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
         "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1; 0: no average, but is 1.0");
   CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
 
+  const Message plateau =
+      message_of(with("batch = 64", "schedule = \"plateau\""), {"data.validation_split=0"});
+  CHECK(plateau.what ==
+        "recipe.toml:20: schedule \"plateau\" looks at the validation loss, but data.validation_split is 0");
+  CHECK(plateau.hint == "set data.validation_split, say to 0.1, or choose another schedule");
+  CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what == "no error");
+
   // Names.
   CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==
         "recipe.toml:18: unknown mode \"ensembel\" (did you mean \"ensemble\"?)");

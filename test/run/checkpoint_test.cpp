@@ -50,6 +50,7 @@ void check_equal(const CheckpointState& a, const CheckpointState& b) {
   CHECK(a.parameters == b.parameters);
   CHECK(a.optimizer == b.optimizer);
   CHECK(a.average == b.average);
+  CHECK(a.feedback == b.feedback);
 }
 
 struct Newest {
@@ -74,6 +75,7 @@ TEST_CASE("a checkpoint holds all that it was given") {
 
   CheckpointState averaged = state_at(4);
   averaged.average = tiny::parameters(102);
+  averaged.feedback = {.factor = 0.01, .best = 0.3, .wait = 2, .cooldown = 1};
   checkpoints.save(averaged);
   check_equal(newest(checkpoints).state.value(), averaged);
   check_equal(convoke::run::checkpoint_from_bytes(to_bytes(averaged)), averaged);

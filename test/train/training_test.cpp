@@ -153,6 +153,8 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   if (GENERATE(false, true)) {
     job.optimizer = optim::make_optimizer({{"name", "lamb"}});
     job.engine.update = {.clip_norm = 0.5, .ema = 0.9};
+    // Reduces the rate after every epoch but the first.
+    job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
   }
   const std::vector<float> expected = alone(job, pictures, session.world());
 
