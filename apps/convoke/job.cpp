@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kFree{
     "name", "description", "data.path", "data.test_split", "ensemble.rule", "train.epochs"};
 // What is off at 0 and then left out: runs from before there was such a key can be resumed.
-constexpr std::array<std::string_view, 3> kOffAtZero{"train.clip_value", "train.clip_norm", "train.ema"};
+constexpr std::array<std::string_view, 4> kOffAtZero{"train.clip_value", "train.clip_norm", "train.ema",
+                                                     "train.reference_batch"};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
 constexpr std::array<std::string_view, 5> kEndless{"constant", "step", "exponential", "piecewise", "plateau"};
@@ -47,7 +48,7 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
-    const bool off = among(kOffAtZero, key) && value == "0.0";
+    const bool off = among(kOffAtZero, key) && (value == "0" || value == "0.0");
     if (!free && !other_mode && !off && !key.starts_with("run.")) kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
@@ -82,7 +83,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.engine = engine_options(recipe, threads);
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
-  job.learning_rate = recipe.train.learning_rate;
+  job.learning_rate = recipe.learning_rate();
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
   job.validation_split = recipe.data.validation_split;

@@ -86,6 +86,11 @@ nn::Graph Recipe::graph() const { return nn::build_graph(Shape(model.input), mod
 
 std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }
 
+double Recipe::learning_rate() const {
+  if (train.reference_batch == 0) return train.learning_rate;
+  return train.learning_rate * static_cast<double>(train.batch) / static_cast<double>(train.reference_batch);
+}
+
 Settings Recipe::settings() const {
   return {{"name", name},
           {"description", description},

@@ -105,6 +105,7 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.reduction = read.get_entry("reduction", to_string(train.reduction), kReductions, "reduction").value;
   train.convolution =
       read.get_entry("convolution", to_string(train.convolution), kConvolutions, "convolution").value;
+  train.reference_batch = read.get_count("reference_batch", train.reference_batch, 0);
   train.update = read_update(read);
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
   train.schedule = resolved_schedule(read.table("schedule"));
@@ -119,6 +120,7 @@ Settings write(const TrainRecipe& train) {
           {"lane", count_or(train.lane, "auto")},
           {"reduction", to_string(train.reduction)},
           {"convolution", to_string(train.convolution)},
+          {"reference_batch", train.reference_batch},
           {"clip_value", train.update.clip_value},
           {"clip_norm", train.update.clip_norm},
           {"ema", train.update.ema},

@@ -93,6 +93,8 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
   CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
   CHECK(recipe.train.learning_rate == 0.002);
+  CHECK(recipe.train.reference_batch == 0);
+  CHECK(recipe.learning_rate() == 0.002);
   CHECK(recipe.train.update.clip_value == 0);
   CHECK(recipe.train.update.clip_norm == 0);
   CHECK(recipe.train.update.ema == 0);
@@ -240,6 +242,18 @@ TEST_CASE("a lane that does not divide the batch is refused with lanes that do")
   CHECK(message_of(with("batch = 64", "batch = 64\nlane = 100000000000")).hint ==
         "lanes that do: 16, 32, 64; or lane = \"auto\"");
   CHECK(Recipe::parse(with("batch = 64", "batch = 64\nlane = 16"), "recipe.toml").lane() == 16);
+}
+
+TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
+  const std::string text = with("batch = 64", "batch = 8192\nreference_batch = 256");
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.optimizer.learning_rate=0.1"}).learning_rate() ==
+        Catch::Approx(3.2));  // Goyal et al., section 5.1
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
+  CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate ==
+        0.002);  // as written, and written out again
+  CHECK(error_of("batch = 64", "reference_batch = -1") ==
+        "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
 }
 
 TEST_CASE("a layer that is unknown or does not fit is refused at its line") {

@@ -36,7 +36,8 @@ struct TrainRecipe {
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;  ///< from optimizer.learning_rate
+  double learning_rate = 1e-3;       ///< from optimizer.learning_rate
+  std::int64_t reference_batch = 0;  ///< the batch that learning_rate is meant for; 0: whichever it is
 };
 
 struct EnsembleRecipe {
@@ -73,6 +74,9 @@ struct Recipe {
   /// The graph of [model]. Throws Error naming the layer and both shapes where one does not fit.
   nn::Graph graph() const;
   std::int64_t lane() const;  ///< resolved
+  /// The base rate: by the linear scaling rule where there is a reference batch (Goyal et al., "Accurate,
+  /// large minibatch SGD", 2017), learning_rate * batch / reference_batch.
+  double learning_rate() const;
   /// Every key with its value, defaults included, in the order in which recipes are written.
   Settings settings() const;
   /// settings() as TOML; parses back to an equal recipe.
