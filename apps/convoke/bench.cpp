@@ -136,7 +136,7 @@ int bench(const BenchOptions& options) {
   const auto step = [&] {
     const auto samples =
         std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
-    engine.step(0, samples, recipe.train.learning_rate);
+    engine.step(0, samples, recipe.learning_rate());
     next = (next + 1) % (count / batch);
   };
 

@@ -15,9 +15,17 @@ namespace {
 constexpr std::array<std::string_view, 7> kFree{
     "name",          "description",  "data.path",         "data.test_split",
     "ensemble.rule", "train.epochs", "train.emulate_bf16"};
+// What is left out at its default: runs from before there was such a key can be resumed.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kDefaults{
+    {{"train.clip_value", "0.0"},
+     {"train.clip_norm", "0.0"},
+     {"train.ema", "0.0"},
+     {"train.reference_batch", "0"},
+     {"train.precision", "\"fp32\""},
+     {"train.loss.name", "\"softmax_cross_entropy\""}}};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
 // epochs.
-constexpr std::array<std::string_view, 3> kEndless{"constant", "step", "exponential"};
+constexpr std::array<std::string_view, 5> kEndless{"constant", "step", "exponential", "piecewise", "plateau"};
 
 template <class Names>
 bool among(const Names& names, std::string_view name) {
@@ -47,7 +55,9 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
-    if (!free && !other_mode && !key.starts_with("run.")) kept.emplace_back(key, value);
+    const bool off = std::find(kDefaults.begin(), kDefaults.end(),
+                               std::pair<std::string_view, std::string_view>(key, value)) != kDefaults.end();
+    if (!free && !other_mode && !off && !key.starts_with("run.")) kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
@@ -70,7 +80,8 @@ engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) 
           .precision = recipe.train.precision,
           .loss = nn::make_loss(recipe.train.loss),
           .threads = threads,
-          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024};
+          .bucket_bytes = static_cast<std::size_t>(recipe.run.bucket_kib) * 1024,
+          .update = recipe.train.update};
 }
 
 train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
@@ -86,7 +97,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.engine = engine_options(recipe, threads);
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
-  job.learning_rate = recipe.train.learning_rate;
+  job.learning_rate = recipe.learning_rate();
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
   job.validation_split = recipe.data.validation_split;

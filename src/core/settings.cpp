@@ -215,14 +215,15 @@ std::vector<std::int64_t> SettingsReader::get(std::string_view key,
 std::vector<double> SettingsReader::get(std::string_view key, const std::vector<double>& fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;
+  const auto number = [&](const Value& item) {
+    if (const auto* v = std::get_if<double>(&item.data())) return *v;
+    if (const auto* v = std::get_if<std::int64_t>(&item.data())) return static_cast<double>(*v);
+    wrong_type(key, *value, "a number or a list of them");
+  };
   const auto* list = std::get_if<Value::Array>(&value->data());
+  if (list == nullptr) return {number(*value)};
   std::vector<double> out;
-  for (const Value& item : list == nullptr ? Value::Array{*value} : *list) {
-    const auto* whole = std::get_if<std::int64_t>(&item.data());
-    const auto* real = std::get_if<double>(&item.data());
-    if (whole == nullptr && real == nullptr) wrong_type(key, *value, "a number or a list of them");
-    out.push_back(real != nullptr ? *real : static_cast<double>(*whole));
-  }
+  for (const Value& item : *list) out.push_back(number(item));
   return out;
 }
 

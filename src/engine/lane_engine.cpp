@@ -12,6 +12,7 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/update.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
@@ -24,8 +25,6 @@ namespace {
 // mnist-ensemble at batch 64 is as fast in two plans of 32 samples as in one of 64 (0.6 %, within noise), and
 // 2 % faster than in three; mnist-ddp at batch 512 is 5 % faster with one lane of 32 samples than with two.
 constexpr std::size_t kPlanBytes = std::size_t{8} << 20;
-// Slices of the arena that different threads touch meet at cache lines.
-constexpr std::size_t kSliceFloats = 16;
 
 template <class T>
 [[gnu::always_inline]] inline void add_into_body(const T* values, T* sum, std::size_t n) {
@@ -35,19 +34,6 @@ CONVOKE_MULTIVERSION
 void add_into(const float* values, float* sum, std::size_t n) { add_into_body(values, sum, n); }
 CONVOKE_MULTIVERSION
 void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { add_into_body(values, sum, n); }
-
-struct Range {
-  std::size_t begin, end;
-};
-
-/// Part `part` of [0, size) in whole cache lines.
-Range slice_of(std::size_t size, int part, int parts) {
-  const auto cut = [&](int i) {
-    if (i == parts) return size;
-    return size * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts) / kSliceFloats * kSliceFloats;
-  };
-  return {cut(part), cut(part + 1)};
-}
 
 void check(const EngineOptions& options) {
   if (options.batch < 1 || options.lane < 1 || options.batch % options.lane != 0) {
@@ -90,7 +76,6 @@ class LaneEngine::Impl {
   Impl(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
        const optim::Optimizer& optimizer, const mpi::Communicator& group)
       : options_(options),
-        optimizer_(optimizer),
         group_(group),
         layout_(make_layout(graph, options)),
         parameters_(nn::initial_parameters(*layout_, options.seed)),
@@ -108,17 +93,18 @@ class LaneEngine::Impl {
           std::make_unique<LaneWorker>(graph, layout_, parameters_.data(), working_.data(), loader,
                                        LaneWorker::Options{exact, plan_options(options_), kPlanBytes});
     });
-    for (std::size_t slot = 0; slot < optimizer.state_slots(); ++slot) {
-      states_.emplace_back(layout_->trainable_size());
-    }
     LaneWorker& first = *workers_.front();
+    update_ =
+        std::make_unique<Update>(*layout_, options.update, optimizer, parameters_.span(),
+                                 Update::Sums{first.floats().first(layout_->size()),
+                                              exact ? first.fixed().first(layout_->size()) : first.fixed()},
+                                 team_);
     strategy_ =
         sync::make_strategy(options.strategy, group_,
                             exact ? sync::Exchange{{}, first.fixed()} : sync::Exchange{first.floats(), {}},
                             {options.bucket_bytes});
     prepare_ = [this](int i) { working_.refresh(i, team_.size()); };
     compute_ = [this](int i) { compute(i); };
-    update_ = [this](int i) { update(i); };
     progress_ = [this] { advance(); };
     no_progress_ = [] {};
   }
@@ -127,7 +113,6 @@ class LaneEngine::Impl {
     assert(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch);
     nn::set_primitive_threads(primitive_threads_);
     input_ = {options_.seed, epoch, samples, options_.lane};
-    learning_rate_ = learning_rate;
     lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},
                       group_.rank(), group_.size());
 
@@ -146,12 +131,11 @@ class LaneEngine::Impl {
     }
     strategy_->finish_gradients();
     exposed_seconds_ += strategy_->exposed_seconds();
-    const StepResult result = tally(samples.size());
+    StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
-    // 3. The same update everywhere, each thread a slice.
-    ++steps_done_;
-    team_.run(update_);
+    // 3. The same update everywhere.
+    result.loss += update_->run(learning_rate, ++steps_done_);
     strategy_->after_step(parameters_.span());
     return result;
   }
@@ -180,13 +164,12 @@ class LaneEngine::Impl {
   }
 
   EngineOptions options_;
-  const optim::Optimizer& optimizer_;
   mpi::Communicator group_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> parameters_;
   nn::WorkingWeights working_;
-  std::vector<AlignedBuffer<float>> states_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
+  std::unique_ptr<Update> update_;
   std::int64_t steps_done_ = 0;
   double exposed_seconds_ = 0;
 
@@ -252,54 +235,15 @@ class LaneEngine::Impl {
             static_cast<double>(tail[kCorrect]) / static_cast<double>(samples)};
   }
 
-  void update(int i) {
-    LaneWorker& first = *workers_.front();
-    const Range range = slice_of(layout_->size(), i, team_.size());
-    if (exact()) {
-      fixed_point_to_float(first.fixed().subspan(range.begin, range.end - range.begin),
-                           first.floats().subspan(range.begin, range.end - range.begin));
-    }
-    const std::size_t trainable = layout_->trainable_size();
-    if (range.begin < trainable) optimize({range.begin, std::min(range.end, trainable)});
-    if (range.end > trainable) update_statistics({std::max(range.begin, trainable), range.end});
-  }
-
-  void optimize(Range range) {
-    const std::size_t count = range.end - range.begin;
-    std::array<float*, 4> states{};
-    assert(states_.size() <= states.size());
-    for (std::size_t slot = 0; slot < states_.size(); ++slot)
-      states[slot] = states_[slot].data() + range.begin;
-    const optim::Slice slice(parameters_.span().subspan(range.begin, count),
-                             workers_.front()->floats().subspan(range.begin, count),
-                             std::span(states).first(states_.size()), steps_done_);
-    optimizer_.step(slice, learning_rate_);
-  }
-
-  //   running = momentum * running + (1 - momentum) * mean over the step's lanes
-  void update_statistics(Range range) {
-    const float* now = workers_.front()->floats().data();
-    for (const nn::ParameterSlot& slot : layout_->slots()) {
-      if (slot.spec.trainable) continue;
-      const auto momentum = static_cast<float>(slot.spec.momentum);
-      const std::size_t begin = std::max(range.begin, slot.offset);
-      const std::size_t end = std::min(range.end, slot.offset + slot.size);
-      for (std::size_t i = begin; i < end; ++i) {
-        parameters_[i] = momentum * parameters_[i] + (1 - momentum) * now[i];
-      }
-    }
-  }
-
   WorkerTeam team_;
   int primitive_threads_ = 1;
   std::unique_ptr<sync::Strategy> strategy_;
-  std::function<void(int)> prepare_, compute_, update_;
+  std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
 
   // Of the step under way.
   StepInput input_;
   LaneRange lanes_;
-  double learning_rate_ = 0;
   std::size_t merged_ = 0;
 };
 
@@ -316,7 +260,11 @@ LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }
 const nn::ParameterLayout& LaneEngine::layout() const { return *impl_->layout_; }
 std::span<float> LaneEngine::parameters() { return impl_->parameters_.span(); }
-std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->states_[slot].span(); }
+std::span<float> LaneEngine::optimizer_state(std::size_t slot) { return impl_->update_->state(slot); }
+std::span<float> LaneEngine::average() { return impl_->update_->average(); }
+std::span<const float> LaneEngine::result() {
+  return average().empty() || steps_done() == 0 ? parameters() : average();
+}
 std::int64_t LaneEngine::steps_done() const { return impl_->steps_done_; }
 void LaneEngine::set_steps_done(std::int64_t steps) { impl_->steps_done_ = steps; }
 double LaneEngine::exposed_seconds() const { return impl_->exposed_seconds_; }

@@ -4,7 +4,12 @@
 #include <cmath>
 
 #include "convoke/core/table.hpp"
+#include "convoke/optim/adagrad.hpp"
 #include "convoke/optim/adam.hpp"
+#include "convoke/optim/adamw.hpp"
+#include "convoke/optim/lamb.hpp"
+#include "convoke/optim/lars.hpp"
+#include "convoke/optim/nadam.hpp"
 #include "convoke/optim/rmsprop.hpp"
 #include "convoke/optim/sgd.hpp"
 
@@ -22,9 +27,9 @@ struct Entry {
 };
 
 constexpr std::array kOptimizers{
-    Entry{"sgd", make<Sgd>},
-    Entry{"adam", make<Adam>},
-    Entry{"rmsprop", make<RmsProp>},
+    Entry{"sgd", make<Sgd>},     Entry{"adam", make<Adam>},   Entry{"rmsprop", make<RmsProp>},
+    Entry{"adamw", make<AdamW>}, Entry{"nadam", make<Nadam>}, Entry{"adagrad", make<Adagrad>},
+    Entry{"lars", make<Lars>},   Entry{"lamb", make<Lamb>},
 };
 
 }  // namespace

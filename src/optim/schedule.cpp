@@ -6,6 +6,10 @@
 #include "convoke/optim/constant_schedule.hpp"
 #include "convoke/optim/cosine_schedule.hpp"
 #include "convoke/optim/exponential_schedule.hpp"
+#include "convoke/optim/one_cycle_schedule.hpp"
+#include "convoke/optim/piecewise_schedule.hpp"
+#include "convoke/optim/plateau_schedule.hpp"
+#include "convoke/optim/polynomial_schedule.hpp"
 #include "convoke/optim/step_schedule.hpp"
 #include "convoke/optim/warmup.hpp"
 
@@ -18,10 +22,10 @@ struct Entry {
 };
 
 constexpr std::array kSchedules{
-    Entry{"constant", ConstantSchedule::read},
-    Entry{"step", StepSchedule::read},
-    Entry{"exponential", ExponentialSchedule::read},
-    Entry{"cosine", CosineSchedule::read},
+    Entry{"constant", ConstantSchedule::read},       Entry{"step", StepSchedule::read},
+    Entry{"exponential", ExponentialSchedule::read}, Entry{"cosine", CosineSchedule::read},
+    Entry{"piecewise", PiecewiseSchedule::read},     Entry{"polynomial", PolynomialSchedule::read},
+    Entry{"one_cycle", OneCycleSchedule::read},      Entry{"plateau", PlateauSchedule::read},
 };
 
 constexpr double kLongestWarmup = 1e6;  // epochs; also refuses infinity

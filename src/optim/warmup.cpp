@@ -11,6 +11,10 @@ double Warmup::factor(std::int64_t step, std::int64_t per_epoch, std::int64_t to
   return then_->factor(step - rise, per_epoch, total - rise);
 }
 
+void Warmup::epoch_done(const EpochOutcome& outcome, Feedback& feedback) const {
+  if (static_cast<double>(outcome.epochs_done) > epochs_) then_->epoch_done(outcome, feedback);
+}
+
 Settings Warmup::settings() const {
   Settings settings = then_->settings();
   settings.set("warmup_epochs", epochs_);

@@ -9,6 +9,7 @@
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
@@ -41,6 +42,15 @@ bool may_name_a_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find_first_of("/\\\n\t") == std::string::npos;
 }
 
+void require_validation(const Recipe& recipe) {
+  if (recipe.data.validation_split > 0 || !optim::make_schedule(recipe.train.schedule)->needs_validation()) {
+    return;
+  }
+  throw Error(fmt::format("{}: schedule {} looks at the validation loss, but data.validation_split is 0",
+                          recipe.train.schedule.where(), recipe.train.schedule.find("name")->to_string()),
+              "set data.validation_split, say to 0.1, or choose another schedule");
+}
+
 }  // namespace
 
 Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes) {
@@ -67,6 +77,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.train = read_train(document);
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
+  require_validation(recipe);
   recipe.folder = fs::path(source).parent_path();
   return recipe;
 }
@@ -74,6 +85,11 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 nn::Graph Recipe::graph() const { return nn::build_graph(Shape(model.input), model.layers); }
 
 std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }
+
+double Recipe::learning_rate() const {
+  if (train.reference_batch == 0) return train.learning_rate;
+  return train.learning_rate * static_cast<double>(train.batch) / static_cast<double>(train.reference_batch);
+}
 
 Settings Recipe::settings() const {
   return {{"name", name},

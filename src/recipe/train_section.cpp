@@ -75,6 +75,22 @@ Settings resolved_schedule(const Settings& written) {
   return resolved;
 }
 
+engine::UpdateOptions read_update(SectionReader& read) {
+  engine::UpdateOptions update;
+  for (const auto& [key, value] :
+       {std::pair("clip_value", &update.clip_value), {"clip_norm", &update.clip_norm}}) {
+    *value = read.get(key, 0.0);
+    read.check(key, *value >= 0 && std::isfinite(*value), "at least 0; 0: no clipping");
+  }
+  if (update.clip_value > 0 && update.clip_norm > 0) {
+    read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
+              "set clip_value or clip_norm to 0");
+  }
+  update.ema = read.get("ema", 0.0);
+  read.check("ema", update.ema >= 0 && update.ema < 1, "at least 0 and below 1; 0: no average");
+  return update;
+}
+
 template <class Table, class T>
 std::string name_of(const Table& table, T value) {
   const auto it =
@@ -103,6 +119,8 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.precision = read.get_entry("precision", to_string(train.precision), kPrecisions, "precision").value;
   train.emulate_bf16 = read.get("emulate_bf16", train.emulate_bf16);
   train.loss = resolved_loss(read.table("loss"));
+  train.reference_batch = read.get_count("reference_batch", train.reference_batch, 0);
+  train.update = read_update(read);
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
   train.schedule = resolved_schedule(read.table("schedule"));
   read.finish();
@@ -119,6 +137,10 @@ Settings write(const TrainRecipe& train) {
           {"precision", to_string(train.precision)},
           {"emulate_bf16", train.emulate_bf16},
           {"loss", train.loss},
+          {"reference_batch", train.reference_batch},
+          {"clip_value", train.update.clip_value},
+          {"clip_norm", train.update.clip_norm},
+          {"ema", train.update.ema},
           {"optimizer", train.optimizer},
           {"schedule", train.schedule}};
 }

@@ -53,6 +53,10 @@ void write_numbers(hdf5::Object& object, const CheckpointState& state) {
   object.set_attribute("validation_accuracy", state.validation_accuracy);
   object.set_attribute("loss_sum", state.loss_sum);
   object.set_attribute("correct_sum", state.correct_sum);
+  object.set_attribute("schedule_factor", state.feedback.factor);
+  object.set_attribute("schedule_best", state.feedback.best);
+  object.set_attribute("schedule_wait", state.feedback.wait);
+  object.set_attribute("schedule_cooldown", state.feedback.cooldown);
 }
 
 CheckpointState read_numbers(const hdf5::Object& object) {
@@ -64,6 +68,12 @@ CheckpointState read_numbers(const hdf5::Object& object) {
   state.validation_accuracy = object.attribute<double>("validation_accuracy");
   state.loss_sum = object.attribute<double>("loss_sum");
   state.correct_sum = object.attribute<double>("correct_sum");
+  if (object.has_attribute("schedule_factor")) {  // not in early files of this version
+    state.feedback = {.factor = object.attribute<double>("schedule_factor"),
+                      .best = object.attribute<double>("schedule_best"),
+                      .wait = object.attribute<std::int64_t>("schedule_wait"),
+                      .cooldown = object.attribute<std::int64_t>("schedule_cooldown")};
+  }
   return state;
 }
 
@@ -93,6 +103,10 @@ void Checkpoints::save(const CheckpointState& state) const {
     for (std::size_t slot = 0; slot < state.optimizer.size(); ++slot) {
       hdf5::Group group = file.create_group(fmt::format("optimizer-{}", slot));
       write_parameters(group, parameters_, state.optimizer[slot]);
+    }
+    if (!state.average.empty()) {
+      hdf5::Group group = file.create_group("average");
+      write_parameters(group, parameters_, state.average);
     }
     file.close();
   });
@@ -127,6 +141,7 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   for (int slot = 0; file.has_group(fmt::format("optimizer-{}", slot)); ++slot) {
     state.optimizer.push_back(read_parameters(file.group(fmt::format("optimizer-{}", slot)), parameters_));
   }
+  if (file.has_group("average")) state.average = read_parameters(file.group("average"), parameters_);
   return state;
 }
 
@@ -170,11 +185,17 @@ std::string to_bytes(const CheckpointState& state) {
   const auto put = [&](const void* data, std::size_t size) {
     bytes.append(static_cast<const char*>(data), size);
   };
-  const std::int64_t counts[] = {state.epochs_done, state.steps_done, state.updates,
+  const std::int64_t counts[] = {state.epochs_done,
+                                 state.steps_done,
+                                 state.updates,
                                  static_cast<std::int64_t>(state.parameters.size()),
-                                 static_cast<std::int64_t>(state.optimizer.size())};
-  const double numbers[] = {state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,
-                            state.correct_sum};
+                                 static_cast<std::int64_t>(state.optimizer.size()),
+                                 static_cast<std::int64_t>(state.average.size()),
+                                 state.feedback.wait,
+                                 state.feedback.cooldown};
+  const double numbers[] = {
+      state.best_validation_accuracy, state.validation_accuracy, state.loss_sum, state.correct_sum,
+      state.feedback.factor,          state.feedback.best};
   put(counts, sizeof counts);
   put(numbers, sizeof numbers);
   put(state.parameters.data(), state.parameters.size() * sizeof(float));
@@ -182,6 +203,7 @@ std::string to_bytes(const CheckpointState& state) {
     assert(slot.size() == state.parameters.size());
     put(slot.data(), slot.size() * sizeof(float));
   }
+  put(state.average.data(), state.average.size() * sizeof(float));
   return bytes;
 }
 
@@ -191,25 +213,29 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     std::memcpy(data, bytes.data() + at, size);
     at += size;
   };
-  std::int64_t counts[5];
-  double numbers[4];
+  std::int64_t counts[8];
+  double numbers[6];
   take(counts, sizeof counts);
   take(numbers, sizeof numbers);
-  CheckpointState state{.epochs_done = counts[0],
-                        .steps_done = counts[1],
-                        .updates = counts[2],
-                        .best_validation_accuracy = numbers[0],
-                        .validation_accuracy = numbers[1],
-                        .loss_sum = numbers[2],
-                        .correct_sum = numbers[3],
-                        .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
-                        .optimizer = {}};
+  CheckpointState state{
+      .epochs_done = counts[0],
+      .steps_done = counts[1],
+      .updates = counts[2],
+      .best_validation_accuracy = numbers[0],
+      .validation_accuracy = numbers[1],
+      .loss_sum = numbers[2],
+      .correct_sum = numbers[3],
+      .feedback = {.factor = numbers[4], .best = numbers[5], .wait = counts[6], .cooldown = counts[7]},
+      .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
+      .optimizer = {},
+      .average = std::vector<float>(static_cast<std::size_t>(counts[5]))};
   take(state.parameters.data(), state.parameters.size() * sizeof(float));
   state.optimizer.resize(static_cast<std::size_t>(counts[4]));
   for (std::vector<float>& slot : state.optimizer) {
     slot.resize(state.parameters.size());
     take(slot.data(), slot.size() * sizeof(float));
   }
+  take(state.average.data(), state.average.size() * sizeof(float));
   return state;
 }
 

@@ -13,6 +13,10 @@ void capture(engine::LaneEngine& engine, std::size_t slots,
   for (std::size_t slot = 0; slot < slots; ++slot) {
     state.optimizer.push_back(engine::unpack(parameters, engine.layout(), engine.optimizer_state(slot)));
   }
+  state.average.clear();
+  if (!engine.average().empty()) {
+    state.average = engine::unpack(parameters, engine.layout(), engine.average());
+  }
 }
 
 void restore(CheckpointState& state, std::size_t slots,
@@ -21,13 +25,21 @@ void restore(CheckpointState& state, std::size_t slots,
     throw Error(fmt::format("the checkpoint has {} arrays of optimizer state, but the optimizer needs {}",
                             state.optimizer.size(), slots));
   }
+  if (state.average.empty() != engine.average().empty()) {
+    throw Error(state.average.empty() ? "the checkpoint has no moving average of the parameters"
+                                      : "the checkpoint has a moving average, but train.ema is off");
+  }
   engine::pack(parameters, engine.layout(), state.parameters, engine.parameters());
   for (std::size_t slot = 0; slot < slots; ++slot) {
     engine::pack(parameters, engine.layout(), state.optimizer[slot], engine.optimizer_state(slot));
   }
+  if (!state.average.empty()) {
+    engine::pack(parameters, engine.layout(), state.average, engine.average());
+  }
   engine.set_steps_done(state.updates);
   state.parameters = {};
   state.optimizer = {};
+  state.average = {};
 }
 
 }  // namespace convoke::run

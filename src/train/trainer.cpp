@@ -36,7 +36,7 @@ Outcome Trainer::run() {
           .epochs_done = state_.epochs_done,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
-          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.parameters())};
+          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.result())};
 }
 
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
@@ -68,7 +68,7 @@ void Trainer::show(double images_per_second) {
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids) {
-  const double rate = job_.learning_rate *
+  const double rate = job_.learning_rate * state_.feedback.factor *
                       job_.schedule->factor(state_.updates, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
   const run::Stopwatch watch;
   const engine::LaneEngine::StepResult result =
@@ -106,6 +106,10 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
     line.validation_loss = validation.loss;
     line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
     state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
+    job_.schedule->epoch_done({.epochs_done = state_.epochs_done + 1,
+                               .validation_loss = validation.loss,
+                               .base_rate = job_.learning_rate},
+                              state_.feedback);
   }
   ++state_.epochs_done;
   state_.steps_done = 0;
@@ -118,7 +122,7 @@ engine::Score Trainer::validate() {
   const run::Timed timed(phases_.evaluation);
   if (!evaluator_)
     evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine, job_.model.classes()));
-  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.parameters()));
+  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.result()));
   return engine::score(*evaluator_, loader_, assignment_.validation, group_);
 }
 
@@ -129,6 +133,7 @@ void Trainer::save_checkpoint() {
   checkpoints_.save(state_);
   state_.parameters = {};
   state_.optimizer = {};
+  state_.average = {};
 }
 
 void Trainer::resume() {

@@ -44,6 +44,8 @@ TEST_CASE("settings are read with their types") {
   CHECK(read.get("name", "sgd") == "adam");
   CHECK(read.get("kernel", std::vector<std::int64_t>{}) == std::vector<std::int64_t>{3, 5});
   CHECK(read.get("count", std::vector<std::int64_t>{}) == std::vector<std::int64_t>{3});
+  CHECK(read.get("kernel", std::vector<double>{}) == std::vector<double>{3, 5});
+  CHECK(read.get("count", std::vector<double>{}) == std::vector<double>{3});
   CHECK(read.get("tags", std::vector<std::string>{}) == std::vector<std::string>{"a", "b"});
   CHECK(read.get("name", std::vector<std::string>{}) == std::vector<std::string>{"adam"});
   CHECK(read.table("inner") == Settings{{"x", 1}});
@@ -61,6 +63,7 @@ TEST_CASE("settings that are absent read as the fallback") {
   CHECK(read.get("rate", 0.25) == 0.25);
   CHECK(read.get("name", "sgd") == "sgd");
   CHECK(read.get("kernel", std::vector<std::int64_t>{1}) == std::vector<std::int64_t>{1});
+  CHECK(read.get("kernel", std::vector<double>{0.5}) == std::vector<double>{0.5});
   CHECK(read.table("inner").empty());
   CHECK(read.tables("layers").empty());
   CHECK_FALSE(read.has("flag"));
@@ -83,6 +86,8 @@ TEST_CASE("settings of a wrong type are refused with place, key, what was expect
         place + "\"kernel\" must be text, but is a list ([3, 5])");
   CHECK(error_of([&] { read.get("tags", std::vector<std::int64_t>{}); }) ==
         place + "\"tags\" must be a whole number or a list of them, but is a list ([\"a\", \"b\"])");
+  CHECK(error_of([&] { read.get("tags", std::vector<double>{}); }) ==
+        place + "\"tags\" must be a number or a list of them, but is a list ([\"a\", \"b\"])");
   CHECK(error_of([&] { read.table("count"); }) ==
         place + "\"count\" must be a table, but is a whole number (3)");
   CHECK(error_of([&] { read.tables("inner"); }) ==

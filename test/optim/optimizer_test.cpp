@@ -18,6 +18,24 @@ const std::vector<Settings> kSeveral{
     {{"name", "adam"}, {"beta_1", 0.8}, {"beta_2", 0.95}, {"epsilon", 1e-3}},
     {{"name", "rmsprop"}},
     {{"name", "rmsprop"}, {"rho", 0.7}, {"momentum", 0.5}, {"epsilon", 1e-4}},
+    {{"name", "adamw"}},
+    {{"name", "adamw"}, {"beta_1", 0.8}, {"weight_decay", 0.1}, {"exclude_vectors", true}},
+    {{"name", "nadam"}},
+    {{"name", "nadam"}, {"beta_1", 0.8}, {"beta_2", 0.95}, {"epsilon", 1e-3}},
+    {{"name", "adagrad"}},
+    {{"name", "adagrad"}, {"initial_accumulator_value", 0.0}, {"epsilon", 1e-3}},
+};
+
+const std::vector<Settings> kOfWholeParameters{
+    {{"name", "lars"}},
+    {{"name", "lars"},
+     {"momentum", 0.5},
+     {"weight_decay", 0.01},
+     {"trust_coefficient", 0.1},
+     {"epsilon", 1e-3},
+     {"exclude_vectors", false}},
+    {{"name", "lamb"}},
+    {{"name", "lamb"}, {"beta_1", 0.8}, {"weight_decay", 0.1}, {"exclude_vectors", false}},
 };
 
 std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
@@ -64,8 +82,34 @@ TEST_CASE("a slice updated whole equals the slice updated in parts, bit for bit"
   }
 }
 
+TEST_CASE("padding of a whole parameter changes no bit and stays zero") {
+  constexpr std::size_t kSize = 2500;  // more than one piece
+  for (const bool whole : {false, true}) {
+    for (const Settings& settings : whole ? kOfWholeParameters : kSeveral) {
+      const auto optimizer = make_optimizer(settings);
+      CHECK((optimizer->scope() == Scope::kWholeParameter) == whole);
+      std::vector<float> weights = random_floats(kSize, 1);
+      Training plain(*optimizer, weights);
+      weights.resize(kSize + 44);
+      Training padded(*optimizer, weights);
+      for (std::uint64_t t = 0; t < 5; ++t) {
+        std::vector<float> gradients = random_floats(kSize, 100 + t);
+        plain.step(gradients, 0.03);
+        gradients.resize(kSize + 44);
+        padded.step(gradients, 0.03);
+      }
+      std::vector<float> expected = plain.weights();
+      expected.resize(kSize + 44);
+      INFO(Value(settings).to_string());
+      CHECK(padded.weights() == expected);
+    }
+  }
+}
+
 TEST_CASE("an optimizer's settings make an equal optimizer") {
-  for (const Settings& settings : kSeveral) {
+  std::vector<Settings> all = kSeveral;
+  all.insert(all.end(), kOfWholeParameters.begin(), kOfWholeParameters.end());
+  for (const Settings& settings : all) {
     const auto original = make_optimizer(settings);
     const auto copy = make_optimizer(original->settings());
     INFO(Value(settings).to_string());
@@ -84,7 +128,33 @@ TEST_CASE("an optimizer's defaults are Keras'") {
         Settings{{"name", "adam"}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}});
   CHECK(make_optimizer({{"name", "rmsprop"}})->settings() ==
         Settings{{"name", "rmsprop"}, {"rho", 0.9}, {"momentum", 0.0}, {"epsilon", 1e-7}});
-  CHECK(optimizer_names() == std::vector<std::string>{"sgd", "adam", "rmsprop"});
+  CHECK(make_optimizer({{"name", "adamw"}})->settings() == Settings{{"name", "adamw"},
+                                                                    {"beta_1", 0.9},
+                                                                    {"beta_2", 0.999},
+                                                                    {"epsilon", 1e-7},
+                                                                    {"weight_decay", 0.004},
+                                                                    {"exclude_vectors", false}});
+  CHECK(make_optimizer({{"name", "nadam"}})->settings() ==
+        Settings{{"name", "nadam"}, {"beta_1", 0.9}, {"beta_2", 0.999}, {"epsilon", 1e-7}});
+  CHECK(make_optimizer({{"name", "adagrad"}})->settings() ==
+        Settings{{"name", "adagrad"}, {"initial_accumulator_value", 0.1}, {"epsilon", 1e-7}});
+  CHECK(optimizer_names() ==
+        std::vector<std::string>{"sgd", "adam", "rmsprop", "adamw", "nadam", "adagrad", "lars", "lamb"});
+}
+
+TEST_CASE("the defaults of lars and lamb are their papers'") {
+  CHECK(make_optimizer({{"name", "lars"}})->settings() == Settings{{"name", "lars"},
+                                                                   {"momentum", 0.9},
+                                                                   {"weight_decay", 1e-4},
+                                                                   {"trust_coefficient", 0.001},
+                                                                   {"epsilon", 1e-8},
+                                                                   {"exclude_vectors", true}});
+  CHECK(make_optimizer({{"name", "lamb"}})->settings() == Settings{{"name", "lamb"},
+                                                                   {"beta_1", 0.9},
+                                                                   {"beta_2", 0.999},
+                                                                   {"epsilon", 1e-7},
+                                                                   {"weight_decay", 0.01},
+                                                                   {"exclude_vectors", true}});
 }
 
 TEST_CASE("an optimizer takes the learning rate and leaves it to the schedule") {
@@ -96,7 +166,8 @@ TEST_CASE("a wrong optimizer is refused") {
   Settings unknown{{"name", "adamm"}};
   unknown.set_where("recipe.toml:14");
   CHECK(error_of(unknown) ==
-        "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adam, rmsprop, sgd");
+        "recipe.toml:14: unknown optimizer \"adamm\" (did you mean \"adam\"?) | known: adagrad, adam, adamw, "
+        "lamb, lars, nadam, rmsprop, sgd");
   CHECK(error_of({}) == "optimizer: \"name\" is missing");
   CHECK(error_of({{"name", "adam"}, {"beta1", 0.9}}) ==
         "optimizer \"adam\": unknown key \"beta1\" (did you mean \"beta_1\"?) | known keys: name, "
@@ -106,14 +177,26 @@ TEST_CASE("a wrong optimizer is refused") {
         "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1");
   CHECK(error_of({{"name", "sgd"}, {"nesterov", true}}) ==
         "optimizer \"sgd\": \"nesterov\" must be false where momentum is 0, but is true");
-  for (const Settings& settings : std::vector<Settings>{{{"name", "adam"}, {"beta_1", 1.0}},
-                                                        {{"name", "adam"}, {"beta_2", -0.1}},
-                                                        {{"name", "adam"}, {"epsilon", 0}},
-                                                        {{"name", "adam"}, {"epsilon", std::nan("")}},
-                                                        {{"name", "adam"}, {"learning_rate", -1}},
-                                                        {{"name", "rmsprop"}, {"rho", 1.5}},
-                                                        {{"name", "rmsprop"}, {"momentum", -1}},
-                                                        {{"name", "rmsprop"}, {"epsilon", -1e-7}}}) {
+  for (const Settings& settings :
+       std::vector<Settings>{{{"name", "adam"}, {"beta_1", 1.0}},
+                             {{"name", "adam"}, {"beta_2", -0.1}},
+                             {{"name", "adam"}, {"epsilon", 0}},
+                             {{"name", "adam"}, {"epsilon", std::nan("")}},
+                             {{"name", "adam"}, {"learning_rate", -1}},
+                             {{"name", "rmsprop"}, {"rho", 1.5}},
+                             {{"name", "rmsprop"}, {"momentum", -1}},
+                             {{"name", "rmsprop"}, {"epsilon", -1e-7}},
+                             {{"name", "adamw"}, {"weight_decay", -0.1}},
+                             {{"name", "adamw"}, {"beta_2", 1.0}},
+                             {{"name", "nadam"}, {"epsilon", 0}},
+                             {{"name", "adagrad"}, {"initial_accumulator_value", -1}},
+                             {{"name", "adagrad"}, {"epsilon", 0}},
+                             {{"name", "lars"}, {"momentum", 1}},
+                             {{"name", "lars"}, {"trust_coefficient", 0}},
+                             {{"name", "lars"}, {"weight_decay", HUGE_VAL}},
+                             {{"name", "lars"}, {"epsilon", -1}},
+                             {{"name", "lamb"}, {"weight_decay", -1}},
+                             {{"name", "lamb"}, {"beta_1", 1.5}}}) {
     const auto& [key, value] = settings.entries().back();
     const std::string message = error_of(settings);
     INFO(message);

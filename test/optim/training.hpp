@@ -7,11 +7,14 @@
 
 #include "convoke/optim/optimizer.hpp"
 
-// Weights under an optimizer, with its state.
+// Weights under an optimizer, with its state: one parameter.
 class Training {
  public:
-  Training(const convoke::optim::Optimizer& optimizer, std::vector<float> weights)
-      : optimizer_(optimizer), weights_(std::move(weights)), states_(optimizer.state_slots()) {
+  Training(const convoke::optim::Optimizer& optimizer, std::vector<float> weights, bool is_vector = false)
+      : optimizer_(optimizer),
+        weights_(std::move(weights)),
+        states_(optimizer.state_slots()),
+        is_vector_(is_vector) {
     for (auto& state : states_) state.resize(weights_.size());
   }
 
@@ -24,7 +27,7 @@ class Training {
       std::vector<float*> states;
       for (auto& state : states_) states.push_back(state.data() + begin);
       optimizer_.step({std::span(weights_).subspan(begin, end - begin),
-                       std::span(gradients).subspan(begin, end - begin), states, step_},
+                       std::span(gradients).subspan(begin, end - begin), states, step_, is_vector_},
                       rate);
       begin = end;
     }
@@ -37,6 +40,7 @@ class Training {
   const convoke::optim::Optimizer& optimizer_;
   std::vector<float> weights_;
   std::vector<std::vector<float>> states_;
+  bool is_vector_;
   std::int64_t step_ = 0;
 };
 
@@ -45,15 +49,17 @@ class Training {
 //   for t in range(1, 51):
 //       g = [math.cos(0.7 * t + 1.3 * i) * 10.0 ** (i - 3) for i in range(5)]
 //       optimizer.apply([np.array(g, "float32")], [w])
-inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer) {
-  Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F});
-  std::vector<float> gradients(5);
-  for (int t = 1; t <= 50; ++t) {
-    for (int i = 0; i < 5; ++i) {
-      gradients[static_cast<std::size_t>(i)] =
-          static_cast<float>(std::cos(0.7 * t + 1.3 * i) * std::pow(10.0, i - 3));
-    }
-    training.step(gradients, 0.01);
-  }
+// PyTorch took the same gradients as w.grad of w = torch.nn.Parameter(...).
+inline std::vector<float> gradients_of_step(int t) {
+  std::vector<float> gradients;
+  for (int i = 0; i < 5; ++i)
+    gradients.push_back(static_cast<float>(std::cos(0.7 * t + 1.3 * i) * std::pow(10.0, i - 3)));
+  return gradients;
+}
+
+inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer, bool is_vector = false,
+                                      double rate = 0.01) {
+  Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F}, is_vector);
+  for (int t = 1; t <= 50; ++t) training.step(gradients_of_step(t), rate);
   return training.weights();
 }

@@ -93,6 +93,11 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.train.convolution == nn::ConvolutionChoice::kAuto);
   CHECK(*recipe.train.optimizer.find("name") == Value("adam"));
   CHECK(recipe.train.learning_rate == 0.002);
+  CHECK(recipe.train.reference_batch == 0);
+  CHECK(recipe.learning_rate() == 0.002);
+  CHECK(recipe.train.update.clip_value == 0);
+  CHECK(recipe.train.update.clip_norm == 0);
+  CHECK(recipe.train.update.ema == 0);
   CHECK(*recipe.train.schedule.find("name") == Value("constant"));
   CHECK(recipe.ensemble.members == 4);
   CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
@@ -209,6 +214,27 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
   CHECK(error_of("\"small\"", "\"a/b\"") ==
         "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
 
+  for (const std::string key : {"clip_value", "clip_norm"}) {
+    CHECK(error_of("epochs = 5", key + " = -1") ==
+          "recipe.toml:19: [train]: \"" + key + "\" must be at least 0; 0: no clipping, but is -1");
+    CHECK(error_of("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
+  }
+  const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
+  CHECK(both.what == "recipe.toml:20: [train]: gradients are clipped by value or by norm, not by both");
+  CHECK(both.hint == "set clip_value or clip_norm to 0");
+  CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
+
+  CHECK(error_of("epochs = 5", "ema = 1.0") ==
+        "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1; 0: no average, but is 1.0");
+  CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
+
+  const Message plateau =
+      message_of(with("batch = 64", "schedule = \"plateau\""), {"data.validation_split=0"});
+  CHECK(plateau.what ==
+        "recipe.toml:20: schedule \"plateau\" looks at the validation loss, but data.validation_split is 0");
+  CHECK(plateau.hint == "set data.validation_split, say to 0.1, or choose another schedule");
+  CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what == "no error");
+
   // Names.
   CHECK(error_of("\"ensemble\"", "\"ensembel\"") ==
         "recipe.toml:18: unknown mode \"ensembel\" (did you mean \"ensemble\"?)");
@@ -219,7 +245,7 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
 
   const Message optimizer = message_of(with("\"adam\"", "\"adamm\""));
   CHECK(optimizer.what == "recipe.toml:21: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
-  CHECK(optimizer.hint == "known: adam, rmsprop, sgd");
+  CHECK(optimizer.hint == "known: adagrad, adam, adamw, lamb, lars, nadam, rmsprop, sgd");
 }
 
 TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {
@@ -229,6 +255,18 @@ TEST_CASE("a lane that does not divide the batch is refused with lanes that do")
   CHECK(message_of(with("batch = 64", "batch = 64\nlane = 100000000000")).hint ==
         "lanes that do: 16, 32, 64; or lane = \"auto\"");
   CHECK(Recipe::parse(with("batch = 64", "batch = 64\nlane = 16"), "recipe.toml").lane() == 16);
+}
+
+TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
+  const std::string text = with("batch = 64", "batch = 8192\nreference_batch = 256");
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.optimizer.learning_rate=0.1"}).learning_rate() ==
+        Catch::Approx(3.2));  // Goyal et al., section 5.1
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
+  CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
+  CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate ==
+        0.002);  // as written, and written out again
+  CHECK(error_of("batch = 64", "reference_batch = -1") ==
+        "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
 }
 
 TEST_CASE("a layer that is unknown or does not fit is refused at its line") {

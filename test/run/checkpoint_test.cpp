@@ -49,6 +49,8 @@ void check_equal(const CheckpointState& a, const CheckpointState& b) {
   CHECK(a.correct_sum == b.correct_sum);
   CHECK(a.parameters == b.parameters);
   CHECK(a.optimizer == b.optimizer);
+  CHECK(a.average == b.average);
+  CHECK(a.feedback == b.feedback);
 }
 
 struct Newest {
@@ -71,7 +73,14 @@ TEST_CASE("a checkpoint holds all that it was given") {
   check_equal(newest(checkpoints).state.value(), state_at(3));
   check_equal(convoke::run::checkpoint_from_bytes(to_bytes(state_at(3))), state_at(3));
 
-  CheckpointState without_validation = state_at(4);
+  CheckpointState averaged = state_at(4);
+  averaged.average = tiny::parameters(102);
+  averaged.feedback = {.factor = 0.01, .best = 0.3, .wait = 2, .cooldown = 1};
+  checkpoints.save(averaged);
+  check_equal(newest(checkpoints).state.value(), averaged);
+  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(averaged)), averaged);
+
+  CheckpointState without_validation = state_at(5);
   without_validation.validation_accuracy = std::nan("");
   checkpoints.save(without_validation);
   CHECK(std::isnan(newest(checkpoints).state.value().validation_accuracy));

@@ -90,6 +90,41 @@ TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and th
   }
 }
 
+TEST_CASE("with a moving average, it is the average that is validated and kept") {
+  const Session session;
+  const tiny::Pictures pictures(150);
+  Job job = tiny::job();
+  job.validation_split = 0.2;
+  const Run plain_run(session.world(), "plain");
+  const Result plain = train_all(job, pictures, session.world(), plain_run.folder);
+  job.engine.update.ema = 0.99;
+  const Run run(session.world());
+  const Result result = train_all(job, pictures, session.world(), run.folder);
+  const std::vector<float>& kept = result.training.members[0].model.parameters;
+  CHECK(kept == alone(job, pictures, session.world()));
+  // The weights themselves go their way as without it.
+  if (session.world().root()) {
+    const Checkpoints checkpoints(run.folder.checkpoints(), canonical_parameters(tiny::graph()),
+                                  job.mathematics, job.recipe);
+    const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
+    CHECK(state.parameters == plain.training.members[0].model.parameters);
+    CHECK(state.average == kept);
+    // What was validated: as a plain evaluation of what is kept.
+    Evaluator evaluator(tiny::graph());
+    evaluator.load(kept);
+    const data::BatchLoader loader = pictures.loader();
+    std::vector<std::uint32_t> last(30);
+    std::iota(last.begin(), last.end(), 120U);
+    const std::vector<float> rows = evaluator.predict(loader, last);
+    int correct = 0;
+    for (std::size_t i = 0; i < 30; ++i) {
+      const float* row = rows.data() + 4 * i;
+      correct += std::max_element(row, row + 4) - row == pictures.labels[120 + i];
+    }
+    CHECK(state.validation_accuracy == Catch::Approx(correct / 30.0));
+  }
+}
+
 TEST_CASE("a fast run differs by rounding only") {
   const Session session;
   const tiny::Pictures pictures(128);
@@ -116,6 +151,12 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   Job job = tiny::job();
   job.epochs = 4;
   job.validation_split = 0.2;
+  if (GENERATE(false, true)) {
+    job.optimizer = optim::make_optimizer({{"name", "lamb"}});
+    job.engine.update = {.clip_norm = 0.5, .ema = 0.9};
+    // Reduces the rate after every epoch but the first.
+    job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
+  }
   const std::vector<float> expected = alone(job, pictures, session.world());
 
   SECTION("after a whole epoch") {

@@ -7,6 +7,7 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/update.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -28,6 +29,7 @@ struct EngineOptions {
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
   std::size_t bucket_bytes = 0;  ///< 0: chosen
+  UpdateOptions update;
 };
 
 /// `lane = "auto"`: a sixteenth of the batch, at least 8 samples, the next divisor of the batch above that.
@@ -47,7 +49,8 @@ class LaneEngine {
 
   /// One training step over `samples` (the ids of the whole global batch, at most options.batch). Collective.
   struct StepResult {
-    double loss = 0;      ///< mean over the batch; not finite: the update was not made, see diagnose()
+    /// Mean over the batch, and penalties. Not finite: the update was not made, see diagnose().
+    double loss = 0;
     double accuracy = 0;  ///< of the forward pass of training, as Keras reports it
   };
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate);
@@ -59,6 +62,11 @@ class LaneEngine {
   const nn::ParameterLayout& layout() const;
   std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
+  /// Their moving average, layout().size() floats; none without options.update.ema. Means something after a
+  /// step.
+  std::span<float> average();
+  /// What to evaluate and to keep: the average where there is one, else parameters().
+  std::span<const float> result();
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 

@@ -28,6 +28,9 @@ struct ParameterSpec {
   bool trainable = true;  ///< false: a statistic (running mean, running variance), updated but not optimised
   double momentum =
       0;  ///< of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes)
+  /// Of a trainable one: l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
+  double l1 = 0;
+  double l2 = 0;
 };
 
 /// What a layer is: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable;

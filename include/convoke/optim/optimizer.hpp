@@ -11,37 +11,48 @@
 
 namespace convoke::optim {
 
+/// What an optimizer must be handed at a time.
+enum class Scope {
+  kElements,       ///< any stretch of the arena, across parameters: most optimizers
+  kParameter,      ///< any part of one parameter: what is done depends on what the parameter is
+  kWholeParameter  ///< one parameter, whole: its norm is needed
+};
+
 /// A stretch of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
 class Slice {
  public:
   /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update,
-  /// from 1.
+  /// from 1. `is_vector`: of a bias, a gamma or a beta; means something from Scope::kParameter on.
   Slice(std::span<float> parameters, std::span<const float> gradients, std::span<float* const> states,
-        std::int64_t step)
-      : parameters_(parameters), gradients_(gradients), states_(states), step_(step) {}
+        std::int64_t step, bool is_vector = false)
+      : parameters_(parameters), gradients_(gradients), states_(states), step_(step), is_vector_(is_vector) {}
 
   float* parameters() const { return parameters_.data(); }
   const float* gradients() const { return gradients_.data(); }
   float* state(std::size_t slot) const { return states_[slot]; }
   std::size_t size() const { return parameters_.size(); }
   std::int64_t step() const { return step_; }
+  bool is_vector() const { return is_vector_; }
 
  private:
   std::span<float> parameters_;
   std::span<const float> gradients_;
   std::span<float* const> states_;
   std::int64_t step_;
+  bool is_vector_;
 };
 
-/// Updates parameters from gradients, element by element: a slice updated whole equals the same slice updated
-/// in two parts, bit for bit, and parts may be updated by different threads. Holds options only, so it is
-/// const and shared.
+/// Updates parameters from gradients. Within its scope, a slice updated whole equals the same slice updated
+/// in two parts, bit for bit, and parts may be updated by different threads. Parameters may be padded with
+/// zeros, whose gradients are zero too and which must stay zero. Holds options only, so it is const and
+/// shared.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual std::string_view name() const = 0;
   /// Arrays of state per parameter (Adam: 2), zero at the start.
   virtual std::size_t state_slots() const = 0;
+  virtual Scope scope() const { return Scope::kElements; }
   virtual void step(const Slice& slice, double learning_rate) const = 0;
   /// The options, such that the table makes an equal optimizer of them; "name" included.
   virtual Settings settings() const = 0;

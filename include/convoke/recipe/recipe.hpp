@@ -34,11 +34,13 @@ struct TrainRecipe {
   engine::Reduction reduction = engine::Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
   nn::Precision precision = nn::Precision::kFloat32;
-  bool emulate_bf16 = false;  ///< where the processor has no bf16
-  Settings loss;              ///< see nn::make_loss, every option written out
-  Settings optimizer;         ///< with name and learning_rate
+  bool emulate_bf16 = false;     ///< where the processor has no bf16
+  Settings loss;                 ///< see nn::make_loss, every option written out
+  engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
+  Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;  ///< from optimizer.learning_rate
+  double learning_rate = 1e-3;       ///< from optimizer.learning_rate
+  std::int64_t reference_batch = 0;  ///< the batch that learning_rate is meant for; 0: whichever it is
 };
 
 struct EnsembleRecipe {
@@ -75,6 +77,9 @@ struct Recipe {
   /// The graph of [model]. Throws Error naming the layer and both shapes where one does not fit.
   nn::Graph graph() const;
   std::int64_t lane() const;  ///< resolved
+  /// The base rate: by the linear scaling rule where there is a reference batch (Goyal et al., "Accurate,
+  /// large minibatch SGD", 2017), learning_rate * batch / reference_batch.
+  double learning_rate() const;
   /// Every key with its value, defaults included, in the order in which recipes are written.
   Settings settings() const;
   /// settings() as TOML; parses back to an equal recipe.

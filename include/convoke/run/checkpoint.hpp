@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
+#include "convoke/optim/schedule.hpp"
 
 namespace convoke::run {
 
@@ -26,8 +27,10 @@ struct CheckpointState {
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of the last epoch; NaN: none
   double loss_sum = 0;  ///< over the samples of the epoch under way
   double correct_sum = 0;
+  optim::Feedback feedback;  ///< of the schedule
   std::vector<float> parameters;
   std::vector<std::vector<float>> optimizer;  ///< one list per state slot, 0 for statistics
+  std::vector<float> average;                 ///< of the parameters; empty: there is none
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and

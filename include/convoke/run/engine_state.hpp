@@ -7,7 +7,8 @@
 
 namespace convoke::run {
 
-/// Parameters and optimizer state (`slots` arrays) of an engine -> the arrays of `state`, canonical.
+/// Parameters, their average and optimizer state (`slots` arrays) of an engine -> the arrays of `state`,
+/// canonical.
 void capture(engine::LaneEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state);
 

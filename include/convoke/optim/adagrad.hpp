@@ -1,0 +1,28 @@
+#pragma once
+#include "convoke/optim/optimizer.hpp"
+
+namespace convoke::optim {
+
+/// Defaults are Keras'.
+struct AdagradOptions {
+  double initial_accumulator_value = 0.1;  ///< what the sum of squared gradients starts from, >= 0
+  double epsilon = 1e-7;                   ///< added inside the root, > 0
+};
+
+/// Adagrad (Duchi, Hazan and Singer, JMLR 2011), as Keras.
+class Adagrad final : public Optimizer {
+ public:
+  explicit Adagrad(AdagradOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static AdagradOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "adagrad"; }
+  std::size_t state_slots() const override { return 1; }  // sum of squares, without what it starts from
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  AdagradOptions options_;
+};
+
+}  // namespace convoke::optim

@@ -1,0 +1,30 @@
+#pragma once
+#include "convoke/optim/adam.hpp"
+
+namespace convoke::optim {
+
+/// Defaults are Keras' (PyTorch's weight decay is 0.01, its epsilon is added after bias correction).
+struct AdamWOptions {
+  AdamOptions adam = {};
+  double weight_decay = 0.004;   ///< >= 0; a step takes learning rate * weight_decay of each weight away
+  bool exclude_vectors = false;  ///< no decay of biases, gamma and beta
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter, ICLR 2019), as Keras.
+class AdamW final : public Optimizer {
+ public:
+  explicit AdamW(AdamWOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static AdamWOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "adamw"; }
+  std::size_t state_slots() const override { return 2; }  // mean, mean square
+  Scope scope() const override { return options_.exclude_vectors ? Scope::kParameter : Scope::kElements; }
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  AdamWOptions options_;
+};
+
+}  // namespace convoke::optim

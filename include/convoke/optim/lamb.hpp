@@ -1,0 +1,32 @@
+#pragma once
+#include "convoke/optim/adam.hpp"
+
+namespace convoke::optim {
+
+/// Adam's options with Keras' defaults; weight decay with the paper's.
+struct LambOptions {
+  AdamOptions adam = {};        ///< epsilon is added after bias correction
+  double weight_decay = 0.01;   ///< >= 0; part of the direction, unlike in Keras, which decays by itself
+  bool exclude_vectors = true;  ///< biases, gamma and beta: no decay, and Adam's step as it is
+};
+
+/// LAMB (You et al., "Large batch optimization for deep learning: training BERT in 76 minutes", ICLR 2020):
+/// Adam whose step for each parameter is scaled to the length of its weights. The function phi is the
+/// identity.
+class Lamb final : public Optimizer {
+ public:
+  explicit Lamb(LambOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static LambOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "lamb"; }
+  std::size_t state_slots() const override { return 2; }  // mean, mean square
+  Scope scope() const override { return Scope::kWholeParameter; }
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  LambOptions options_;
+};
+
+}  // namespace convoke::optim

@@ -1,0 +1,34 @@
+#pragma once
+#include "convoke/optim/optimizer.hpp"
+
+namespace convoke::optim {
+
+/// Defaults are those of large-batch training of ResNet-50 in the paper and in MLPerf.
+struct LarsOptions {
+  double momentum = 0.9;             ///< [0, 1)
+  double weight_decay = 1e-4;        ///< >= 0
+  double trust_coefficient = 0.001;  ///< the paper's eta, > 0
+  double epsilon = 1e-8;             ///< added to the denominator of the trust ratio, >= 0
+  bool exclude_vectors = true;       ///< biases, gamma and beta: no decay, and the learning rate as it is
+};
+
+/// Layer-wise adaptive rate scaling (You, Gitman and Ginsburg, "Large batch training of convolutional
+/// networks", 2017): SGD with momentum whose rate for each parameter is in proportion to
+/// ||w|| / (||g|| + decay ||w||).
+class Lars final : public Optimizer {
+ public:
+  explicit Lars(LarsOptions options = {}) : options_(options) {}
+  /// Throws Error for a value out of range.
+  static LarsOptions read(SettingsReader& settings);
+
+  std::string_view name() const override { return "lars"; }
+  std::size_t state_slots() const override { return 1; }  // velocity
+  Scope scope() const override { return Scope::kWholeParameter; }
+  void step(const Slice& slice, double learning_rate) const override;
+  Settings settings() const override;
+
+ private:
+  LarsOptions options_;
+};
+
+}  // namespace convoke::optim
