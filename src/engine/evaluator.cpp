@@ -101,7 +101,7 @@ std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span
 
 Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
   const auto size = static_cast<std::size_t>(input_.elements());
-  return [=](nn::Network& network, std::size_t first, std::size_t count) {
+  return [=, this](nn::Network& network, std::size_t first, std::size_t count) {
     const std::span<const float> taken = samples.subspan(first * size, count * size);
     if (input_.type == nn::ValueType::kToken) {
       std::transform(taken.begin(), taken.end(), network.tokens().begin(),
