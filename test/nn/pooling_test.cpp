@@ -44,14 +44,14 @@ Graph along(std::int64_t features, std::int64_t length, const Body& body) {
 /// Between convolutions of several widths, as the first layer, and in bf16.
 template <class Body>
 void check_image(std::int64_t height, std::int64_t width, const Body& body, double bf16_tolerance = 0.03) {
-  for (const std::int64_t channels : {3, 16, 20}) check_graph(around(channels, height, width, body), kLane);
-  for (const std::int64_t channels : {3, 16}) {
-    Graph first({channels, height, width});
-    dense(vector(body(input(first))), {.units = 3});
-    check_graph(first, kLane);
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check_graph(around(channels, height, width, body), {.lane = channels == 3 ? 2 : 1});
   }
+  Graph first({3, height, width});
+  dense(vector(body(input(first))), {.units = 3});
+  check_graph(first, kLane);
   for (const std::int64_t channels : {16, 20})
-    check_bf16(around(channels, height, width, body), {.lane = 8}, bf16_tolerance);
+    check_bf16(around(channels, height, width, body), kLane, bf16_tolerance);
 }
 
 template <class Body>
@@ -60,7 +60,7 @@ void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance
   Graph first({length, 3});
   dense(vector(body(input(first))), {.units = 3});
   check_graph(first, kLane);
-  check_bf16(along(16, length, body), {.lane = 8}, bf16_tolerance);
+  check_bf16(along(16, length, body), {.lane = 2}, bf16_tolerance);
 }
 
 /// Gradients of maxima differ where bf16 lets another one win.
@@ -91,7 +91,7 @@ TEST_CASE("max_pool and average_pool: padding on four sides, windows that stick 
                    x,
                    {.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true, .count_padding = true});
              }),
-      {.lane = 8});
+      {.lane = 2});
 }
 
 TEST_CASE("a max_pool that sticks out is no tiling for those that fuse it") {
@@ -114,10 +114,11 @@ TEST_CASE("global pools") {
 }
 
 TEST_CASE("adaptive pools: sizes that divide the image, that do not, that are larger") {
-  for (const Extent size : {Extent(2, 3), Extent(3, 4), Extent(5, 1), Extent(1, 8)}) {
-    check_image(4, 6, [&](Symbol x) { return adaptive_average_pool(x, size); });
+  for (const Extent size : {Extent(2, 3), Extent(3, 2), Extent(1, 5)}) {
     check_image(
-        4, 6, [&](Symbol x) { return adaptive_max_pool(x, size); }, kKinks);
+        4, 3, [&](Symbol x) { return adaptive_average_pool(x, size); }, 0.05);
+    check_image(
+        4, 3, [&](Symbol x) { return adaptive_max_pool(x, size); }, kKinks);
   }
 }
 

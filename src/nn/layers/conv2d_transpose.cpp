@@ -178,10 +178,13 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
     const Tensor diff_weight = plan.gradient_of(node, "weight");
     const auto weights = [&] {
       try {
-        return weights_for(hint_weight, diff_weight.desc);
+        auto as_laid_down = weights_for(hint_weight, diff_weight.desc);
+        // In forward's layout there may be nothing but oneDNN's reference loop.
+        if (!std::string(as_laid_down.impl_info_str()).starts_with("ref")) return as_laid_down;
       } catch (const dnnl::error&) {
-        return weights_for(hint_weight, any_weight_gradient);
+        // Falls to a reorder of the gradient.
       }
+      return weights_for(hint_weight, any_weight_gradient);
     }();
     const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
     const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());

@@ -5,6 +5,12 @@
 #include "convoke/nn/layers/border.hpp"
 
 namespace convoke::nn {
+namespace {
+
+/// True for oneDNN's plain loops, its last resort.
+bool is_reference(const std::string& implementation) { return implementation.starts_with("ref"); }
+
+}  // namespace
 
 using dnnl::algorithm;
 using dnnl::prop_kind;
@@ -56,17 +62,26 @@ Desc Convolution::bias_desc() const {
 }
 
 // The backward passes' hints are direct or Winograd as they are, whatever forward is.
-Forward::primitive_desc Convolution::hint(algorithm algorithm, const Desc& weight) const {
-  return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, x_.desc, weight,
-                               bias_desc(), y_.desc, geometry_.stride, geometry_.dilation, geometry_.before,
-                               geometry_.after);
+Forward::primitive_desc Convolution::hint(algorithm algorithm, const Desc& weight, const Desc& x,
+                                          const Desc& y) const {
+  return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, x, weight, bias_desc(),
+                               y, geometry_.stride, geometry_.dilation, geometry_.before, geometry_.after);
 }
 
-BackwardWeights::primitive_desc Convolution::weights_pass(const Desc& weight, const Desc& diff_weight) const {
+BackwardWeights::primitive_desc Convolution::weights_pass(const Desc& weight, const Desc& diff_weight,
+                                                          const Desc& x, const Desc& y) const {
   return choose(Pass::kBackwardWeights, [&](algorithm algorithm) {
-    return backward_desc<BackwardWeights>(attributes(), hint(algorithm, weight), algorithm, x_.desc,
-                                          diff_weight, bias_desc(), y_.desc, geometry_.stride,
-                                          geometry_.dilation, geometry_.before, geometry_.after);
+    return backward_desc<BackwardWeights>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
+                                          diff_weight, bias_desc(), y, geometry_.stride, geometry_.dilation,
+                                          geometry_.before, geometry_.after);
+  });
+}
+
+BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const Desc& x, const Desc& y) const {
+  return choose(Pass::kBackwardData, [&](algorithm algorithm) {
+    return backward_desc<BackwardData>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
+                                       Desc(weight_dims(), geometry_.type, Format::any), y, geometry_.stride,
+                                       geometry_.dilation, geometry_.before, geometry_.after);
   });
 }
 
@@ -109,11 +124,11 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
   forward_weight_ = forward.weights_desc();
 
   // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
-  plan.prefer(
-      node, spec_.weight,
-      type == kFloat
-          ? forward_weight_
-          : weights_pass(forward_weight_, Desc(weight_dims(), kFloat, Format::any)).diff_weights_desc());
+  plan.prefer(node, spec_.weight,
+              type == kFloat
+                  ? forward_weight_
+                  : weights_pass(forward_weight_, Desc(weight_dims(), kFloat, Format::any), x_.desc, y_.desc)
+                        .diff_weights_desc());
   if (spec_.options.bias) plan.prefer(node, spec_.bias, bias_desc());
   std::vector<std::pair<int, Tensor>> arguments{
       {DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, forward_weight_)}};
@@ -130,17 +145,33 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   const Tensor diff_weight = plan.gradient_of(node, spec_.weight);
   const Desc hint_weight = geometry_.type == kFloat ? diff_weight.desc : forward_weight_;
 
+  // Where oneDNN has only its reference loop for blocked layouts (depthwise of 5 x 5 or dilated), a product
+  // of matrices over plain ones is hundreds of times faster.
+  const Desc any_gradient(weight_dims(), kFloat, Format::any);
+  const Desc any_weight(weight_dims(), geometry_.type, Format::any);
+  const Desc plain_x(dims_of(x_.desc), geometry_.type, Format::nchw);
+  const Desc plain_y(dims_of(y_.desc), geometry_.type, Format::nchw);
+
   // d loss / d weight, d bias.
-  const auto weights = [&] {
+  Tensor x = x_, d = dy;
+  auto weights = [&] {
     try {
-      return weights_pass(hint_weight, diff_weight.desc);
+      return weights_pass(hint_weight, diff_weight.desc, x_.desc, y_.desc);
     } catch (const dnnl::error&) {
-      return weights_pass(hint_weight, Desc(weight_dims(), kFloat, Format::any));
+      return weights_pass(hint_weight, any_gradient, x_.desc, y_.desc);
     }
   }();
+  if (is_reference(weights.impl_info_str())) {
+    const auto plain = weights_pass(any_weight, any_gradient, plain_x, plain_y);
+    if (!is_reference(plain.impl_info_str())) {
+      weights = plain;
+      x = plan.reordered(x_, plain_x, node);
+      d = plan.reordered(dy, plain_y, node);
+    }
+  }
   const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
   const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
-  std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x_}, {DNNL_ARG_DIFF_DST, dy}};
+  std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, d}};
   std::vector<std::size_t> completes;
   if (spec_.options.bias) {
     arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, spec_.bias));
@@ -160,15 +191,18 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   // d loss / d x. Direct kernels of the data gradient want the transposed blocks; Winograd takes the
   // laid-down ones.
   if (!wants_data) return {};
-  const Desc any_weight(weight_dims(), geometry_.type, Format::any);
-  const auto data = choose(Pass::kBackwardData, [&](algorithm algorithm) {
-    return backward_desc<BackwardData>(attributes(), hint(algorithm, hint_weight), algorithm, x_.desc,
-                                       any_weight, dy.desc, geometry_.stride, geometry_.dilation,
-                                       geometry_.before, geometry_.after);
-  });
+  auto data = data_pass(hint_weight, x_.desc, y_.desc);
+  d = dy;
+  if (is_reference(data.impl_info_str())) {
+    const auto plain = data_pass(any_weight, plain_x, plain_y);
+    if (!is_reference(plain.impl_info_str())) {
+      data = plain;
+      d = plan.reordered(dy, plain_y, node);
+    }
+  }
   const Tensor dx = plan.allocate(data.diff_src_desc());
   plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
-                     {{DNNL_ARG_DIFF_DST, dy},
+                     {{DNNL_ARG_DIFF_DST, d},
                       {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, data.weights_desc())},
                       {DNNL_ARG_DIFF_SRC, dx}},
                      data.scratchpad_desc(), geometry_.flops);

@@ -42,9 +42,12 @@ class Convolution {
   Desc bias_desc() const;
   template <class Make>
   auto choose(Pass pass, const Make& make) const;
-  dnnl::convolution_forward::primitive_desc hint(dnnl::algorithm algorithm, const Desc& weight) const;
-  dnnl::convolution_backward_weights::primitive_desc weights_pass(const Desc& weight,
-                                                                  const Desc& diff_weight) const;
+  dnnl::convolution_forward::primitive_desc hint(dnnl::algorithm algorithm, const Desc& weight, const Desc& x,
+                                                 const Desc& y) const;
+  dnnl::convolution_backward_weights::primitive_desc weights_pass(const Desc& weight, const Desc& diff_weight,
+                                                                  const Desc& x, const Desc& y) const;
+  dnnl::convolution_backward_data::primitive_desc data_pass(const Desc& weight, const Desc& x,
+                                                            const Desc& y) const;
 
   PlanBuilder* plan_;
   const Node* node_;

@@ -187,8 +187,8 @@ void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions
   const Shape image = image_before(plan, node);
   const Window2d window = pool_windows(image, options);
   const Extent size = options.size, stride = options.stride, after = options.padding.after;
-  // oneDNN divides by the whole window, also by what sticks out.
-  if (options.ceil && options.count_padding) {
+  // oneDNN divides by the whole window, also by what sticks out; of "same" nothing does.
+  if (options.ceil && options.count_padding && options.padding.kind != Padding::Kind::kSame) {
     return compile_resampling(
         plan, node, counted_windows(image[1], window.height, size.height, stride.height, after.height),
         counted_windows(image[2], window.width, size.width, stride.width, after.width));
