@@ -20,6 +20,9 @@ inline std::vector<float> ramp(std::int64_t n) {
 inline std::vector<double> output_for_ramp(const convoke::nn::Graph& graph,
                                            const std::map<std::string, std::vector<float>>& parameters = {}) {
   Experiment experiment(graph, {.lane = 1, .training = false});
+  // A plan is bound to parameters even if it has none.
+  convoke::AlignedBuffer<float> none(1);
+  if (experiment.layout->size() == 0) experiment.network.bind(none.data(), nullptr);
   for (const auto& [name, values] : parameters) {
     experiment.layout->pack(experiment.layout->slot(name), values, experiment.parameters.span());
   }
