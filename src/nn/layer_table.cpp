@@ -9,10 +9,16 @@
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/conv1d.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/conv2d_transpose.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/pool1d.hpp"
+#include "convoke/nn/layers/resize.hpp"
+#include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
 
@@ -34,20 +40,44 @@ LayerPtr activation(SettingsReader&) {
   return std::make_shared<Activation>(kFunction);
 }
 
+template <GlobalPool::Mode kMode, GlobalPool::Over kOver>
+LayerPtr global_pool(SettingsReader&) {
+  return std::make_shared<GlobalPool>(kMode, kOver);
+}
+
+constexpr auto kAverage = GlobalPool::Mode::kAverage;
+constexpr auto kMax = GlobalPool::Mode::kMax;
+constexpr auto kImage = GlobalPool::Over::kImage;
+constexpr auto kSequence = GlobalPool::Over::kSequence;
+
 constexpr std::array kLayers{
+    Entry{"adaptive_average_pool", AdaptivePool::make<kAverage>},
+    Entry{"adaptive_max_pool", AdaptivePool::make<kMax>},
     Entry{"add", plain<Add>},
     Entry{"average_pool", AveragePool::make},
+    Entry{"average_pool1d", Pool1d::make<kAverage>},
     Entry{"batch_norm", BatchNorm::make},
+    Entry{"conv1d", Conv1d::make},
     Entry{"conv2d", Conv2d::make},
+    Entry{"conv2d_transpose", Conv2dTranspose::make},
+    Entry{"crop", Crop::make},
     Entry{"dense", Dense::make},
+    Entry{"depthwise_conv2d", DepthwiseConv2d::make},
     Entry{"dropout", Dropout::make},
     Entry{"flatten", plain<Flatten>},
-    Entry{"global_average_pool", plain<GlobalAveragePool>},
+    Entry{"global_average_pool", global_pool<kAverage, kImage>},
+    Entry{"global_average_pool1d", global_pool<kAverage, kSequence>},
+    Entry{"global_max_pool", global_pool<kMax, kImage>},
+    Entry{"global_max_pool1d", global_pool<kMax, kSequence>},
     Entry{"max_pool", MaxPool::make},
+    Entry{"max_pool1d", Pool1d::make<kMax>},
     Entry{"relu", activation<Activation::Function::kRelu>},
+    Entry{"resize", Resize::make},
+    Entry{"separable_conv2d", SeparableConv2d::make},
     Entry{"sigmoid", activation<Activation::Function::kSigmoid>},
     Entry{"softmax", plain<Softmax>},
     Entry{"tanh", activation<Activation::Function::kTanh>},
+    Entry{"zero_pad", ZeroPad::make},
 };
 
 /// What `activation = "..."` may name: layers of one input that take no settings; "linear" is none.
@@ -58,7 +88,9 @@ constexpr std::array kActivations{ActivationName{"linear"}, ActivationName{"relu
                                   ActivationName{"softmax"}, ActivationName{"tanh"}};
 
 bool takes_activation(const std::string& layer) {
-  return layer == "conv2d" || layer == "dense" || layer == "add";
+  static constexpr std::array kTaking{"add",   "conv1d",           "conv2d",          "conv2d_transpose",
+                                      "dense", "depthwise_conv2d", "separable_conv2d"};
+  return std::find(kTaking.begin(), kTaking.end(), layer) != kTaking.end();
 }
 
 /// Reads what every layer may have beside its own settings.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -35,6 +36,63 @@ std::vector<Settings> everything() {
           {{"layer", "dense"}, {"units", 8}, {"bias", false}},
           {{"layer", "add"}, {"inputs", list({"mean", "dense_1"})}},
           {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}}};
+}
+
+/// What images and sequences can be done with beside, none at its default; see everything().
+std::vector<Settings> windows_of_images() {
+  return {{{"layer", "zero_pad"}, {"padding", list({1, 0, 2, 3})}},
+          {{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"padding", list({1, 0, 2, 3})}},
+          {{"layer", "depthwise_conv2d"},
+           {"kernel", list({3, 2})},
+           {"stride", list({1, 2})},
+           {"padding", 1},
+           {"dilation", 2},
+           {"multiplier", 2},
+           {"bias", false},
+           {"activation", "relu"}},
+          {{"layer", "separable_conv2d"},
+           {"filters", 5},
+           {"kernel", 2},
+           {"stride", 2},
+           {"padding", "same"},
+           {"dilation", list({1, 2})},
+           {"multiplier", 3},
+           {"bias", false}},
+          {{"layer", "conv2d_transpose"},
+           {"filters", 4},
+           {"kernel", 3},
+           {"stride", 2},
+           {"padding", list({1, 0, 1, 1})},
+           {"output_padding", list({1, 0})},
+           {"dilation", 2},
+           {"groups", 1},
+           {"bias", false}},
+          {{"layer", "conv2d_transpose"}, {"filters", 4}, {"kernel", 2}, {"groups", 2}},
+          {{"layer", "resize"}, {"size", list({20, 21})}, {"method", "bilinear"}},
+          {{"layer", "resize"}, {"scale", list({1, 2})}, {"method", "nearest"}},
+          {{"layer", "crop"}, {"cropping", list({1, 2, 0, 3})}},
+          {{"layer", "max_pool"}, {"size", 2}, {"padding", list({1, 0, 0, 1})}, {"ceil", true}},
+          {{"layer", "average_pool"}, {"size", 2}, {"ceil", true}, {"count_padding", true}},
+          {{"layer", "adaptive_average_pool"}, {"size", list({4, 3})}},
+          {{"layer", "adaptive_max_pool"}, {"size", 2}},
+          {{"layer", "global_max_pool"}}};
+}
+std::vector<Settings> windows_of_sequences() {
+  return {
+      {{"layer", "conv1d"},
+       {"filters", 6},
+       {"kernel", 3},
+       {"stride", 1},
+       {"padding", "causal"},
+       {"dilation", 2},
+       {"groups", 2},
+       {"bias", false},
+       {"activation", "relu"}},
+      {{"layer", "max_pool1d"}, {"size", 3}, {"stride", 1}, {"padding", list({1, 2})}, {"ceil", true}},
+      {{"layer", "average_pool1d"}, {"size", 2}, {"stride", 3}, {"padding", "same"}, {"count_padding", true}},
+      {{"layer", "global_max_pool1d"}, {"inputs", list({"max_pool1d_1"})}, {"name", "most"}},
+      {{"layer", "global_average_pool1d"}, {"inputs", list({"average_pool1d_1"})}, {"name", "mean"}},
+      {{"layer", "add"}, {"inputs", list({"most", "mean"})}}};
 }
 
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
@@ -103,11 +161,38 @@ TEST_CASE("describe_graph and build_graph are inverse") {
                                  {"inputs", list({"tanh_1"})},
                                  {"size", 3},
                                  {"stride", list({1, 2})},
-                                 {"padding", list({1, 0})}});
+                                 {"padding", list({1, 0})},
+                                 {"ceil", false}});
+}
+
+TEST_CASE("describe_graph and build_graph are inverse for windows of images and sequences") {
+  const auto check = [](const Shape& input, const std::vector<Settings>& layers) {
+    const Graph graph = build_graph(input, layers);
+    const std::vector<Settings> described = describe_graph(graph);
+    const Graph again = build_graph(input, described);
+    CHECK(describe_graph(again) == described);
+    CHECK(again.summary() == graph.summary());
+    // Every hyper-parameter is there, as it was given.
+    std::size_t node = 0;
+    for (const Settings& layer : layers) {
+      while (*described[node].find("layer") != *layer.find("layer")) ++node;
+      for (const auto& [key, value] : layer.entries()) {
+        INFO(described[node].find("name")->to_string() << ", " << key);
+        if (key != "activation") CHECK(*described[node].find(key) == value);
+      }
+      ++node;
+    }
+  };
+  check({2, 12, 13}, windows_of_images());
+  check({9, 4}, windows_of_sequences());
 }
 
 TEST_CASE("every layer of the table makes a layer of its name") {
-  const std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
+  std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
+  for (const Graph& graph :
+       {build_graph({2, 12, 13}, windows_of_images()), build_graph({9, 4}, windows_of_sequences())}) {
+    for (const Settings& settings : describe_graph(graph)) described.push_back(settings);
+  }
   for (const std::string& name : layer_names()) {
     const auto it = std::find_if(described.begin(), described.end(), [&](const Settings& settings) {
       return *settings.find("layer") == Value(name);
@@ -140,9 +225,7 @@ TEST_CASE("an activation \"linear\" is none") {
 
 TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
-        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: add, average_pool, "
-        "batch_norm, "
-        "conv2d, dense, dropout, flatten, global_average_pool, max_pool, relu, sigmoid, softmax, tanh");
+        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " + join(layer_names()));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"unit", 2}}}).starts_with("recipe.toml:7: layer \"dense\": "));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"biass", true}}})
             .starts_with("recipe.toml:7: layer \"dense\": unknown key \"biass\" (did you mean \"bias\"?)"));
@@ -160,8 +243,33 @@ TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", list({3, 3, 3})}}}) ==
         "recipe.toml:7: layer \"conv2d\": \"kernel\" must be a number >= 1 or [height, width] of such | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"padding", "full"}}}) ==
-        "recipe.toml:7: layer \"conv2d\": \"padding\" must be \"valid\", \"same\", a number or [height, "
-        "width] | ");
+        "recipe.toml:7: layer \"conv2d\": \"padding\" must be \"valid\", \"same\", a number >= 0, [height, "
+        "width] or [top, bottom, left, right] | ");
+  CHECK(
+      refusal({8, 3}, {{{"layer", "conv1d"}, {"filters", 2}, {"kernel", 3}, {"padding", list({1, 2, 3})}}}) ==
+      "recipe.toml:7: layer \"conv1d\": \"padding\" must be \"valid\", \"same\", \"causal\", a number >= 0 "
+      "or "
+      "[before, after] | ");
+  CHECK(refusal({8, 3}, {{{"layer", "max_pool1d"}, {"padding", "causal"}}}) ==
+        "recipe.toml:7: layer \"max_pool1d\": \"padding\" must be \"valid\", \"same\", a number >= 0 or "
+        "[before, "
+        "after] | ");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "zero_pad"}, {"padding", list({1, 2, 3})}}}) ==
+        "recipe.toml:7: layer \"zero_pad\": \"padding\" must be a number >= 0, [height, width] or [top, "
+        "bottom, "
+        "left, right] | ");
+  CHECK(
+      refusal({3, 8, 8},
+              {{{"layer", "conv2d_transpose"}, {"filters", 2}, {"kernel", 3}, {"output_padding", "same"}}}) ==
+      "recipe.toml:7: layer \"conv2d_transpose\": \"output_padding\" must be \"auto\", a number >= 0 or "
+      "[height, "
+      "width] | ");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"scale", 2}}}) ==
+        "recipe.toml:7: layer \"resize\": needs either \"size\" or \"scale\" | size = [height, width], or "
+        "scale = 2");
+  CHECK(
+      refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"method", "cubic"}}}) ==
+      "recipe.toml:7: layer \"resize\": \"method\" must be \"nearest\" or \"bilinear\", but is \"cubic\" | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"momentum", 1.5}}})
             .starts_with("recipe.toml:7: layer \"batch_norm\": \"momentum\""));
   CHECK(refusal({3, 8, 8}, {{{"layer", "max_pool"}, {"size", 16}}}).starts_with("recipe.toml:7: "));

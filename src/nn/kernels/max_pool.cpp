@@ -162,7 +162,78 @@ bool tile(const MaxPoolShape& shape) {
          shape.out_width * shape.width <= shape.in.width;
 }
 
+template <int N, class T>
+[[gnu::always_inline]] inline void adaptive_plane(const AdaptiveShape& s, const T* x, T* y,
+                                                  std::int32_t* winners) {
+  const std::int64_t step = s.in.block, row = s.in.width * step;
+  const auto begin = [](std::int64_t o, std::int64_t in, std::int64_t out) { return o * in / out; };
+  const auto end = [](std::int64_t o, std::int64_t in, std::int64_t out) {
+    return ((o + 1) * in + out - 1) / out;
+  };
+  for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+    const std::int64_t h0 = begin(oh, s.in.height, s.out_height), h1 = end(oh, s.in.height, s.out_height);
+    for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
+      const std::int64_t w0 = begin(ow, s.in.width, s.out_width), w1 = end(ow, s.in.width, s.out_width);
+      const std::int64_t out = (oh * s.out_width + ow) * step;
+      int won[N];
+      best_of<N>(x + h0 * row + w0 * step, row, step, static_cast<int>(s.in.width), 0,
+                 static_cast<int>(h1 - h0), 0, static_cast<int>(w1 - w0),
+                 -std::numeric_limits<float>::infinity(), y + out, won);
+      if (winners == nullptr) continue;
+      const int corner = static_cast<int>(h0 * s.in.width + w0);
+#pragma omp simd
+      for (int c = 0; c < N; ++c) winners[out + c] = won[c] == kNoWinner ? kNoWinner : corner + won[c];
+    }
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void adaptive_forward(const AdaptiveShape& s, const T* x, T* y,
+                                                    std::int32_t* winners) {
+  const std::int64_t out_pixels = s.out_height * s.out_width;
+  for (std::int64_t sample = 0; sample < s.in.samples; ++sample) {
+    for_each_piece(
+        s.in, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          const std::int64_t out = plane_offset(s.in, out_pixels, sample, channel);
+          adaptive_plane<decltype(width)::value>(s, x + plane_offset(s.in, s.in.pixels(), sample, channel),
+                                                 y + out, winners == nullptr ? nullptr : winners + out);
+        });
+  }
+}
+
+template <class T>
+void adaptive_backward(const AdaptiveShape& s, const T* dy, const std::int32_t* winners, T* dx) {
+  const std::int64_t plane = s.in.pixels() * s.in.block, out_pixels = s.out_height * s.out_width;
+  std::fill(dx, dx + s.in.samples * s.in.sample_size(), T{});
+  for (std::int64_t p = 0; p < s.in.samples * s.in.outer; ++p, dx += plane) {
+    for (std::int64_t o = 0; o < out_pixels; ++o) {
+      for (std::int64_t c = 0; c < s.in.block; ++c, ++dy, ++winners) {
+        if (*winners == kNoWinner) continue;
+        T& sum = dx[*winners * s.in.block + c];
+        sum = static_cast<float>(sum) + static_cast<float>(*dy);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+CONVOKE_MULTIVERSION
+void adaptive_max_pool_forward(const AdaptiveShape& shape, const float* x, float* y, std::int32_t* winners) {
+  adaptive_forward(shape, x, y, winners);
+}
+CONVOKE_MULTIVERSION
+void adaptive_max_pool_forward(const AdaptiveShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners) {
+  adaptive_forward(shape, x, y, winners);
+}
+void adaptive_max_pool_backward(const AdaptiveShape& shape, const float* dy, const std::int32_t* winners,
+                                float* dx) {
+  adaptive_backward(shape, dy, winners, dx);
+}
+void adaptive_max_pool_backward(const AdaptiveShape& shape, const Bf16* dy, const std::int32_t* winners,
+                                Bf16* dx) {
+  adaptive_backward(shape, dy, winners, dx);
+}
 
 CONVOKE_MULTIVERSION
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu) {

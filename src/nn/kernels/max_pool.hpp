@@ -26,4 +26,18 @@ void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::in
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx);
 void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx);
 
+/// Windows of unequal size that cover the image: output o of n sees floor(o H / n) <= h < ceil((o + 1) H /
+/// n).
+struct AdaptiveShape {
+  ChannelBlocks in;
+  std::int64_t out_height, out_width;
+};
+/// `winners` (as large as y, may be null): the pixel of the image that won; kNoWinner if all are NaN.
+void adaptive_max_pool_forward(const AdaptiveShape& shape, const float* x, float* y, std::int32_t* winners);
+void adaptive_max_pool_forward(const AdaptiveShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners);
+void adaptive_max_pool_backward(const AdaptiveShape& shape, const float* dy, const std::int32_t* winners,
+                                float* dx);
+void adaptive_max_pool_backward(const AdaptiveShape& shape, const Bf16* dy, const std::int32_t* winners,
+                                Bf16* dx);
+
 }  // namespace convoke::nn

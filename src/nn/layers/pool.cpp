@@ -2,24 +2,64 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layers/border.hpp"
 #include "nn/kernels/max_pool.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/pooling.hpp"
+#include "nn/layers/resampling.hpp"
 
 namespace convoke::nn {
 namespace {
 
-/// Average pooling by oneDNN, from the value of node.inputs[0] into (N, C, H', W').
-void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent stride,
+Shape image_before(const PlanBuilder& plan, const Node& node) {
+  const Node* pad = plan.fusion(node).zero_pad;
+  const Shape& shape = plan.graph().node(pad == nullptr ? node.inputs[0] : pad->inputs[0]).shape;
+  return shape.rank() == 2 ? as_image(shape) : shape;
+}
+
+/// One axis of the mean over windows of unequal size: output o over begin(o)..end(o), as far as they lie
+/// inside.
+template <class Begin, class End>
+AxisTaps means(std::int64_t inputs, std::int64_t outputs, const Begin& begin, const End& end) {
+  AxisTaps taps;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    const std::int64_t first = begin(o), last = end(o);
+    for (std::int64_t i = std::max<std::int64_t>(0, first); i < std::min(inputs, last); ++i) {
+      taps.add(i, 1.0 / static_cast<double>(last - first));
+    }
+    taps.close();
+  }
+  return taps;
+}
+
+/// Windows of which the padding counts, but not what sticks out beyond it.
+AxisTaps counted_windows(std::int64_t inputs, const Window& window, std::int64_t size, std::int64_t stride,
+                         std::int64_t after) {
+  const auto begin = [=](std::int64_t o) { return o * stride - window.before; };
+  return means(inputs, window.output, begin,
+               [=](std::int64_t o) { return std::min(begin(o) + size, inputs + after); });
+}
+
+AxisTaps adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
+  return means(
+      inputs, outputs, [=](std::int64_t o) { return o * inputs / outputs; },
+      [=](std::int64_t o) { return ((o + 1) * inputs + outputs - 1) / outputs; });
+}
+
+/// Average pooling by oneDNN.
+void compile_average(PlanBuilder& plan, const Node& node, const PoolOptions& options,
                      const Window2d& window) {
   const std::size_t from = node.inputs[0];
   const Tensor x = plan.value(from);
   const Dims out{plan.samples(), dims_of(x.desc)[1], window.height.output, window.width.output};
-  const Dims strides{stride.height, stride.width};
-  const Dims kernel{size.height, size.width};
+  const Dims strides{options.stride.height, options.stride.width};
+  const Dims kernel{options.size.height, options.size.width};
   const Dims before{window.height.before, window.width.before};
   const Dims after{window.height.after, window.width.after};
-  const auto average = dnnl::algorithm::pooling_avg_exclude_padding;
+  const auto average = options.count_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                             : dnnl::algorithm::pooling_avg_exclude_padding;
   const auto forward = pooling_forward_desc(
       plan.training() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference, average,
       x.desc, Desc(out, type_of(x.desc), Format::any), strides, kernel, before, after);
@@ -43,18 +83,29 @@ void compile_average(PlanBuilder& plan, const Node& node, Extent size, Extent st
 
 }  // namespace
 
+void require_less_padding(const PoolOptions& options) {
+  const Extent size = options.size;
+  for (const Extent& by : {options.padding.before, options.padding.after}) {  // 0 unless explicit
+    if (by.height < size.height && by.width < size.width) continue;
+    // A window might see nothing else.
+    throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", by.height,
+                            by.width, size.height, size.width),
+                "use padding = \"same\" or less of it");
+  }
+}
+
+Window2d pool_windows(const Shape& image, const PoolOptions& options) {
+  return slide(image, options.size, options.stride, 1, options.padding,
+               options.ceil ? Rounding::kCeil : Rounding::kFloor);
+}
+
 Pool::Pool(PoolOptions options) : options_(options) {
   if (options_.stride == Extent(0)) options_.stride = options_.size;
 }
 
 Shape Pool::output_shape(std::span<const ValueSpec> inputs) const {
-  const Extent size = options_.size, around = options_.padding.amount;  // 0 unless explicit
-  if (around.height >= size.height || around.width >= size.width) {     // a window might see nothing else
-    throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", around.height,
-                            around.width, size.height, size.width),
-                "use padding = \"same\" or less of it");
-  }
-  const Window2d window = slide(inputs[0], size, options_.stride, 1, options_.padding);
+  require_less_padding(options_);
+  const Window2d window = pool_windows(inputs[0], options_);
   return {inputs[0][0], window.height.output, window.width.output};
 }
 
@@ -62,34 +113,38 @@ Settings Pool::settings() const {
   return {{"layer", type()},
           {"size", write_extent(options_.size)},
           {"stride", write_extent(options_.stride)},
-          {"padding", write_padding(options_.padding)}};
+          {"padding", write_padding(options_.padding)},
+          {"ceil", options_.ceil}};
 }
 
-bool Pool::tiles() const { return options_.stride == options_.size && options_.padding == Padding::valid(); }
+bool Pool::tiles() const {
+  return options_.stride == options_.size && options_.padding == Padding::valid() && !options_.ceil;
+}
 
 PoolOptions Pool::read_options(SettingsReader& read) {
   PoolOptions o;
   o.size = read_extent(read, "size", o.size);
   o.stride = read_extent(read, "stride", o.size);
   o.padding = read_padding(read, "padding", o.padding);
+  o.ceil = read.get("ceil", o.ceil);
   return o;
 }
 
-void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
+void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options) {
   const std::size_t from = node.inputs[0];
-  const Window2d window =
-      slide(plan.graph().node(from).shape, options().size, options().stride, 1, options().padding);
+  const Window2d window = pool_windows(image_before(plan, node), options);
   ChannelBlocks in;
   const Tensor x = plan.blocked(plan.value(from), node, in);
-  const Desc dst = with_layout_of(in, plan.batched(node.shape), type_of(x.desc));
+  const Desc dst = with_layout_of(in, {in.samples, in.channels, window.height.output, window.width.output},
+                                  type_of(x.desc));
   const Tensor y = plan.allocate(dst);
   const MaxPoolShape shape{in,
                            window.height.output,
                            window.width.output,
-                           options().size.height,
-                           options().size.width,
-                           options().stride.height,
-                           options().stride.width,
+                           options.size.height,
+                           options.size.width,
+                           options.stride.height,
+                           options.stride.width,
                            window.height.before,
                            window.width.before};
   const bool relu = plan.fusion(node).relu;
@@ -128,37 +183,144 @@ void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
-  compile_average(
-      plan, node, options().size, options().stride,
-      slide(plan.graph().node(node.inputs[0]).shape, options().size, options().stride, 1, options().padding));
-}
-
-Shape GlobalAveragePool::output_shape(std::span<const ValueSpec> inputs) const {
-  if (inputs[0].rank() != 3) {
-    throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", inputs[0].with_batch()),
-                "put it before the flatten or dense layer");
+void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options) {
+  const Shape image = image_before(plan, node);
+  const Window2d window = pool_windows(image, options);
+  const Extent size = options.size, stride = options.stride, after = options.padding.after;
+  // oneDNN divides by the whole window, also by what sticks out; of "same" nothing does.
+  if (options.ceil && options.count_padding && options.padding.kind != Padding::Kind::kSame) {
+    return compile_resampling(
+        plan, node, counted_windows(image[1], window.height, size.height, stride.height, after.height),
+        counted_windows(image[2], window.width, size.width, stride.width, after.width));
   }
-  return {inputs[0][0]};
+  compile_average(plan, node, options, window);
 }
 
-Settings GlobalAveragePool::settings() const { return {{"layer", "global_average_pool"}}; }
+void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
+  PoolOptions all = options();
+  if (const Node* pad = plan.fusion(node).zero_pad) {
+    all.padding = padded_by(all.padding, static_cast<const ZeroPad&>(*pad->layer).padding());
+  }
+  compile_max_pool(plan, node, all);
+}
 
-void GlobalAveragePool::compile(PlanBuilder& plan, const Node& node) const {
+Settings AveragePool::settings() const {
+  Settings settings = Pool::settings();
+  settings.set("count_padding", options().count_padding);
+  return settings;
+}
+
+LayerPtr AveragePool::make(SettingsReader& read) {
+  PoolOptions o = read_options(read);
+  o.count_padding = read.get("count_padding", o.count_padding);
+  return std::make_shared<AveragePool>(o);
+}
+
+void AveragePool::compile(PlanBuilder& plan, const Node& node) const {
+  compile_average_pool(plan, node, options());
+}
+
+std::string_view GlobalPool::type() const {
+  if (over_ == Over::kImage) return mode_ == Mode::kMax ? "global_max_pool" : "global_average_pool";
+  return mode_ == Mode::kMax ? "global_max_pool1d" : "global_average_pool1d";
+}
+
+Shape GlobalPool::output_shape(std::span<const ValueSpec> inputs) const {
+  if (over_ == Over::kImage) require_image(inputs[0]);
+  return {over_ == Over::kImage ? inputs[0][0] : as_image(inputs[0])[0]};
+}
+
+void GlobalPool::compile(PlanBuilder& plan, const Node& node) const {
   // Its value keeps the four dims (N, C, 1, 1), like that of a flatten.
-  const Shape& in = plan.graph().node(node.inputs[0]).shape;
-  const Extent all(in[1], in[2]);
-  compile_average(plan, node, all, all, {{1, 0, 0}, {1, 0, 0}});
+  const Shape image = image_before(plan, node);
+  const Extent all(image[1], image[2]);
+  const PoolOptions options{.size = all, .stride = all};
+  mode_ == Mode::kMax ? compile_max_pool(plan, node, options) : compile_average_pool(plan, node, options);
 }
 
-Symbol max_pool(Symbol x, PoolOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<MaxPool>(options), {x.node})};
+std::string_view AdaptivePool::type() const {
+  return mode_ == Mode::kMax ? "adaptive_max_pool" : "adaptive_average_pool";
 }
-Symbol average_pool(Symbol x, PoolOptions options) {
-  return {x.graph, x.graph->add(std::make_shared<AveragePool>(options), {x.node})};
+
+Shape AdaptivePool::output_shape(std::span<const ValueSpec> inputs) const {
+  require_image(inputs[0]);
+  return {inputs[0][0], size_.height, size_.width};
 }
+
+Settings AdaptivePool::settings() const { return {{"layer", type()}, {"size", write_extent(size_)}}; }
+
+void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
+  const Shape& in = plan.graph().node(node.inputs[0]).shape;
+  if (in[1] % size_.height == 0 && in[2] % size_.width == 0) {
+    const Extent each(in[1] / size_.height, in[2] / size_.width);
+    const PoolOptions options{.size = each, .stride = each};
+    return mode_ == Mode::kMax ? compile_max_pool(plan, node, options)
+                               : compile_average_pool(plan, node, options);
+  }
+  if (mode_ == Mode::kAverage) {
+    return compile_resampling(plan, node, adaptive_windows(in[1], size_.height),
+                              adaptive_windows(in[2], size_.width));
+  }
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(with_layout_of(blocks, plan.batched(node.shape), type_of(x.desc)));
+  const AdaptiveShape shape{blocks, size_.height, size_.width};
+  const bool keep = plan.training() && plan.needs_gradient(from);
+  const Ref winners = keep ? plan.allocate_bytes(elements_of(y.desc) * sizeof(std::int32_t)) : Ref{};
+  std::vector<Ref> uses{x.ref, y.ref};
+  if (keep) uses.push_back(winners);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          adaptive_max_pool_forward(shape, frame.at<T>(x), frame.at<T>(y),
+                                    keep ? frame.integers(winners) : nullptr);
+        },
+        uses, y);
+  });
+  plan.set_value(node.index, y);
+  if (!keep) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = plan.allocate(x.desc);
+    with_stored_type(x.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward data",
+          [=](const Frame& frame) {
+            adaptive_max_pool_backward(shape, frame.at<T>(dy), frame.integers(winners), frame.at<T>(dx));
+          },
+          {dy.ref, winners, dx.ref}, dx);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+namespace {
+
+template <class L, class... Args>
+Symbol apply(Symbol x, const Args&... args) {
+  return {x.graph, x.graph->add(std::make_shared<L>(args...), {x.node})};
+}
+
+}  // namespace
+
+Symbol max_pool(Symbol x, PoolOptions options) { return apply<MaxPool>(x, options); }
+Symbol average_pool(Symbol x, PoolOptions options) { return apply<AveragePool>(x, options); }
 Symbol global_average_pool(Symbol x) {
-  return {x.graph, x.graph->add(std::make_shared<GlobalAveragePool>(), {x.node})};
+  return apply<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kImage);
+}
+Symbol global_max_pool(Symbol x) {
+  return apply<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kImage);
+}
+Symbol adaptive_average_pool(Symbol x, Extent size) {
+  return apply<AdaptivePool>(x, AdaptivePool::Mode::kAverage, size);
+}
+Symbol adaptive_max_pool(Symbol x, Extent size) {
+  return apply<AdaptivePool>(x, AdaptivePool::Mode::kMax, size);
 }
 
 }  // namespace convoke::nn

@@ -1,10 +1,21 @@
 #include "nn/plan/fusion.hpp"
 
+#include <algorithm>
+
+#include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/separable_conv2d.hpp"
 #include "nn/layers/conv2d_max_pool.hpp"
 
 namespace convoke::nn {
 namespace {
+
+/// Layers whose last step can apply a ReLU as it writes.
+bool applies_relu(std::string_view type) {
+  return type == "conv1d" || type == "conv2d" || type == "depthwise_conv2d" || type == "separable_conv2d" ||
+         type == "dense" || type == "add";
+}
 
 class Fuser {
  public:
@@ -20,8 +31,12 @@ class Fuser {
     for (const Node& node : graph_.nodes()) {
       if (node.layer == nullptr || fusions_[node.index].absorbed) continue;
       const std::string_view type = node.layer->type();
+      if (type == "zero_pad") {
+        give_zero_pad(node);
+        continue;
+      }
       if (type == "conv2d" && take_conv2d_pool(node)) continue;
-      if (type == "conv2d" || type == "dense" || type == "add") {
+      if (applies_relu(type)) {
         const Node* relu = sole_reader(node.index, "relu");
         if (relu != nullptr && sole_reader(relu->index, "max_pool") == nullptr) take_relu(node.index, *relu);
       } else if (type == "batch_norm") {
@@ -61,6 +76,31 @@ class Fuser {
     fusions_[host].max_pool = &pool;
     fusions_[host].output = pool.index;
     fusions_[pool.index].absorbed = true;
+  }
+
+  /// Padding is what a convolution does with zeroes; a maximum too if nothing is below them.
+  void give_zero_pad(const Node& pad) {
+    if (readers_[pad.index].size() != 1) return;
+    const Node& reader = graph_.node(readers_[pad.index].front());
+    const std::string_view type = reader.layer->type();
+    const auto takes = [](const Padding& own) { return own.kind != Padding::Kind::kSame; };
+    bool taken = false;
+    if (type == "conv2d") {
+      taken = takes(static_cast<const Conv2d&>(*reader.layer).options().padding);
+    } else if (type == "depthwise_conv2d") {
+      taken = takes(static_cast<const DepthwiseConv2d&>(*reader.layer).options().padding);
+    } else if (type == "max_pool") {
+      const LayerPtr& before = graph_.node(pad.inputs[0]).layer;
+      const auto& pool = static_cast<const MaxPool&>(*reader.layer);
+      const Border& border = static_cast<const ZeroPad&>(*pad.layer).padding();
+      taken = before != nullptr && before->type() == "relu" && pool.options().padding == Padding::valid() &&
+              !pool.options().ceil &&
+              std::max(border.before.height, border.after.height) < pool.options().size.height &&
+              std::max(border.before.width, border.after.width) < pool.options().size.width;
+    }
+    if (!taken) return;
+    fusions_[reader.index].zero_pad = &pad;
+    fusions_[pad.index].absorbed = true;
   }
 
   /// conv2d + max_pool with a ReLU between or after, or none.

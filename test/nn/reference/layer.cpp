@@ -4,12 +4,29 @@
 #include <array>
 
 #include "convoke/core/settings.hpp"
+#include "reference/convolution.hpp"
+#include "reference/pooling.hpp"
 
 namespace reference {
 namespace {
 
 /// One line per layer; the functions stand in files by kind beside this one.
-constexpr std::array<LayerEntry, 0> kLayers{};
+constexpr std::array kLayers{
+    LayerEntry{"adaptive_average_pool", adaptive_pool},
+    LayerEntry{"adaptive_max_pool", adaptive_pool},
+    LayerEntry{"average_pool1d", pool1d},
+    LayerEntry{"conv1d", conv1d},
+    LayerEntry{"conv2d_transpose", conv2d_transpose},
+    LayerEntry{"crop", crop},
+    LayerEntry{"depthwise_conv2d", depthwise_conv2d},
+    LayerEntry{"global_average_pool1d", global_pool},
+    LayerEntry{"global_max_pool", global_pool},
+    LayerEntry{"global_max_pool1d", global_pool},
+    LayerEntry{"max_pool1d", pool1d},
+    LayerEntry{"resize", resize},
+    LayerEntry{"separable_conv2d", separable_conv2d},
+    LayerEntry{"zero_pad", zero_pad},
+};
 
 }  // namespace
 

@@ -14,11 +14,18 @@ using convoke::SettingsReader;
 
 /// A sliding window along one axis.
 struct Axis {
-  std::int64_t in, out, kernel, stride, dilation, before;
+  std::int64_t in, out, kernel, stride, dilation, before, after;
   /// Input position of kernel tap k at output o; -1 in the padding.
   std::int64_t at(std::int64_t o, std::int64_t k) const {
     const std::int64_t i = o * stride + k * dilation - before;
     return i >= 0 && i < in ? i : -1;
+  }
+  /// Taps at output o that lie in the image or its padding.
+  double taps_with_padding(std::int64_t o) const {
+    std::int64_t count = 0;
+    for (std::int64_t k = 0; k < kernel; ++k)
+      count += o * stride + k * dilation - before < in + after ? 1 : 0;
+    return static_cast<double>(count);
   }
 };
 
@@ -36,15 +43,21 @@ struct Geometry {
     const convoke::Value& padding = *settings.find("padding");
     const bool named = std::holds_alternative<std::string>(padding.data());
     const bool same = named && std::get<std::string>(padding.data()) == "same";
-    const auto around = named ? std::pair(std::int64_t{0}, std::int64_t{0}) : pair("padding");
+    // [height, width], or [top, bottom, left, right].
+    std::vector<std::int64_t> around{0, 0, 0, 0};
+    if (!named) {
+      around = read.get("padding", std::vector<std::int64_t>{});
+      if (around.size() < 4) around = {around.front(), around.front(), around.back(), around.back()};
+    }
     const auto axis = [&](std::int64_t i, std::int64_t o, std::int64_t k, std::int64_t s, std::int64_t d,
-                          std::int64_t p) {
+                          std::int64_t before, std::int64_t after) {
       // "same": as much as the windows stick out, the odd pixel at the end.
       const std::int64_t missing = std::max<std::int64_t>(0, (o - 1) * s + (k - 1) * d + 1 - i);
-      return Axis{i, o, k, s, d, same ? missing / 2 : p};
+      if (same) return Axis{i, o, k, s, d, missing / 2, missing - missing / 2};
+      return Axis{i, o, k, s, d, before, after};
     };
-    h = axis(in[1], out[1], kernel.first, stride.first, dilation.first, around.first);
-    w = axis(in[2], out[2], kernel.second, stride.second, dilation.second, around.second);
+    h = axis(in[1], out[1], kernel.first, stride.first, dilation.first, around[0], around[1]);
+    w = axis(in[2], out[2], kernel.second, stride.second, dilation.second, around[2], around[3]);
   }
 
   /// f(output pixel, input pixel, tap) for every tap that lies inside the image.
@@ -93,9 +106,16 @@ std::vector<std::int64_t> winners(const Geometry& g, const Values& x, const Valu
   return best;
 }
 
-/// Number of pixels of each window that lie inside the image.
-std::vector<double> window_sizes(const Geometry& g) {
+/// Number of pixels of each window that lie inside the image, or with `padding` also in its padding.
+std::vector<double> window_sizes(const Geometry& g, bool padding) {
   std::vector<double> sizes(static_cast<std::size_t>(g.h.out * g.w.out));
+  if (padding) {
+    for (std::int64_t o = 0; o < g.h.out * g.w.out; ++o) {
+      sizes[static_cast<std::size_t>(o)] =
+          g.h.taps_with_padding(o / g.w.out) * g.w.taps_with_padding(o % g.w.out);
+    }
+    return sizes;
+  }
   g.for_each_tap([&](std::int64_t op, std::int64_t, std::int64_t) { ++sizes[static_cast<std::size_t>(op)]; });
   return sizes;
 }
@@ -159,6 +179,11 @@ Geometry geometry(const Node& node, const Values& x) {
     return {all, "size", x.shape, {1, 1, 1}};
   }
   return {settings, node.layer->type() == "conv2d" ? "kernel" : "size", x.shape, node.shape};
+}
+
+bool counts_padding(const Node& node) {
+  const Settings settings = node.layer->settings();
+  return SettingsReader(settings, "reference").get("count_padding", false);
 }
 
 bool is_activation(std::string_view type) { return type == "relu" || type == "sigmoid" || type == "tanh"; }
@@ -303,7 +328,7 @@ void Model::forward(const Node& node) {
     for (std::int64_t i = 0; i < y.size(); ++i) y[i] = x[best[static_cast<std::size_t>(i)]];
   } else if (is_average(type)) {
     const Geometry g = geometry(node, x);
-    const std::vector<double> sizes = window_sizes(g);
+    const std::vector<double> sizes = window_sizes(g, counts_padding(node));
     for (std::int64_t plane = 0; plane < x.samples * x.channels(); ++plane) {
       g.for_each_tap([&](std::int64_t op, std::int64_t ip, std::int64_t) {
         y[plane * y.pixels() + op] += x[plane * x.pixels() + ip] / sizes[static_cast<std::size_t>(op)];
@@ -392,7 +417,7 @@ void Model::backward(const Node& node) {
     for (std::int64_t i = 0; i < y.size(); ++i) dx[best[static_cast<std::size_t>(i)]] += dy[i];
   } else if (is_average(type)) {
     const Geometry g = geometry(node, x);
-    const std::vector<double> sizes = window_sizes(g);
+    const std::vector<double> sizes = window_sizes(g, counts_padding(node));
     for (std::int64_t plane = 0; plane < x.samples * x.channels(); ++plane) {
       g.for_each_tap([&](std::int64_t op, std::int64_t ip, std::int64_t) {
         dx[plane * x.pixels() + ip] += dy[plane * y.pixels() + op] / sizes[static_cast<std::size_t>(op)];

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "convoke/core/settings.hpp"
@@ -18,17 +19,24 @@ struct Extent {
 };
 
 /// Padding of an image: "valid" (none), "same" (output = ceil(input / stride), the odd pixel at the end, as
-/// Keras) or explicit, symmetric.
+/// Keras), explicit, or for sequences "causal" (the whole window before: no output sees later input).
 struct Padding {
-  enum class Kind { kValid, kSame, kExplicit };
+  enum class Kind { kValid, kSame, kCausal, kExplicit };
   Kind kind = Kind::kValid;
-  Extent amount{0};
+  Extent before{0};  ///< top, left; 0 unless explicit
+  Extent after{0};   ///< bottom, right
 
   static Padding valid() { return {}; }
-  static Padding same() { return {Kind::kSame, 0}; }
-  static Padding by(Extent amount) { return {Kind::kExplicit, amount}; }
+  static Padding same() { return {Kind::kSame, 0, 0}; }
+  static Padding causal() { return {Kind::kCausal, 0, 0}; }
+  static Padding by(Extent around) { return {Kind::kExplicit, around, around}; }
+  static Padding by(Extent before, Extent after) { return {Kind::kExplicit, before, after}; }
   friend bool operator==(const Padding&, const Padding&) = default;
 };
+
+/// How many windows there are: all that fit, or with kCeil also one that sticks out at the end if it begins
+/// inside the image or the padding before it, as PyTorch's ceil_mode.
+enum class Rounding { kFloor, kCeil };
 
 /// One axis of a sliding window.
 struct Window {
@@ -37,7 +45,13 @@ struct Window {
   std::int64_t after = 0;
 };
 Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
-             const Padding& padding, std::int64_t amount);
+             Padding::Kind padding, std::int64_t before, std::int64_t after,
+             Rounding rounding = Rounding::kFloor);
+
+/// A sequence (L, F) as the image that it is stored as, (F, 1, L). Throws Error if the shape is no sequence.
+Shape as_image(const Shape& sequence);
+/// An image of one row as a sequence.
+inline Shape as_sequence(const Shape& image) { return {image[2], image[0]}; }
 
 /// Both axes of a window over `input` (C, H, W). Throws Error if the input is no image or the window does not
 /// fit.
@@ -45,13 +59,26 @@ struct Window2d {
   Window height;
   Window width;
 };
-Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation, const Padding& padding);
+Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation, const Padding& padding,
+               Rounding rounding = Rounding::kFloor);
+/// The same along a sequence (L, F).
+Window slide_sequence(const Shape& input, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+                      const Padding& padding, Rounding rounding = Rounding::kFloor);
+/// Throws Error if the input is no image.
+void require_image(const Shape& input);
 
 /// Settings: a number, or [height, width]; >= `least`.
 Extent read_extent(SettingsReader& read, std::string_view key, Extent fallback, std::int64_t least = 1);
 Value write_extent(Extent extent);
-/// Settings: "valid", "same", a number or [height, width].
+/// The same, >= 0; none if the key is absent or "auto".
+std::optional<Extent> read_extent_or_auto(SettingsReader& read, std::string_view key);
+/// Settings: a number >= 1.
+std::int64_t read_count(SettingsReader& read, std::string_view key, std::int64_t fallback);
+/// Settings: "valid", "same", a number, [height, width] or [top, bottom, left, right].
 Padding read_padding(SettingsReader& read, std::string_view key, Padding fallback);
 Value write_padding(const Padding& padding);
+/// Along a sequence: "valid", "same", "causal" if `causal`, a number or [before, after].
+Padding read_padding1d(SettingsReader& read, std::string_view key, Padding fallback, bool causal);
+Value write_padding1d(const Padding& padding);
 
 }  // namespace convoke::nn

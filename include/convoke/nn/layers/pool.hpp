@@ -10,6 +10,8 @@ struct PoolOptions {
   Extent size{2};
   Extent stride{0};  ///< 0: as size, as Keras
   Padding padding{};
+  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (extent.hpp)
+  bool count_padding = false;  ///< average: padding counts as zeroes; what sticks out beyond it does not
 };
 
 /// What max and average pooling share: (N, C, H, W) -> (N, C, H', W').
@@ -19,7 +21,7 @@ class Pool : public Layer {
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   const PoolOptions& options() const { return options_; }
-  /// True if windows do not overlap and nothing is padded.
+  /// True if windows do not overlap, nothing is padded and none sticks out.
   bool tiles() const;
 
  protected:
@@ -38,27 +40,59 @@ class MaxPool final : public Pool {
   static LayerPtr make(SettingsReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
 };
 
-/// Mean over windows; padding does not count, as Keras.
+/// Mean over windows; by default padding does not count, as Keras (count_padding: as PyTorch's default).
 class AveragePool final : public Pool {
  public:
   using Pool::Pool;
   std::string_view type() const override { return "average_pool"; }
+  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<AveragePool>(read_options(read)); }
+  static LayerPtr make(SettingsReader& read);
 };
 
-/// Mean over the image: (N, C, H, W) -> (N, C).
-class GlobalAveragePool final : public Layer {
+/// Mean or maximum over the whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
+class GlobalPool final : public Layer {
  public:
-  std::string_view type() const override { return "global_average_pool"; }
+  enum class Mode { kAverage, kMax };
+  enum class Over { kImage, kSequence };
+  GlobalPool(Mode mode, Over over) : mode_(mode), over_(over) {}
+  std::string_view type() const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override { return {{"layer", type()}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+ private:
+  Mode mode_;
+  Over over_;
+};
+
+/// Mean or maximum over `size` windows that cover the image, (N, C, H, W) -> (N, C, height, width): row o
+/// sees the rows from floor(o H / height) to before ceil((o + 1) H / height), as PyTorch's adaptive pooling.
+class AdaptivePool final : public Layer {
+ public:
+  using Mode = GlobalPool::Mode;
+  AdaptivePool(Mode mode, Extent size) : mode_(mode), size_(size) {}
+  std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(SettingsReader&) { return std::make_shared<GlobalAveragePool>(); }
+
+  template <Mode kMode>
+  static LayerPtr make(SettingsReader& read) {
+    read.require_value("size");
+    return std::make_shared<AdaptivePool>(kMode, read_extent(read, "size", 1));
+  }
+
+ private:
+  Mode mode_;
+  Extent size_;  ///< of the output
 };
 
 Symbol max_pool(Symbol x, PoolOptions options = {});
 Symbol average_pool(Symbol x, PoolOptions options = {});
 Symbol global_average_pool(Symbol x);
+Symbol global_max_pool(Symbol x);
+Symbol adaptive_average_pool(Symbol x, Extent size);
+Symbol adaptive_max_pool(Symbol x, Extent size);
 
 }  // namespace convoke::nn

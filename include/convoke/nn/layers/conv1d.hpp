@@ -1,0 +1,38 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct Conv1dOptions {
+  std::int64_t filters = 0;  ///< output features, >= 1
+  std::int64_t kernel = 3;
+  std::int64_t stride = 1;
+  Padding padding{};  ///< along the sequence; default valid, as Keras
+  std::int64_t dilation = 1;
+  std::int64_t groups = 1;  ///< divides input features and filters
+  bool bias = true;
+};
+
+/// Convolution (cross-correlation) along a sequence, (N, L, F) -> (N, L', filters).
+/// Parameters: weight (filters, F / groups, kernel), Glorot uniform; bias (filters), zero.
+class Conv1d final : public Layer {
+ public:
+  explicit Conv1d(Conv1dOptions options) : options_(options) {}
+  std::string_view type() const override { return "conv1d"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  Conv1dOptions options_;
+};
+
+Symbol conv1d(Symbol x, Conv1dOptions options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/extent.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct Conv2dTransposeOptions {
+  std::int64_t filters = 0;  ///< output channels, >= 1
+  Extent kernel{3};
+  Extent stride{1};
+  Padding padding{};  ///< what is cut off the output; default valid, as Keras
+  /// Rows and columns added at the end, below the stride. None: output = input * stride with "same", and at
+  /// least that with "valid"; 0 with explicit padding.
+  std::optional<Extent> output_padding = {};
+  Extent dilation{1};
+  std::int64_t groups = 1;  ///< divides input channels and filters
+  bool bias = true;
+};
+
+/// Transposed convolution: the gradient of a convolution by its input as a layer,
+/// (N, C, H, W) -> (N, filters, H', W') with H' = (H - 1) * stride + dilation * (kernel - 1) + 1 - padding +
+/// output_padding. V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning", 2016; as
+/// Keras' Conv2DTranspose and PyTorch's ConvTranspose2d.
+/// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero. Keras holds the
+/// weight as (kh, kw, filters, C), PyTorch as (C, filters / groups, kh, kw).
+class Conv2dTranspose final : public Layer {
+ public:
+  explicit Conv2dTranspose(Conv2dTransposeOptions options) : options_(options) {}
+  std::string_view type() const override { return "conv2d_transpose"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  Window2d window(const Shape& input) const;
+
+  Conv2dTransposeOptions options_;
+};
+
+Symbol conv2d_transpose(Symbol x, Conv2dTransposeOptions options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,43 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/pool.hpp"
+
+namespace convoke::nn {
+
+struct Pool1dOptions {
+  std::int64_t size = 2;
+  std::int64_t stride = 0;     ///< 0: as size, as Keras
+  Padding padding{};           ///< along the sequence
+  bool ceil = false;           ///< as PoolOptions
+  bool count_padding = false;  ///< average: as PoolOptions
+};
+
+/// Maximum or mean over windows along a sequence, (N, L, F) -> (N, L', F); as max_pool and average_pool.
+class Pool1d final : public Layer {
+ public:
+  using Mode = GlobalPool::Mode;
+  Pool1d(Mode mode, Pool1dOptions options);
+  std::string_view type() const override;
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  template <Mode kMode>
+  static LayerPtr make(SettingsReader& read) {
+    return std::make_shared<Pool1d>(kMode, read_options(read, kMode));
+  }
+
+ private:
+  static Pool1dOptions read_options(SettingsReader& read, Mode mode);
+  PoolOptions over_image() const;
+
+  Mode mode_;
+  Pool1dOptions options_;
+};
+
+Symbol max_pool1d(Symbol x, Pool1dOptions options = {});
+Symbol average_pool1d(Symbol x, Pool1dOptions options = {});
+Symbol global_average_pool1d(Symbol x);
+Symbol global_max_pool1d(Symbol x);
+
+}  // namespace convoke::nn

@@ -1,0 +1,74 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct DepthwiseConv2dOptions {
+  Extent kernel{3};
+  Extent stride{1};
+  Padding padding{};  ///< default valid, as Keras
+  Extent dilation{1};
+  std::int64_t multiplier = 1;  ///< outputs of each channel, >= 1
+  bool bias = true;
+};
+
+/// Every channel convolved on its own, (N, C, H, W) -> (N, C * multiplier, H', W'). Output channel
+/// c * multiplier + m is channel c under its m-th kernel, as in Keras' DepthwiseConv2D and in PyTorch's
+/// Conv2d of C groups.
+/// Parameters: weight (C * multiplier, 1, kh, kw), which is PyTorch's, and Keras' (kh, kw, C, multiplier) as
+/// [h, w, c, m] -> [c * multiplier + m, 0, h, w], Glorot uniform; bias (C * multiplier), zero.
+class DepthwiseConv2d final : public Layer {
+ public:
+  explicit DepthwiseConv2d(DepthwiseConv2dOptions options = {}) : options_(options) {}
+  std::string_view type() const override { return "depthwise_conv2d"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  const DepthwiseConv2dOptions& options() const { return options_; }
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  DepthwiseConv2dOptions options_;
+};
+
+struct SeparableConv2dOptions {
+  std::int64_t filters = 0;  ///< output channels, >= 1
+  Extent kernel{3};
+  Extent stride{1};
+  Padding padding{};
+  Extent dilation{1};
+  std::int64_t multiplier = 1;  ///< outputs of each channel in between, >= 1
+  bool bias = true;
+};
+
+/// A depthwise convolution, then one of 1 x 1 over the channels, nothing in between:
+/// (N, C, H, W) -> (N, C * multiplier, H', W') -> (N, filters, H', W').
+/// F. Chollet, "Xception: Deep Learning with Depthwise Separable Convolutions", CVPR 2017; as Keras'
+/// SeparableConv2D.
+/// Parameters: depthwise_weight (C * multiplier, 1, kh, kw), as above; pointwise_weight
+/// (filters, C * multiplier, 1, 1), both Glorot uniform; bias (filters), zero.
+class SeparableConv2d final : public Layer {
+ public:
+  explicit SeparableConv2d(SeparableConv2dOptions options) : options_(options) {}
+  std::string_view type() const override { return "separable_conv2d"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  SeparableConv2dOptions options_;
+};
+
+Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options = {});
+Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,240 @@
+#include "nn/layers/convolution.hpp"
+
+#include <utility>
+
+#include "convoke/nn/layers/border.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// True for oneDNN's plain loops, its last resort.
+bool is_reference(const std::string& implementation) { return implementation.starts_with("ref"); }
+
+}  // namespace
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+using Forward = dnnl::convolution_forward;
+using BackwardData = dnnl::convolution_backward_data;
+using BackwardWeights = dnnl::convolution_backward_weights;
+
+/// `make(algorithm)` with Winograd where it is preferred and exists, else direct.
+template <class Make>
+auto Convolution::choose(Pass pass, const Make& make) const {
+  if (geometry_.type == kFloat && prefers_winograd(pass, geometry_.shape, plan_->options().convolution, processor_kind())) {
+    try {
+      return make(algorithm::convolution_winograd);
+    } catch (const dnnl::error&) {
+      // Not in this oneDNN, or not on this machine.
+    }
+  }
+  return make(algorithm::convolution_direct);
+}
+
+Convolution::Geometry Convolution::measure() const {
+  const Conv2dOptions& o = spec_.options;
+  const Shape& in = spec_.in;
+  const Window2d window = slide(in, o.kernel, o.stride, o.dilation, o.padding);
+  Geometry geometry{
+      {o.stride.height, o.stride.width},
+      {o.dilation.height - 1, o.dilation.width - 1},
+      {window.height.before, window.width.before},
+      {window.height.after, window.width.after},
+      {plan_->samples(), in[0], o.filters, in[1], in[2], window.height.output, window.width.output,
+       o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1},
+      0,
+      plan_->stored()};
+  geometry.flops =
+      2.0 * static_cast<double>(plan_->samples() * o.filters * window.height.output * window.width.output *
+                                (in[0] / o.groups) * o.kernel.height * o.kernel.width);
+  return geometry;
+}
+
+Dims Convolution::weight_dims() const {
+  const Conv2dOptions& o = spec_.options;
+  const std::int64_t in = spec_.in[0] / o.groups;
+  if (o.groups > 1) return {o.groups, o.filters / o.groups, in, o.kernel.height, o.kernel.width};
+  return {o.filters, in, o.kernel.height, o.kernel.width};
+}
+
+Desc Convolution::bias_desc() const {
+  return spec_.options.bias ? Desc({spec_.options.filters}, kFloat, Format::x) : Desc();
+}
+
+// The backward passes' hints are direct or Winograd as they are, whatever forward is.
+Forward::primitive_desc Convolution::hint(algorithm algorithm, const Desc& weight, const Desc& x,
+                                          const Desc& y) const {
+  return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, x, weight, bias_desc(),
+                               y, geometry_.stride, geometry_.dilation, geometry_.before, geometry_.after);
+}
+
+BackwardWeights::primitive_desc Convolution::weights_pass(const Desc& weight, const Desc& diff_weight,
+                                                          const Desc& x, const Desc& y) const {
+  return choose(Pass::kBackwardWeights, [&](algorithm algorithm) {
+    return backward_desc<BackwardWeights>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
+                                          diff_weight, bias_desc(), y, geometry_.stride, geometry_.dilation,
+                                          geometry_.before, geometry_.after);
+  });
+}
+
+BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const Desc& x, const Desc& y) const {
+  return choose(Pass::kBackwardData, [&](algorithm algorithm) {
+    return backward_desc<BackwardData>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
+                                       Desc(weight_dims(), geometry_.type, Format::any), y, geometry_.stride,
+                                       geometry_.dilation, geometry_.before, geometry_.after);
+  });
+}
+
+Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, ConvolutionSpec spec)
+    : plan_(&plan), node_(&node), spec_(std::move(spec)), geometry_(measure()) {
+  const Type type = geometry_.type;
+  // In inference too: the kernels of training take the weights as they are laid down (Winograd for inference
+  // has a format of its own, to which oneDNN cannot reorder), and what is evaluated is what was trained.
+  const auto kind = prop_kind::forward_training;
+  const dnnl::primitive_attr attr = spec_.relu ? attributes_with(algorithm::eltwise_relu) : attributes();
+
+  // The weights' layout: what was laid down, or in a rehearsal what the primitive prefers.
+  const Desc any_weight(weight_dims(), type, Format::any);
+  const Desc laid_down = plan.laid_down(node, spec_.weight);
+  // The input of the network stays plain (oneDNN has kernels for few plain channels); else oneDNN chooses.
+  const Desc source(plan.batched(spec_.in), type, spec_.plain_source ? Format::nchw : Format::any);
+  const Desc dst(
+      {plan.samples(), spec_.options.filters, geometry_.shape.out_height, geometry_.shape.out_width}, type,
+      Format::any);
+
+  // Each of the makers tries the laid-down layout first, and lets oneDNN choose if no kernel takes it.
+  const auto with_weights = [&](const auto& make) {
+    if (type == kFloat && laid_down.get_size() > 0) {
+      try {
+        return make(laid_down);
+      } catch (const dnnl::error&) {
+        // Falls to a reorder of the weights.
+      }
+    }
+    return make(any_weight);
+  };
+  const auto forward = choose(Pass::kForward, [&](algorithm algorithm) {
+    return with_weights([&](const Desc& weight) {
+      return forward_desc<Forward>(attr, kind, algorithm, source, weight, bias_desc(), dst, geometry_.stride,
+                                   geometry_.dilation, geometry_.before, geometry_.after);
+    });
+  });
+  x_ = plan.reordered(x, forward.src_desc(), node);
+  y_ = plan.allocate(forward.dst_desc());
+  forward_weight_ = forward.weights_desc();
+
+  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
+  plan.prefer(node, spec_.weight,
+              type == kFloat
+                  ? forward_weight_
+                  : weights_pass(forward_weight_, Desc(weight_dims(), kFloat, Format::any), x_.desc, y_.desc)
+                        .diff_weights_desc());
+  if (spec_.options.bias) plan.prefer(node, spec_.bias, bias_desc());
+  std::vector<std::pair<int, Tensor>> arguments{
+      {DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, forward_weight_)}};
+  if (spec_.options.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, spec_.bias));
+  arguments.emplace_back(DNNL_ARG_DST, y_);
+  plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
+                     forward.scratchpad_desc(), geometry_.flops);
+}
+
+Tensor Convolution::backward(Tensor dy, bool wants_data) const {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
+  if (spec_.relu) dy = relu_gradient(plan, node, y_, dy);
+  const Tensor diff_weight = plan.gradient_of(node, spec_.weight);
+  const Desc hint_weight = geometry_.type == kFloat ? diff_weight.desc : forward_weight_;
+
+  // Where oneDNN has only its reference loop for blocked layouts (depthwise of 5 x 5 or dilated), a product
+  // of matrices over plain ones is hundreds of times faster.
+  const Desc any_gradient(weight_dims(), kFloat, Format::any);
+  const Desc any_weight(weight_dims(), geometry_.type, Format::any);
+  const Desc plain_x(dims_of(x_.desc), geometry_.type, Format::nchw);
+  const Desc plain_y(dims_of(y_.desc), geometry_.type, Format::nchw);
+
+  // d loss / d weight, d bias.
+  Tensor x = x_, d = dy;
+  auto weights = [&] {
+    try {
+      return weights_pass(hint_weight, diff_weight.desc, x_.desc, y_.desc);
+    } catch (const dnnl::error&) {
+      return weights_pass(hint_weight, any_gradient, x_.desc, y_.desc);
+    }
+  }();
+  if (is_reference(weights.impl_info_str())) {
+    const auto plain = weights_pass(any_weight, any_gradient, plain_x, plain_y);
+    if (!is_reference(plain.impl_info_str())) {
+      weights = plain;
+      x = plan.reordered(x_, plain_x, node);
+      d = plan.reordered(dy, plain_y, node);
+    }
+  }
+  const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
+  const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
+  std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, d}};
+  std::vector<std::size_t> completes;
+  if (spec_.options.bias) {
+    arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, spec_.bias));
+    completes.push_back(plan.slot(node, spec_.bias));
+  }
+  if (direct_write) completes.push_back(plan.slot(node, spec_.weight));
+  arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
+  plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+                     std::move(arguments), weights.scratchpad_desc(), geometry_.flops, completes);
+  if (!direct_write) {
+    const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc, attributes());
+    plan.add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
+                       {{DNNL_ARG_FROM, written}, {DNNL_ARG_TO, diff_weight}}, pd.scratchpad_desc(), 0,
+                       {plan.slot(node, spec_.weight)});
+  }
+
+  // d loss / d x. Direct kernels of the data gradient want the transposed blocks; Winograd takes the
+  // laid-down ones.
+  if (!wants_data) return {};
+  auto data = data_pass(hint_weight, x_.desc, y_.desc);
+  d = dy;
+  if (is_reference(data.impl_info_str())) {
+    const auto plain = data_pass(any_weight, plain_x, plain_y);
+    if (!is_reference(plain.impl_info_str())) {
+      data = plain;
+      d = plan.reordered(dy, plain_y, node);
+    }
+  }
+  const Tensor dx = plan.allocate(data.diff_src_desc());
+  plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
+                     {{DNNL_ARG_DIFF_DST, d},
+                      {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, data.weights_desc())},
+                      {DNNL_ARG_DIFF_SRC, dx}},
+                     data.scratchpad_desc(), geometry_.flops);
+  return dx;
+}
+
+void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
+  const Fusion& fusion = plan.fusion(node);
+  const std::size_t from = fusion.zero_pad == nullptr ? node.inputs[0] : fusion.zero_pad->inputs[0];
+  const Shape& shape = plan.graph().node(from).shape;
+  Conv2dOptions all = options;
+  if (fusion.zero_pad != nullptr) {
+    all.padding = padded_by(all.padding, static_cast<const ZeroPad&>(*fusion.zero_pad->layer).padding());
+  }
+  const bool image = shape.rank() == 3;
+  const Convolution convolution(plan, node, plan.value(from),
+                                {.in = image ? shape : as_image(shape),
+                                 .options = all,
+                                 .weight = "weight",
+                                 .bias = "bias",
+                                 .relu = fusion.relu,
+                                 .plain_source = from == 0 && image});
+  const std::size_t output = fusion.output;
+  plan.set_value(output, convolution.output());
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    const bool wanted = plan.needs_gradient(from);
+    const Tensor dx = convolution.backward(dy, wanted);
+    if (wanted) plan.add_gradient(from, dx, node);
+  });
+}
+
+}  // namespace convoke::nn

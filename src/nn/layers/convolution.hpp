@@ -1,0 +1,64 @@
+#pragma once
+#include <string>
+
+#include "convoke/nn/layers/conv2d.hpp"
+#include "nn/plan/convolution_choice.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+/// A convolution as a step of a plan, for the layers that are one (conv1d, conv2d, depthwise_conv2d) or two
+/// (separable_conv2d).
+struct ConvolutionSpec {
+  Shape in;                   ///< (C, H, W)
+  Conv2dOptions options;      ///< with them: (filters, H', W')
+  std::string weight, bias;   ///< names of the parameters
+  bool relu = false;          ///< max(y, 0) as it is written
+  bool plain_source = false;  ///< x is the network's input of images: it stays as it lies
+};
+
+class Convolution {
+ public:
+  /// Adds the forward step, from `x` in any layout.
+  Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, ConvolutionSpec spec);
+
+  /// (N, filters, H', W')
+  const Tensor& output() const { return y_; }
+
+  /// Adds the backward steps for `dy` in the layout of output(): d loss / d weight and bias, and if wanted d
+  /// loss / d x, which it returns.
+  Tensor backward(Tensor dy, bool wants_data) const;
+
+ private:
+  /// What all three passes share.
+  struct Geometry {
+    Dims stride, dilation, before, after;
+    ConvolutionShape shape;
+    double flops = 0;    ///< of one pass over the plan's batch
+    Type type = kFloat;  ///< of values; gradients of weights are fp32
+  };
+  Geometry measure() const;
+  Dims weight_dims() const;
+  Desc bias_desc() const;
+  template <class Make>
+  auto choose(Pass pass, const Make& make) const;
+  dnnl::convolution_forward::primitive_desc hint(dnnl::algorithm algorithm, const Desc& weight, const Desc& x,
+                                                 const Desc& y) const;
+  dnnl::convolution_backward_weights::primitive_desc weights_pass(const Desc& weight, const Desc& diff_weight,
+                                                                  const Desc& x, const Desc& y) const;
+  dnnl::convolution_backward_data::primitive_desc data_pass(const Desc& weight, const Desc& x,
+                                                            const Desc& y) const;
+
+  PlanBuilder* plan_;
+  const Node* node_;
+  ConvolutionSpec spec_;
+  Geometry geometry_;
+  Tensor x_, y_;
+  Desc forward_weight_;  ///< as the forward pass reads it
+};
+
+/// Compiles a layer that is one convolution with the parameters "weight" and "bias": what it has taken in
+/// (fusion.hpp), forward and backward. Sequences are images of one row.
+void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,49 @@
+#include "nn/layers/resampling.hpp"
+
+#include <memory>
+
+namespace convoke::nn {
+namespace {
+
+using Map = std::shared_ptr<const std::pair<AxisTaps, AxisTaps>>;  // a step is copied, its tables are not
+
+/// y = the map of x, which is blocked so.
+void add_resampling(PlanBuilder& plan, const Node& node, const char* what, const ChannelBlocks& in,
+                    const Map& map, const Tensor& x, const Tensor& y) {
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, what,
+        [=](const Frame& frame) { resample(in, map->first, map->second, frame.at<T>(x), frame.at<T>(y)); },
+        {x.ref, y.ref}, y);
+  });
+}
+
+}  // namespace
+
+void compile_resampling(PlanBuilder& plan, const Node& node, const AxisTaps& rows, const AxisTaps& columns) {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks in;
+  const Tensor x = plan.blocked(plan.value(from), node, in);
+  const Dims out{in.samples, in.channels, rows.outputs(), columns.outputs()};
+  const Tensor y = plan.allocate(with_layout_of(in, out, type_of(x.desc)));
+  add_resampling(plan, node, "forward", in, std::make_shared<std::pair<AxisTaps, AxisTaps>>(rows, columns), x,
+                 y);
+  plan.set_value(node.index, y);
+  if (!plan.training() || !plan.needs_gradient(from)) return;
+  const auto back = std::make_shared<std::pair<AxisTaps, AxisTaps>>(transposed(rows, in.height),
+                                                                    transposed(columns, in.width));
+  const std::int64_t height = rows.outputs(), width = columns.outputs();
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    ChannelBlocks blocks = in;  // not read off dy: one of one pixel has several readings
+    blocks.height = height;
+    blocks.width = width;
+    const Tensor dx = plan.allocate(x.desc);
+    add_resampling(plan, node, "backward data", blocks, back, dy, dx);
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+}  // namespace convoke::nn

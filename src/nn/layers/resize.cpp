@@ -1,0 +1,78 @@
+#include "convoke/nn/layers/resize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "nn/layers/resampling.hpp"
+
+namespace convoke::nn {
+namespace {
+
+AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, ResizeOptions::Method method) {
+  AxisTaps taps;
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    if (method == ResizeOptions::Method::kNearest) {
+      // floor((o + 1/2) inputs / outputs), in whole numbers
+      taps.add((2 * o + 1) * inputs / (2 * outputs), 1);
+    } else {
+      const double centre =
+          (static_cast<double>(o) + 0.5) * static_cast<double>(inputs) / static_cast<double>(outputs) - 0.5;
+      const double inside = std::clamp(centre, 0.0, static_cast<double>(inputs - 1));
+      const auto left = static_cast<std::int64_t>(inside);
+      const double share = inside - static_cast<double>(left);
+      taps.add(left, 1 - share);
+      if (share > 0) taps.add(left + 1, share);
+    }
+    taps.close();
+  }
+  return taps;
+}
+
+}  // namespace
+
+Shape Resize::output_shape(std::span<const ValueSpec> inputs) const {
+  const Shape& in = inputs[0];
+  require_image(in);
+  if (options_.size != Extent(0)) return {in[0], options_.size.height, options_.size.width};
+  if (options_.scale.height < 1 || options_.scale.width < 1) {
+    throw Error(fmt::format("has neither size nor scale for its input {}", in.with_batch()),
+                "give it size = [height, width] or scale = 2");
+  }
+  return {in[0], in[1] * options_.scale.height, in[2] * options_.scale.width};
+}
+
+Settings Resize::settings() const {
+  Settings settings{{"layer", "resize"}};
+  if (options_.size != Extent(0)) settings.set("size", write_extent(options_.size));
+  if (options_.scale != Extent(0)) settings.set("scale", write_extent(options_.scale));
+  settings.set("method", options_.method == ResizeOptions::Method::kNearest ? "nearest" : "bilinear");
+  return settings;
+}
+
+LayerPtr Resize::make(SettingsReader& read) {
+  ResizeOptions o;
+  const bool by_size = read.has("size"), by_scale = read.has("scale");
+  if (by_size == by_scale)
+    read.fail("needs either \"size\" or \"scale\"", "size = [height, width], or scale = 2");
+  if (by_size) o.size = read_extent(read, "size", o.size);
+  if (by_scale) o.scale = read_extent(read, "scale", o.scale);
+  const std::string method = read.get("method", "nearest");
+  if (method == "bilinear") o.method = ResizeOptions::Method::kBilinear;
+  read.check("method", method == "nearest" || method == "bilinear", "\"nearest\" or \"bilinear\"");
+  return std::make_shared<Resize>(o);
+}
+
+void Resize::compile(PlanBuilder& plan, const Node& node) const {
+  const Shape& in = plan.graph().node(node.inputs[0]).shape;
+  compile_resampling(plan, node, interpolated(in[1], node.shape[1], options_.method),
+                     interpolated(in[2], node.shape[2], options_.method));
+}
+
+Symbol resize(Symbol x, ResizeOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Resize>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

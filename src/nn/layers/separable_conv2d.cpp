@@ -1,0 +1,155 @@
+#include "convoke/nn/layers/separable_conv2d.hpp"
+
+#include "convoke/core/error.hpp"
+#include "nn/layers/convolution.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// The depthwise convolution of `channels` channels, as one of as many groups.
+template <class Options>
+Conv2dOptions depthwise(const Options& o, std::int64_t channels, bool bias) {
+  return {.filters = channels * o.multiplier,
+          .kernel = o.kernel,
+          .stride = o.stride,
+          .padding = o.padding,
+          .dilation = o.dilation,
+          .groups = channels,
+          .bias = bias};
+}
+
+/// The fans are those of Keras, which reads them off its own layout (kh, kw, C, multiplier).
+template <class Options>
+ParameterSpec depthwise_weight(const Options& o, std::int64_t channels, std::string name) {
+  const std::int64_t area = o.kernel.height * o.kernel.width;
+  return {.name = std::move(name),
+          .shape = {channels * o.multiplier, 1, o.kernel.height, o.kernel.width},
+          .initializer = Initializer::kGlorotUniform,
+          .fan_in = channels * area,
+          .fan_out = o.multiplier * area};
+}
+
+template <class Options>
+void read_window(SettingsReader& read, Options& o) {
+  read.require_value("kernel");
+  o.kernel = read_extent(read, "kernel", o.kernel);
+  o.stride = read_extent(read, "stride", o.stride);
+  o.padding = read_padding(read, "padding", o.padding);
+  o.dilation = read_extent(read, "dilation", o.dilation);
+  o.multiplier = read_count(read, "multiplier", o.multiplier);
+  o.bias = read.get("bias", o.bias);
+}
+
+template <class Options>
+void write_window(Settings& settings, const Options& o) {
+  settings.set("kernel", write_extent(o.kernel));
+  settings.set("stride", write_extent(o.stride));
+  settings.set("padding", write_padding(o.padding));
+  settings.set("dilation", write_extent(o.dilation));
+  settings.set("multiplier", o.multiplier);
+  settings.set("bias", o.bias);
+}
+
+}  // namespace
+
+Shape DepthwiseConv2d::output_shape(std::span<const ValueSpec> inputs) const {
+  const DepthwiseConv2dOptions& o = options_;
+  const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
+  return {inputs[0][0] * o.multiplier, window.height.output, window.width.output};
+}
+
+std::vector<ParameterSpec> DepthwiseConv2d::parameters(std::span<const ValueSpec> inputs) const {
+  std::vector<ParameterSpec> specs{depthwise_weight(options_, inputs[0][0], "weight")};
+  if (options_.bias) specs.push_back({.name = "bias", .shape = {inputs[0][0] * options_.multiplier}});
+  return specs;
+}
+
+Settings DepthwiseConv2d::settings() const {
+  Settings settings{{"layer", "depthwise_conv2d"}};
+  write_window(settings, options_);
+  return settings;
+}
+
+LayerPtr DepthwiseConv2d::make(SettingsReader& read) {
+  DepthwiseConv2dOptions o;
+  read_window(read, o);
+  return std::make_shared<DepthwiseConv2d>(o);
+}
+
+void DepthwiseConv2d::compile(PlanBuilder& plan, const Node& node) const {
+  const std::int64_t channels = node.shape[0] / options_.multiplier;
+  compile_convolution(plan, node, depthwise(options_, channels, options_.bias));
+}
+
+Shape SeparableConv2d::output_shape(std::span<const ValueSpec> inputs) const {
+  const SeparableConv2dOptions& o = options_;
+  const Window2d window = slide(inputs[0], o.kernel, o.stride, o.dilation, o.padding);
+  return {o.filters, window.height.output, window.width.output};
+}
+
+std::vector<ParameterSpec> SeparableConv2d::parameters(std::span<const ValueSpec> inputs) const {
+  const std::int64_t between = inputs[0][0] * options_.multiplier;
+  std::vector<ParameterSpec> specs{depthwise_weight(options_, inputs[0][0], "depthwise_weight"),
+                                   {.name = "pointwise_weight",
+                                    .shape = {options_.filters, between, 1, 1},
+                                    .initializer = Initializer::kGlorotUniform,
+                                    .fan_in = between,
+                                    .fan_out = options_.filters}};
+  if (options_.bias) specs.push_back({.name = "bias", .shape = {options_.filters}});
+  return specs;
+}
+
+Settings SeparableConv2d::settings() const {
+  Settings settings{{"layer", "separable_conv2d"}, {"filters", options_.filters}};
+  write_window(settings, options_);
+  return settings;
+}
+
+LayerPtr SeparableConv2d::make(SettingsReader& read) {
+  SeparableConv2dOptions o;
+  read.require_value("filters");
+  o.filters = read_count(read, "filters", o.filters);
+  read_window(read, o);
+  return std::make_shared<SeparableConv2d>(o);
+}
+
+void SeparableConv2d::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  const Conv2dOptions each = depthwise(options_, in[0], false);
+  const Shape between{each.filters, node.shape[1], node.shape[2]};
+  const Convolution first(plan, node, plan.value(from),
+                          {.in = in,
+                           .options = each,
+                           .weight = "depthwise_weight",
+                           .bias = "",
+                           .relu = false,
+                           .plain_source = false});
+  const Convolution second(plan, node, first.output(),
+                           {.in = between,
+                            .options = {.filters = options_.filters, .kernel = 1, .bias = options_.bias},
+                            .weight = "pointwise_weight",
+                            .bias = "bias",
+                            .relu = plan.fusion(node).relu,
+                            .plain_source = false});
+  const std::size_t output = plan.fusion(node).output;
+  plan.set_value(output, second.output());
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    const Tensor dx = second.backward(dy, true);
+    const bool wanted = plan.needs_gradient(from);
+    const Tensor back = first.backward(plan.reordered(dx, first.output().desc, node), wanted);
+    if (wanted) plan.add_gradient(from, back, node);
+  });
+}
+
+Symbol depthwise_conv2d(Symbol x, DepthwiseConv2dOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<DepthwiseConv2d>(options), {x.node})};
+}
+Symbol separable_conv2d(Symbol x, SeparableConv2dOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<SeparableConv2d>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

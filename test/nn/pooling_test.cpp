@@ -1,0 +1,558 @@
+// Pooling beyond the plain windows of layers_test.cpp, and what moves pixels: zero_pad, crop, resize.
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/conv1d.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/pool1d.hpp"
+#include "convoke/nn/layers/resize.hpp"
+#include "convoke/nn/layers/separable_conv2d.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "nn/plan/fusion.hpp"
+#include "ramp.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr PlanOptions kLane{.lane = 2};
+constexpr auto kBilinear = ResizeOptions::Method::kBilinear;
+
+Symbol vector(Symbol x) { return x.graph->node(x.node).shape.rank() == 1 ? x : flatten(x); }
+
+/// A graph whose body is between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
+template <class Body>
+Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
+  Graph graph({2, height, width});
+  dense(vector(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
+  return graph;
+}
+
+/// The same for sequences.
+template <class Body>
+Graph along(std::int64_t features, std::int64_t length, const Body& body) {
+  Graph graph({length, 2});
+  dense(vector(body(conv1d(input(graph), {.filters = features, .kernel = 1}))), {.units = 3});
+  return graph;
+}
+
+/// Between convolutions of several widths, as the first layer, and in bf16.
+template <class Body>
+void check_image(std::int64_t height, std::int64_t width, const Body& body, double bf16_tolerance = 0.03) {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check_graph(around(channels, height, width, body), {.lane = channels == 3 ? 2 : 1});
+  }
+  Graph first({3, height, width});
+  dense(vector(body(input(first))), {.units = 3});
+  check_graph(first, kLane);
+  for (const std::int64_t channels : {16, 20})
+    check_bf16(around(channels, height, width, body), kLane, bf16_tolerance);
+}
+
+template <class Body>
+void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance = 0.03) {
+  for (const std::int64_t features : {3, 16, 20}) check_graph(along(features, length, body), kLane);
+  Graph first({length, 3});
+  dense(vector(body(input(first))), {.units = 3});
+  check_graph(first, kLane);
+  check_bf16(along(16, length, body), {.lane = 2}, bf16_tolerance);
+}
+
+/// Gradients of maxima differ where bf16 lets another one win.
+constexpr double kKinks = 0.3;
+
+}  // namespace
+
+TEST_CASE("max_pool and average_pool: padding on four sides, windows that stick out, padding that counts") {
+  const auto check = [](PoolOptions options, std::int64_t height, std::int64_t width) {
+    for (const std::int64_t channels : {3, 16, 20}) {
+      check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLane);
+      for (const bool count : {false, true}) {
+        options.count_padding = count;
+        check_graph(around(channels, height, width, [&](Symbol x) { return average_pool(x, options); }),
+                    kLane);
+      }
+    }
+  };
+  check({.size = 3, .stride = 2, .padding = Padding::by({0, 1}, {1, 2})}, 5, 6);
+  check({.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true}, 6, 5);
+  check({.size = 2, .ceil = true}, 5, 3);
+  check({.size = {2, 1}, .stride = 3, .padding = Padding::by({1, 0}), .ceil = true}, 5, 6);
+  check({.size = 3, .stride = 2, .padding = Padding::same(), .ceil = true}, 4, 5);
+  check_bf16(
+      around(16, 6, 5,
+             [](Symbol x) {
+               return average_pool(
+                   x,
+                   {.size = 3, .stride = 2, .padding = Padding::by(1), .ceil = true, .count_padding = true});
+             }),
+      {.lane = 2});
+}
+
+TEST_CASE("a max_pool that sticks out is no tiling for those that fuse it") {
+  check_graph(around(16, 5, 5, [](Symbol x) { return max_pool(relu(batch_norm(x)), {.ceil = true}); }),
+              {.lane = 3});
+  Graph graph({1, 7, 7});
+  dense(flatten(max_pool(relu(conv2d(input(graph), {.filters = 16, .kernel = 3})), {.ceil = true})),
+        {.units = 3});
+  check_graph(graph, kLane);
+}
+
+TEST_CASE("global pools") {
+  check_image(
+      3, 5, [](Symbol x) { return global_max_pool(x); }, kKinks);
+  check_image(1, 1, [](Symbol x) { return global_max_pool(x); });
+  check_sequence(
+      5, [](Symbol x) { return global_max_pool1d(x); }, kKinks);
+  check_sequence(5, [](Symbol x) { return global_average_pool1d(x); });
+  check_sequence(1, [](Symbol x) { return global_average_pool1d(x); });
+}
+
+TEST_CASE("adaptive pools: sizes that divide the image, that do not, that are larger") {
+  for (const Extent size : {Extent(2, 3), Extent(3, 2), Extent(1, 5)}) {
+    check_image(
+        4, 3, [&](Symbol x) { return adaptive_average_pool(x, size); }, 0.05);
+    check_image(
+        4, 3, [&](Symbol x) { return adaptive_max_pool(x, size); }, kKinks);
+  }
+}
+
+TEST_CASE("pools along sequences") {
+  check_sequence(
+      7, [](Symbol x) { return max_pool1d(x); }, kKinks);
+  check_sequence(
+      7, [](Symbol x) { return relu(max_pool1d(x, {.size = 3, .stride = 2, .padding = Padding::same()})); },
+      kKinks);
+  check_sequence(6, [](Symbol x) { return average_pool1d(x, {.size = 3, .stride = 2, .ceil = true}); });
+  check_sequence(6, [](Symbol x) {
+    return average_pool1d(
+        x, {.size = 3, .stride = 2, .padding = Padding::by({0, 1}, {0, 2}), .count_padding = true});
+  });
+}
+
+TEST_CASE("zero_pad and crop") {
+  const auto pad = [](Symbol x) { return zero_pad(tanh(x), {{0, 1}, {2, 0}}); };
+  check_image(3, 2, pad);
+  check_image(4, 3, [](Symbol x) { return crop(x, {{1, 0}, {0, 2}}); });
+  check_image(2, 2, [](Symbol x) { return crop(zero_pad(x), {{2, 0}, {0, 1}}); });
+}
+
+TEST_CASE("resize") {
+  for (const auto method : {ResizeOptions::Method::kNearest, kBilinear}) {
+    check_image(3, 2, [&](Symbol x) { return resize(x, {.scale = {2, 3}, .method = method}); });
+    check_image(4, 3, [&](Symbol x) { return resize(x, {.size = {3, 5}, .method = method}); });
+    check_image(1, 1, [&](Symbol x) { return resize(x, {.size = 2, .method = method}); });
+  }
+}
+
+TEST_CASE("a convolution or a pooling of what ReLU gives takes the zeroes around its input in") {
+  const auto absorbed = [](const Graph& graph) {
+    const std::vector<Fusion> fusions = fuse(graph);
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes()) {
+      if (fusions[node.index].absorbed) names.push_back(node.name);
+    }
+    return names;
+  };
+  const auto check = [&](const auto& body, const std::vector<std::string>& expected) {
+    for (const std::int64_t channels : {3, 16}) {
+      const Graph graph = around(channels, 5, 4, body);
+      CHECK(absorbed(graph) == expected);
+      check_graph(graph, kLane);
+    }
+    Graph first({3, 5, 4});
+    dense(flatten(body(input(first))), {.units = 3});
+    CHECK(absorbed(first) == expected);
+    check_graph(first, kLane);
+  };
+  using Names = std::vector<std::string>;
+  const Border border{{1, 0}, {0, 2}};
+  check([&](Symbol x) { return conv2d(zero_pad(x, border), {.filters = 5, .kernel = 3}); }, {"zero_pad_1"});
+  check(
+      [&](Symbol x) {
+        return conv2d(zero_pad(x), {.filters = 5, .kernel = 3, .padding = Padding::by({0, 1}, {1, 0})});
+      },
+      {"zero_pad_1"});
+  check([&](Symbol x) { return relu(depthwise_conv2d(zero_pad(x, border), {.stride = 2})); },
+        {"zero_pad_1", "relu_1"});
+  check([](Symbol x) { return max_pool(zero_pad(relu(batch_norm(x))), {.size = 3, .stride = 2}); },
+        {"relu_1", "zero_pad_1"});
+  // Nothing is folded where it would change what is computed.
+  check([](Symbol x) { return max_pool(zero_pad(tanh(x)), {.size = 3, .stride = 2}); }, Names{});
+  check(
+      [&](Symbol x) { return conv2d(zero_pad(x), {.filters = 5, .kernel = 3, .padding = Padding::same()}); },
+      Names{});
+  check([](Symbol x) { return average_pool(zero_pad(x)); }, Names{});
+  check(
+      [](Symbol x) {
+        const Symbol padded = zero_pad(x);
+        return add(conv2d(padded, {.filters = 5, .kernel = 3}), conv2d(padded, {.filters = 5, .kernel = 3}));
+      },
+      Names{});
+}
+
+// import numpy as np, torch, torch.nn.functional as F
+// from keras import layers as L                       # Keras 3 on TensorFlow
+// def ramp(*shape): return ((np.arange(np.prod(shape)) * 7 % 11 - 5) / 4).astype("float32").reshape(shape)
+using Golden = std::vector<double>;
+
+namespace {
+
+/// The largest difference, relative, of what `body` makes of a ramp; printed to nine digits.
+template <class Body>
+double off(const Shape& shape, const Body& body, const Golden& golden) {
+  Graph graph(shape);
+  vector(body(input(graph)));
+  return difference(output_for_ramp(graph), golden);
+}
+
+}  // namespace
+
+TEST_CASE("ceil, count_padding and adaptive pools give what PyTorch gives") {
+  // x = torch.from_numpy(ramp(1, 2, 5, 6))
+  const auto check = [](const auto& body, const Golden& golden) {
+    CHECK(off({2, 5, 6}, body, golden) < 1e-6);
+  };
+  const Padding one = Padding::by(1);
+  // F.max_pool2d(x, 3, 2, ceil_mode=True)
+  check([&](Symbol x) { return max_pool(x, {.size = 3, .stride = 2, .ceil = true}); },
+        Golden{1.25, 1.25, 1, 1.25, 1.25, 1, 1.25, 1, 1.25, 1, 1.25, 1.25});
+  // F.max_pool2d(x, 2, 3, padding=1, ceil_mode=True)
+  check([&](Symbol x) { return max_pool(x, {.size = 2, .stride = 3, .padding = one, .ceil = true}); },
+        Golden{-1.25, 1.25, -0.75, 0.5, 1.25, 1, -1, -0.25, -0.5, 0.75, 1, 1.25});
+  // F.avg_pool2d(x, 3, 2, padding=1, ceil_mode=True)
+  check(
+      [&](Symbol x) {
+        return average_pool(x, {.size = 3, .stride = 2, .padding = one, .ceil = true, .count_padding = true});
+      },
+      Golden{0.027777778,
+             0.111111112,
+             0,
+             -0.333333343,
+             0,
+             0.027777778,
+             -0.138888896,
+             0.0416666679,
+             -0.027777778,
+             0.027777778,
+             -0.0833333358,
+             0.0833333358,
+             0.138888896,
+             -0.027777778,
+             -0.138888896,
+             -0.25,
+             0.166666672,
+             -0.027777778,
+             0.111111112,
+             0.166666672,
+             -0.222222224,
+             -0.111111112,
+             0.0833333358,
+             0.166666672});
+  // F.avg_pool2d(x, 3, 2, padding=1, ceil_mode=True, count_include_pad=False)
+  check(
+      [&](Symbol x) { return average_pool(x, {.size = 3, .stride = 2, .padding = one, .ceil = true}); },
+      Golden{
+          0.0625,  0.166666672,  0,           -1,          0,      0.027777778,   -0.138888896, 0.0833333358,
+          -0.0625, 0.0416666679, -0.125,      0.25,        0.3125, -0.0416666679, -0.208333328, -0.75,
+          0.25,    -0.027777778, 0.111111112, 0.333333343, -0.5,   -0.166666672,  0.125,        0.5});
+  // F.avg_pool2d(x, 3, 2, padding=1)
+  check(
+      [&](Symbol x) {
+        return average_pool(x, {.size = 3, .stride = 2, .padding = one, .count_padding = true});
+      },
+      Golden{0.027777778, 0.111111112, 0, 0, 0.027777778, -0.138888896, -0.027777778, 0.027777778,
+             -0.0833333358, 0.138888896, -0.027777778, -0.138888896, 0.166666672, -0.027777778, 0.111111112,
+             -0.222222224, -0.111111112, 0.0833333358});
+  // F.avg_pool2d(x, (2, 4), (2, 3), ceil_mode=True)
+  check(
+      [&](Symbol x) {
+        return average_pool(x, {.size = {2, 4}, .stride = {2, 3}, .ceil = true, .count_padding = true});
+      },
+      Golden{0.09375, 0, 0.125, -0.0833333358, 0.0625, 0.0833333358, 0, -0.208333328, 0.03125, 0.166666672,
+             -0.375, 0.333333343});
+  // F.adaptive_avg_pool2d(x, (3, 4))
+  check(
+      [&](Symbol x) {
+        return adaptive_average_pool(x, {3, 4});
+      },
+      Golden{0.0625, -0.25,         0.5,    -0.5,   0,       -0.0833333358, -0.25, -0.333333343, -0.0625,
+             0.3125, -0.3125,       0.0625, 0.3125, 0,       0.0625,        -0.25, 0.25,         -0.291666657,
+             0,      -0.0833333358, -0.5,   -0.125, -0.0625, 0.3125});
+  // F.adaptive_avg_pool2d(x, (7, 2))
+  check(
+      [&](Symbol x) {
+        return adaptive_average_pool(x, {7, 2});
+      },
+      Golden{-0.416666657,
+             0.25,
+             -0.208333328,
+             0,
+             0.208333328,
+             -0.0416666679,
+             0.416666657,
+             0.166666672,
+             0.166666672,
+             -0.0833333358,
+             0.125,
+             -0.125,
+             0.333333343,
+             0.0833333358,
+             -0.166666672,
+             -0.416666657,
+             0.0416666679,
+             -0.208333328,
+             0,
+             0.208333328,
+             -0.25,
+             0.416666657,
+             -0.0416666679,
+             0.166666672,
+             -0.0833333358,
+             0.125,
+             -0.333333343,
+             0.333333343});
+  // F.adaptive_max_pool2d(x, (3, 4))
+  check(
+      [&](Symbol x) {
+        return adaptive_max_pool(x, {3, 4});
+      },
+      Golden{1,    0.5,  1.25, 0.25, 1,    1.25, 0.75, 1,    1.25, 1.25, 1,    1,
+             1.25, 0.75, 1,    0.5,  1.25, 1,    1,    1.25, 0.25, 1,    1.25, 1.25});
+}
+
+TEST_CASE("pools along sequences give what Keras gives") {
+  const auto check = [](const auto& body, const Golden& golden) { CHECK(off({7, 2}, body, golden) < 1e-6); };
+  const Padding same = Padding::same();
+  // L.MaxPooling1D(3, 2, padding="same")(ramp(1, 7, 2))
+  check([&](Symbol x) { return max_pool1d(x, {.size = 3, .stride = 2, .padding = same}); },
+        Golden{-0.5, 1.25, 1, 1.25, 1, 0.75, 0.5, -0.5});
+  // L.AveragePooling1D(2, 3, padding="same")(ramp(1, 7, 2))
+  check([&](Symbol x) { return average_pool1d(x, {.size = 2, .stride = 3, .padding = same}); },
+        Golden{-0.875, 0.875, 0, 0.375, 0.5, -0.5});
+}
+
+TEST_CASE("resize, zero_pad and crop give what Keras gives") {
+  // x = ramp(1, 2, 3, 4).transpose(0, 2, 3, 1); results .transpose(0, 3, 1, 2)
+  const auto check = [](const auto& body, const Golden& golden) {
+    CHECK(off({2, 3, 4}, body, golden) < 1e-6);
+  };
+  // L.UpSampling2D((2, 3), interpolation="bilinear")(x)
+  check(
+      [&](Symbol x) {
+        return resize(x, {.scale = {2, 3}, .method = kBilinear});
+      },
+      Golden{-1.25,
+             -1.25,
+             -0.666666627,
+             -0.0833332539,
+             0.5,
+             0.166666627,
+             -0.166666746,
+             -0.5,
+             0.0833336115,
+             0.666666746,
+             1.25,
+             1.25,
+             -0.875,
+             -0.875,
+             -0.520833313,
+             -0.166666627,
+             0.1875,
+             0.0833333135,
+             -0.0208333731,
+             -0.125,
+             0.229166836,
+             0.583333373,
+             0.9375,
+             0.9375,
+             -0.125,
+             -0.125,
+             -0.229166687,
+             -0.333333373,
+             -0.4375,
+             -0.0833333135,
+             0.270833373,
+             0.625,
+             0.520833254,
+             0.416666627,
+             0.3125,
+             0.3125,
+             -0.0625,
+             -0.0625,
+             -0.166666687,
+             -0.270833373,
+             -0.375,
+             -0.0208333135,
+             0.333333373,
+             0.6875,
+             0.354166508,
+             0.0208332539,
+             -0.3125,
+             -0.3125,
+             -0.6875,
+             -0.6875,
+             -0.333333313,
+             0.0208333731,
+             0.375,
+             0.270833313,
+             0.166666627,
+             0.0625,
+             -0.270833492,
+             -0.604166746,
+             -0.9375,
+             -0.9375,
+             -1,
+             -1,
+             -0.416666627,
+             0.166666746,
+             0.75,
+             0.416666627,
+             0.0833332539,
+             -0.25,
+             -0.583333492,
+             -0.916666746,
+             -1.25,
+             -1.25,
+             0.5,
+             0.5,
+             0.166666627,
+             -0.166666746,
+             -0.5,
+             0.0833333731,
+             0.666666746,
+             1.25,
+             0.916666508,
+             0.583333254,
+             0.25,
+             0.25,
+             0.1875,
+             0.1875,
+             0.0833333135,
+             -0.0208333731,
+             -0.125,
+             0.229166687,
+             0.583333373,
+             0.9375,
+             0.604166508,
+             0.270833254,
+             -0.0625,
+             -0.0625,
+             -0.4375,
+             -0.4375,
+             -0.0833333135,
+             0.270833373,
+             0.625,
+             0.520833313,
+             0.416666627,
+             0.3125,
+             -0.0208334923,
+             -0.354166746,
+             -0.6875,
+             -0.6875,
+             -0.375,
+             -0.375,
+             -0.0208333135,
+             0.333333373,
+             0.6875,
+             0.354166627,
+             0.0208332539,
+             -0.3125,
+             -0.416666716,
+             -0.520833373,
+             -0.625,
+             -0.625,
+             0.375,
+             0.375,
+             0.270833313,
+             0.166666627,
+             0.0625,
+             -0.270833373,
+             -0.604166746,
+             -0.9375,
+             -0.583333135,
+             -0.229166627,
+             0.125,
+             0.125,
+             0.75,
+             0.75,
+             0.416666627,
+             0.0833332539,
+             -0.25,
+             -0.583333373,
+             -0.916666746,
+             -1.25,
+             -0.666666389,
+             -0.0833332539,
+             0.5,
+             0.5});
+  // L.Resizing(5, 3, interpolation="nearest")(x); also F.interpolate(x, (5, 3), mode="nearest-exact")
+  check(
+      [&](Symbol x) {
+        return resize(x, {.size = {5, 3}});
+      },
+      Golden{-1.25, -0.5, 1.25, -1.25, -0.5, 1.25, 0.25,  1, 0,  -1,   -0.25, -1.25, -1,   -0.25, -1.25,
+             0.5,   1.25, 0.25, 0.5,   1.25, 0.25, -0.75, 0, -1, 0.75, -1.25, 0.5,   0.75, -1.25, 0.5});
+  // L.Resizing(2, 7, interpolation="bilinear")(x); also F.interpolate(x, (2, 7), mode="bilinear")
+  check(
+      [&](Symbol x) {
+        return resize(x, {.size = {2, 7}, .method = kBilinear});
+      },
+      Golden{-0.875,  -0.495535642, 0.111607134,  0.03125, -0.0491069257,  0.558035851,  0.9375,
+             -0.6875, -0.308035642, 0.299107134,  0.21875, -0.00892877579, -0.580357313, -0.9375,
+             0.1875,  0.0758928359, -0.102678597, 0.40625, 0.866071224,    0.294642687,  -0.0625,
+             0.375,   0.263392836,  0.084821403,  -0.4375, -0.861606956,   -0.254464149, 0.125});
+  // L.ZeroPadding2D(((1, 0), (0, 2)))(x); also F.pad(x, (0, 2, 1, 0))
+  check(
+      [&](Symbol x) {
+        return zero_pad(x, {{1, 0}, {0, 2}});
+      },
+      Golden{0,    0,    0,  0,    0,     0,     -1.25, 0.5, -0.5, 1.25, 0,    0,     0.25,  -0.75, 1,   0,
+             0,    0,    -1, 0.75, -0.25, -1.25, 0,     0,   0,    0,    0,    0,     0,     0,     0.5, -0.5,
+             1.25, 0.25, 0,  0,    -0.75, 1,     0,     -1,  0,    0,    0.75, -0.25, -1.25, 0.5,   0,   0});
+  // L.Cropping2D(((1, 0), (1, 2)))(x)
+  check([&](Symbol x) { return crop(x, {{1, 1}, {0, 2}}); }, Golden{-0.75, 0.75, 1, -0.25});
+  // L.UpSampling2D((2, 3))(x) repeats every pixel.
+  Golden repeated;
+  for (const std::int64_t plane : {0, 1}) {
+    for (std::int64_t i = 0; i < 6 * 12; ++i)
+      repeated.push_back(ramp(24)[static_cast<std::size_t>(plane * 12 + i / 24 * 4 + i % 12 / 3)]);
+  }
+  check([](Symbol x) { return resize(x, {.scale = {2, 3}}); }, repeated);
+}
+
+TEST_CASE("pools and borders that do not fit are refused with both shapes") {
+  const auto on = [](const Shape& shape, const auto& body) {
+    return error_of([&] {
+      Graph graph(shape);
+      body(input(graph));
+    });
+  };
+  CHECK(on({3, 8, 8}, [](Symbol x) { max_pool1d(x); }) ==
+        "max_pool1d_1 (max_pool1d): needs sequences (N, L, F), but its input is (N, 3, 8, 8)");
+  CHECK(on({3, 8}, [](Symbol x) { average_pool1d(x, {.size = 4}); }) ==
+        "average_pool1d_1 (average_pool1d): a window of 4 does not fit into its input (N, 3, 8)");
+  CHECK(on({3, 8}, [](Symbol x) {
+          max_pool1d(x, {.padding = Padding::by({0, 0}, {0, 2})});
+        }) == "max_pool1d_1 (max_pool1d): padding of 2 is not smaller than its window of 2");
+  CHECK(on({3, 8, 8}, [](Symbol x) {
+          max_pool(x, {.padding = Padding::by({0, 0}, {1, 2})});
+        }) == "max_pool_1 (max_pool): padding of 1 x 2 is not smaller than its window of 2 x 2");
+  CHECK(on({3, 8}, [](Symbol x) { global_max_pool(x); }) ==
+        "global_max_pool_1 (global_max_pool): needs images (N, C, H, W), but its input is (N, 3, 8)");
+  CHECK(on({3, 8, 8}, [](Symbol x) { global_max_pool1d(x); }) ==
+        "global_max_pool1d_1 (global_max_pool1d): needs sequences (N, L, F), but its input is (N, 3, 8, 8)");
+  CHECK(on({8}, [](Symbol x) { adaptive_max_pool(x, 2); }) ==
+        "adaptive_max_pool_1 (adaptive_max_pool): needs images (N, C, H, W), but its input is (N, 8)");
+  CHECK(on({8}, [](Symbol x) { zero_pad(x); }) ==
+        "zero_pad_1 (zero_pad): needs images (N, C, H, W), but its input is (N, 8)");
+  CHECK(on({3, 4, 4}, [](Symbol x) { crop(x, 2); }) ==
+        "crop_1 (crop): leaves (N, 3, 0, 0) of its input (N, 3, 4, 4)");
+  CHECK(on({3, 4, 4}, [](Symbol x) { resize(x, {}); }) ==
+        "resize_1 (resize): has neither size nor scale for its input (N, 3, 4, 4)");
+}

@@ -1,0 +1,153 @@
+#include "reference/pooling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace reference {
+namespace {
+
+bool is_max(const Call& call) { return call.node.layer->type().find("max") != std::string_view::npos; }
+
+/// Gathers what a window sees; `result` is the maximum or the mean.
+struct Gather {
+  double sum = 0, largest = -INFINITY;
+  std::int64_t count = 0;
+
+  void see(double value) {
+    sum += value;
+    largest = std::max(largest, value);
+    ++count;
+  }
+  double result(bool max) const { return max ? largest : sum / static_cast<double>(count); }
+};
+
+/// f(plane, i, j) for every output pixel of every plane, in order.
+template <class F>
+Values image_of(const Call& call, const F& f) {
+  Values y(call.x().samples, call.node.shape);
+  std::int64_t o = 0;
+  for (std::int64_t plane = 0; plane < y.samples * y.shape[0]; ++plane) {
+    for (std::int64_t i = 0; i < y.shape[1]; ++i) {
+      for (std::int64_t j = 0; j < y.shape[2]; ++j) y[o++] = f(plane, i, j);
+    }
+  }
+  return y;
+}
+
+/// A pixel of a plane of x; 0 outside.
+double at(const Values& x, std::int64_t plane, std::int64_t h, std::int64_t w) {
+  if (h < 0 || h >= x.shape[1] || w < 0 || w >= x.shape[2]) return 0;
+  return x[(plane * x.shape[1] + h) * x.shape[2] + w];
+}
+
+/// Top and left of a border given as one, two or four numbers.
+std::pair<std::int64_t, std::int64_t> corner(const Call& call, const char* key) {
+  const auto list = convoke::SettingsReader(call.settings, "reference").get(key, std::vector<std::int64_t>{});
+  return {list[0], list.size() == 4 ? list[2] : list.back()};
+}
+
+}  // namespace
+
+Values adaptive_pool(const Call& call) {
+  const Values& x = call.x();
+  const auto height = static_cast<double>(x.shape[1]), width = static_cast<double>(x.shape[2]);
+  const auto rows = static_cast<double>(call.node.shape[1]),
+             columns = static_cast<double>(call.node.shape[2]);
+  return image_of(call, [&](std::int64_t plane, std::int64_t i, std::int64_t j) {
+    Gather gather;
+    for (std::int64_t h = 0; h < x.shape[1]; ++h) {
+      for (std::int64_t w = 0; w < x.shape[2]; ++w) {
+        const auto row = static_cast<double>(i), column = static_cast<double>(j);
+        const auto y0 = static_cast<double>(h), x0 = static_cast<double>(w);
+        const bool seen =
+            y0 >= std::floor(row * height / rows) && y0 < std::ceil((row + 1) * height / rows) &&
+            x0 >= std::floor(column * width / columns) && x0 < std::ceil((column + 1) * width / columns);
+        if (seen) gather.see(at(x, plane, h, w));
+      }
+    }
+    return gather.result(is_max(call));
+  });
+}
+
+Values global_pool(const Call& call) {
+  const Values& x = call.x();
+  Values y(x.samples, call.node.shape);
+  const bool image = x.shape.rank() == 3;
+  const std::int64_t channels = y.shape[0], pixels = x.shape.elements() / channels;
+  for (std::int64_t o = 0; o < y.size(); ++o) {
+    Gather gather;
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      gather.see(image ? x[o * pixels + p] : x[(o / channels * pixels + p) * channels + o % channels]);
+    }
+    y[o] = gather.result(is_max(call));
+  }
+  return y;
+}
+
+Values pool1d(const Call& call) {
+  const Values& x = call.x();
+  Values y(x.samples, call.node.shape);
+  const auto size = static_cast<std::int64_t>(call.number("size"));
+  const auto stride = static_cast<std::int64_t>(call.number("stride"));
+  const std::int64_t in = x.shape[0], out = y.shape[0], features = x.shape[1];
+  const convoke::Value& padding = *call.settings.find("padding");
+  std::int64_t before = 0, after = 0;
+  if (const auto* text = std::get_if<std::string>(&padding.data())) {
+    const std::int64_t missing = std::max<std::int64_t>(0, (out - 1) * stride + size - in);
+    if (*text == "same") before = missing / 2, after = missing - before;
+  } else {
+    std::tie(before, after) = call.pair("padding");
+  }
+  convoke::SettingsReader read(call.settings, "reference");
+  const bool counts = read.get("count_padding", false);
+  for (std::int64_t o = 0; o < y.size(); ++o) {
+    const std::int64_t n = o / features / out, t = o / features % out, f = o % features;
+    Gather gather;
+    for (std::int64_t i = t * stride - before; i < t * stride - before + size; ++i) {
+      const bool inside = i >= 0 && i < in;
+      if (inside) gather.see(x[(n * in + i) * features + f]);
+      if (!inside && counts && i < in + after) gather.see(0);
+    }
+    y[o] = gather.result(is_max(call));
+  }
+  return y;
+}
+
+Values crop(const Call& call) {
+  const auto [top, left] = corner(call, "cropping");
+  return image_of(call, [&, top = top, left = left](std::int64_t plane, std::int64_t i, std::int64_t j) {
+    return at(call.x(), plane, i + top, j + left);
+  });
+}
+
+Values zero_pad(const Call& call) {
+  const auto [top, left] = corner(call, "padding");
+  return image_of(call, [&, top = top, left = left](std::int64_t plane, std::int64_t i, std::int64_t j) {
+    return at(call.x(), plane, i - top, j - left);
+  });
+}
+
+Values resize(const Call& call) {
+  const Values& x = call.x();
+  const double down = static_cast<double>(x.shape[1]) / static_cast<double>(call.node.shape[1]);
+  const double right = static_cast<double>(x.shape[2]) / static_cast<double>(call.node.shape[2]);
+  const bool nearest = call.text("method") == "nearest";
+  return image_of(call, [&](std::int64_t plane, std::int64_t i, std::int64_t j) {
+    const double h = (static_cast<double>(i) + 0.5) * down, w = (static_cast<double>(j) + 0.5) * right;
+    if (nearest) return at(x, plane, static_cast<std::int64_t>(h), static_cast<std::int64_t>(w));
+    double sum = 0;
+    // Every pixel weighs 1 - its distance on each axis, those at the rim reach outwards.
+    const auto share = [](double centre, std::int64_t pixel, std::int64_t count) {
+      const double inside = std::clamp(centre - 0.5, 0.0, static_cast<double>(count - 1));
+      return std::max(0.0, 1 - std::abs(inside - static_cast<double>(pixel)));
+    };
+    for (std::int64_t a = 0; a < x.shape[1]; ++a) {
+      for (std::int64_t b = 0; b < x.shape[2]; ++b)
+        sum += share(h, a, x.shape[1]) * share(w, b, x.shape[2]) * at(x, plane, a, b);
+    }
+    return sum;
+  });
+}
+
+}  // namespace reference
