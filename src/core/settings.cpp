@@ -212,6 +212,24 @@ std::vector<std::int64_t> SettingsReader::get(std::string_view key,
   return out;
 }
 
+std::vector<double> SettingsReader::get(std::string_view key, const std::vector<double>& fallback) {
+  const Value* value = look_up(key);
+  if (value == nullptr) return fallback;
+  const auto* list = std::get_if<Value::Array>(&value->data());
+  const Value::Array items = list == nullptr ? Value::Array{*value} : *list;
+  std::vector<double> out;
+  for (const Value& item : items) {
+    if (const auto* whole = std::get_if<std::int64_t>(&item.data())) {
+      out.push_back(static_cast<double>(*whole));
+    } else if (const auto* number = std::get_if<double>(&item.data())) {
+      out.push_back(*number);
+    } else {
+      wrong_type(key, *value, "a number or a list of them");
+    }
+  }
+  return out;
+}
+
 std::vector<std::string> SettingsReader::get(std::string_view key, const std::vector<std::string>& fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;

@@ -102,6 +102,8 @@ class SettingsReader {
   std::string get(std::string_view key, const char* fallback) { return get(key, std::string(fallback)); }
   /// A list of whole numbers; a single number counts as a list of one.
   std::vector<std::int64_t> get(std::string_view key, const std::vector<std::int64_t>& fallback);
+  /// A list of numbers; a single number counts as a list of one.
+  std::vector<double> get(std::string_view key, const std::vector<double>& fallback);
   std::vector<std::string> get(std::string_view key, const std::vector<std::string>& fallback);
 
   /// Throws if the key is absent.

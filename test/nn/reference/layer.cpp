@@ -4,12 +4,32 @@
 #include <array>
 
 #include "convoke/core/settings.hpp"
+#include "reference/normalisation.hpp"
+#include "reference/pointwise.hpp"
 
 namespace reference {
 namespace {
 
 /// One line per layer; the functions stand in files by kind beside this one.
-constexpr std::array<LayerEntry, 0> kLayers{};
+constexpr std::array kLayers{
+    LayerEntry{"elu", elu},
+    LayerEntry{"gaussian_noise", gaussian_noise},
+    LayerEntry{"gelu", gelu},
+    LayerEntry{"group_norm", group_norm},
+    LayerEntry{"hard_sigmoid", hard_sigmoid},
+    LayerEntry{"hard_swish", hard_swish},
+    LayerEntry{"layer_norm", layer_norm},
+    LayerEntry{"leaky_relu", leaky_relu},
+    LayerEntry{"local_response_norm", local_response_norm},
+    LayerEntry{"prelu", prelu},
+    LayerEntry{"relu6", relu6},
+    LayerEntry{"rescale", rescale},
+    LayerEntry{"selu", selu},
+    LayerEntry{"silu", silu},
+    LayerEntry{"softplus", softplus},
+    LayerEntry{"standardize", standardize},
+    LayerEntry{"stochastic_depth", stochastic_depth},
+};
 
 }  // namespace
 
