@@ -183,7 +183,7 @@ void Update::optimize(const Part& part) {
 void Update::update_statistics(Range range) {
   const float* now = sums_.floats.data();
   for (const nn::ParameterSlot& slot : layout_.slots()) {
-    if (slot.spec.trainable) continue;
+    if (slot.spec.trainable || slot.spec.momentum == 1) continue;  // 1: frozen, to the bit
     const auto momentum = static_cast<float>(slot.spec.momentum);
     const std::size_t begin = std::max(range.begin, slot.offset);
     const std::size_t end = std::min(range.end, slot.offset + slot.size);

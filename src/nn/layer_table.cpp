@@ -15,11 +15,18 @@
 #include "convoke/nn/layers/conv2d_transpose.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/gaussian_noise.hpp"
+#include "convoke/nn/layers/group_norm.hpp"
+#include "convoke/nn/layers/layer_norm.hpp"
+#include "convoke/nn/layers/local_response_norm.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/pool1d.hpp"
+#include "convoke/nn/layers/prelu.hpp"
+#include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/resize.hpp"
 #include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/stochastic_depth.hpp"
 #include "convoke/nn/layers/structure.hpp"
 
 namespace convoke::nn {
@@ -34,10 +41,6 @@ struct Entry {
 template <class L>
 LayerPtr plain(SettingsReader&) {
   return std::make_shared<L>();
-}
-template <Activation::Function kFunction>
-LayerPtr activation(SettingsReader&) {
-  return std::make_shared<Activation>(kFunction);
 }
 
 template <GlobalPool::Mode kMode, GlobalPool::Over kOver>
@@ -64,33 +67,59 @@ constexpr std::array kLayers{
     Entry{"dense", Dense::make},
     Entry{"depthwise_conv2d", DepthwiseConv2d::make},
     Entry{"dropout", Dropout::make},
+    Entry{"elu", Activation::make<Activation::Function::kElu>},
     Entry{"flatten", plain<Flatten>},
+    Entry{"gaussian_noise", GaussianNoise::make},
+    Entry{"gelu", Activation::make<Activation::Function::kGelu>},
     Entry{"global_average_pool", global_pool<kAverage, kImage>},
     Entry{"global_average_pool1d", global_pool<kAverage, kSequence>},
     Entry{"global_max_pool", global_pool<kMax, kImage>},
     Entry{"global_max_pool1d", global_pool<kMax, kSequence>},
+    Entry{"group_norm", GroupNorm::make},
+    Entry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
+    Entry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
+    Entry{"layer_norm", LayerNorm::make},
+    Entry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
+    Entry{"local_response_norm", LocalResponseNorm::make},
     Entry{"max_pool", MaxPool::make},
     Entry{"max_pool1d", Pool1d::make<kMax>},
-    Entry{"relu", activation<Activation::Function::kRelu>},
+    Entry{"prelu", PRelu::make},
+    Entry{"relu", Activation::make<Activation::Function::kRelu>},
+    Entry{"relu6", Activation::make<Activation::Function::kRelu6>},
+    Entry{"rescale", Rescale::make},
     Entry{"resize", Resize::make},
+    Entry{"selu", Activation::make<Activation::Function::kSelu>},
     Entry{"separable_conv2d", SeparableConv2d::make},
-    Entry{"sigmoid", activation<Activation::Function::kSigmoid>},
+    Entry{"sigmoid", Activation::make<Activation::Function::kSigmoid>},
+    Entry{"silu", Activation::make<Activation::Function::kSilu>},
     Entry{"softmax", plain<Softmax>},
-    Entry{"tanh", activation<Activation::Function::kTanh>},
+    Entry{"softplus", Activation::make<Activation::Function::kSoftplus>},
+    Entry{"standardize", Standardize::make},
+    Entry{"stochastic_depth", StochasticDepth::make},
+    Entry{"tanh", Activation::make<Activation::Function::kTanh>},
     Entry{"zero_pad", ZeroPad::make},
 };
 
-/// What `activation = "..."` may name: layers of one input that take no settings; "linear" is none.
-struct ActivationName {
+/// What `activation = "..."` may name: layers of one input that need no settings; "linear" is none.
+struct Name {
   std::string_view name;
 };
-constexpr std::array kActivations{ActivationName{"linear"}, ActivationName{"relu"}, ActivationName{"sigmoid"},
-                                  ActivationName{"softmax"}, ActivationName{"tanh"}};
+constexpr std::array kActivations{
+    Name{"elu"},     Name{"gelu"},  Name{"hard_sigmoid"}, Name{"hard_swish"}, Name{"leaky_relu"},
+    Name{"linear"},  Name{"prelu"}, Name{"relu"},         Name{"relu6"},      Name{"selu"},
+    Name{"sigmoid"}, Name{"silu"},  Name{"softmax"},      Name{"softplus"},   Name{"tanh"},
+};
 
-bool takes_activation(const std::string& layer) {
-  static constexpr std::array kTaking{"add",   "conv1d",           "conv2d",          "conv2d_transpose",
-                                      "dense", "depthwise_conv2d", "separable_conv2d"};
-  return std::find(kTaking.begin(), kTaking.end(), layer) != kTaking.end();
+/// Other names of the same: those of Keras and of the papers.
+struct Alias {
+  std::string_view name, of;
+};
+constexpr std::array kAliases{Alias{"hard_silu", "hard_swish"}, Alias{"swish", "silu"}};
+
+std::string_view without_alias(std::string_view name) {
+  const auto alias =
+      std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.name == name; });
+  return alias == kAliases.end() ? name : alias->of;
 }
 
 /// Reads what every layer may have beside its own settings.
@@ -108,15 +137,17 @@ std::string flat(std::string name) {
 
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
-  wiring.layer = first.require_string("layer");
+  wiring.layer = without_alias(first.require_string("layer"));
   const Entry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
   SettingsReader read(settings, fmt::format("layer \"{}\"", wiring.layer));
   read.has("layer");
   wiring.name = flat(read.get("name", ""));
   wiring.inputs = read.get("inputs", std::vector<std::string>{});
   std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
-  if (takes_activation(wiring.layer)) wiring.activation = read.get("activation", "");
-  if (!wiring.activation.empty()) find_in(kActivations, wiring.activation, "activation", settings.where());
+  if (read.has("activation")) {
+    wiring.activation = without_alias(read.get("activation", ""));
+    find_in(kActivations, wiring.activation, "activation", settings.where());
+  }
   LayerPtr layer = entry.make(read);
   read.finish();
   return layer;
@@ -147,6 +178,11 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
       const std::string own =
           activated && !wiring.name.empty() ? wiring.name + "." + wiring.layer : wiring.name;
       const std::size_t node = graph.add(layer, from, own);
+      if (!wiring.activation.empty() && graph.node(node).parameters.empty() && layer->type() != "add") {
+        throw Error(fmt::format("{} takes no \"activation\": it has no weights", graph.node(node).name),
+                    fmt::format("write the activation as a layer of its own: {{ layer = \"{}\" }}",
+                                wiring.activation));
+      }
       if (activated) {
         Settings short_form{{"layer", wiring.activation}};
         short_form.set_where(settings.where());

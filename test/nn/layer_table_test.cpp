@@ -95,6 +95,35 @@ std::vector<Settings> windows_of_sequences() {
       {{"layer", "add"}, {"inputs", list({"most", "mean"})}}};
 }
 
+/// Activations, normalisations and noise, none at its default.
+std::vector<Settings> pointwise() {
+  return {{{"layer", "rescale"}, {"scale", 0.5}, {"offset", -1.0}},
+          {{"layer", "standardize"}, {"mean", list({0.5})}, {"variance", list({0.25})}},
+          {{"layer", "batch_norm"},
+           {"momentum", 0.9},
+           {"epsilon", 1e-5},
+           {"scale", false},
+           {"center", false},
+           {"frozen", true}},
+          {{"layer", "local_response_norm"}, {"size", 3}, {"alpha", 0.1}, {"beta", 0.5}, {"k", 2.0}},
+          {{"layer", "layer_norm"}, {"axis", "channels"}, {"epsilon", 1e-6}, {"scale", false}},
+          {{"layer", "group_norm"}, {"groups", 2}, {"epsilon", 1e-5}, {"center", false}},
+          {{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}},
+          {{"layer", "gaussian_noise"}, {"stddev", 0.1}},
+          {{"layer", "stochastic_depth"}, {"rate", 0.1}},
+          {{"layer", "elu"}, {"alpha", 0.5}},
+          {{"layer", "gelu"}, {"approximate", true}},
+          {{"layer", "leaky_relu"}, {"negative_slope", 0.1}},
+          {{"layer", "prelu"}, {"initializer", Settings{{"name", "constant"}, {"value", 0.25}}}},
+          {{"layer", "hard_sigmoid"}},
+          {{"layer", "hard_swish"}},
+          {{"layer", "relu"}},
+          {{"layer", "relu6"}},
+          {{"layer", "selu"}},
+          {{"layer", "silu"}},
+          {{"layer", "softplus"}}};
+}
+
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
   layers.back().set_where("recipe.toml:7");
   try {
@@ -187,12 +216,28 @@ TEST_CASE("describe_graph and build_graph are inverse for windows of images and 
   check({9, 4}, windows_of_sequences());
 }
 
+TEST_CASE("describe_graph writes every hyper-parameter as it was given") {
+  const std::vector<Settings> given = pointwise();
+  const std::vector<Settings> described = describe_graph(build_graph({4, 6, 6}, given));
+  CHECK(describe_graph(build_graph({4, 6, 6}, described)) == described);
+  REQUIRE(described.size() == given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (const auto& [key, value] : given[i].entries()) {
+      INFO(given[i].find("layer")->to_string() << " " << key);
+      REQUIRE(described[i].find(key) != nullptr);
+      CHECK(*described[i].find(key) == value);
+    }
+  }
+}
+
 TEST_CASE("every layer of the table makes a layer of its name") {
   std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
   for (const Graph& graph :
        {build_graph({2, 12, 13}, windows_of_images()), build_graph({9, 4}, windows_of_sequences())}) {
     for (const Settings& settings : describe_graph(graph)) described.push_back(settings);
   }
+  for (const Settings& settings : describe_graph(build_graph({4, 6, 6}, pointwise())))
+    described.push_back(settings);
   for (const std::string& name : layer_names()) {
     const auto it = std::find_if(described.begin(), described.end(), [&](const Settings& settings) {
       return *settings.find("layer") == Value(name);
@@ -235,7 +280,8 @@ TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
         "recipe.toml:7: layer \"dense\": \"units\" must be at least 1, but is 0 | ");
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"activation", "rellu"}}}) ==
         "recipe.toml:7: unknown activation \"rellu\" (did you mean \"relu\"?) | "
-        "known: linear, relu, sigmoid, softmax, tanh");
+        "known: elu, gelu, hard_sigmoid, hard_swish, leaky_relu, linear, prelu, relu, relu6, selu, sigmoid, "
+        "silu, softmax, softplus, tanh");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"activation", "max_pool"}}})
             .starts_with("recipe.toml:7: unknown activation \"max_pool\""));
   CHECK(refusal({4}, {{{"layer", "dropout"}, {"rate", 1}}}) ==

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/nn/initializer.hpp"
 #include "convoke/nn/value.hpp"
 
 namespace convoke::nn {
@@ -14,20 +15,17 @@ namespace convoke::nn {
 class PlanBuilder;
 struct Node;
 
-/// How a parameter starts.
-enum class Initializer { kZeros, kOnes, kGlorotUniform };
-
 /// One parameter of a layer, in canonical layout: OIHW for convolutions, OI for dense layers, (C) for
 /// vectors.
 struct ParameterSpec {
   std::string name;  ///< "weight", "bias", "gamma", ...; unique within the layer
   Shape shape;       ///< canonical
   Initializer initializer = Initializer::kZeros;
-  std::int64_t fan_in = 0;  ///< for Glorot: inputs and outputs that one weight row sees
+  std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
   bool trainable = true;  ///< false: a statistic (running mean, running variance), updated but not optimised
-  double momentum =
-      0;  ///< of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes)
+  /// Of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
+  double momentum = 0;
   /// Of a trainable one: l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
   double l1 = 0;
   double l2 = 0;

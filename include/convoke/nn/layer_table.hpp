@@ -12,7 +12,7 @@ LayerPtr make_layer(const Settings& settings);
 std::vector<std::string> layer_names();
 
 /// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
-/// (names) wires it otherwise. A `conv2d`, `dense` or `add` with `activation = "relu"` is followed by that
+/// (names) wires it otherwise. A layer with weights, or `add`, with `activation = "relu"` is followed by that
 /// layer as a node of its own. Throws Error that names the layer, the shapes and where it was written.
 Graph build_graph(const Shape& input, const std::vector<Settings>& layers);
 

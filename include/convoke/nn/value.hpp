@@ -22,6 +22,9 @@ struct ValueSpec : Shape {
   std::string describe() const { return with_batch() + (type == ValueType::kToken ? " of tokens" : ""); }
 };
 
+/// Channels of an image, or features of a sequence or vector.
+inline std::int64_t channels_of(const Shape& value) { return value.rank() == 2 ? value[1] : value[0]; }
+
 /// Tokens (L) as an input: `Graph graph(tokens(300))`.
 inline ValueSpec tokens(std::int64_t length) { return {Shape{length}, ValueType::kToken}; }
 

@@ -161,7 +161,7 @@ template <int N, bool kPooled, class T>
                                              const Channels<N>& k, std::int32_t* winners, float* x_hat,
                                              T* y) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
-  const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   for (std::int64_t i = 0; i < s.lane; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     T* out = y + at.out_first + i * at.out_sample;
@@ -172,7 +172,8 @@ template <int N, bool kPooled, class T>
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
           const float value = pixel[c] * k.a[c] + k.b[c];
-          result[c] = value < floor ? floor : value;
+          const float above = value < floor ? floor : value;
+          result[c] = above > ceiling ? ceiling : above;
         }
         result.put();
       }
@@ -202,7 +203,7 @@ template <int N, bool kPooled, class T>
                                           const Channels<N>& k, const BatchNormMemory& memory, T* gated,
                                           Sums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
-  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   for (std::int64_t sample = 0; sample < s.lane; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;
     const T* plane = x + at.in_first + sample * at.in_sample;
@@ -227,10 +228,11 @@ template <int N, bool kPooled, class T>
               return Pair{given[c], given[c] * hat[c]};
             };
           } else {
-            return [ given, pixel = In<T, N>(plane + p * step), &k, threshold ](int c)
+            return [ given, pixel = In<T, N>(plane + p * step), &k, threshold, ceiling ](int c)
                 __attribute__((always_inline)) {
               const float value = pixel[c];
-              const float g = value * k.a[c] + k.b[c] > threshold ? given[c] : 0.0F;
+              const float z = value * k.a[c] + k.b[c];
+              const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
               return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
             };
           }
@@ -244,7 +246,7 @@ template <int N, bool kPooled, class T>
                                                const T* dy, const Channels<N>& k, const float (&k1)[N],
                                                const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
   const std::int64_t step = s.in.block, row = s.in.width * step;
-  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
   for (std::int64_t i = 0; i < s.lane; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     T* diff = dx + at.in_first + i * at.in_sample;
@@ -256,7 +258,8 @@ template <int N, bool kPooled, class T>
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
           const float value = pixel[c];
-          const float g = value * k.a[c] + k.b[c] > threshold ? given[c] : 0.0F;
+          const float z = value * k.a[c] + k.b[c];
+          const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
           result[c] = k.a[c] * g - (k1[c] + k2[c] * value);
         }
         result.put();
@@ -306,7 +309,7 @@ template <bool kPooled, class T>
           constexpr int kWidth = decltype(width)::value;
           const Planes at = planes_of(s, lane, channel);
           const std::int64_t c0 = lane * s.in.padded_channels() + channel;
-          statistics<kWidth>(s, at, x, memory.mean + c0, memory.variance + c0);
+          if (!s.frozen) statistics<kWidth>(s, at, x, memory.mean + c0, memory.variance + c0);
           for (int c = 0; c < kWidth; ++c)
             memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
@@ -352,8 +355,9 @@ template <bool kPooled, class T>
           for (int c = 0; c < kWidth; ++c) {
             dbeta[channel + c] += static_cast<float>(sums.first[c]);
             dgamma[channel + c] += static_cast<float>(sums.second[c]);
-            k2[c] = k.a[c] * k.scale[c] * static_cast<float>(sums.second[c] / count);
-            k1[c] = k.a[c] * static_cast<float>(sums.first[c] / count) - k.centre[c] * k2[c];
+            // Given statistics do not depend on x.
+            k2[c] = s.frozen ? 0 : k.a[c] * k.scale[c] * static_cast<float>(sums.second[c] / count);
+            k1[c] = s.frozen ? 0 : k.a[c] * static_cast<float>(sums.first[c] / count) - k.centre[c] * k2[c];
           }
           spread_back<kWidth, kPooled>(s, at, x, kPooled ? gated : dy, k, k1, k2, memory, dx);
         });

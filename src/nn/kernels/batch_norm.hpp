@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 
 #include "nn/channel_blocks.hpp"
 #include "nn/kernels/bfloat16.hpp"
@@ -7,13 +8,16 @@
 namespace convoke::nn {
 
 /// Batch normalisation, each lane by itself (S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015),
-/// together with the ReLU and the max pooling that may follow it: both directions read and write what they
-/// must once.
+/// together with the ReLU (or relu6) and the max pooling that may follow it: both directions read and write
+/// what they must once.
 struct BatchNormShape {
   ChannelBlocks in;
   std::int64_t lane = 0;  ///< samples per lane; divides in.samples
   bool relu = false;
   std::int64_t pool_height = 1, pool_width = 1;  ///< windows that tile the image; 1 x 1: no pooling
+  float ceiling =
+      std::numeric_limits<float>::infinity();  ///< of that ReLU: 6 for relu6; without pooling only
+  bool frozen = false;                         ///< mean and variance are given, constants, in all lanes
   bool pooled() const { return pool_height * pool_width > 1; }
   std::int64_t lanes() const { return in.samples / lane; }
   std::int64_t out_height() const { return in.height / pool_height; }
@@ -31,7 +35,7 @@ struct BatchNormMemory {
 };
 
 /// y = pool(relu(gamma * (x - mean) / sqrt(var + eps) + beta)), mean and (biased) variance over a lane's
-/// samples and pixels. gamma, beta: padded channels.
+/// samples and pixels, or, if frozen, as memory.mean and memory.variance stand. gamma, beta: padded channels.
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y);
 void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,

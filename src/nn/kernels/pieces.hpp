@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -24,6 +25,18 @@ template <class F>
 inline std::int64_t plane_offset(const ChannelBlocks& b, std::int64_t pixels, std::int64_t sample,
                                  std::int64_t channel) {
   return (sample * b.outer + channel / b.block) * pixels * b.block + channel % b.block;
+}
+
+/// Zeroes what a tensor holds beyond its channels, which everybody relies on.
+template <class T>
+void clear_padding(const ChannelBlocks& b, T* values) {
+  const std::int64_t used = b.channels % b.block;
+  if (used == 0) return;
+  for (std::int64_t n = 0; n < b.samples; ++n) {
+    T* last = values + ((n * b.outer + b.outer - 1) * b.pixels()) * b.block;
+    for (std::int64_t p = 0; p < b.pixels(); ++p)
+      std::fill(last + p * b.block + used, last + (p + 1) * b.block, T{});
+  }
 }
 
 }  // namespace convoke::nn

@@ -1,41 +1,92 @@
 #include "convoke/nn/layers/activation.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "nn/kernels/activation.hpp"
+#include "nn/kernels/pieces.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {
 
+using Function = Activation::Function;
+
+struct Entry {
+  Function function;
+  std::string_view name;
+  Curve curve;  ///< of our kernels; relu, sigmoid and tanh are oneDNN's
+};
+constexpr std::array kFunctions{
+    Entry{Function::kRelu, "relu", {}},
+    Entry{Function::kRelu6, "relu6", Curve::kRelu6},
+    Entry{Function::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
+    Entry{Function::kElu, "elu", Curve::kElu},
+    Entry{Function::kSelu, "selu", Curve::kSelu},
+    Entry{Function::kGelu, "gelu", Curve::kGelu},
+    Entry{Function::kSilu, "silu", Curve::kSilu},
+    Entry{Function::kHardSwish, "hard_swish", Curve::kHardSwish},
+    Entry{Function::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
+    Entry{Function::kSoftplus, "softplus", Curve::kSoftplus},
+    Entry{Function::kSigmoid, "sigmoid", {}},
+    Entry{Function::kTanh, "tanh", {}},
+};
+const Entry& entry_of(Function function) { return kFunctions[static_cast<std::size_t>(function)]; }
+
+bool by_onednn(Function function) {
+  return function == Function::kRelu || function == Function::kSigmoid || function == Function::kTanh;
+}
+
 /// oneDNN's algorithms: forward, and backward from the output.
-dnnl::algorithm algorithm_of(Activation::Function function, bool backward) {
+dnnl::algorithm algorithm_of(Function function, bool backward) {
   using dnnl::algorithm;
   switch (function) {
-    case Activation::Function::kRelu:
+    case Function::kRelu:
       return backward ? algorithm::eltwise_relu_use_dst_for_bwd : algorithm::eltwise_relu;
-    case Activation::Function::kSigmoid:
+    case Function::kSigmoid:
       return backward ? algorithm::eltwise_logistic_use_dst_for_bwd : algorithm::eltwise_logistic;
     default:
       return backward ? algorithm::eltwise_tanh_use_dst_for_bwd : algorithm::eltwise_tanh;
   }
 }
 
-Symbol apply(Symbol x, Activation::Function function) {
-  return {x.graph, x.graph->add(std::make_shared<Activation>(function), {x.node})};
+Symbol apply(Symbol x, Function function, double alpha = 0, bool approximate = false) {
+  return {x.graph, x.graph->add(std::make_shared<Activation>(function, alpha, approximate), {x.node})};
 }
 
 }  // namespace
 
-std::string_view Activation::type() const {
-  switch (function_) {
-    case Function::kRelu:
-      return "relu";
-    case Function::kSigmoid:
-      return "sigmoid";
-    default:
-      return "tanh";
+std::string_view Activation::type() const { return entry_of(function_).name; }
+
+Settings Activation::settings() const {
+  Settings settings{{"layer", type()}};
+  if (function_ == Function::kLeakyRelu) settings.set("negative_slope", alpha_);
+  if (function_ == Function::kElu) settings.set("alpha", alpha_);
+  if (function_ == Function::kGelu) settings.set("approximate", approximate_);
+  return settings;
+}
+
+LayerPtr Activation::make(Function function, SettingsReader& read) {
+  double alpha = 0;
+  bool approximate = false;
+  if (function == Function::kLeakyRelu) {
+    alpha = read.get("negative_slope", LeakyReluOptions{}.negative_slope);
+    read.check("negative_slope", alpha >= 0, "at least 0");
+  } else if (function == Function::kElu) {
+    alpha = read.get("alpha", EluOptions{}.alpha);
+    read.check("alpha", alpha >= 0, "at least 0");
+  } else if (function == Function::kGelu) {
+    approximate = read.get("approximate", approximate);
   }
+  return std::make_shared<Activation>(function, alpha, approximate);
 }
 
 void Activation::compile(PlanBuilder& plan, const Node& node) const {
+  if (by_onednn(function_)) return compile_by_onednn(plan, node);
+  compile_by_kernel(plan, node);
+}
+
+void Activation::compile_by_onednn(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Tensor x = plan.value(from);
   const auto kind = plan.training() ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
@@ -59,8 +110,61 @@ void Activation::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol relu(Symbol x) { return apply(x, Activation::Function::kRelu); }
-Symbol sigmoid(Symbol x) { return apply(x, Activation::Function::kSigmoid); }
-Symbol tanh(Symbol x) { return apply(x, Activation::Function::kTanh); }
+void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const std::size_t count = elements_of(x.desc);
+  const Curve curve = approximate_ ? Curve::kGeluTanh : entry_of(function_).curve;
+  const auto alpha = static_cast<float>(alpha_);
+  // Padding has to stay zero, which f(0) is but for these two.
+  const bool lifts = curve == Curve::kHardSigmoid || curve == Curve::kSoftplus;
+  const bool clear = lifts && blocks.padded_channels() != blocks.channels;
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          activate(curve, alpha, frame.at<T>(x), frame.at<T>(y), count);
+          if (clear) clear_padding(blocks, frame.at<T>(y));
+        },
+        {x.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor kept = slope_needs_x(curve) ? x : y;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) {
+            activate_backward(curve, alpha, frame.at<T>(kept), frame.at<T>(dy), frame.at<T>(dx), count);
+          },
+          {kept.ref, dy.ref, dx.ref}, dx);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol relu(Symbol x) { return apply(x, Function::kRelu); }
+Symbol relu6(Symbol x) { return apply(x, Function::kRelu6); }
+Symbol leaky_relu(Symbol x, LeakyReluOptions options) {
+  return apply(x, Function::kLeakyRelu, options.negative_slope);
+}
+Symbol elu(Symbol x, EluOptions options) { return apply(x, Function::kElu, options.alpha); }
+Symbol selu(Symbol x) { return apply(x, Function::kSelu); }
+Symbol gelu(Symbol x, GeluOptions options) { return apply(x, Function::kGelu, 0, options.approximate); }
+Symbol silu(Symbol x) { return apply(x, Function::kSilu); }
+Symbol hard_swish(Symbol x) { return apply(x, Function::kHardSwish); }
+Symbol hard_sigmoid(Symbol x) { return apply(x, Function::kHardSigmoid); }
+Symbol softplus(Symbol x) { return apply(x, Function::kSoftplus); }
+Symbol sigmoid(Symbol x) { return apply(x, Function::kSigmoid); }
+Symbol tanh(Symbol x) { return apply(x, Function::kTanh); }
 
 }  // namespace convoke::nn

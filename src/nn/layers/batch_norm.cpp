@@ -2,7 +2,10 @@
 
 #include "nn/kernels/batch_norm.hpp"
 
+#include <algorithm>
+
 #include "convoke/nn/layers/pool.hpp"
+#include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -22,26 +25,31 @@ struct Kept {
 }  // namespace
 
 std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inputs) const {
-  const Shape channels{inputs[0][0]};
-  ParameterSpec mean{
-      .name = "running_mean", .shape = channels, .trainable = false, .momentum = options_.momentum};
+  const Shape channels{channels_of(inputs[0])};
+  ParameterSpec mean{.name = "running_mean",
+                     .shape = channels,
+                     .trainable = false,
+                     .momentum = options_.frozen ? 1 : options_.momentum};
   ParameterSpec variance = mean;
   variance.name = "running_variance";
   variance.initializer = Initializer::kOnes;
-  return {{.name = "gamma", .shape = channels, .initializer = Initializer::kOnes},
-          {.name = "beta", .shape = channels},
-          mean,
-          variance};
+  std::vector<ParameterSpec> specs = normalisation_parameters(channels[0], options_.scale, options_.center);
+  specs.insert(specs.end(), {mean, variance});
+  return specs;
 }
 
 Settings BatchNorm::settings() const {
-  return {{"layer", "batch_norm"}, {"momentum", options_.momentum}, {"epsilon", options_.epsilon}};
+  return {{"layer", "batch_norm"},   {"momentum", options_.momentum}, {"epsilon", options_.epsilon},
+          {"scale", options_.scale}, {"center", options_.center},     {"frozen", options_.frozen}};
 }
 
 LayerPtr BatchNorm::make(SettingsReader& read) {
   BatchNormOptions o;
   o.momentum = read.get("momentum", o.momentum);
   o.epsilon = read.get("epsilon", o.epsilon);
+  o.scale = read.get("scale", o.scale);
+  o.center = read.get("center", o.center);
+  o.frozen = read.get("frozen", o.frozen);
   if (o.momentum < 0 || o.momentum > 1) read.fail("\"momentum\" must be between 0 and 1");
   if (!(o.epsilon > 0)) read.fail("\"epsilon\" must be above 0");
   return std::make_shared<BatchNorm>(o);
@@ -50,12 +58,12 @@ LayerPtr BatchNorm::make(SettingsReader& read) {
 void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   const Fusion& fusion = plan.fusion(node);
-  Tensor source = plan.value(from);
-  if (node.shape.rank() == 1) source = plan.flat(source, node);  // a feature is a channel of its own
   BatchNormShape shape;
-  const Tensor x = plan.blocked(source, node, shape.in);
+  const Tensor x = plan.blocked_by_channel(from, node, shape.in);
   shape.lane = plan.options().lane;
   shape.relu = fusion.relu;
+  if (fusion.relu6) shape.ceiling = 6;
+  shape.frozen = options_.frozen;
   Desc dst = x.desc;
   if (fusion.max_pool != nullptr) {
     const Extent size = static_cast<const MaxPool&>(*fusion.max_pool->layer).options().size;
@@ -64,35 +72,37 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     dst = with_layout_of(shape.in, plan.batched(fusion.max_pool->shape), type_of(x.desc));
   }
 
-  for (const char* name : {"gamma", "beta", "running_mean", "running_variance"}) {
-    plan.prefer(node, name, Desc({node.shape[0]}, kFloat, Format::x));
-  }
-  const Ref gamma = plan.parameter(node, "gamma").ref;
-  const Ref beta = plan.parameter(node, "beta").ref;
+  for (const ParameterSpec& spec : node.parameters)
+    plan.prefer(node, spec.name, Desc({spec.shape[0]}, kFloat, Format::x));
+  const std::int64_t padded = shape.in.padded_channels();
+  const Coefficients gamma(plan, node, "gamma", options_.scale, 1, padded);
+  const Coefficients beta(plan, node, "beta", options_.center, 0, padded);
+  const Ref running_mean = plan.parameter(node, "running_mean").ref;
+  const Ref running_variance = plan.parameter(node, "running_variance").ref;
   const auto epsilon = static_cast<float>(options_.epsilon);
-  const std::string what =
-      std::string("forward") + (shape.relu ? ", relu" : "") + (shape.pooled() ? ", max_pool" : "");
+  const std::string what = std::string("forward") +
+                           (fusion.relu6 ? ", relu6"
+                            : shape.relu ? ", relu"
+                                         : "") +
+                           (shape.pooled() ? ", max_pool" : "");
   const Tensor y = plan.allocate(dst);
   plan.set_value(fusion.output, y);
   const std::size_t output = fusion.output;
 
   if (!plan.training()) {
-    const Ref mean = plan.parameter(node, "running_mean").ref;
-    const Ref variance = plan.parameter(node, "running_variance").ref;
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);
       plan.add_kernel(
           node, what,
           [=](const Frame& frame) {
-            batch_norm_inference(shape, frame.at<T>(x), frame.at(gamma), frame.at(beta), frame.at(mean),
-                                 frame.at(variance), epsilon, frame.at<T>(y));
+            batch_norm_inference(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame),
+                                 frame.at(running_mean), frame.at(running_variance), epsilon, frame.at<T>(y));
           },
           {x.ref, y.ref}, y);
     });
     return;
   }
 
-  const std::int64_t padded = shape.in.padded_channels();
   const std::size_t bytes = static_cast<std::size_t>(shape.lanes() * padded) * sizeof(float);
   Kept kept{plan.allocate_bytes(bytes),
             plan.allocate_bytes(bytes),
@@ -111,47 +121,58 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     plan.add_kernel(
         node, what,
         [=](const Frame& frame) {
-          batch_norm_forward(shape, frame.at<T>(x), frame.at(gamma), frame.at(beta), epsilon, kept.at(frame),
+          const BatchNormMemory memory = kept.at(frame);
+          for (std::int64_t lane = 0; shape.frozen && lane < shape.lanes(); ++lane) {
+            std::copy_n(frame.at(running_mean), padded, memory.mean + lane * padded);
+            std::copy_n(frame.at(running_variance), padded, memory.variance + lane * padded);
+          }
+          batch_norm_forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame), epsilon, memory,
                              frame.at<T>(y));
         },
         uses, y);
   });
 
   plan.on_backward([=, &plan, &node]() mutable {
-    const Tensor dy = plan.gradient_like_value(output, node);
-    if (!dy) return;
-    const Tensor dx = !shape.pooled() && dy.exclusive ? dy : plan.allocate(x.desc);
-    const Tensor gated = !shape.pooled() || dy.exclusive ? dy : plan.allocate(dy.desc);
-    const Ref dgamma = plan.gradient_of(node, "gamma").ref;
-    const Ref dbeta = plan.gradient_of(node, "beta").ref;
     const Ref mean = plan.gradient_of(node, "running_mean").ref;
     const Ref variance = plan.gradient_of(node, "running_variance").ref;
+    // The running statistics' share of this plan: sum over its lanes of statistic * lane / batch. Frozen ones
+    // are not moved by it.
+    const auto tell_statistics = [=](const Frame& frame) {
+      const BatchNormMemory memory = kept.at(frame);
+      const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
+      for (std::int64_t c = 0; c < padded; ++c) {
+        float means = 0;
+        float variances = 0;
+        for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
+          means += memory.mean[lane * padded + c];
+          variances += memory.variance[lane * padded + c];
+        }
+        frame.at(mean)[c] = means * share;
+        frame.at(variance)[c] = variances * share;
+      }
+    };
+    std::vector<std::size_t> completes{plan.slot(node, "running_mean"), plan.slot(node, "running_variance")};
+    const Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) {  // nothing here or before it is learned
+      plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
+      return;
+    }
+    const Tensor dx = !shape.pooled() && dy.exclusive ? dy : plan.allocate(x.desc);
+    const Tensor gated = !shape.pooled() || dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Ref dgamma = gamma.gradient(plan, node, uses, completes);
+    const Ref dbeta = beta.gradient(plan, node, uses, completes);
     uses.insert(uses.end(), {dy.ref, gated.ref, dx.ref});
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);
-      plan.add_kernel(node, "backward",
-                      [=](const Frame& frame) {
-                        const BatchNormMemory memory = kept.at(frame);
-                        batch_norm_backward(shape, frame.at<T>(x), frame.at<T>(dy), frame.at(gamma),
-                                            frame.at(beta), memory, frame.at<T>(gated), frame.at<T>(dx),
-                                            frame.at(dgamma), frame.at(dbeta));
-                        // The running statistics' share of this plan: sum over its lanes of statistic * lane
-                        // / batch.
-                        const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
-                        for (std::int64_t c = 0; c < padded; ++c) {
-                          float means = 0;
-                          float variances = 0;
-                          for (std::int64_t lane = 0; lane < shape.lanes(); ++lane) {
-                            means += memory.mean[lane * padded + c];
-                            variances += memory.variance[lane * padded + c];
-                          }
-                          frame.at(mean)[c] = means * share;
-                          frame.at(variance)[c] = variances * share;
-                        }
-                      },
-                      uses, dx, 0,
-                      {plan.slot(node, "gamma"), plan.slot(node, "beta"), plan.slot(node, "running_mean"),
-                       plan.slot(node, "running_variance")});
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) {
+            batch_norm_backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame), beta.at(frame),
+                                kept.at(frame), frame.at<T>(gated), frame.at<T>(dx), frame.at(dgamma),
+                                frame.at(dbeta));
+            tell_statistics(frame);
+          },
+          uses, dx, 0, completes);
     });
     plan.add_gradient(from, dx, node);
   });

@@ -26,23 +26,31 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
   const std::int64_t area = o.kernel.height * o.kernel.width;
   std::vector<ParameterSpec> specs{{.name = "weight",
                                     .shape = {o.filters, in, o.kernel.height, o.kernel.width},
-                                    .initializer = Initializer::kGlorotUniform,
+                                    .initializer = o.initializers.weight,
                                     .fan_in = in * area,
                                     .fan_out = o.filters * area}};
-  if (o.bias) specs.push_back({.name = "bias", .shape = {o.filters}});
+  if (o.bias) {
+    specs.push_back({.name = "bias",
+                     .shape = {o.filters},
+                     .initializer = o.initializers.bias,
+                     .fan_in = in * area,
+                     .fan_out = o.filters * area});
+  }
   return specs;
 }
 
 Settings Conv2d::settings() const {
   const Conv2dOptions& o = options_;
-  return {{"layer", "conv2d"},
-          {"filters", o.filters},
-          {"kernel", write_extent(o.kernel)},
-          {"stride", write_extent(o.stride)},
-          {"padding", write_padding(o.padding)},
-          {"dilation", write_extent(o.dilation)},
-          {"groups", o.groups},
-          {"bias", o.bias}};
+  Settings settings{{"layer", "conv2d"},
+                    {"filters", o.filters},
+                    {"kernel", write_extent(o.kernel)},
+                    {"stride", write_extent(o.stride)},
+                    {"padding", write_padding(o.padding)},
+                    {"dilation", write_extent(o.dilation)},
+                    {"groups", o.groups},
+                    {"bias", o.bias}};
+  o.initializers.write(settings);
+  return settings;
 }
 
 LayerPtr Conv2d::make(SettingsReader& read) {
@@ -56,6 +64,7 @@ LayerPtr Conv2d::make(SettingsReader& read) {
   o.dilation = read_extent(read, "dilation", o.dilation);
   o.groups = read.get("groups", o.groups);
   o.bias = read.get("bias", o.bias);
+  o.initializers = Initializers::read(read);
   return std::make_shared<Conv2d>(o);
 }
 

@@ -21,7 +21,8 @@ using BackwardWeights = dnnl::convolution_backward_weights;
 /// `make(algorithm)` with Winograd where it is preferred and exists, else direct.
 template <class Make>
 auto Convolution::choose(Pass pass, const Make& make) const {
-  if (geometry_.type == kFloat && prefers_winograd(pass, geometry_.shape, plan_->options().convolution, processor_kind())) {
+  if (geometry_.type == kFloat &&
+      prefers_winograd(pass, geometry_.shape, plan_->options().convolution, processor_kind())) {
     try {
       return make(algorithm::convolution_winograd);
     } catch (const dnnl::error&) {

@@ -27,15 +27,23 @@ std::vector<ParameterSpec> Dense::parameters(std::span<const ValueSpec> inputs) 
   const std::int64_t in = inputs[0][0];
   std::vector<ParameterSpec> specs{{.name = "weight",
                                     .shape = {options_.units, in},
-                                    .initializer = Initializer::kGlorotUniform,
+                                    .initializer = options_.initializers.weight,
                                     .fan_in = in,
                                     .fan_out = options_.units}};
-  if (options_.bias) specs.push_back({.name = "bias", .shape = {options_.units}});
+  if (options_.bias) {
+    specs.push_back({.name = "bias",
+                     .shape = {options_.units},
+                     .initializer = options_.initializers.bias,
+                     .fan_in = in,
+                     .fan_out = options_.units});
+  }
   return specs;
 }
 
 Settings Dense::settings() const {
-  return {{"layer", "dense"}, {"units", options_.units}, {"bias", options_.bias}};
+  Settings settings{{"layer", "dense"}, {"units", options_.units}, {"bias", options_.bias}};
+  options_.initializers.write(settings);
+  return settings;
 }
 
 LayerPtr Dense::make(SettingsReader& read) {
@@ -43,6 +51,7 @@ LayerPtr Dense::make(SettingsReader& read) {
   o.units = read.require_int("units");
   if (o.units < 1) read.fail(fmt::format("\"units\" must be at least 1, but is {}", o.units));
   o.bias = read.get("bias", o.bias);
+  o.initializers = Initializers::read(read);
   return std::make_shared<Dense>(o);
 }
 

@@ -2,30 +2,46 @@
 
 #include <fmt/format.h>
 
+#include "convoke/core/error.hpp"
 #include "nn/kernels/dropout.hpp"
+#include "nn/layers/drop_channels.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-Settings Dropout::settings() const { return {{"layer", "dropout"}, {"rate", rate_}}; }
+Shape Dropout::output_shape(std::span<const ValueSpec> inputs) const {
+  if (options_.spatial && inputs[0].rank() == 1) {
+    throw Error(fmt::format("with spatial = true needs (N, C, H, W) or (N, L, F), but its input is {}",
+                            inputs[0].with_batch()),
+                "leave spatial out, or put it before the flatten layer");
+  }
+  return inputs[0];
+}
+
+Settings Dropout::settings() const {
+  Settings settings{{"layer", "dropout"}, {"rate", options_.rate}};
+  if (options_.spatial) settings.set("spatial", true);
+  return settings;
+}
 
 LayerPtr Dropout::make(SettingsReader& read) {
   read.require_value("rate");
   const double rate = read.get("rate", 0.0);
   if (!(rate >= 0 && rate < 1)) read.fail(fmt::format("\"rate\" must be in [0, 1), but is {}", rate));
-  return std::make_shared<Dropout>(rate);
+  return std::make_shared<Dropout>(DropoutOptions{rate, read.get("spatial", false)});
 }
 
 void Dropout::compile(PlanBuilder& plan, const Node& node) const {
+  if (options_.spatial) return compile_drop_channels(plan, node, options_.rate, Drop::kChannels);
   const std::size_t from = node.inputs[0];
-  if (!plan.training() || rate_ == 0) return plan.set_alias(node.index, from);
+  if (!plan.training() || options_.rate == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const std::size_t count = elements_of(x.desc);
   const Ref keep = plan.allocate_bytes(count);
   const auto stream = static_cast<std::uint32_t>(node.index);
-  const double rate = rate_;
+  const double rate = options_.rate;
   with_stored_type(x.desc, [&](auto zero) {
     using T = decltype(zero);
     plan.add_kernel(
@@ -58,8 +74,9 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol dropout(Symbol x, double rate) {
-  return {x.graph, x.graph->add(std::make_shared<Dropout>(rate), {x.node})};
+Symbol dropout(Symbol x, double rate) { return dropout(x, DropoutOptions{rate}); }
+Symbol dropout(Symbol x, DropoutOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Dropout>(options), {x.node})};
 }
 
 }  // namespace convoke::nn

@@ -40,6 +40,10 @@ class Fuser {
         const Node* relu = sole_reader(node.index, "relu");
         if (relu != nullptr && sole_reader(relu->index, "max_pool") == nullptr) take_relu(node.index, *relu);
       } else if (type == "batch_norm") {
+        if (const Node* relu6 = sole_reader(node.index, "relu6")) {
+          take_relu(node.index, *relu6);
+          fusions_[node.index].relu6 = true;
+        }
         const Node* relu = sole_reader(node.index, "relu");
         if (relu == nullptr) continue;
         take_relu(node.index, *relu);

@@ -58,18 +58,6 @@ std::uint64_t hash_of(std::span<const ParameterSlot> slots, const std::vector<De
   return hash;
 }
 
-// Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS 2010:
-// uniform in +- sqrt(6 / (fan_in + fan_out)).
-void initialize(const ParameterSpec& spec, const RandomKey& key, std::span<float> values) {
-  if (spec.initializer != Initializer::kGlorotUniform) {
-    std::fill(values.begin(), values.end(), spec.initializer == Initializer::kOnes ? 1.0F : 0.0F);
-    return;
-  }
-  const double limit = std::sqrt(6.0 / static_cast<double>(spec.fan_in + spec.fan_out));
-  RandomStream random(key);
-  for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * limit);
-}
-
 }  // namespace
 
 std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_view parameter) const {
@@ -153,7 +141,9 @@ AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint
     // Its node and name address a parameter, so that its values do not depend on the order of the arena.
     std::uint64_t address = slot.node;
     for (const char c : slot.spec.name) mix(address, static_cast<unsigned char>(c));
-    initialize(slot.spec, {seed, Purpose::kWeights, 0, address}, canonical);
+    const ParameterSpec& spec = slot.spec;
+    spec.initializer.fill(spec.shape, spec.fan_in, spec.fan_out, {seed, Purpose::kWeights, 0, address},
+                          canonical);
     layout.pack(slot, canonical, arena.span());
   }
   return arena;

@@ -186,6 +186,11 @@ Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlock
   return plain;
 }
 
+Tensor PlanBuilder::blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks) {
+  const bool vector = graph_.node(from).shape.rank() == 1;
+  return blocked(vector ? flat(value(from), node) : value(from), node, blocks);
+}
+
 std::size_t PlanBuilder::slot(const Node& node, std::string_view parameter) const {
   return layout_ == nullptr ? 0 : layout_->descriptors().find(node.index, parameter);
 }

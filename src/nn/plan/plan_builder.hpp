@@ -119,6 +119,9 @@ class PlanBuilder {
   Tensor flat(const Tensor& tensor, const Node& node);
   /// `tensor` in a layout that our kernels can read.
   Tensor blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks);
+  /// A node's value in such a layout, for layers that tell channels apart: a feature of a flattened image is
+  /// a channel of its own.
+  Tensor blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks);
 
   // Parameters of a node.
   /// The layout that is laid down for a parameter; empty in a rehearsal.

@@ -5,6 +5,8 @@
 
 #include "convoke/core/settings.hpp"
 #include "reference/convolution.hpp"
+#include "reference/normalisation.hpp"
+#include "reference/pointwise.hpp"
 #include "reference/pooling.hpp"
 
 namespace reference {
@@ -19,12 +21,29 @@ constexpr std::array kLayers{
     LayerEntry{"conv2d_transpose", conv2d_transpose},
     LayerEntry{"crop", crop},
     LayerEntry{"depthwise_conv2d", depthwise_conv2d},
+    LayerEntry{"elu", elu},
+    LayerEntry{"gaussian_noise", gaussian_noise},
+    LayerEntry{"gelu", gelu},
     LayerEntry{"global_average_pool1d", global_pool},
     LayerEntry{"global_max_pool", global_pool},
     LayerEntry{"global_max_pool1d", global_pool},
+    LayerEntry{"group_norm", group_norm},
+    LayerEntry{"hard_sigmoid", hard_sigmoid},
+    LayerEntry{"hard_swish", hard_swish},
+    LayerEntry{"layer_norm", layer_norm},
+    LayerEntry{"leaky_relu", leaky_relu},
+    LayerEntry{"local_response_norm", local_response_norm},
     LayerEntry{"max_pool1d", pool1d},
+    LayerEntry{"prelu", prelu},
+    LayerEntry{"relu6", relu6},
+    LayerEntry{"rescale", rescale},
     LayerEntry{"resize", resize},
+    LayerEntry{"selu", selu},
     LayerEntry{"separable_conv2d", separable_conv2d},
+    LayerEntry{"silu", silu},
+    LayerEntry{"softplus", softplus},
+    LayerEntry{"standardize", standardize},
+    LayerEntry{"stochastic_depth", stochastic_depth},
     LayerEntry{"zero_pad", zero_pad},
 };
 

@@ -120,14 +120,16 @@ std::vector<double> window_sizes(const Geometry& g, bool padding) {
   return sizes;
 }
 
+/// Channels, or features of a sequence, and the values that each has in a sample.
+std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
+std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
+
 /// f(index, channel) for one lane's values of each channel.
 template <class F>
 void for_each_of_lane(const Values& x, std::int64_t lane, std::int64_t first, const F& f) {
-  for (std::int64_t n = first; n < first + lane; ++n) {
-    for (std::int64_t c = 0; c < x.channels(); ++c) {
-      for (std::int64_t p = 0; p < x.pixels(); ++p) f((n * x.channels() + c) * x.pixels() + p, c);
-    }
-  }
+  const std::int64_t channels = channel_count(x), size = x.shape.elements();
+  for (std::int64_t i = first * size; i < (first + lane) * size; ++i)
+    f(i, x.shape.rank() == 2 ? i % channels : i / x.pixels() % channels);
 }
 
 /// Mean and biased variance of each channel of a lane.
@@ -135,8 +137,8 @@ struct Moments {
   std::vector<double> mean, variance;
 
   Moments(const Values& x, std::int64_t lane, std::int64_t first)
-      : mean(static_cast<std::size_t>(x.channels())), variance(mean) {
-    const auto count = static_cast<double>(lane * x.pixels());
+      : mean(static_cast<std::size_t>(channel_count(x))), variance(mean) {
+    const auto count = static_cast<double>(lane * channel_size(x));
     const auto at = [](std::int64_t c) { return static_cast<std::size_t>(c); };
     for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) { mean[at(c)] += x[i] / count; });
     for_each_of_lane(x, lane, first, [&](std::int64_t i, std::int64_t c) {
@@ -171,6 +173,12 @@ double number(const Node& node, const char* key) {
   const Settings settings = node.layer->settings();
   return SettingsReader(settings, "reference").get(key, 0.0);
 }
+
+bool flag(const Node& node, const char* key) {
+  const Settings settings = node.layer->settings();
+  return SettingsReader(settings, "reference").get(key, false);
+}
+bool frozen(const Node& node) { return flag(node, "frozen"); }
 
 Geometry geometry(const Node& node, const Values& x) {
   const Settings settings = node.layer->settings();
@@ -247,23 +255,33 @@ Values Model::dropout_factors(const Node& node) const {
     image = &graph_.node(image->inputs[0]);
   }
   const double rate = number(node, "rate");
-  const std::int64_t channels = image->shape[0], pixels = image->shape.elements() / channels;
+  // `spatial`: the channel stands for all its elements.
+  const bool spatial = flag(node, "spatial"), sequence = image->shape.rank() == 2;
+  const std::int64_t channels = sequence ? image->shape[1] : image->shape[0];
+  const std::int64_t pixels = image->shape.elements() / channels;
   const convoke::PhiloxKey key = convoke::philox_key(key_.seed, convoke::Purpose::kDropout, key_.epoch);
   Values factors(values_[0].samples, node.shape);
   for (std::int64_t n = 0; n < factors.samples; ++n) {
     for (std::int64_t c = 0; c < channels; ++c) {
       for (std::int64_t p = 0; p < pixels; ++p) {
-        const auto e = static_cast<std::uint32_t>(p * channels + c);
+        const auto e = static_cast<std::uint32_t>(spatial ? c : p * channels + c);
         const convoke::PhiloxCounter words =
             convoke::philox4x32({e / 64 * 16 + e % 16, static_cast<std::uint32_t>(node.index),
                                  key_.samples[static_cast<std::size_t>(n)], 0},
                                 key);
         const bool keep = words[e / 16 % 4] >= rate * 0x1p32;
-        factors[(n * channels + c) * pixels + p] = keep ? 1 / (1 - rate) : 0;
+        const std::int64_t at = sequence ? (n * pixels + p) * channels + c : (n * channels + c) * pixels + p;
+        factors[at] = keep ? 1 / (1 - rate) : 0;
       }
     }
   }
   return factors;
+}
+
+std::vector<double> Model::coefficients(const Node& node, const char* name, double otherwise) const {
+  const auto given = parameters.find(node.name + "." + name);
+  const std::size_t channels = parameters.at(node.name + ".running_mean").size();
+  return given != parameters.end() ? given->second : std::vector<double>(channels, otherwise);
 }
 
 Call Model::call(const Node& node) const {
@@ -335,11 +353,11 @@ void Model::forward(const Node& node) {
       });
     }
   } else if (type == "batch_norm") {
-    const auto &gamma = parameter(node, "gamma"), &beta = parameter(node, "beta");
+    const std::vector<double> gamma = coefficients(node, "gamma", 1), beta = coefficients(node, "beta", 0);
     const double epsilon = number(node, "epsilon");
     for (std::int64_t first = 0; first < x.samples; first += lane_) {
       Moments m(x, lane_, first);
-      if (!training_) {
+      if (!training_ || frozen(node)) {
         m.mean = parameter(node, "running_mean");
         m.variance = parameter(node, "running_variance");
       }
@@ -425,12 +443,16 @@ void Model::backward(const Node& node) {
     }
   } else if (type == "batch_norm") {
     //   dx = gamma / sqrt(var + eps) * (dy - mean(dy) - x_hat * mean(dy x_hat))
-    const auto& gamma = parameter(node, "gamma");
-    const auto count = static_cast<double>(lane_ * x.pixels());
+    const std::vector<double> gamma = coefficients(node, "gamma", 1);
+    const auto count = static_cast<double>(lane_ * channel_size(x));
     const double epsilon = number(node, "epsilon");
     const double share = static_cast<double>(lane_) / static_cast<double>(batch_);
     for (std::int64_t first = 0; first < x.samples; first += lane_) {
-      const Moments m(x, lane_, first);
+      Moments m(x, lane_, first);
+      if (frozen(node)) {
+        m.mean = parameter(node, "running_mean");
+        m.variance = parameter(node, "running_variance");
+      }
       std::vector<double> sum(gamma.size()), product(gamma.size());
       const auto scale = [&](std::size_t c) { return 1 / std::sqrt(m.variance[c] + epsilon); };
       for_each_of_lane(x, lane_, first, [&](std::int64_t i, std::int64_t channel) {
@@ -441,11 +463,12 @@ void Model::backward(const Node& node) {
       for_each_of_lane(x, lane_, first, [&](std::int64_t i, std::int64_t channel) {
         const auto c = static_cast<std::size_t>(channel);
         const double x_hat = (x[i] - m.mean[c]) * scale(c);
-        dx[i] += gamma[c] * scale(c) * (dy[i] - sum[c] / count - x_hat * product[c] / count);
+        const double through = frozen(node) ? 0 : sum[c] / count + x_hat * product[c] / count;
+        dx[i] += gamma[c] * scale(c) * (dy[i] - through);
       });
       for (std::size_t c = 0; c < gamma.size(); ++c) {
-        result("beta")[c] += sum[c];
-        result("gamma")[c] += product[c];
+        if (results_.contains(node.name + ".beta")) result("beta")[c] += sum[c];
+        if (results_.contains(node.name + ".gamma")) result("gamma")[c] += product[c];
         result("running_mean")[c] += m.mean[c] * share;
         result("running_variance")[c] += m.variance[c] * share;
       }

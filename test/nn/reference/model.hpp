@@ -60,6 +60,8 @@ class Model {
   void forward(const Node& node);
   void backward(const Node& node);
   Values dropout_factors(const Node& node) const;
+  /// gamma or beta of a batch norm, or what stands for them if it has none.
+  std::vector<double> coefficients(const Node& node, const char* name, double otherwise) const;
   Call call(const Node& node) const;
   void backward_by_differences(const Node& node, const LayerEntry& layer);
   std::vector<double>& parameter(const Node& node, const char* name) {

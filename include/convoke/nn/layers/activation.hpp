@@ -5,22 +5,70 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// An element-wise function of one input: relu, sigmoid, tanh. A ReLU usually vanishes into its neighbour
-/// (nn/plan/fusion).
+struct LeakyReluOptions {
+  double negative_slope = 0.3;  ///< >= 0; as Keras' layer, PyTorch's is 0.01
+};
+struct EluOptions {
+  double alpha = 1;  ///< >= 0
+};
+struct GeluOptions {
+  bool approximate = false;  ///< the tanh form
+};
+
+/// An element-wise function of one input of any shape: relu, relu6, leaky_relu, elu, selu, gelu, silu,
+/// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU usually vanishes into its neighbour, a relu6
+/// into a batch norm (nn/plan/fusion).
 class Activation final : public Layer {
  public:
-  enum class Function { kRelu, kSigmoid, kTanh };
-  explicit Activation(Function function) : function_(function) {}
+  enum class Function {
+    kRelu,
+    kRelu6,
+    kLeakyRelu,  ///< A. Maas, A. Hannun, A. Ng, "Rectifier nonlinearities improve neural network acoustic
+                 ///< models", ICML 2013
+    kElu,        ///< D. Clevert, T. Unterthiner, S. Hochreiter, "Fast and accurate deep network learning by
+                 ///< exponential linear units", ICLR 2016
+    kSelu,       ///< G. Klambauer et al., "Self-normalizing neural networks", NeurIPS 2017
+    kGelu,       ///< D. Hendrycks, K. Gimpel, "Gaussian error linear units", 2016
+    kSilu,       ///< S. Elfwing, E. Uchibe, K. Doya, "Sigmoid-weighted linear units", 2018; swish with beta 1
+    kHardSwish,  ///< A. Howard et al., "Searching for MobileNetV3", ICCV 2019
+    kHardSigmoid,  ///< relu6(x + 3) / 6, as Keras 3 and PyTorch
+    kSoftplus,     ///< log(1 + e^x)
+    kSigmoid,
+    kTanh
+  };
+  /// `alpha`: of leaky_relu and elu. `approximate`: of gelu.
+  explicit Activation(Function function, double alpha = 0, bool approximate = false)
+      : function_(function), alpha_(alpha), approximate_(approximate) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
-  Settings settings() const override { return {{"layer", type()}}; }
+  Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
+  template <Function kFunction>
+  static LayerPtr make(SettingsReader& read) {
+    return make(kFunction, read);
+  }
+
  private:
+  static LayerPtr make(Function function, SettingsReader& read);
+  void compile_by_onednn(PlanBuilder& plan, const Node& node) const;
+  void compile_by_kernel(PlanBuilder& plan, const Node& node) const;
+
   Function function_;
+  double alpha_;
+  bool approximate_;
 };
 
 Symbol relu(Symbol x);
+Symbol relu6(Symbol x);
+Symbol leaky_relu(Symbol x, LeakyReluOptions options = {});
+Symbol elu(Symbol x, EluOptions options = {});
+Symbol selu(Symbol x);
+Symbol gelu(Symbol x, GeluOptions options = {});
+Symbol silu(Symbol x);
+Symbol hard_swish(Symbol x);
+Symbol hard_sigmoid(Symbol x);
+Symbol softplus(Symbol x);
 Symbol sigmoid(Symbol x);
 Symbol tanh(Symbol x);
 

@@ -8,11 +8,15 @@ struct Symbol;
 struct BatchNormOptions {
   double momentum = 0.99;  ///< of the running statistics, [0, 1]
   double epsilon = 1e-3;   ///< added to the variance, > 0
+  bool scale = true;       ///< with gamma
+  bool center = true;      ///< with beta
+  bool frozen = false;     ///< running statistics in training too, which then stay as they are
 };
 
-/// Batch normalisation over the samples (and pixels) of a lane, per channel; a step's running statistics move
-/// by the mean over its lanes. S. Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased
-/// variance as Keras. Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
+/// Batch normalisation over the samples (and pixels, or places of a sequence) of a lane, per channel or
+/// feature; a step's running statistics move by the mean over its lanes. S. Ioffe, C. Szegedy, "Batch
+/// Normalization", ICML 2015; defaults and biased variance as Keras. (N, C, H, W), (N, L, C) and (N, C) keep
+/// their shape. Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
 class BatchNorm final : public Layer {
  public:
   explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}

@@ -14,10 +14,11 @@ struct Conv2dOptions {
   Extent dilation{1};
   std::int64_t groups = 1;  ///< divides input channels and filters; equal to both: depthwise
   bool bias = true;
+  Initializers initializers{};
 };
 
 /// 2-D convolution (cross-correlation), (N, C, H, W) -> (N, filters, H', W').
-/// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero.
+/// Parameters: weight (filters, C / groups, kh, kw), bias (filters).
 class Conv2d final : public Layer {
  public:
   explicit Conv2d(Conv2dOptions options) : options_(options) {}

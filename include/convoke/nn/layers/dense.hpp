@@ -8,10 +8,11 @@ struct Symbol;
 struct DenseOptions {
   std::int64_t units = 0;  ///< outputs, >= 1
   bool bias = true;
+  Initializers initializers{};
 };
 
 /// Fully connected layer, (N, F) -> (N, units): y = x W^T + b.
-/// Parameters: weight (units, F), Glorot uniform; bias (units), zero.
+/// Parameters: weight (units, F), bias (units).
 class Dense final : public Layer {
  public:
   explicit Dense(DenseOptions options) : options_(options) {}

@@ -5,23 +5,31 @@ namespace convoke::nn {
 
 struct Symbol;
 
+struct DropoutOptions {
+  double rate = 0;  ///< [0, 1)
+  bool spatial =
+      false;  ///< whole channels of (N, C, H, W), or features of (N, L, F), as Keras' SpatialDropout
+};
+
 /// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); passes
 /// through otherwise. N. Srivastava et al., "Dropout", JMLR 15, 2014. Which elements is decided by (seed,
-/// epoch, sample, node) alone, so any number of ranks and threads drops the same ones.
+/// epoch, sample, node) alone, so any number of ranks and threads drops the same ones. With `spatial`, whole
+/// channels: J. Tompson et al., "Efficient object localization using convolutional networks", CVPR 2015.
 class Dropout final : public Layer {
  public:
-  explicit Dropout(double rate) : rate_(rate) {}
+  explicit Dropout(DropoutOptions options) : options_(options) {}
   std::string_view type() const override { return "dropout"; }
-  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   static LayerPtr make(SettingsReader& read);
 
  private:
-  double rate_;
+  DropoutOptions options_;
 };
 
 Symbol dropout(Symbol x, double rate);
+Symbol dropout(Symbol x, DropoutOptions options);
 
 }  // namespace convoke::nn

@@ -1,0 +1,36 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct GroupNormOptions {
+  std::int64_t groups = 32;  ///< divides the channels; as many as channels: instance normalisation
+  double epsilon = 1e-3;     ///< added to the variance, > 0; as Keras, PyTorch's is 1e-5
+  bool scale = true;         ///< with gamma
+  bool center = true;        ///< with beta
+};
+
+/// Group normalisation: over the channels of a group and all pixels (or places of a sequence), sample by
+/// sample, so that neither lane nor batch matters. (N, C, H, W), (N, L, C) and (N, C) keep their shape.
+/// Parameters: gamma (ones), beta (zeros), (C). Y. Wu, K. He, "Group normalization", ECCV 2018; defaults as
+/// Keras.
+class GroupNorm final : public Layer {
+ public:
+  explicit GroupNorm(GroupNormOptions options = {}) : options_(options) {}
+  std::string_view type() const override { return "group_norm"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  GroupNormOptions options_;
+};
+
+Symbol group_norm(Symbol x, GroupNormOptions options = {});
+
+}  // namespace convoke::nn

@@ -1,0 +1,35 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct LocalResponseNormOptions {
+  std::int64_t size = 5;  ///< neighbouring channels in a window, >= 1
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double k = 1;  ///< > 0
+};
+
+/// y = x (k + alpha / size sum of x^2 over the channels of a window)^-beta, images (N, C, H, W), which keep
+/// their shape. A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional
+/// neural networks", NeurIPS 2012; meaning and defaults as PyTorch, whose alpha is over the window's size
+/// (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the centre.
+class LocalResponseNorm final : public Layer {
+ public:
+  explicit LocalResponseNorm(LocalResponseNormOptions options = {}) : options_(options) {}
+  std::string_view type() const override { return "local_response_norm"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  LocalResponseNormOptions options_;
+};
+
+Symbol local_response_norm(Symbol x, LocalResponseNormOptions options = {});
+
+}  // namespace convoke::nn

@@ -1,0 +1,53 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct RescaleOptions {
+  double scale = 1;
+  double offset = 0;
+};
+
+/// y = scale x + offset, any shape, which it keeps; as Keras' Rescaling: pixels to [-1, 1] by scale 1 /
+/// 127.5, offset -1.
+class Rescale final : public Layer {
+ public:
+  explicit Rescale(RescaleOptions options) : options_(options) {}
+  std::string_view type() const override { return "rescale"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  RescaleOptions options_;
+};
+
+struct StandardizeOptions {
+  std::vector<double> mean;      ///< of each channel or feature, or one for all
+  std::vector<double> variance;  ///< as many, > 0
+};
+
+/// y = (x - mean) / sqrt(variance) by channel of (N, C, H, W), or feature of (N, L, F) or (N, F); as Keras'
+/// Normalization with mean and variance.
+class Standardize final : public Layer {
+ public:
+  explicit Standardize(StandardizeOptions options) : options_(std::move(options)) {}
+  std::string_view type() const override { return "standardize"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  StandardizeOptions options_;
+};
+
+Symbol rescale(Symbol x, RescaleOptions options);
+Symbol standardize(Symbol x, StandardizeOptions options);
+
+}  // namespace convoke::nn

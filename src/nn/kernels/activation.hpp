@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+
+#include "nn/channel_blocks.hpp"
+#include "nn/kernels/bfloat16.hpp"
+
+namespace convoke::nn {
+
+/// Element-wise functions. Those that take a parameter, `alpha`, say so.
+enum class Curve {
+  kRelu6,        ///< min(max(x, 0), 6)
+  kLeakyRelu,    ///< x > 0 ? x : alpha x, alpha >= 0
+  kElu,          ///< x > 0 ? x : alpha (e^x - 1), alpha >= 0
+  kSelu,         ///< 1.0507 elu(x) with alpha 1.6733
+  kGelu,         ///< x Phi(x), Phi the normal distribution
+  kGeluTanh,     ///< x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
+  kSilu,         ///< x / (1 + e^-x)
+  kHardSwish,    ///< x relu6(x + 3) / 6
+  kHardSigmoid,  ///< relu6(x + 3) / 6
+  kSoftplus,     ///< log(1 + e^x)
+};
+
+/// True if the slope is found from x, else from y: then x need not be kept.
+constexpr bool slope_needs_x(Curve curve) {
+  return curve == Curve::kGelu || curve == Curve::kGeluTanh || curve == Curve::kSilu ||
+         curve == Curve::kHardSwish;
+}
+
+/// y = f(x), n elements; y may be x.
+void activate(Curve curve, float alpha, const float* x, float* y, std::size_t n);
+void activate(Curve curve, float alpha, const Bf16* x, Bf16* y, std::size_t n);
+
+/// dx = dy f'; `kept` is x or y, as slope_needs_x() says; n elements; dx may be dy.
+void activate_backward(Curve curve, float alpha, const float* kept, const float* dy, float* dx,
+                       std::size_t n);
+void activate_backward(Curve curve, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n);
+
+/// y = x > 0 ? x : alpha x with an alpha (padded channels) for each channel.
+void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y);
+void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y);
+
+/// dx, and d alpha (padded channels, overwritten); dx may be dy.
+void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
+                    float* dx, float* dalpha);
+void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
+                    float* dalpha);
+
+}  // namespace convoke::nn

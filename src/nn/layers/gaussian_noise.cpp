@@ -1,0 +1,47 @@
+#include "convoke/nn/layers/gaussian_noise.hpp"
+
+#include "nn/kernels/noise.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+LayerPtr GaussianNoise::make(SettingsReader& read) {
+  read.require_value("stddev");
+  const double stddev = read.get("stddev", 0.0);
+  read.check("stddev", stddev >= 0, "at least 0");
+  return std::make_shared<GaussianNoise>(stddev);
+}
+
+void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  if (!plan.training() || stddev_ == 0) return plan.set_alias(node.index, from);
+  ChannelBlocks blocks;
+  // As it lies, a flattened image as that image: what reads it finds the same layout in inference.
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const auto stream = static_cast<std::uint32_t>(node.index);
+  const double stddev = stddev_;
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          add_noise(blocks, frame.at<T>(x), stddev,
+                    philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                    frame.key.samples.data(), frame.at<T>(y));
+        },
+        {x.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {  // dx = dy
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (dy) plan.add_gradient(from, dy, node);
+  });
+}
+
+Symbol gaussian_noise(Symbol x, double stddev) {
+  return {x.graph, x.graph->add(std::make_shared<GaussianNoise>(stddev), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,102 @@
+#include "convoke/nn/layers/group_norm.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/group_norm.hpp"
+#include "nn/layers/coefficients.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+Shape GroupNorm::output_shape(std::span<const ValueSpec> inputs) const {
+  const std::int64_t channels = channels_of(inputs[0]);
+  if (options_.groups < 1 || channels % options_.groups != 0) {
+    throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", options_.groups,
+                            channels, inputs[0].with_batch()),
+                "choose groups that divide them");
+  }
+  return inputs[0];
+}
+
+std::vector<ParameterSpec> GroupNorm::parameters(std::span<const ValueSpec> inputs) const {
+  return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
+}
+
+Settings GroupNorm::settings() const {
+  return {{"layer", "group_norm"},
+          {"groups", options_.groups},
+          {"epsilon", options_.epsilon},
+          {"scale", options_.scale},
+          {"center", options_.center}};
+}
+
+LayerPtr GroupNorm::make(SettingsReader& read) {
+  GroupNormOptions o;
+  o.groups = read.get("groups", o.groups);
+  read.check("groups", o.groups >= 1, "at least 1");
+  o.epsilon = read.get("epsilon", o.epsilon);
+  read.check("epsilon", o.epsilon > 0, "above 0");
+  o.scale = read.get("scale", o.scale);
+  o.center = read.get("center", o.center);
+  return std::make_shared<GroupNorm>(o);
+}
+
+void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  GroupNormShape shape;
+  shape.groups = options_.groups;
+  const Tensor x = plan.blocked_by_channel(from, node, shape.in);
+  const Tensor y = plan.allocate(x.desc);
+  for (const ParameterSpec& spec : node.parameters)
+    plan.prefer(node, spec.name, Desc({spec.shape[0]}, kFloat, Format::x));
+  const std::int64_t padded = shape.in.padded_channels();
+  const Coefficients gamma(plan, node, "gamma", options_.scale, 1, padded);
+  const Coefficients beta(plan, node, "beta", options_.center, 0, padded);
+  const auto epsilon = static_cast<float>(options_.epsilon);
+  const std::size_t row = static_cast<std::size_t>(padded) * sizeof(float);
+  const std::size_t rows = row * static_cast<std::size_t>(plan.samples());
+  const Ref mean = plan.allocate_bytes(rows), scale = plan.allocate_bytes(rows);
+  const Ref first = plan.allocate_bytes(row), second = plan.allocate_bytes(row);
+  const auto memory = [=](const Frame& frame) {
+    return GroupNormMemory{frame.at(mean), frame.at(scale), frame.at(first), frame.at(second)};
+  };
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          group_norm_forward(shape, frame.at<T>(x), gamma.at(frame), beta.at(frame), epsilon, memory(frame),
+                             frame.at<T>(y));
+        },
+        {x.ref, y.ref, mean, scale, first, second}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, first, second};
+    std::vector<std::size_t> completes;
+    const Ref dgamma = gamma.gradient(plan, node, uses, completes);
+    const Ref dbeta = beta.gradient(plan, node, uses, completes);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) {
+            group_norm_backward(shape, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame), memory(frame),
+                                frame.at<T>(dx), frame.at(dgamma), frame.at(dbeta));
+          },
+          uses, dx, 0, completes);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol group_norm(Symbol x, GroupNormOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<GroupNorm>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

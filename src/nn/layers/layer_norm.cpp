@@ -1,0 +1,110 @@
+#include "convoke/nn/layers/layer_norm.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/layer_norm.hpp"
+#include "nn/layers/coefficients.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+Shape LayerNorm::output_shape(std::span<const ValueSpec> inputs) const {
+  const bool image = inputs[0].rank() == 3, channels = options_.axis == LayerNormOptions::Axis::kChannels;
+  if (image && !channels) {
+    throw Error(fmt::format("normalises the features of (N, L, F) or (N, F), but its input is {}",
+                            inputs[0].with_batch()),
+                "use axis = \"channels\" for an image, or group_norm with groups = 1 for all of it");
+  }
+  if (!image && channels) {
+    throw Error(
+        fmt::format("with axis \"channels\" needs (N, C, H, W), but its input is {}", inputs[0].with_batch()),
+        "leave axis out: the last one is normalised");
+  }
+  return inputs[0];
+}
+
+std::vector<ParameterSpec> LayerNorm::parameters(std::span<const ValueSpec> inputs) const {
+  return normalisation_parameters(channels_of(inputs[0]), options_.scale, options_.center);
+}
+
+Settings LayerNorm::settings() const {
+  const bool channels = options_.axis == LayerNormOptions::Axis::kChannels;
+  return {{"layer", "layer_norm"},
+          {"axis", channels ? "channels" : "features"},
+          {"epsilon", options_.epsilon},
+          {"scale", options_.scale},
+          {"center", options_.center}};
+}
+
+LayerPtr LayerNorm::make(SettingsReader& read) {
+  LayerNormOptions o;
+  const std::string axis = read.get("axis", "features");
+  read.check("axis", axis == "features" || axis == "channels", "\"features\" or \"channels\"");
+  if (axis == "channels") o.axis = LayerNormOptions::Axis::kChannels;
+  o.epsilon = read.get("epsilon", o.epsilon);
+  read.check("epsilon", o.epsilon > 0, "above 0");
+  o.scale = read.get("scale", o.scale);
+  o.center = read.get("center", o.center);
+  return std::make_shared<LayerNorm>(o);
+}
+
+void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  Tensor x = plan.blocked_by_channel(from, node, blocks);
+  if (blocks.block == 1 && blocks.channels > 1 && blocks.pixels() > 1) {
+    // Channels that lie far apart: bring them together.
+    x = plan.reordered(x, Desc(dims_of(x.desc), type_of(x.desc), Format::nhwc), node);
+    x = plan.blocked(x, node, blocks);
+  }
+  const Tensor y = plan.allocate(x.desc);
+  for (const ParameterSpec& spec : node.parameters)
+    plan.prefer(node, spec.name, Desc({spec.shape[0]}, kFloat, Format::x));
+  const std::int64_t padded = blocks.padded_channels();
+  const Coefficients gamma(plan, node, "gamma", options_.scale, 1, padded);
+  const Coefficients beta(plan, node, "beta", options_.center, 0, padded);
+  const auto epsilon = static_cast<float>(options_.epsilon);
+  const std::size_t rows = static_cast<std::size_t>(blocks.samples * blocks.pixels()) * sizeof(float);
+  const Ref mean = plan.allocate_bytes(rows), scale = plan.allocate_bytes(rows);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          layer_norm_forward(blocks, frame.at<T>(x), gamma.at(frame), beta.at(frame), epsilon, frame.at(mean),
+                             frame.at(scale), frame.at<T>(y));
+        },
+        {x.ref, y.ref, mean, scale}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Ref partial = plan.allocate_bytes(static_cast<std::size_t>(2 * padded) * sizeof(float));
+    std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, partial};
+    std::vector<std::size_t> completes;
+    const Ref dgamma = gamma.gradient(plan, node, uses, completes);
+    const Ref dbeta = beta.gradient(plan, node, uses, completes);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) {
+            layer_norm_backward(blocks, frame.at<T>(x), frame.at<T>(dy), gamma.at(frame), frame.at(mean),
+                                frame.at(scale), frame.at(partial), frame.at<T>(dx), frame.at(dgamma),
+                                frame.at(dbeta));
+          },
+          uses, dx, 0, completes);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol layer_norm(Symbol x, LayerNormOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<LayerNorm>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

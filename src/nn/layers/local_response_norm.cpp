@@ -1,0 +1,77 @@
+#include "convoke/nn/layers/local_response_norm.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/local_response_norm.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+Shape LocalResponseNorm::output_shape(std::span<const ValueSpec> inputs) const {
+  if (inputs[0].rank() != 3) {
+    throw Error(fmt::format("needs an image (N, C, H, W), but its input is {}", inputs[0].with_batch()),
+                "use layer_norm for sequences and vectors");
+  }
+  return inputs[0];
+}
+
+Settings LocalResponseNorm::settings() const {
+  return {{"layer", "local_response_norm"},
+          {"size", options_.size},
+          {"alpha", options_.alpha},
+          {"beta", options_.beta},
+          {"k", options_.k}};
+}
+
+LayerPtr LocalResponseNorm::make(SettingsReader& read) {
+  LocalResponseNormOptions o;
+  o.size = read.get("size", o.size);
+  read.check("size", o.size >= 1, "at least 1");
+  o.alpha = read.get("alpha", o.alpha);
+  read.check("alpha", o.alpha >= 0, "at least 0");
+  o.beta = read.get("beta", o.beta);
+  o.k = read.get("k", o.k);
+  read.check("k", o.k > 0, "above 0");
+  return std::make_shared<LocalResponseNorm>(o);
+}
+
+// Rare, so in fp32 only.
+void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked(plan.value_as(from, kFloat, node), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const LocalResponse by{options_.size, static_cast<float>(options_.alpha), static_cast<float>(options_.beta),
+                         static_cast<float>(options_.k)};
+  const std::size_t bytes = static_cast<std::size_t>(3 * blocks.channels) * sizeof(float);
+  const Ref scratch = plan.allocate_bytes(bytes);
+  plan.add_kernel(
+      node, "forward",
+      [=](const Frame& frame) {
+        local_response_norm_forward(blocks, by, frame.at(x), frame.at(scratch), frame.at(y));
+      },
+      {x.ref, y.ref, scratch}, y);
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Ref room = plan.allocate_bytes(bytes);
+    plan.add_kernel(
+        node, "backward",
+        [=](const Frame& frame) {
+          local_response_norm_backward(blocks, by, frame.at(x), frame.at(dy), frame.at(room), frame.at(dx));
+        },
+        {x.ref, dy.ref, dx.ref, room}, dx);
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Symbol local_response_norm(Symbol x, LocalResponseNormOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<LocalResponseNorm>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

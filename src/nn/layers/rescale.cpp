@@ -1,0 +1,119 @@
+#include "convoke/nn/layers/rescale.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/scale_shift.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// y = a x + b with a pair for each channel, or one pair for all.
+void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<double>& a,
+                    const std::vector<double>& b) {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = a.size() > 1 ? plan.blocked_by_channel(from, node, blocks)
+                                : plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  std::vector<float> scale(static_cast<std::size_t>(blocks.padded_channels())), shift(scale);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(blocks.channels); ++c) {
+    scale[c] = static_cast<float>(a[std::min(c, a.size() - 1)]);
+    shift[c] = static_cast<float>(b[std::min(c, b.size() - 1)]);
+  }
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          scale_shift(blocks, {scale.data(), shift.data()}, frame.at<T>(x), frame.at<T>(y));
+        },
+        {x.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) { scale_shift(blocks, {scale.data()}, frame.at<T>(dy), frame.at<T>(dx)); },
+          {dy.ref, dx.ref}, dx);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+}  // namespace
+
+Settings Rescale::settings() const {
+  return {{"layer", "rescale"}, {"scale", options_.scale}, {"offset", options_.offset}};
+}
+
+LayerPtr Rescale::make(SettingsReader& read) {
+  RescaleOptions o;
+  read.require_value("scale");
+  o.scale = read.get("scale", o.scale);
+  o.offset = read.get("offset", o.offset);
+  return std::make_shared<Rescale>(o);
+}
+
+void Rescale::compile(PlanBuilder& plan, const Node& node) const {
+  compile_affine(plan, node, {options_.scale}, {options_.offset});
+}
+
+Shape Standardize::output_shape(std::span<const ValueSpec> inputs) const {
+  const std::size_t given = options_.mean.size();
+  if (given != 1 && static_cast<std::int64_t>(given) != channels_of(inputs[0])) {
+    throw Error(fmt::format("has {} means, but its input {} has {} channels", given, inputs[0].with_batch(),
+                            channels_of(inputs[0])),
+                "give a mean and a variance for each, or one for all");
+  }
+  return inputs[0];
+}
+
+Settings Standardize::settings() const {
+  const auto list = [](const std::vector<double>& values) {
+    return Value::Array(values.begin(), values.end());
+  };
+  return {{"layer", "standardize"}, {"mean", list(options_.mean)}, {"variance", list(options_.variance)}};
+}
+
+LayerPtr Standardize::make(SettingsReader& read) {
+  StandardizeOptions o;
+  read.require_value("mean");
+  read.require_value("variance");
+  o.mean = read.get("mean", o.mean);
+  o.variance = read.get("variance", o.variance);
+  read.check("mean", !o.mean.empty(), "a number, or one for each channel");
+  read.check("variance", o.variance.size() == o.mean.size(), "as many numbers as \"mean\"");
+  read.check("variance", std::all_of(o.variance.begin(), o.variance.end(), [](double v) { return v > 0; }),
+             "above 0");
+  return std::make_shared<Standardize>(std::move(o));
+}
+
+void Standardize::compile(PlanBuilder& plan, const Node& node) const {
+  std::vector<double> scale, shift;
+  for (std::size_t c = 0; c < options_.mean.size(); ++c) {
+    scale.push_back(1 / std::sqrt(options_.variance[c]));
+    shift.push_back(-options_.mean[c] * scale[c]);
+  }
+  compile_affine(plan, node, scale, shift);
+}
+
+Symbol rescale(Symbol x, RescaleOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Rescale>(options), {x.node})};
+}
+Symbol standardize(Symbol x, StandardizeOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Standardize>(std::move(options)), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,36 @@
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+/// What the graph gives for `input` (plain) in a plan for inference, with these parameters by name and the
+/// others as they start. For comparison with stored values of other frameworks.
+inline std::vector<double> evaluate(const convoke::nn::Graph& graph, const std::vector<double>& input,
+                                    const std::map<std::string, std::vector<double>>& parameters = {}) {
+  const std::int64_t samples = static_cast<std::int64_t>(input.size()) / graph.input_shape().elements();
+  Experiment experiment(graph, {.lane = samples, .training = false});
+  const convoke::AlignedBuffer<float> start = initial_parameters(*experiment.layout, 1);
+  std::copy_n(start.data(), start.size(), experiment.parameters.data());
+  for (const auto& [name, given] : parameters) {
+    const std::vector<float> values(given.begin(), given.end());
+    experiment.layout->pack(experiment.layout->slot(name), values, experiment.parameters.span());
+  }
+  const float none = 0;
+  if (start.size() == 0) experiment.network.bind(&none, nullptr);
+  Batch batch(graph, samples);
+  REQUIRE(batch.input.size() == input.size());
+  std::copy(input.begin(), input.end(), batch.input.begin());
+  return experiment.run(batch).output;
+}
+
+/// ((i * 37) % 101) / 25 - 2 for i = 0, 1, ...: in Python,
+///     fill = lambda *s: (((np.arange(int(np.prod(s))) * 37) % 101) / 25 - 2).astype("f").reshape(s)
+inline std::vector<double> golden_fill(int count) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) values.push_back(i * 37 % 101 / 25.0 - 2);
+  return values;
+}

@@ -1,0 +1,145 @@
+// gaussian_noise, stochastic_depth and dropout of whole channels: what follows from (seed, epoch, sample,
+// node) alone.
+#include <cmath>
+
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/gaussian_noise.hpp"
+#include "convoke/nn/layers/prelu.hpp"
+#include "convoke/nn/layers/stochastic_depth.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr PlanOptions kLane{.lane = 3};
+
+template <class Body>
+void check(const Body& body) {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    Graph image({2, 3, 2});
+    dense(flatten(body(conv2d(input(image), {.filters = channels, .kernel = 1}))), {.units = 3});
+    check_graph(image, kLane);
+    Graph first({channels, 1, 3});
+    dense(flatten(body(input(first))), {.units = 3});
+    check_graph(first, kLane);
+    Graph sequence({3, channels});
+    dense(flatten(body(prelu(input(sequence)))), {.units = 3});
+    check_graph(sequence, kLane);
+  }
+  Graph graph({3, 3, 3});
+  dense(flatten(body(tanh(conv2d(input(graph), {.filters = 20, .kernel = 2})))), {.units = 4});
+  check_bf16(graph, {.lane = 4});
+}
+
+/// What a layer makes of ones.
+template <class Body>
+std::vector<double> of_ones(const Shape& shape, const std::vector<std::uint32_t>& ids, const Body& body,
+                            std::uint64_t seed = 1, std::uint32_t epoch = 0) {
+  Graph graph(shape);
+  flatten(body(input(graph)));
+  const PlanOptions options{.lane = static_cast<std::int64_t>(ids.size())};
+  Network network(graph, std::make_shared<ParameterLayout>(graph, options.lane), options);
+  const float none = 0;
+  network.bind(&none, nullptr);
+  std::fill(network.input().begin(), network.input().end(), 1.0F);
+  network.forward({seed, epoch, ids});
+  return {network.output().begin(), network.output().end()};
+}
+
+std::vector<std::uint32_t> counting(std::uint32_t count) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < count; ++i) ids.push_back(i);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("gaussian_noise, stochastic_depth and spatial dropout in graphs") {
+  check([](Symbol x) { return gaussian_noise(x, 0.3); });
+  check([](Symbol x) { return stochastic_depth(x, 0.4); });
+  check([](Symbol x) { return dropout(x, {.rate = 0.4, .spatial = true}); });
+  check([](Symbol x) { return gaussian_noise(stochastic_depth(x, 0), 0); });
+  Graph vector({7});
+  dense(stochastic_depth(gaussian_noise(dense(input(vector), {.units = 9}), 0.5), 0.3), {.units = 3});
+  check_graph(vector, kLane);
+  Graph flat({2, 3, 2});
+  dense(gaussian_noise(flatten(conv2d(input(flat), {.filters = 20, .kernel = 1})), 0.5), {.units = 3});
+  check_graph(flat, kLane);
+  Graph residual({4, 3, 3});
+  Symbol x = conv2d(input(residual), {.filters = 4, .kernel = 1});
+  x = add(x, stochastic_depth(conv2d(x, {.filters = 4, .kernel = 1}), 0.5));
+  dense(flatten(x), {.units = 3});
+  check_graph(residual, {.lane = 3, .lanes = 2});
+}
+
+TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the batch") {
+  const auto body = [](Symbol x) { return gaussian_noise(x, 1); };
+  const auto depth = [](Symbol x) { return stochastic_depth(x, 0.5); };
+  const std::vector<double> all = of_ones({2, 3, 3}, {4, 5, 6}, body);
+  CHECK(of_ones({2, 3, 3}, {6, 4}, body) == [&] {
+    std::vector<double> two(all.begin() + 36, all.end());
+    two.insert(two.end(), all.begin(), all.begin() + 18);
+    return two;
+  }());
+  CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 2) != all);
+  CHECK(of_ones({2, 3, 3}, {4, 5, 6}, body, 1, 1) != all);
+  const std::vector<std::uint32_t> ids = counting(64);
+  CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 2));
+  CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 1, 1));
+}
+
+TEST_CASE("gaussian_noise has the deviation asked for, and no mean") {
+  const std::vector<double> y = of_ones({40000}, {3}, [](Symbol x) { return gaussian_noise(x, 0.5); });
+  double sum = 0, square = 0, within = 0;
+  for (const double value : y) {
+    sum += value - 1;
+    square += (value - 1) * (value - 1);
+    within += std::abs(value - 1) < 0.5 ? 1 : 0;
+  }
+  const double n = 40000;
+  CHECK(std::abs(sum / n) < 4 * 0.5 / std::sqrt(n));
+  CHECK(std::sqrt(square / n) == Catch::Approx(0.5).epsilon(0.02));
+  CHECK(within / n == Catch::Approx(0.6827).margin(0.01));  // erf(1 / sqrt 2)
+}
+
+TEST_CASE("stochastic_depth drops whole samples, spatial dropout whole channels, at their rate") {
+  const auto fraction = [](const std::vector<double>& y, std::size_t whole, double rate) {
+    double dropped = 0;
+    for (std::size_t i = 0; i < y.size(); i += whole) {
+      CHECK((y[i] == 0 || std::abs(y[i] - 1 / (1 - rate)) < 1e-6));
+      dropped += y[i] == 0 ? 1 : 0;
+      for (std::size_t k = 1; k < whole; ++k) CHECK(y[i + k] == y[i]);
+    }
+    return dropped * static_cast<double>(whole) / static_cast<double>(y.size());
+  };
+  for (const double rate : {0.1, 0.5}) {
+    const double margin = 4 * std::sqrt(rate * (1 - rate) / 1000);
+    const auto depth = [&](Symbol x) { return stochastic_depth(x, rate); };
+    CHECK(fraction(of_ones({2, 1, 2}, counting(1000), depth), 4, rate) == Catch::Approx(rate).margin(margin));
+    const auto spatial = [&](Symbol x) { return dropout(x, {.rate = rate, .spatial = true}); };
+    CHECK(fraction(of_ones({50, 1, 2}, counting(20), spatial), 2, rate) ==
+          Catch::Approx(rate).margin(margin));
+  }
+}
+
+TEST_CASE("noise refuses what does not fit") {
+  const auto make = [](const Settings& settings) { return error_of([&] { make_layer(settings); }); };
+  CHECK(make({{"layer", "gaussian_noise"}}) == "layer \"gaussian_noise\": \"stddev\" is missing");
+  CHECK(make({{"layer", "gaussian_noise"}, {"stddev", -1}}) ==
+        "layer \"gaussian_noise\": \"stddev\" must be at least 0, but is -1");
+  CHECK(make({{"layer", "stochastic_depth"}, {"rate", 1}}) ==
+        "layer \"stochastic_depth\": \"rate\" must be in [0, 1), but is 1");
+  CHECK(error_of([] {
+          build_graph({4}, {{{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}}});
+        }) ==
+        "dropout_1 (dropout): with spatial = true needs (N, C, H, W) or (N, L, F), but its input is (N, 4)");
+}

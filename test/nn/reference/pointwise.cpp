@@ -1,0 +1,125 @@
+#include "reference/pointwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "convoke/core/random.hpp"
+
+namespace reference {
+namespace {
+
+/// y[i] = f(x[i], i)
+template <class F>
+Values each(const Call& call, const F& f) {
+  Values y = call.x();
+  for (std::int64_t i = 0; i < y.size(); ++i) y[i] = f(y[i], i);
+  return y;
+}
+
+std::size_t channel_of(const Values& x, std::int64_t i) {
+  return static_cast<std::size_t>(x.shape.rank() == 2 ? i % x.shape[1] : i / x.pixels() % x.channels());
+}
+
+double clamp6(double x) { return std::min(std::max(x, 0.0), 6.0); }
+
+convoke::PhiloxCounter words_of(const Call& call, std::uint32_t first, std::int64_t sample) {
+  return convoke::philox4x32({first, static_cast<std::uint32_t>(call.node.index),
+                              call.key.samples[static_cast<std::size_t>(sample)], 0},
+                             convoke::philox_key(call.key.seed, convoke::Purpose::kDropout, call.key.epoch));
+}
+
+}  // namespace
+
+Values elu(const Call& call) {
+  const double alpha = call.number("alpha");
+  return each(call, [&](double x, std::int64_t) { return x > 0 ? x : alpha * std::expm1(x); });
+}
+
+Values gelu(const Call& call) {
+  const bool approximate = *call.settings.find("approximate") == convoke::Value(true);
+  return each(call, [&](double x, std::int64_t) {
+    if (!approximate) return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  });
+}
+
+Values hard_sigmoid(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return clamp6(x + 3) / 6; });
+}
+Values hard_swish(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return x * clamp6(x + 3) / 6; });
+}
+
+Values leaky_relu(const Call& call) {
+  const double slope = call.number("negative_slope");
+  return each(call, [&](double x, std::int64_t) { return x > 0 ? x : slope * x; });
+}
+
+Values prelu(const Call& call) {
+  const std::vector<double>& alpha = call.parameter("alpha");
+  return each(call, [&](double x, std::int64_t i) { return x > 0 ? x : alpha[channel_of(call.x(), i)] * x; });
+}
+
+Values relu6(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return clamp6(x); });
+}
+
+Values selu(const Call& call) {
+  constexpr double kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
+  return each(call, [](double x, std::int64_t) { return kScale * (x > 0 ? x : kAlpha * std::expm1(x)); });
+}
+
+Values silu(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return x / (1 + std::exp(-x)); });
+}
+Values softplus(const Call& call) {
+  return each(call, [](double x, std::int64_t) { return std::log(1 + std::exp(x)); });
+}
+
+Values rescale(const Call& call) {
+  const double scale = call.number("scale"), offset = call.number("offset");
+  return each(call, [&](double x, std::int64_t) { return scale * x + offset; });
+}
+
+Values standardize(const Call& call) {
+  convoke::SettingsReader read(call.settings, "reference");
+  const auto mean = read.get("mean", std::vector<double>{}), variance = read.get("variance", mean);
+  return each(call, [&](double x, std::int64_t i) {
+    const std::size_t c = mean.size() == 1 ? 0 : channel_of(call.x(), i);
+    return (x - mean[c]) / std::sqrt(variance[c]);
+  });
+}
+
+// Element e = place * C + channel takes number e % 4 of counter e / 4, by Box and Muller. A flattened image
+// counts as that image.
+Values gaussian_noise(const Call& call) {
+  if (!call.training) return call.x();
+  const Node* source = &call.graph.node(call.node.inputs[0]);
+  if (source->layer != nullptr && source->layer->type() == "flatten")
+    source = &call.graph.node(source->inputs[0]);
+  const Shape& shape = source->shape;
+  const bool sequence = shape.rank() == 2;
+  const double stddev = call.number("stddev");
+  const std::int64_t count = shape.elements(), places = sequence ? 1 : count / shape[0];
+  return each(call, [&](double x, std::int64_t i) {
+    const std::int64_t within = i % count;
+    const std::int64_t e = sequence ? within : within % places * shape[0] + within / places;
+    const convoke::PhiloxCounter words = words_of(call, static_cast<std::uint32_t>(e / 4), i / count);
+    const std::size_t pair = e % 4 < 2 ? 0 : 2;
+    const double radius = std::sqrt(-2 * std::log((words[pair] + 1.0) / 4294967296.0));
+    const double angle = 2 * std::numbers::pi * words[pair + 1] / 4294967296.0;
+    return x + stddev * radius * (e % 2 == 0 ? std::cos(angle) : std::sin(angle));
+  });
+}
+
+Values stochastic_depth(const Call& call) {
+  if (!call.training) return call.x();
+  const double rate = call.number("rate");
+  return each(call, [&](double x, std::int64_t i) {
+    const bool keep = words_of(call, 0, i / call.node.shape.elements())[0] >= rate * 4294967296.0;
+    return keep ? x / (1 - rate) : 0;
+  });
+}
+
+}  // namespace reference

@@ -1,0 +1,22 @@
+#pragma once
+#include "reference/layer.hpp"
+
+namespace reference {
+
+// Element by element.
+Values elu(const Call& call);
+Values gelu(const Call& call);
+Values hard_sigmoid(const Call& call);
+Values hard_swish(const Call& call);
+Values leaky_relu(const Call& call);
+Values prelu(const Call& call);
+Values relu6(const Call& call);
+Values selu(const Call& call);
+Values silu(const Call& call);
+Values softplus(const Call& call);
+Values rescale(const Call& call);
+Values standardize(const Call& call);
+Values gaussian_noise(const Call& call);
+Values stochastic_depth(const Call& call);
+
+}  // namespace reference
