@@ -187,7 +187,7 @@ class LaneEngine::Impl {
   }
 
   bool exact() const { return options_.reduction == Reduction::kExact; }
-  std::size_t exchange_size() const { return layout_->size() + kTallySize; }
+  std::size_t exchange_size() const { return layout_->gradient_size() + kTallySize; }
 
   void compute(int i) {
     // Worker 0 also moves the exchange along, if there is one.
@@ -223,9 +223,9 @@ class LaneEngine::Impl {
 
   StepResult tally(std::size_t samples) {
     LaneWorker& first = *workers_.front();
-    std::span<float> tail = first.floats().subspan(layout_->size());
+    std::span<float> tail = first.floats().subspan(layout_->gradient_size());
     if (exact()) {
-      const std::span<const std::int64_t> fixed = first.fixed().subspan(layout_->size());
+      const std::span<const std::int64_t> fixed = first.fixed().subspan(layout_->gradient_size());
       fixed_point_to_float(fixed, tail);
       if (fixed[kBad] != 0) tail[kLoss] = std::numeric_limits<float>::quiet_NaN();
     }
@@ -235,7 +235,7 @@ class LaneEngine::Impl {
 
   void update(int i) {
     LaneWorker& first = *workers_.front();
-    const Range range = slice_of(layout_->size(), i, team_.size());
+    const Range range = slice_of(layout_->gradient_size(), i, team_.size());
     if (exact()) {
       fixed_point_to_float(first.fixed().subspan(range.begin, range.end - range.begin),
                            first.floats().subspan(range.begin, range.end - range.begin));
@@ -261,7 +261,7 @@ class LaneEngine::Impl {
   void update_statistics(Range range) {
     const float* now = workers_.front()->floats().data();
     for (const nn::ParameterSlot& slot : layout_->slots()) {
-      if (slot.spec.trainable) continue;
+      if (!slot.spec.statistic()) continue;
       const auto momentum = static_cast<float>(slot.spec.momentum);
       const std::size_t begin = std::max(range.begin, slot.offset);
       const std::size_t end = std::min(range.end, slot.offset + slot.size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -34,7 +35,9 @@ std::vector<Settings> everything() {
           {{"layer", "flatten"}, {"inputs", list({"gate"})}},
           {{"layer", "dense"}, {"units", 8}, {"bias", false}},
           {{"layer", "add"}, {"inputs", list({"mean", "dense_1"})}},
-          {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}}};
+          {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}},
+          // Structure, on images and sequences.
+          {{"layer", "identity"}, {"name", "rows"}}};
 }
 
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
@@ -74,7 +77,8 @@ TEST_CASE("a graph from settings: names, wiring, activations as nodes of their o
         "dense_1:dense flatten_1\n"
         "add_2:add mean dense_1\n"
         "dense_2:dense add_2\n"
-        "softmax_1:softmax dense_2\n");
+        "softmax_1:softmax dense_2\n"
+        "rows:identity softmax_1\n");
   CHECK(graph.node(1).shape == Shape{8, 6, 6});
   CHECK(graph.node(1).parameters.size() == 1);
   CHECK(graph.node(3).shape == Shape{8, 6, 6});
@@ -124,9 +128,7 @@ TEST_CASE("an activation \"linear\" is none") {
 
 TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
-        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: add, average_pool, "
-        "batch_norm, "
-        "conv2d, dense, dropout, flatten, global_average_pool, max_pool, relu, sigmoid, softmax, tanh");
+        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " + join(layer_names()));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"unit", 2}}}).starts_with("recipe.toml:7: layer \"dense\": "));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"biass", true}}})
             .starts_with("recipe.toml:7: layer \"dense\": unknown key \"biass\" (did you mean \"bias\"?)"));
@@ -158,7 +160,8 @@ TEST_CASE("mistakes in wiring and shapes name the place too") {
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"imput"})}}}) ==
         "recipe.toml:7: no node is called \"imput\" (did you mean \"input\"?) | nodes so far: input");
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"input", "input"})}}}) ==
-        "recipe.toml:7: a relu layer has one input | ");
+        "recipe.toml:7: relu_1 (relu): has one input, but 2 are given: (N, 4), (N, 4) | "
+        "join them before it, by a concat or add layer");
   CHECK(refusal({4}, {{{"layer", "add"}}}) ==
         "recipe.toml:7: add_1 (add): needs two or more inputs | "
         "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");

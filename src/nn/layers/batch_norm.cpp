@@ -76,7 +76,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(fusion.output, y);
   const std::size_t output = fusion.output;
 
-  if (!plan.training()) {
+  if (!plan.training() || !plan.trains(node)) {
     const Ref mean = plan.parameter(node, "running_mean").ref;
     const Ref variance = plan.parameter(node, "running_variance").ref;
     with_stored_type(x.desc, [&](auto zero) {
@@ -88,6 +88,29 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                                  frame.at(variance), epsilon, frame.at<T>(y));
           },
           {x.ref, y.ref}, y);
+    });
+    if (!plan.training()) return;
+    // Frozen: dx = gamma / sqrt(running_variance + eps) * dy, which is the same with mean and beta 0.
+    plan.on_backward([=, &plan, &node] {
+      if (!plan.needs_gradient(from)) return;
+      Tensor dy = plan.gradient_like_value(output, node);
+      if (!dy) return;
+      if (shape.relu) dy = relu_gradient(plan, node, y, dy);
+      const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+      const std::vector<float> zeros(static_cast<std::size_t>(shape.in.padded_channels()));
+      BatchNormShape linear = shape;
+      linear.relu = false;
+      with_stored_type(dy.desc, [&](auto zero) {
+        using T = decltype(zero);
+        plan.add_kernel(
+            node, "backward data",
+            [=](const Frame& frame) {
+              batch_norm_inference(linear, frame.at<T>(dy), frame.at(gamma), zeros.data(), zeros.data(),
+                                   frame.at(variance), epsilon, frame.at<T>(dx));
+            },
+            {dy.ref, dx.ref}, dx);
+      });
+      plan.add_gradient(from, dx, node);
     });
     return;
   }

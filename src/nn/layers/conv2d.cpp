@@ -183,39 +183,37 @@ void Conv2d::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(output, y);
   if (!plan.training()) return;
 
-  const Desc hint_weight = type == kFloat ? weight.desc : forward.weights_desc();
+  // Shared weights are laid down as another use prefers.
+  const bool as_laid_down = type == kFloat && !plan.graph().shares(node);
+  const Desc hint_weight = as_laid_down ? weight.desc : forward.weights_desc();
   plan.on_backward([=, this, &plan, &node] {
     Tensor dy = plan.gradient_like_value(output, node);
     if (!dy) return;
     if (relu) dy = relu_gradient(plan, node, y, dy);
 
     // d loss / d weight, d bias.
-    const auto weights = [&] {
-      try {
-        return weights_for(hint_weight, weight.desc);
-      } catch (const dnnl::error&) {
-        return weights_for(hint_weight, any_weight_gradient);
+    if (plan.trains(node)) {
+      const auto weights = [&] {
+        try {
+          return weights_for(hint_weight, weight.desc);
+        } catch (const dnnl::error&) {
+          return weights_for(hint_weight, any_weight_gradient);
+        }
+      }();
+      const Tensor diff_weight = plan.gradient_of(node, "weight");
+      const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
+      const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
+      std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, source_tensor}, {DNNL_ARG_DIFF_DST, dy}};
+      std::vector<std::size_t> completes;
+      if (o.bias) {
+        arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
+        completes.push_back(plan.slot(node, "bias"));
       }
-    }();
-    const Tensor diff_weight = plan.gradient_of(node, "weight");
-    const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
-    const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
-    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, source_tensor}, {DNNL_ARG_DIFF_DST, dy}};
-    std::vector<std::size_t> completes;
-    if (o.bias) {
-      arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
-      completes.push_back(plan.slot(node, "bias"));
-    }
-    if (direct_write) completes.push_back(plan.slot(node, "weight"));
-    arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
-    plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
-                       std::move(arguments), weights.scratchpad_desc(), geometry.flops, completes);
-    if (!direct_write) {
-      const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc,
-                                             attributes());
-      plan.add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
-                         {{DNNL_ARG_FROM, written}, {DNNL_ARG_TO, diff_weight}}, pd.scratchpad_desc(), 0,
-                         {plan.slot(node, "weight")});
+      if (direct_write) completes.push_back(plan.slot(node, "weight"));
+      arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
+      plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+                         std::move(arguments), weights.scratchpad_desc(), geometry.flops, completes);
+      if (!direct_write) plan.write_gradient(node, "weight", written);
     }
 
     // d loss / d x.

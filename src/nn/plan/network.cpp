@@ -55,7 +55,7 @@ class Network::Plan {
       run(builder_.backward[i]);
       ready(complete_[i]);
     }
-    ready(layout_->size());
+    ready(layout_->gradient_size());
   }
 
   bool finite(const Tensor& tensor) const {
@@ -137,13 +137,13 @@ class Network::Plan {
     if (!options_.training) return;
     const std::span<const ParameterSlot> slots = layout_->slots();
     std::vector<bool> done(slots.size(), false);
-    std::size_t next = 0;
+    std::size_t next = 0;  // the frozen ones stand at the end and are never completed
     for (const Step& step : builder_.backward) {
       for (const std::size_t slot : step.completes) done[slot] = true;
       while (next < slots.size() && done[next]) ++next;
       complete_.push_back(next == 0 ? 0 : slots[next - 1].offset + slots[next - 1].size);
     }
-    assert(next == slots.size());
+    assert(next == slots.size() || slots[next].spec.frozen);
   }
 
   std::byte* scratch_ = nullptr;
