@@ -8,10 +8,15 @@
 #include "convoke/core/table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/channel_shuffle.hpp"
+#include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
 
@@ -35,8 +40,11 @@ LayerPtr activation(SettingsReader&) {
 
 constexpr std::array kLayers{
     Entry{"add", plain<Add>},
+    Entry{"average", plain<Average>},
     Entry{"average_pool", AveragePool::make},
     Entry{"batch_norm", BatchNorm::make},
+    Entry{"channel_shuffle", ChannelShuffle::make},
+    Entry{"concat", Concat::make},
     Entry{"conv2d", Conv2d::make},
     Entry{"dense", Dense::make},
     Entry{"dropout", Dropout::make},
@@ -44,9 +52,15 @@ constexpr std::array kLayers{
     Entry{"global_average_pool", plain<GlobalAveragePool>},
     Entry{"identity", plain<Identity>},
     Entry{"max_pool", MaxPool::make},
+    Entry{"maximum", plain<Maximum>},
+    Entry{"multiply", plain<Multiply>},
+    Entry{"permute", Permute::make},
     Entry{"relu", activation<Activation::Function::kRelu>},
+    Entry{"reshape", Reshape::make},
     Entry{"sigmoid", activation<Activation::Function::kSigmoid>},
+    Entry{"slice", Slice::make},
     Entry{"softmax", plain<Softmax>},
+    Entry{"subtract", plain<Subtract>},
     Entry{"tanh", activation<Activation::Function::kTanh>},
 };
 

@@ -37,7 +37,16 @@ std::vector<Settings> everything() {
           {{"layer", "add"}, {"inputs", list({"mean", "dense_1"})}},
           {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}},
           // Structure, on images and sequences.
-          {{"layer", "identity"}, {"name", "rows"}}};
+          {{"layer", "channel_shuffle"}, {"groups", 4}, {"inputs", list({"entry"})}, {"name", "mixed"}},
+          {{"layer", "slice"}, {"axis", "height"}, {"begin", 1}, {"size", 2}},
+          {{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"slice_1", "mixed"})}},
+          {{"layer", "permute"}, {"dims", list({2, 3, 1})}},
+          {{"layer", "reshape"}, {"shape", list({-1, 8})}},
+          {{"layer", "identity"}, {"name", "rows"}},
+          {{"layer", "subtract"}, {"inputs", list({"rows", "reshape_1"})}},
+          {{"layer", "average"}, {"inputs", list({"subtract_1", "rows"})}},
+          {{"layer", "maximum"}, {"inputs", list({"average_1", "rows"})}},
+          {{"layer", "multiply"}, {"inputs", list({"maximum_1", "rows"})}}};
 }
 
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
@@ -78,7 +87,16 @@ TEST_CASE("a graph from settings: names, wiring, activations as nodes of their o
         "add_2:add mean dense_1\n"
         "dense_2:dense add_2\n"
         "softmax_1:softmax dense_2\n"
-        "rows:identity softmax_1\n");
+        "mixed:channel_shuffle entry\n"
+        "slice_1:slice mixed\n"
+        "concat_1:concat slice_1 mixed\n"
+        "permute_1:permute concat_1\n"
+        "reshape_1:reshape permute_1\n"
+        "rows:identity reshape_1\n"
+        "subtract_1:subtract rows reshape_1\n"
+        "average_1:average subtract_1 rows\n"
+        "maximum_1:maximum average_1 rows\n"
+        "multiply_1:multiply maximum_1 rows\n");
   CHECK(graph.node(1).shape == Shape{8, 6, 6});
   CHECK(graph.node(1).parameters.size() == 1);
   CHECK(graph.node(3).shape == Shape{8, 6, 6});

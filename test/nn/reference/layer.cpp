@@ -4,12 +4,19 @@
 #include <array>
 
 #include "convoke/core/settings.hpp"
+#include "reference/structure.hpp"
 
 namespace reference {
 namespace {
 
 /// One line per layer; the functions stand in files by kind beside this one.
-constexpr std::array<LayerEntry, 0> kLayers{};
+constexpr std::array kLayers{
+    LayerEntry{"average", average}, LayerEntry{"channel_shuffle", channel_shuffle},
+    LayerEntry{"concat", concat},   LayerEntry{"identity", identity},
+    LayerEntry{"maximum", maximum}, LayerEntry{"multiply", multiply},
+    LayerEntry{"permute", permute}, LayerEntry{"reshape", identity},  // row-major order stays
+    LayerEntry{"slice", slice},     LayerEntry{"subtract", subtract},
+};
 
 }  // namespace
 
