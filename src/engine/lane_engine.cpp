@@ -94,11 +94,11 @@ class LaneEngine::Impl {
                                        LaneWorker::Options{exact, plan_options(options_), kPlanBytes});
     });
     LaneWorker& first = *workers_.front();
-    update_ =
-        std::make_unique<Update>(*layout_, options.update, optimizer, parameters_.span(),
-                                 Update::Sums{first.floats().first(layout_->size()),
-                                              exact ? first.fixed().first(layout_->size()) : first.fixed()},
-                                 team_);
+    update_ = std::make_unique<Update>(
+        *layout_, options.update, optimizer, parameters_.span(),
+        Update::Sums{first.floats().first(layout_->gradient_size()),
+                     exact ? first.fixed().first(layout_->gradient_size()) : first.fixed()},
+        team_);
     strategy_ =
         sync::make_strategy(options.strategy, group_,
                             exact ? sync::Exchange{{}, first.fixed()} : sync::Exchange{first.floats(), {}},
@@ -189,7 +189,7 @@ class LaneEngine::Impl {
   }
 
   bool exact() const { return options_.reduction == Reduction::kExact; }
-  std::size_t exchange_size() const { return layout_->size() + kTallySize; }
+  std::size_t exchange_size() const { return layout_->gradient_size() + kTallySize; }
 
   void compute(int i) {
     // Worker 0 also moves the exchange along, if there is one.
@@ -225,9 +225,9 @@ class LaneEngine::Impl {
 
   StepResult tally(std::size_t samples) {
     LaneWorker& first = *workers_.front();
-    std::span<float> tail = first.floats().subspan(layout_->size());
+    std::span<float> tail = first.floats().subspan(layout_->gradient_size());
     if (exact()) {
-      const std::span<const std::int64_t> fixed = first.fixed().subspan(layout_->size());
+      const std::span<const std::int64_t> fixed = first.fixed().subspan(layout_->gradient_size());
       fixed_point_to_float(fixed, tail);
       if (fixed[kBad] != 0) tail[kLoss] = std::numeric_limits<float>::quiet_NaN();
     }

@@ -45,7 +45,7 @@ LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::Paramet
       loader_(loader),
       options_(std::move(options)),
       lane_bytes_per_sample_(bytes_per_sample(graph, options_.plan.precision)),
-      floats_(layout_->size() + kTallySize),
+      floats_(layout_->gradient_size() + kTallySize),
       ready_([this](std::size_t end) { ready(end); }) {
   if (options_.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
 }
@@ -136,7 +136,7 @@ void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool
       {step.seed, step.epoch, step.samples.subspan(static_cast<std::size_t>(stretch.first), count)});
   const nn::LossTally tally = network.loss(std::span(labels_).first(count), batch,
                                            std::span(weights_).first(weights_.empty() ? 0 : count));
-  float* tail = gradients.data() + layout_->size();
+  float* tail = gradients.data() + layout_->gradient_size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);
   tail[kBad] = 0;
@@ -145,7 +145,7 @@ void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool
   stretch_first_ = first;
   progress_ = last ? &progress : nullptr;
   network.backward(ready_);
-  take(layout_->size(), floats_.size(), first);
+  take(layout_->gradient_size(), floats_.size(), first);
 }
 
 void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
@@ -162,7 +162,7 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
   }
   for (std::size_t i = 0; i < list.size(); ++i)
     run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
-  if (bad_) fixed_[layout_->size() + kBad] += 1;
+  if (bad_) fixed_[layout_->gradient_size() + kBad] += 1;
   publish(floats_.size());
 }
 

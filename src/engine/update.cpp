@@ -150,11 +150,12 @@ void Update::apply(int thread) {
     update_average(part.range);
   }
   const std::size_t trainable = layout_.trainable_size();
-  const Range share = slice_of(layout_.size() - trainable, thread, team_.size());
+  const Range share = slice_of(layout_.gradient_size() - trainable, thread, team_.size());
   const Range statistics{trainable + share.begin, trainable + share.end};
   to_floats(statistics);
   update_statistics(statistics);
   update_average(statistics);
+  if (thread == 0) update_average({layout_.gradient_size(), layout_.size()});  // the frozen ones: as they are
 }
 
 void Update::to_floats(Range range) {
@@ -183,7 +184,7 @@ void Update::optimize(const Part& part) {
 void Update::update_statistics(Range range) {
   const float* now = sums_.floats.data();
   for (const nn::ParameterSlot& slot : layout_.slots()) {
-    if (slot.spec.trainable || slot.spec.momentum == 1) continue;  // 1: frozen, to the bit
+    if (!slot.spec.statistic() || slot.spec.momentum == 1) continue;  // 1: unchanged to the bit
     const auto momentum = static_cast<float>(slot.spec.momentum);
     const std::size_t begin = std::max(range.begin, slot.offset);
     const std::size_t end = std::min(range.end, slot.offset + slot.size);

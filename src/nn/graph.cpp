@@ -19,6 +19,32 @@ std::int64_t count(const Node& node, bool trainable_only) {
   return total;
 }
 
+void check_inputs(const Layer& layer, std::span<const ValueSpec> shapes) {
+  for (const ValueSpec& shape : shapes) {
+    if (shape.type != ValueType::kToken || layer.takes_tokens()) continue;
+    throw Error(fmt::format("needs numbers, but its input is {}", shape.describe()),
+                "put an embedding layer before it");
+  }
+  if (layer.joins() && shapes.size() < 2) {
+    throw Error("needs two or more inputs",
+                fmt::format("name them: {{ layer = \"{}\", inputs = [\"a\", \"b\"] }}", layer.type()));
+  }
+  if (layer.joins() || shapes.size() == 1) return;
+  std::vector<std::string> given;
+  for (const ValueSpec& shape : shapes) given.push_back(shape.describe());
+  throw Error(fmt::format("has one input, but {} are given: {}", shapes.size(), join(given)),
+              "join them before it, by a concat or add layer");
+}
+
+/// The names of the nodes, of many the last.
+std::string last_names(const std::vector<std::string>& names) {
+  constexpr std::ptrdiff_t kShown = 12;
+  const auto count = static_cast<std::ptrdiff_t>(names.size());
+  if (count <= kShown) return "nodes so far: " + join(names);
+  return fmt::format("the last of {} nodes so far: {}", count,
+                     join(std::vector<std::string>(names.end() - kShown, names.end())));
+}
+
 }  // namespace
 
 std::vector<ParameterSpec> Layer::parameters(std::span<const ValueSpec>) const { return {}; }
@@ -40,7 +66,16 @@ Graph::Graph(ValueSpec input) {
   nodes_.push_back(std::move(node));
 }
 
-std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name) {
+std::vector<ValueSpec> Graph::shapes_of(const std::vector<std::size_t>& inputs) const {
+  std::vector<ValueSpec> shapes;
+  for (const std::size_t input : inputs) {
+    assert(input < nodes_.size());
+    shapes.push_back(nodes_[input].shape);
+  }
+  return shapes;
+}
+
+Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const {
   assert(!inputs.empty());
   if (name.empty()) {
     const auto same = std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
@@ -55,29 +90,78 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
   if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; })) {
     throw Error(fmt::format("two nodes are called \"{}\"", name), "give one of them another name");
   }
-  std::vector<ValueSpec> shapes;
-  for (const std::size_t input : inputs) {
-    assert(input < nodes_.size());
-    shapes.push_back(nodes_[input].shape);
-  }
+  const std::vector<ValueSpec> shapes = shapes_of(inputs);
   Node node;
   try {
-    for (const ValueSpec& shape : shapes) {
-      if (shape.type != ValueType::kToken || layer->takes_tokens()) continue;
-      throw Error(fmt::format("needs numbers, but its input is {}", shape.describe()),
-                  "put an embedding layer before it");
-    }
+    check_inputs(*layer, shapes);
     node.shape = layer->output_shape(shapes);
-    node.parameters = layer->parameters(shapes);
   } catch (const Error& error) {
     throw Error(fmt::format("{} ({}): {}", name, layer->type(), error.what()), error.hint());
   }
   node.name = std::move(name);
-  node.layer = std::move(layer);
+  node.layer = layer;
   node.inputs = std::move(inputs);
-  node.index = nodes_.size();
+  node.index = node.parameters_of = nodes_.size();
+  return node;
+}
+
+std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name) {
+  Node node = make_node(layer, std::move(inputs), std::move(name));
+  node.parameters = layer->parameters(shapes_of(node.inputs));
   nodes_.push_back(std::move(node));
   return nodes_.size() - 1;
+}
+
+std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
+  assert(of < nodes_.size());
+  if (nodes_[of].layer == nullptr) {
+    throw Error(fmt::format("\"{}\" is no layer that could be shared", nodes_[of].name));
+  }
+  const Node& owner = this->owner(nodes_[of]);
+  Node node = make_node(owner.layer, std::move(inputs), std::move(name));
+  const auto refuse = [&](const std::string& message, const std::string& hint) {
+    throw Error(fmt::format("{} ({}): {}", node.name, node.layer->type(), message), hint);
+  };
+  const std::vector<ParameterSpec> needed = node.layer->parameters(shapes_of(node.inputs));
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const ParameterSpec& there = owner.parameters[i];
+    if (there.statistic()) {
+      refuse(fmt::format("the {} of {} is a running statistic, which two uses cannot share", there.name,
+                         owner.name),
+             "give each use a layer of its own");
+    }
+    if (there.shape == needed[i].shape) continue;
+    refuse(fmt::format("on its input {} it needs a {} of {}, but that of {} is {}",
+                       nodes_[node.inputs[0]].shape.describe(), needed[i].name, needed[i].shape.to_string(),
+                       owner.name, there.shape.to_string()),
+           "a layer is shared between inputs of the same number of channels or features");
+  }
+  node.parameters_of = owner.index;
+  nodes_.push_back(std::move(node));
+  return nodes_.size() - 1;
+}
+
+void Graph::set_options(std::size_t index, const ParameterOptions& options) {
+  Node& node = nodes_.at(index);
+  if (node.parameters_of != index) {
+    throw Error(fmt::format("{} has no parameters of its own", node.name),
+                fmt::format("set this for {}, whose parameters it shares", owner(node).name));
+  }
+  node.options = options;
+  node.parameters = node.layer->parameters(shapes_of(node.inputs));
+  for (ParameterSpec& spec : node.parameters) {
+    spec.frozen = !options.trainable;
+    spec.trainable = spec.trainable && options.trainable;
+    if (!spec.name.ends_with("weight")) continue;
+    spec.l1 = options.l1;
+    spec.l2 = options.l2;
+  }
+}
+
+bool Graph::shares(const Node& node) const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& other) {
+    return other.index != node.index && other.parameters_of == node.parameters_of;
+  });
 }
 
 std::size_t Graph::find(const std::string& name) const {
@@ -86,8 +170,7 @@ std::size_t Graph::find(const std::string& name) const {
   if (it != nodes_.end()) return it->index;
   std::vector<std::string> names;
   for (const Node& node : nodes_) names.push_back(node.name);
-  throw Error(fmt::format("no node is called \"{}\"{}", name, did_you_mean(name, names)),
-              "nodes so far: " + join(names));
+  throw Error(fmt::format("no node is called \"{}\"{}", name, did_you_mean(name, names)), last_names(names));
 }
 
 std::int64_t Graph::parameter_count() const {
@@ -108,9 +191,11 @@ std::string Graph::summary() const {
   for (const Node& node : nodes_) {
     std::vector<std::string> from;
     for (const std::size_t input : node.inputs) from.push_back(nodes_[input].name);
-    text += fmt::format("{:<24} {:<20} {:<22} {:>12}  {}\n", node.name,
+    const bool shared = node.parameters_of != node.index;
+    text += fmt::format("{:<24} {:<20} {:<22} {:>12}  {}{}\n", node.name,
                         node.layer == nullptr ? "" : node.layer->type(), node.shape.describe(),
-                        format_count(count(node, false)), join(from));
+                        format_count(count(node, false)), join(from),
+                        shared ? " (parameters of " + owner(node).name + ")" : "");
   }
   return text + fmt::format("parameters: {}, trainable: {}\n", format_count(parameter_count()),
                             format_count(trainable_count()));

@@ -10,6 +10,8 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/channel_shuffle.hpp"
+#include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/conv2d_transpose.hpp"
@@ -19,12 +21,15 @@
 #include "convoke/nn/layers/group_norm.hpp"
 #include "convoke/nn/layers/layer_norm.hpp"
 #include "convoke/nn/layers/local_response_norm.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/pool1d.hpp"
 #include "convoke/nn/layers/prelu.hpp"
 #include "convoke/nn/layers/rescale.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/resize.hpp"
 #include "convoke/nn/layers/separable_conv2d.hpp"
+#include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/stochastic_depth.hpp"
 #include "convoke/nn/layers/structure.hpp"
@@ -57,9 +62,12 @@ constexpr std::array kLayers{
     Entry{"adaptive_average_pool", AdaptivePool::make<kAverage>},
     Entry{"adaptive_max_pool", AdaptivePool::make<kMax>},
     Entry{"add", plain<Add>},
+    Entry{"average", plain<Average>},
     Entry{"average_pool", AveragePool::make},
     Entry{"average_pool1d", Pool1d::make<kAverage>},
     Entry{"batch_norm", BatchNorm::make},
+    Entry{"channel_shuffle", ChannelShuffle::make},
+    Entry{"concat", Concat::make},
     Entry{"conv1d", Conv1d::make},
     Entry{"conv2d", Conv2d::make},
     Entry{"conv2d_transpose", Conv2dTranspose::make},
@@ -78,24 +86,31 @@ constexpr std::array kLayers{
     Entry{"group_norm", GroupNorm::make},
     Entry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
     Entry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
+    Entry{"identity", plain<Identity>},
     Entry{"layer_norm", LayerNorm::make},
     Entry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
     Entry{"local_response_norm", LocalResponseNorm::make},
     Entry{"max_pool", MaxPool::make},
     Entry{"max_pool1d", Pool1d::make<kMax>},
+    Entry{"maximum", plain<Maximum>},
+    Entry{"multiply", plain<Multiply>},
+    Entry{"permute", Permute::make},
     Entry{"prelu", PRelu::make},
     Entry{"relu", Activation::make<Activation::Function::kRelu>},
     Entry{"relu6", Activation::make<Activation::Function::kRelu6>},
     Entry{"rescale", Rescale::make},
+    Entry{"reshape", Reshape::make},
     Entry{"resize", Resize::make},
     Entry{"selu", Activation::make<Activation::Function::kSelu>},
     Entry{"separable_conv2d", SeparableConv2d::make},
     Entry{"sigmoid", Activation::make<Activation::Function::kSigmoid>},
     Entry{"silu", Activation::make<Activation::Function::kSilu>},
+    Entry{"slice", Slice::make},
     Entry{"softmax", plain<Softmax>},
     Entry{"softplus", Activation::make<Activation::Function::kSoftplus>},
     Entry{"standardize", Standardize::make},
     Entry{"stochastic_depth", StochasticDepth::make},
+    Entry{"subtract", plain<Subtract>},
     Entry{"tanh", Activation::make<Activation::Function::kTanh>},
     Entry{"zero_pad", ZeroPad::make},
 };
@@ -122,10 +137,11 @@ std::string_view without_alias(std::string_view name) {
   return alias == kAliases.end() ? name : alias->of;
 }
 
-/// Reads what every layer may have beside its own settings.
+/// What every layer may have beside its own settings.
 struct Wiring {
   std::string layer, name, activation;
   std::vector<std::string> inputs;
+  ParameterOptions options;
 };
 
 /// Names are flat, since files store parameters by them and HDF5 takes a slash for a group. Recipes may have
@@ -133,6 +149,14 @@ struct Wiring {
 std::string flat(std::string name) {
   std::replace(name.begin(), name.end(), '/', '.');
   return name;
+}
+
+void read_options(SettingsReader& read, ParameterOptions& options) {
+  options.trainable = read.get("trainable", options.trainable);
+  options.l1 = read.get("l1", options.l1);
+  options.l2 = read.get("l2", options.l2);
+  read.check("l1", options.l1 >= 0, "at least 0");
+  read.check("l2", options.l2 >= 0, "at least 0");
 }
 
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
@@ -148,9 +172,35 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
     wiring.activation = without_alias(read.get("activation", ""));
     find_in(kActivations, wiring.activation, "activation", settings.where());
   }
+  read_options(read, wiring.options);
   LayerPtr layer = entry.make(read);
   read.finish();
   return layer;
+}
+
+/// { layer = "shared", of = "name" }: the layer of another node once more. Returns that node. `of` may name
+/// the result of a layer with an activation; the activation itself is asked for anew.
+std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wiring) {
+  SettingsReader read(settings, "layer \"shared\"");
+  wiring.layer = read.require_string("layer");
+  const std::string name = read.require_string("of");
+  wiring.name = read.get("name", "");
+  wiring.inputs = read.get("inputs", std::vector<std::string>{});
+  const Node* of = &graph.node(graph.find(name));
+  if (of->layer != nullptr && of->inputs.size() == 1 &&
+      graph.node(of->inputs[0]).name.starts_with(of->name + "/")) {
+    of = &graph.node(of->inputs[0]);
+  }
+  if (of->layer != nullptr && takes_activation(std::string(of->layer->type())))
+    wiring.activation = read.get("activation", "");
+  if (!wiring.activation.empty()) find_in(kActivations, wiring.activation, "activation", settings.where());
+  read.finish();
+  return of->index;
+}
+
+bool is_shared(const Settings& settings) {
+  const Value* layer = settings.find("layer");
+  return layer != nullptr && *layer == Value("shared");
 }
 
 }  // namespace
@@ -166,23 +216,25 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
   Graph graph(input);
   for (const Settings& settings : layers) {
     Wiring wiring;
-    const LayerPtr layer = read_layer(settings, wiring);
     try {
+      const bool shared = is_shared(settings);
+      const std::size_t of = shared ? read_shared(settings, graph, wiring) : 0;
+      const LayerPtr layer = shared ? nullptr : read_layer(settings, wiring);
       std::vector<std::size_t> from;
       for (const std::string& name : wiring.inputs) from.push_back(graph.find(name));
       if (from.empty()) from.push_back(graph.nodes().size() - 1);
-      if (from.size() > 1 && layer->type() != "add")
-        throw Error(fmt::format("a {} layer has one input", layer->type()));
       const bool activated = !wiring.activation.empty() && wiring.activation != "linear";
       // With an activation, the name is that of the result, so that `inputs` means what it says.
       const std::string own =
           activated && !wiring.name.empty() ? wiring.name + "." + wiring.layer : wiring.name;
-      const std::size_t node = graph.add(layer, from, own);
-      if (!wiring.activation.empty() && graph.node(node).parameters.empty() && layer->type() != "add") {
+      const std::size_t node = shared ? graph.share(of, from, own) : graph.add(layer, from, own);
+      if (!shared && !wiring.activation.empty() && graph.node(node).parameters.empty() &&
+          layer->type() != "add") {
         throw Error(fmt::format("{} takes no \"activation\": it has no weights", graph.node(node).name),
                     fmt::format("write the activation as a layer of its own: {{ layer = \"{}\" }}",
                                 wiring.activation));
       }
+      if (wiring.options != ParameterOptions{}) graph.set_options(node, wiring.options);
       if (activated) {
         Settings short_form{{"layer", wiring.activation}};
         short_form.set_where(settings.where());
@@ -201,12 +253,21 @@ std::vector<Settings> describe_graph(const Graph& graph) {
   std::vector<Settings> layers;
   for (const Node& node : graph.nodes()) {
     if (node.layer == nullptr) continue;
-    Settings settings{{"layer", std::string(node.layer->type())}, {"name", node.name}};
+    const bool shared = node.parameters_of != node.index;
+    Settings settings{{"layer", shared ? "shared" : std::string(node.layer->type())}, {"name", node.name}};
     Value::Array inputs;
     for (const std::size_t input : node.inputs) inputs.emplace_back(graph.node(input).name);
     settings.set("inputs", std::move(inputs));
+    if (shared) {
+      settings.set("of", graph.owner(node).name);
+      layers.push_back(std::move(settings));
+      continue;
+    }
     const Settings own = node.layer->settings();  // named: its entries must outlive the loop
     for (const auto& [key, value] : own.entries()) settings.set(key, value);
+    if (!node.options.trainable) settings.set("trainable", false);
+    if (node.options.l1 != 0) settings.set("l1", node.options.l1);
+    if (node.options.l2 != 0) settings.set("l2", node.options.l2);
     layers.push_back(std::move(settings));
   }
   return layers;

@@ -9,7 +9,7 @@ namespace convoke::recipe {
 namespace {
 
 // Keys of a layer's table that say where it stands in the graph rather than what it does.
-constexpr std::array<std::string_view, 3> kWiring{"activation", "name", "inputs"};
+constexpr std::array<std::string_view, 6> kWiring{"activation", "name", "inputs", "trainable", "l1", "l2"};
 
 bool is_wiring(std::string_view key) {
   return std::find(kWiring.begin(), kWiring.end(), key) != kWiring.end();
@@ -17,6 +17,7 @@ bool is_wiring(std::string_view key) {
 
 // { layer = "conv2d", filters = 32, kernel = 3, activation = "relu" } with every hyper-parameter of conv2d.
 Settings resolved_layer(const Settings& written) {
+  if (*written.find("layer") == Value("shared")) return written;  // has no hyper-parameters of its own
   Settings own;
   own.set_where(written.where());
   for (const auto& [key, value] : written.entries()) {

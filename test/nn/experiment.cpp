@@ -72,6 +72,9 @@ Outcome Experiment::run(const Batch& batch, std::int64_t whole) {
   outcome.correct = tally.correct;
   network.backward([](std::size_t) {});
   outcome.gradients = by_name(*layout, gradients.span());
+  for (const ParameterSlot& slot : layout->slots()) {
+    if (slot.spec.frozen) outcome.gradients.erase(slot.name);
+  }
   return outcome;
 }
 

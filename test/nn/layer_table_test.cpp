@@ -35,7 +35,18 @@ std::vector<Settings> everything() {
           {{"layer", "flatten"}, {"inputs", list({"gate"})}},
           {{"layer", "dense"}, {"units", 8}, {"bias", false}},
           {{"layer", "add"}, {"inputs", list({"mean", "dense_1"})}},
-          {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}}};
+          {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}},
+          // Structure, on images and sequences.
+          {{"layer", "channel_shuffle"}, {"groups", 4}, {"inputs", list({"entry"})}, {"name", "mixed"}},
+          {{"layer", "slice"}, {"axis", "height"}, {"begin", 1}, {"size", 2}},
+          {{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"slice_1", "mixed"})}},
+          {{"layer", "permute"}, {"dims", list({2, 3, 1})}},
+          {{"layer", "reshape"}, {"shape", list({-1, 8})}},
+          {{"layer", "identity"}, {"name", "rows"}},
+          {{"layer", "subtract"}, {"inputs", list({"rows", "reshape_1"})}},
+          {{"layer", "average"}, {"inputs", list({"subtract_1", "rows"})}},
+          {{"layer", "maximum"}, {"inputs", list({"average_1", "rows"})}},
+          {{"layer", "multiply"}, {"inputs", list({"maximum_1", "rows"})}}};
 }
 
 /// What images and sequences can be done with beside, none at its default; see everything().
@@ -161,7 +172,17 @@ TEST_CASE("a graph from settings: names, wiring, activations as nodes of their o
         "dense_1:dense flatten_1\n"
         "add_2:add mean dense_1\n"
         "dense_2:dense add_2\n"
-        "softmax_1:softmax dense_2\n");
+        "softmax_1:softmax dense_2\n"
+        "mixed:channel_shuffle entry\n"
+        "slice_1:slice mixed\n"
+        "concat_1:concat slice_1 mixed\n"
+        "permute_1:permute concat_1\n"
+        "reshape_1:reshape permute_1\n"
+        "rows:identity reshape_1\n"
+        "subtract_1:subtract rows reshape_1\n"
+        "average_1:average subtract_1 rows\n"
+        "maximum_1:maximum average_1 rows\n"
+        "multiply_1:multiply maximum_1 rows\n");
   CHECK(graph.node(1).shape == Shape{8, 6, 6});
   CHECK(graph.node(1).parameters.size() == 1);
   CHECK(graph.node(3).shape == Shape{8, 6, 6});
@@ -328,7 +349,8 @@ TEST_CASE("mistakes in wiring and shapes name the place too") {
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"imput"})}}}) ==
         "recipe.toml:7: no node is called \"imput\" (did you mean \"input\"?) | nodes so far: input");
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"input", "input"})}}}) ==
-        "recipe.toml:7: a relu layer has one input | ");
+        "recipe.toml:7: relu_1 (relu): has one input, but 2 are given: (N, 4), (N, 4) | "
+        "join them before it, by a concat or add layer");
   CHECK(refusal({4}, {{{"layer", "add"}}}) ==
         "recipe.toml:7: add_1 (add): needs two or more inputs | "
         "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");

@@ -323,3 +323,24 @@ TEST_CASE("an error of --set says so") {
   CHECK(layers.what == "--set model.layers.0.filters=8: layers cannot be changed from the command line");
   CHECK(layers.hint.find("copy the recipe") == 0);
 }
+
+TEST_CASE("penalties, frozen layers and shared layers are read, resolved and read back") {
+  const std::string text = with(R"({ layer = "dense", units = 10, activation = "softmax" })",
+                                R"({ layer = "dense", units = 8, name = "a", l2 = 0.5 },
+  { layer = "tanh", trainable = false },
+  { layer = "shared", of = "b" },
+  { layer = "add", inputs = ["a", "shared"] })");
+  const Message message = message_of(text);
+  CHECK(message.what == "recipe.toml:16: no node is called \"b\"");
+  const std::string good = with(R"({ layer = "dense", units = 10, activation = "softmax" })",
+                                R"({ layer = "dense", units = 8, name = "a", l2 = 0.5 },
+  { layer = "dense", units = 8, name = "b", trainable = false },
+  { layer = "shared", of = "b", name = "c" },
+  { layer = "add", inputs = ["a", "c"] })");
+  const Recipe recipe = Recipe::parse(good, "recipe.toml");
+  const nn::Graph graph = recipe.graph();
+  CHECK(graph.node(graph.find("a")).options == nn::ParameterOptions{.l2 = 0.5});
+  CHECK(graph.node(graph.find("b")).options == nn::ParameterOptions{.trainable = false});
+  CHECK(graph.owner(graph.node(graph.find("c"))).name == "b");
+  CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
+}

@@ -8,6 +8,14 @@
 
 namespace convoke::nn {
 
+/// How training treats the parameters of a node.
+struct ParameterOptions {
+  bool trainable = true;  ///< false: frozen; a batch norm then normalises by its running statistics, as Keras
+  double l1 = 0, l2 = 0;  ///< penalty on its weights (not biases): loss + l1 sum |w| + l2 sum w^2; >= 0
+
+  friend bool operator==(const ParameterOptions&, const ParameterOptions&) = default;
+};
+
 /// One node of a graph: a layer applied to the outputs of earlier nodes.
 struct Node {
   std::string name;                 ///< unique in the graph: "conv2d_1"
@@ -16,6 +24,9 @@ struct Node {
   ValueSpec shape;                  ///< of the output of one sample
   std::vector<ParameterSpec> parameters;
   std::size_t index = 0;  ///< position in the graph
+  std::size_t parameters_of =
+      0;                     ///< the node that owns its parameters: itself, or with share() an earlier one
+  ParameterOptions options;  ///< of the parameters it owns
 };
 
 /// A directed acyclic graph of layers, a value. Node 0 is the input; nodes stand in an order in which they
@@ -29,8 +40,20 @@ class Graph {
   /// and its input shapes if the layer does not fit, or if the name is taken or has a slash.
   std::size_t add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name = {});
 
+  /// Adds a node that applies the layer of node `of` once more, with the same parameters: stored once, their
+  /// gradients summed over all uses. Throws Error if the inputs need parameters of other shapes, or if the
+  /// layer keeps running statistics, which two uses cannot share.
+  std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string name = {});
+
+  /// Says how training treats the parameters of `node`. Throws Error if it shares those of another.
+  void set_options(std::size_t node, const ParameterOptions& options);
+
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(std::size_t index) const { return nodes_[index]; }
+  /// The node whose parameters `node` works with, itself unless they are shared.
+  const Node& owner(const Node& node) const { return nodes_[node.parameters_of]; }
+  /// True if another node works with the same parameters.
+  bool shares(const Node& node) const;
   const ValueSpec& input_shape() const { return nodes_.front().shape; }
   const Shape& output_shape() const { return nodes_.back().shape; }
   /// Index of the node called `name`. Throws Error with the nearest name.
@@ -44,6 +67,10 @@ class Graph {
   std::string summary() const;
 
  private:
+  /// A node with name and shape, not yet in the graph.
+  Node make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const;
+  std::vector<ValueSpec> shapes_of(const std::vector<std::size_t>& inputs) const;
+
   std::vector<Node> nodes_;
 };
 
@@ -52,6 +79,9 @@ struct Symbol {
   Graph* graph;
   std::size_t node;
 };
+
+/// The layer of `of` applied to `x` too, with the same parameters.
+inline Symbol share(Symbol of, Symbol x) { return {x.graph, x.graph->share(of.node, {x.node})}; }
 
 /// The input of `graph` as a symbol.
 inline Symbol input(Graph& graph) { return {&graph, 0}; }

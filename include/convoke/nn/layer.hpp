@@ -23,12 +23,15 @@ struct ParameterSpec {
   Initializer initializer = Initializer::kZeros;
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
-  bool trainable = true;  ///< false: a statistic (running mean, running variance), updated but not optimised
+  bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
   /// Of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
   double momentum = 0;
-  /// Of a trainable one: l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
-  double l1 = 0;
-  double l2 = 0;
+  bool frozen = false;  ///< stays as it is: no gradient, no update; trainable is false then (set by Graph)
+  /// Penalty of weights (not bias): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
+  double l1 = 0, l2 = 0;
+
+  /// Updated with every step, but not by the optimizer.
+  bool statistic() const { return !trainable && !frozen; }
 };
 
 /// What a layer is: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable;
@@ -50,6 +53,17 @@ class Layer {
   virtual Settings settings() const = 0;
   /// Adds this layer's forward steps to a plan, and to its backward what it takes to get gradients.
   virtual void compile(PlanBuilder& plan, const Node& node) const = 0;
+
+  /// True if it joins two or more inputs; the graph refuses more than one for all other layers, and one for
+  /// these.
+  bool joins() const { return joins_; }
+
+ protected:
+  enum class Inputs { kOne, kSeveral };
+  explicit Layer(Inputs inputs = Inputs::kOne) : joins_(inputs == Inputs::kSeveral) {}
+
+ private:
+  bool joins_;
 };
 
 using LayerPtr = std::shared_ptr<const Layer>;

@@ -13,7 +13,9 @@ std::vector<std::string> layer_names();
 
 /// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
 /// (names) wires it otherwise. A layer with weights, or `add`, with `activation = "relu"` is followed by that
-/// layer as a node of its own. Throws Error that names the layer, the shapes and where it was written.
+/// layer as a node of its own. Any layer takes `trainable` (false: its parameters are frozen), `l1` and `l2`
+/// (ParameterOptions). { layer = "shared", of = "name" } applies the layer of that node once more, with the
+/// same parameters (Graph::share). Throws Error that names the layer, the shapes and where it was written.
 Graph build_graph(const Shape& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.

@@ -63,7 +63,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   shape.lane = plan.options().lane;
   shape.relu = fusion.relu;
   if (fusion.relu6) shape.ceiling = 6;
-  shape.frozen = options_.frozen;
+  shape.frozen = options_.frozen || !plan.trains(node);
   Desc dst = x.desc;
   if (fusion.max_pool != nullptr) {
     const Extent size = static_cast<const MaxPool&>(*fusion.max_pool->layer).options().size;
@@ -89,7 +89,8 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(fusion.output, y);
   const std::size_t output = fusion.output;
 
-  if (!plan.training()) {
+  // Frozen as a node: what inference does, and nothing is learned here.
+  if (!plan.training() || (!plan.trains(node) && !fusion.relu6 && !shape.pooled())) {
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);
       plan.add_kernel(
@@ -99,6 +100,29 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                                  frame.at(running_mean), frame.at(running_variance), epsilon, frame.at<T>(y));
           },
           {x.ref, y.ref}, y);
+    });
+    if (!plan.training()) return;
+    // Frozen: dx = gamma / sqrt(running_variance + eps) * dy, which is the same with mean and beta 0.
+    plan.on_backward([=, &plan, &node] {
+      if (!plan.needs_gradient(from)) return;
+      Tensor dy = plan.gradient_like_value(output, node);
+      if (!dy) return;
+      if (shape.relu) dy = relu_gradient(plan, node, y, dy);
+      const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+      const std::vector<float> zeros(static_cast<std::size_t>(shape.in.padded_channels()));
+      BatchNormShape linear = shape;
+      linear.relu = false;
+      with_stored_type(dy.desc, [&](auto zero) {
+        using T = decltype(zero);
+        plan.add_kernel(
+            node, "backward data",
+            [=](const Frame& frame) {
+              batch_norm_inference(linear, frame.at<T>(dy), gamma.at(frame), zeros.data(), zeros.data(),
+                                   frame.at(running_variance), epsilon, frame.at<T>(dx));
+            },
+            {dy.ref, dx.ref}, dx);
+      });
+      plan.add_gradient(from, dx, node);
     });
     return;
   }

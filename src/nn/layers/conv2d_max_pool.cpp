@@ -9,9 +9,10 @@ namespace convoke::nn {
 bool suits_conv2d_max_pool(const Graph& graph, const Node& conv, const Node& pool) {
   const Conv2dOptions& o = static_cast<const Conv2d&>(*conv.layer).options();
   const auto& windows = static_cast<const MaxPool&>(*pool.layer);
-  return conv.inputs[0] == 0 && graph.node(0).shape[0] <= 4 && o.filters % 16 == 0 && o.kernel == Extent(3) &&
-         o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1 && o.padding == Padding::valid() &&
-         windows.tiles() && windows.options().size == Extent(2);
+  // Its weights lie as this kernel reads them, so nobody else may work with them.
+  return conv.inputs[0] == 0 && !graph.shares(conv) && graph.node(0).shape[0] <= 4 && o.filters % 16 == 0 &&
+         o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1 &&
+         o.padding == Padding::valid() && windows.tiles() && windows.options().size == Extent(2);
 }
 
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
@@ -47,7 +48,7 @@ void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOp
         uses, y, flops);
   });
   plan.set_value(output, y);
-  if (!training) return;
+  if (!training || !plan.trains(node)) return;
 
   plan.on_backward([=, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(output, node);

@@ -140,34 +140,44 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
 }
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {
+  if (spec_.relu) dy = relu_gradient(*plan_, *node_, y_, dy);
+  if (plan_->trains(*node_)) backward_weights(dy);
+  return wants_data ? backward_data(dy) : Tensor{};
+}
+
+// Shared weights are laid down as another use prefers.
+Desc Convolution::hint_weight() const {
+  const bool as_laid_down = geometry_.type == kFloat && !plan_->graph().shares(*node_);
+  return as_laid_down ? plan_->parameter(*node_, spec_.weight).desc : forward_weight_;
+}
+
+// Where oneDNN has only its reference loop for blocked layouts (depthwise of 5 x 5 or dilated), a product of
+// matrices over plain ones is hundreds of times faster: so both passes below.
+Desc Convolution::plain(const Tensor& tensor) const {
+  return {dims_of(tensor.desc), geometry_.type, Format::nchw};
+}
+
+// d loss / d weight, d bias.
+void Convolution::backward_weights(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
-  if (spec_.relu) dy = relu_gradient(plan, node, y_, dy);
   const Tensor diff_weight = plan.gradient_of(node, spec_.weight);
-  const Desc hint_weight = geometry_.type == kFloat ? diff_weight.desc : forward_weight_;
-
-  // Where oneDNN has only its reference loop for blocked layouts (depthwise of 5 x 5 or dilated), a product
-  // of matrices over plain ones is hundreds of times faster.
   const Desc any_gradient(weight_dims(), kFloat, Format::any);
-  const Desc any_weight(weight_dims(), geometry_.type, Format::any);
-  const Desc plain_x(dims_of(x_.desc), geometry_.type, Format::nchw);
-  const Desc plain_y(dims_of(y_.desc), geometry_.type, Format::nchw);
-
-  // d loss / d weight, d bias.
   Tensor x = x_, d = dy;
   auto weights = [&] {
     try {
-      return weights_pass(hint_weight, diff_weight.desc, x_.desc, y_.desc);
+      return weights_pass(hint_weight(), diff_weight.desc, x_.desc, y_.desc);
     } catch (const dnnl::error&) {
-      return weights_pass(hint_weight, any_gradient, x_.desc, y_.desc);
+      return weights_pass(hint_weight(), any_gradient, x_.desc, y_.desc);
     }
   }();
   if (is_reference(weights.impl_info_str())) {
-    const auto plain = weights_pass(any_weight, any_gradient, plain_x, plain_y);
-    if (!is_reference(plain.impl_info_str())) {
-      weights = plain;
-      x = plan.reordered(x_, plain_x, node);
-      d = plan.reordered(dy, plain_y, node);
+    const Desc any_weight(weight_dims(), geometry_.type, Format::any);
+    const auto other = weights_pass(any_weight, any_gradient, plain(x_), plain(y_));
+    if (!is_reference(other.impl_info_str())) {
+      weights = other;
+      x = plan.reordered(x_, plain(x_), node);
+      d = plan.reordered(dy, plain(y_), node);
     }
   }
   const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
@@ -182,23 +192,20 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
   plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
                      std::move(arguments), weights.scratchpad_desc(), geometry_.flops, completes);
-  if (!direct_write) {
-    const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc, attributes());
-    plan.add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
-                       {{DNNL_ARG_FROM, written}, {DNNL_ARG_TO, diff_weight}}, pd.scratchpad_desc(), 0,
-                       {plan.slot(node, spec_.weight)});
-  }
+  if (!direct_write) plan.write_gradient(node, spec_.weight, written);
+}
 
-  // d loss / d x. Direct kernels of the data gradient want the transposed blocks; Winograd takes the
-  // laid-down ones.
-  if (!wants_data) return {};
-  auto data = data_pass(hint_weight, x_.desc, y_.desc);
-  d = dy;
+// d loss / d x. Direct kernels want the transposed blocks of the weights; Winograd takes the laid-down ones.
+Tensor Convolution::backward_data(const Tensor& dy) const {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
+  Tensor d = dy;
+  auto data = data_pass(hint_weight(), x_.desc, y_.desc);
   if (is_reference(data.impl_info_str())) {
-    const auto plain = data_pass(any_weight, plain_x, plain_y);
-    if (!is_reference(plain.impl_info_str())) {
-      data = plain;
-      d = plan.reordered(dy, plain_y, node);
+    const auto other = data_pass(Desc(weight_dims(), geometry_.type, Format::any), plain(x_), plain(y_));
+    if (!is_reference(other.impl_info_str())) {
+      data = other;
+      d = plan.reordered(dy, plain(y_), node);
     }
   }
   const Tensor dx = plan.allocate(data.diff_src_desc());

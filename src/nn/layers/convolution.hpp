@@ -38,6 +38,10 @@ class Convolution {
     Type type = kFloat;  ///< of values; gradients of weights are fp32
   };
   Geometry measure() const;
+  void backward_weights(const Tensor& dy) const;
+  Tensor backward_data(const Tensor& dy) const;
+  Desc hint_weight() const;
+  Desc plain(const Tensor& tensor) const;
   Dims weight_dims() const;
   Desc bias_desc() const;
   template <class Make>

@@ -77,8 +77,16 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const auto forward_with = [&](const Desc& weight) {
     return forward_desc<Forward>(attr, kind, x.desc, weight, bias_desc, dst);
   };
+  // Parameters that are shared may be laid down for another use, on an image or a vector: then oneDNN
+  // chooses.
   const bool fits = type == kFloat && laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims;
-  const auto forward = forward_with(fits ? laid_down : any_weight);
+  const auto forward = [&] {
+    try {
+      return forward_with(fits ? laid_down : any_weight);
+    } catch (const dnnl::error&) {
+      return forward_with(any_weight);
+    }
+  }();
   const Desc working_dst(dims_of(dst), type, Format::nc);  // of the gradient that backward reads
   const auto hint_for = [=](const Desc& weight) {
     return forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight, bias_desc,
@@ -115,21 +123,36 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
     if (!dy) return;
     if (relu) dy = relu_gradient(plan, node, y, dy);
     dy = plan.reordered(dy, working_dst, node);
-    const Desc hint_weight = type == kFloat ? weight.desc : forward.weights_desc();
-    const auto weights = weights_for(hint_weight, weight.desc);
-    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
-    std::vector<std::size_t> completes{plan.slot(node, "weight")};
-    if (bias) {
-      arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
-      completes.push_back(plan.slot(node, "bias"));
+    const bool same_dims = dims_of(weight.desc) == dims_of(any_weight);
+    const Desc hint_weight = type == kFloat && same_dims ? weight.desc : forward.weights_desc();
+    if (plan.trains(node)) {
+      const auto weights = [&] {
+        try {
+          return weights_for(hint_weight,
+                             same_dims ? weight.desc : Desc(dims_of(any_weight), kFloat, Format::any));
+        } catch (const dnnl::error&) {
+          return weights_for(forward.weights_desc(), Desc(dims_of(any_weight), kFloat, Format::any));
+        }
+      }();
+      const bool direct_write = weights.diff_weights_desc() == weight.desc;
+      const Tensor written =
+          direct_write ? plan.gradient_of(node, "weight") : plan.allocate(weights.diff_weights_desc());
+      std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
+      std::vector<std::size_t> completes;
+      if (direct_write) completes.push_back(plan.slot(node, "weight"));
+      if (bias) {
+        arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
+        completes.push_back(plan.slot(node, "bias"));
+      }
+      arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
+      plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+                         std::move(arguments), weights.scratchpad_desc(), flops, completes);
+      if (!direct_write) plan.write_gradient(node, "weight", written);
     }
-    arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, plan.gradient_of(node, "weight"));
-    plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
-                       std::move(arguments), weights.scratchpad_desc(), flops, completes);
 
     if (!plan.needs_gradient(from)) return;
-    const auto data =
-        backward_desc<BackwardData>(attributes(), hint_for(hint_weight), x.desc, any_weight, dy.desc);
+    const auto data = backward_desc<BackwardData>(attributes(), hint_for(forward.weights_desc()), x.desc,
+                                                  any_weight, dy.desc);
     const Tensor dx = plan.allocate(data.diff_src_desc());
     plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
                        {{DNNL_ARG_DIFF_DST, dy},

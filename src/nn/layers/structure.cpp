@@ -26,10 +26,11 @@ void Flatten::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
+void Identity::compile(PlanBuilder& plan, const Node& node) const {
+  plan.set_alias(node.index, node.inputs[0]);
+}
+
 Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
-  if (inputs.size() < 2) {
-    throw Error("needs two or more inputs", "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");
-  }
   for (const ValueSpec& shape : inputs) {
     if (shape == inputs[0]) continue;
     throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
@@ -41,12 +42,12 @@ Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
 
 void Add::compile(PlanBuilder& plan, const Node& node) const {
   const bool relu = plan.fusion(node).relu;
-  const Tensor first = plan.value(node.inputs[0]);
-  const Tensor y = plan.allocate(first.desc);
-  const std::size_t count = elements_of(first.desc);
+  const std::vector<Tensor> inputs = plan.values_alike(node);
+  const Tensor y = plan.allocate(inputs[0].desc);
+  const std::size_t count = elements_of(y.desc);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-    const Tensor a = i == 1 ? first : y;
-    const Tensor b = plan.reordered(plan.value(node.inputs[i]), first.desc, node);
+    const Tensor a = i == 1 ? inputs[0] : y;
+    const Tensor b = inputs[i];
     const bool last = i + 1 == node.inputs.size();
     with_stored_type(y.desc, [&](auto zero) {
       using T = decltype(zero);
@@ -73,6 +74,7 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
 }
 
 Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
+Symbol identity(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Identity>(), {x.node})}; }
 Symbol add(Symbol a, Symbol b) { return {a.graph, a.graph->add(std::make_shared<Add>(), {a.node, b.node})}; }
 
 }  // namespace convoke::nn

@@ -48,7 +48,9 @@ class Fuser {
         if (relu == nullptr) continue;
         take_relu(node.index, *relu);
         const Node* pool = sole_reader(relu->index, "max_pool");
-        if (pool != nullptr && static_cast<const MaxPool&>(*pool->layer).tiles())
+        // A frozen one keeps nothing of which pixel won.
+        if (pool != nullptr && graph_.owner(node).options.trainable &&
+            static_cast<const MaxPool&>(*pool->layer).tiles())
           take_max_pool(node.index, *pool);
       } else if (type == "relu") {
         // The value before this ReLU becomes the pooling's input; the pooling applies the ReLU.

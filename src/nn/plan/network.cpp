@@ -54,7 +54,7 @@ class Network::Plan {
       run(builder_.backward[i]);
       ready(complete_[i]);
     }
-    ready(layout_->size());
+    ready(layout_->gradient_size());
   }
 
   bool finite(const Tensor& tensor) const {
@@ -136,13 +136,13 @@ class Network::Plan {
     if (!options_.training) return;
     const std::span<const ParameterSlot> slots = layout_->slots();
     std::vector<bool> done(slots.size(), false);
-    std::size_t next = 0;
+    std::size_t next = 0;  // the frozen ones stand at the end and are never completed
     for (const Step& step : builder_.backward) {
       for (const std::size_t slot : step.completes) done[slot] = true;
       while (next < slots.size() && done[next]) ++next;
       complete_.push_back(next == 0 ? 0 : slots[next - 1].offset + slots[next - 1].size);
     }
-    assert(next == slots.size());
+    assert(next == slots.size() || slots[next].spec.frozen);
   }
 
   std::byte* scratch_ = nullptr;
@@ -179,7 +179,7 @@ LossTally Network::loss(std::span<const std::int32_t> labels, std::int64_t batch
   const Tensor& outputs = plan_->builder_.logits;
   const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
   return plan_->builder_.loss().judge({frame.at(outputs), each, labels, weights, batch},
-                                     frame.at(plan_->builder_.loss_gradient));
+                                      frame.at(plan_->builder_.loss_gradient));
 }
 
 void Network::backward(const Ready& ready) { plan_->backward(ready); }

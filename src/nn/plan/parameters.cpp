@@ -91,14 +91,17 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
     descriptors_->keys.emplace_back(node.index, spec.name);
   };
   // Backward runs from the last node to the first.
-  for (const bool trainable : {true, false}) {
+  const auto lay_down_all = [&](const auto& wanted) {
     for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
       for (const ParameterSpec& spec : node->parameters) {
-        if (spec.trainable == trainable) lay_down(*node, spec);
+        if (wanted(spec)) lay_down(*node, spec);
       }
     }
-    if (trainable) trainable_size_ = size_;
-  }
+    return size_;
+  };
+  trainable_size_ = lay_down_all([](const ParameterSpec& spec) { return spec.trainable; });
+  gradient_size_ = lay_down_all([](const ParameterSpec& spec) { return spec.statistic(); });
+  lay_down_all([](const ParameterSpec& spec) { return spec.frozen; });
   hash_ = hash_of(slots_, descriptors_->descs);
   for (const auto& [key, desc] : rehearsal.wanted) {
     descriptors_->working.push_back(

@@ -31,13 +31,16 @@ PlanBuilder::PlanBuilder(const Graph& graph, const ParameterLayout* layout, cons
   values_.resize(count);
   gradients_.resize(count);
   for (std::size_t i = 0; i < count; ++i) alias_.push_back(i);
+  uses_.assign(count, 0);
+  for (const Node& node : graph.nodes()) ++uses_[node.parameters_of];
 }
 
 void PlanBuilder::find_gradient_needs() {
   needs_gradient_.assign(graph_.nodes().size(), false);
   for (const Node& node : graph_.nodes()) {
-    bool needed = std::any_of(node.parameters.begin(), node.parameters.end(),
-                              [](const ParameterSpec& spec) { return spec.trainable; });
+    const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
+    bool needed =
+        std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return !spec.frozen; });
     for (const std::size_t i : node.inputs) needed = needed || needs_gradient_[i];
     needs_gradient_[node.index] = needed;
   }
@@ -135,6 +138,18 @@ Tensor PlanBuilder::value_as(std::size_t node, Type type, const Node& reader) {
   return converted_.emplace(key, retyped(as_is, type, reader)).first->second;
 }
 
+std::vector<Tensor> PlanBuilder::values_alike(const Node& node) {
+  std::vector<Tensor> values;
+  for (const std::size_t from : node.inputs) values.push_back(value_as(from, stored(), node));
+  const auto nested = std::find_if(values.begin(), values.end(), [](const Tensor& tensor) {
+    ChannelBlocks blocks;
+    return channel_blocks(tensor.desc, blocks) && blocks.nested;
+  });
+  const Desc desc = nested == values.end() ? values[0].desc : nested->desc;
+  for (Tensor& tensor : values) tensor = reordered(tensor, desc, node);
+  return values;
+}
+
 Tensor PlanBuilder::retyped(const Tensor& tensor, Type type, const Node& node) {
   if (type_of(tensor.desc) == type) return tensor;
   ChannelBlocks blocks;
@@ -157,8 +172,10 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
   if (dims_of(tensor.desc) != dims_of(desc)) {
     // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
     if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
+    from = flat(tensor, node);
+    [[maybe_unused]] const std::size_t bytes = from.desc.get_size();
     from.desc = Desc(dims_of(desc), type_of(tensor.desc), Format::nchw);
-    assert(from.desc.get_size() == tensor.desc.get_size());
+    assert(from.desc.get_size() == bytes);
     if (from.desc == desc) return from;
   }
   const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());
@@ -191,8 +208,13 @@ Tensor PlanBuilder::blocked_by_channel(std::size_t from, const Node& node, Chann
   return blocked(vector ? flat(value(from), node) : value(from), node, blocks);
 }
 
+bool PlanBuilder::trains(const Node& node) const {
+  const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
+  return std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return spec.trainable; });
+}
+
 std::size_t PlanBuilder::slot(const Node& node, std::string_view parameter) const {
-  return layout_ == nullptr ? 0 : layout_->descriptors().find(node.index, parameter);
+  return layout_ == nullptr ? 0 : layout_->descriptors().find(node.parameters_of, parameter);
 }
 
 Desc PlanBuilder::laid_down(const Node& node, std::string_view parameter) const {
@@ -200,27 +222,47 @@ Desc PlanBuilder::laid_down(const Node& node, std::string_view parameter) const 
 }
 
 void PlanBuilder::prefer(const Node& node, std::string_view parameter, const Desc& desc) {
-  preferred.emplace(std::pair(node.index, std::string(parameter)), desc);
+  preferred.emplace(std::pair(node.parameters_of, std::string(parameter)), desc);  // the first use decides
 }
 
 Tensor PlanBuilder::parameter(const Node& node, std::string_view parameter) const {
   if (layout_ == nullptr)
-    return {preferred.at({node.index, std::string(parameter)}), {Ref::Place::kParameter, 0}};
+    return {preferred.at({node.parameters_of, std::string(parameter)}), {Ref::Place::kParameter, 0}};
   return {laid_down(node, parameter),
           {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
 }
 
-Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) const {
+Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) {
   Tensor tensor = parameter(node, name);
   tensor.ref.place = Ref::Place::kGradient;
-  return tensor;
+  if (layout_ == nullptr) return tensor;
+  const bool frozen = layout_->slots()[slot(node, name)].spec.frozen;
+  SharedGradient& shared = given_[slot(node, name)];
+  if (shared.uses == 0 && !frozen) return tensor;
+  if (!shared.beside) shared.beside = allocate(tensor.desc);
+  return shared.beside;
+}
+
+void PlanBuilder::write_gradient(const Node& node, std::string_view parameter, const Tensor& written) {
+  const Tensor target = gradient_of(node, parameter);
+  Tensor from = written;
+  if (dims_of(from.desc) != dims_of(target.desc)) {
+    from = flat(from, node);
+    if (dims_of(target.desc).size() == 4) from.desc = Desc(dims_of(target.desc), kFloat, Format::nchw);
+  }
+  const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), target.desc, attributes());
+  add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
+                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, target}}, pd.scratchpad_desc(), 0,
+                {slot(node, parameter)});
 }
 
 Tensor PlanBuilder::working(const Node& node, std::string_view name, const Desc& desc) {
   const Tensor master = parameter(node, name);
   if (master.desc == desc) return master;
+  if (dims_of(master.desc) != dims_of(desc))
+    return reordered(master, desc, node);  // shared, see write_gradient
   if (layout_ == nullptr) {
-    const std::pair key(node.index, std::string(name));
+    const std::pair key(node.parameters_of, std::string(name));
     const auto same = [&](const auto& copy) { return copy.first == key && copy.second == desc; };
     if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.emplace_back(key, desc);
   } else if (options_.working_weights) {
@@ -242,7 +284,7 @@ void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::
   step.arguments = std::move(arguments);
   step.completes = std::move(completes);
   scratchpad_bytes = std::max(scratchpad_bytes, scratchpad.get_size());
-  (in_backward_ ? backward : forward).push_back(std::move(step));
+  add_step(std::move(step));
 }
 
 void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
@@ -254,7 +296,43 @@ void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<v
   step.uses = std::move(uses);
   step.output = std::move(out);
   step.completes = std::move(completes);
-  (in_backward_ ? backward : forward).push_back(std::move(step));
+  add_step(std::move(step));
+}
+
+// A gradient that is written beside its place: the memory lives from the first step that may write it; when
+// it is complete it is added, and the last use completes the parameter.
+void PlanBuilder::add_step(Step step) {
+  if (!in_backward_) return forward.push_back(std::move(step));
+  if (layout_ == nullptr) return backward.push_back(std::move(step));
+  for (const auto& [slot, shared] : given_) {
+    if (shared.beside) step.uses.push_back(shared.beside.ref);
+  }
+  std::vector<std::size_t> final;
+  std::vector<Step> sums;
+  for (const std::size_t slot : step.completes) {
+    const ParameterSlot& place = layout_->slots()[slot];
+    SharedGradient& shared = given_[slot];
+    const Tensor beside = std::exchange(shared.beside, {});
+    if (place.spec.frozen) continue;
+    const bool last = ++shared.uses == uses_[place.node];
+    if (!beside) {
+      if (last) final.push_back(slot);
+      continue;
+    }
+    Step sum;
+    sum.info = {step.info.node, "sum of gradients of shared parameters", "convoke", 0};
+    const Ref total{Ref::Place::kGradient, place.offset};
+    const std::size_t count = elements_of(beside.desc);
+    sum.kernel = [=](const Frame& frame) {
+      add(frame.at(total), frame.at(beside), frame.at(total), count, false);
+    };
+    sum.uses = {beside.ref};
+    if (last) sum.completes.push_back(slot);
+    sums.push_back(std::move(sum));
+  }
+  step.completes = std::move(final);
+  backward.push_back(std::move(step));
+  for (Step& sum : sums) backward.push_back(std::move(sum));
 }
 
 Tensor PlanBuilder::gradient_like_value(std::size_t node, const Node& reader) {
@@ -263,6 +341,7 @@ Tensor PlanBuilder::gradient_like_value(std::size_t node, const Node& reader) {
 }
 
 void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Node& from) {
+  if (!needs_gradient(node)) return;
   Tensor& total = gradients_[alias_[node]];
   if (!total) {
     total = tensor;

@@ -100,6 +100,9 @@ class PlanBuilder {
   Tensor value(std::size_t node) const { return values_[alias_[node]]; }
   /// The same as `type`, converted once for all who ask.
   Tensor value_as(std::size_t node, Type type, const Node& reader);
+  /// The values of a node's inputs, all of one shape, in one layout and as stored(): in that of the first
+  /// that is blocked for oneDNN, if there is one.
+  std::vector<Tensor> values_alike(const Node& node);
   void set_value(std::size_t node, const Tensor& tensor) { values_[alias_[node]] = tensor; }
   void set_alias(std::size_t node, std::size_t of) { alias_[node] = alias_[of]; }
   /// True if this node's value is the network's output or what its last softmax or sigmoid reads: it is to be
@@ -123,13 +126,21 @@ class PlanBuilder {
   /// a channel of its own.
   Tensor blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks);
 
-  // Parameters of a node.
+  // Parameters of a node: its own, or those of the node whose layer it shares.
+  /// True if any of them is optimised. If not, their gradients need not be computed; a layer that does so
+  /// nevertheless writes them beside (gradient_of).
+  bool trains(const Node& node) const;
   /// The layout that is laid down for a parameter; empty in a rehearsal.
   Desc laid_down(const Node& node, std::string_view parameter) const;
   /// In a rehearsal, records the layout that the primitive prefers.
   void prefer(const Node& node, std::string_view parameter, const Desc& desc);
   Tensor parameter(const Node& node, std::string_view parameter) const;
-  Tensor gradient_of(const Node& node, std::string_view parameter) const;
+  /// Where a backward step writes the gradient of a parameter, all of it. The first use of shared parameters
+  /// writes where it belongs; later ones write beside, and what they completed is added.
+  Tensor gradient_of(const Node& node, std::string_view parameter);
+  /// Adds a reorder of a gradient in another layout, or of other dims (a dense layer on a flattened image and
+  /// on a vector), to where it belongs, and completes it.
+  void write_gradient(const Node& node, std::string_view parameter, const Tensor& written);
   /// A parameter in the layout and type `desc` that a primitive wants: itself if it is laid down so, else the
   /// copy that is made once per update (working_weights.hpp), or without one, by a reorder in the plan.
   Tensor working(const Node& node, std::string_view parameter, const Desc& desc);
@@ -165,6 +176,13 @@ class PlanBuilder {
   std::vector<std::pair<std::pair<std::size_t, std::string>, Desc>> wanted;
 
  private:
+  /// What became of a slot's gradient so far.
+  struct SharedGradient {
+    std::size_t uses = 0;  ///< nodes that have given theirs
+    Tensor beside;         ///< where the node at work writes, if not into the arena
+  };
+
+  void add_step(Step step);
   void refuse_dead_ends() const;
   void find_gradient_needs();
   void find_head();
@@ -177,6 +195,8 @@ class PlanBuilder {
   std::vector<Tensor> values_;
   std::vector<Tensor> gradients_;
   std::vector<bool> needs_gradient_;
+  std::vector<std::size_t> uses_;                     ///< of the parameters of a node: how many share them
+  std::map<std::size_t, SharedGradient> given_;       ///< by slot
   std::size_t head_ = 0;                              ///< the node whose value the loss reads
   std::map<std::pair<Ref, Type>, Tensor> converted_;  ///< by value_as
   std::vector<std::function<void()>> backward_makers_;

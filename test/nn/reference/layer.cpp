@@ -8,6 +8,7 @@
 #include "reference/normalisation.hpp"
 #include "reference/pointwise.hpp"
 #include "reference/pooling.hpp"
+#include "reference/structure.hpp"
 
 namespace reference {
 namespace {
@@ -16,7 +17,10 @@ namespace {
 constexpr std::array kLayers{
     LayerEntry{"adaptive_average_pool", adaptive_pool},
     LayerEntry{"adaptive_max_pool", adaptive_pool},
+    LayerEntry{"average", average},
     LayerEntry{"average_pool1d", pool1d},
+    LayerEntry{"channel_shuffle", channel_shuffle},
+    LayerEntry{"concat", concat},
     LayerEntry{"conv1d", conv1d},
     LayerEntry{"conv2d_transpose", conv2d_transpose},
     LayerEntry{"crop", crop},
@@ -30,20 +34,27 @@ constexpr std::array kLayers{
     LayerEntry{"group_norm", group_norm},
     LayerEntry{"hard_sigmoid", hard_sigmoid},
     LayerEntry{"hard_swish", hard_swish},
+    LayerEntry{"identity", identity},
     LayerEntry{"layer_norm", layer_norm},
     LayerEntry{"leaky_relu", leaky_relu},
     LayerEntry{"local_response_norm", local_response_norm},
     LayerEntry{"max_pool1d", pool1d},
+    LayerEntry{"maximum", maximum},
+    LayerEntry{"multiply", multiply},
+    LayerEntry{"permute", permute},
     LayerEntry{"prelu", prelu},
     LayerEntry{"relu6", relu6},
     LayerEntry{"rescale", rescale},
+    LayerEntry{"reshape", identity},
     LayerEntry{"resize", resize},
     LayerEntry{"selu", selu},
     LayerEntry{"separable_conv2d", separable_conv2d},
     LayerEntry{"silu", silu},
+    LayerEntry{"slice", slice},
     LayerEntry{"softplus", softplus},
     LayerEntry{"standardize", standardize},
     LayerEntry{"stochastic_depth", stochastic_depth},
+    LayerEntry{"subtract", subtract},
     LayerEntry{"zero_pad", zero_pad},
 };
 

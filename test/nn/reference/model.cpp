@@ -194,6 +194,7 @@ bool counts_padding(const Node& node) {
   return SettingsReader(settings, "reference").get("count_padding", false);
 }
 
+bool node_frozen(const Graph& graph, const Node& node) { return !graph.owner(node).options.trainable; }
 bool is_activation(std::string_view type) { return type == "relu" || type == "sigmoid" || type == "tanh"; }
 bool is_average(std::string_view type) { return type == "average_pool" || type == "global_average_pool"; }
 
@@ -241,6 +242,11 @@ Parameters Model::backward(std::span<const std::int32_t> labels, std::int64_t ba
     }
   }
   for (std::size_t i = head().index; i > 0; --i) backward(graph_.node(i));
+  for (const Node& node : graph_.nodes()) {
+    for (const auto& spec : node.parameters) {
+      if (spec.frozen) results_.erase(node.name + "." + spec.name);
+    }
+  }
   return std::move(results_);
 }
 
@@ -287,8 +293,8 @@ std::vector<double> Model::coefficients(const Node& node, const char* name, doub
 Call Model::call(const Node& node) const {
   Call call{graph_, node, node.layer->settings(), lane_, training_, key_, {}, {}};
   for (const std::size_t from : node.inputs) call.inputs.push_back(values_[from]);
-  for (const auto& spec : node.parameters)
-    call.parameters[spec.name] = parameters.at(node.name + "." + spec.name);
+  for (const auto& spec : graph_.owner(node).parameters)
+    call.parameters[spec.name] = parameters.at(graph_.owner(node).name + "." + spec.name);
   return call;
 }
 
@@ -315,8 +321,9 @@ void Model::backward_by_differences(const Node& node, const LayerEntry& layer) {
     if (graph_.node(from).shape.type == convoke::nn::ValueType::kReal)
       differentiate(varied.inputs[i].data, gradients_[from].data);
   }
-  for (const auto& spec : node.parameters) {
-    if (spec.trainable) differentiate(varied.parameters[spec.name], results_.at(node.name + "." + spec.name));
+  for (const auto& spec : graph_.owner(node).parameters) {
+    if (spec.trainable)
+      differentiate(varied.parameters[spec.name], results_.at(graph_.owner(node).name + "." + spec.name));
   }
 }
 
@@ -357,7 +364,7 @@ void Model::forward(const Node& node) {
     const double epsilon = number(node, "epsilon");
     for (std::int64_t first = 0; first < x.samples; first += lane_) {
       Moments m(x, lane_, first);
-      if (!training_ || frozen(node)) {
+      if (!training_ || frozen(node) || node_frozen(graph_, node)) {
         m.mean = parameter(node, "running_mean");
         m.variance = parameter(node, "running_variance");
       }
@@ -388,7 +395,7 @@ void Model::forward(const Node& node) {
   } else {
     throw std::logic_error("the reference has no layer " + std::string(type));
   }
-  if ((type == "conv2d" || type == "dense") && node.parameters.size() > 1) {
+  if ((type == "conv2d" || type == "dense") && graph_.owner(node).parameters.size() > 1) {
     const std::vector<double>& bias = parameter(node, "bias");
     for (std::int64_t i = 0; i < y.size(); ++i)
       y[i] += bias[static_cast<std::size_t>(i / y.pixels() % y.channels())];
@@ -404,9 +411,9 @@ void Model::backward(const Node& node) {
   const Values& dy = gradients_[node.index];
   Values& dx = gradients_[node.inputs[0]];
   const auto result = [&](const char* name) -> std::vector<double>& {
-    return results_.at(node.name + "." + name);
+    return results_.at(graph_.owner(node).name + "." + name);
   };
-  if ((type == "conv2d" || type == "dense") && node.parameters.size() > 1) {
+  if ((type == "conv2d" || type == "dense") && graph_.owner(node).parameters.size() > 1) {
     std::vector<double>& bias = result("bias");
     for (std::int64_t i = 0; i < dy.size(); ++i)
       bias[static_cast<std::size_t>(i / y.pixels() % y.channels())] += dy[i];
@@ -441,6 +448,12 @@ void Model::backward(const Node& node) {
         dx[plane * x.pixels() + ip] += dy[plane * y.pixels() + op] / sizes[static_cast<std::size_t>(op)];
       });
     }
+  } else if (type == "batch_norm" && node_frozen(graph_, node)) {
+    const auto &gamma = parameter(node, "gamma"), &variance = parameter(node, "running_variance");
+    for_each_of_lane(x, x.samples, 0, [&](std::int64_t i, std::int64_t channel) {
+      const auto c = static_cast<std::size_t>(channel);
+      dx[i] += dy[i] * gamma[c] / std::sqrt(variance[c] + number(node, "epsilon"));
+    });
   } else if (type == "batch_norm") {
     //   dx = gamma / sqrt(var + eps) * (dy - mean(dy) - x_hat * mean(dy x_hat))
     const std::vector<double> gamma = coefficients(node, "gamma", 1);

@@ -65,7 +65,7 @@ class Model {
   Call call(const Node& node) const;
   void backward_by_differences(const Node& node, const LayerEntry& layer);
   std::vector<double>& parameter(const Node& node, const char* name) {
-    return parameters.at(node.name + "." + name);
+    return parameters.at(graph_.owner(node).name + "." + name);
   }
 
   const Graph& graph_;

@@ -14,9 +14,19 @@ class Flatten final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
+/// y = x. Costs nothing: a view.
+class Identity final : public Layer {
+ public:
+  std::string_view type() const override { return "identity"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  Settings settings() const override { return {{"layer", "identity"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
 /// Element-wise sum of two or more inputs of one shape: the residual connection.
 class Add final : public Layer {
  public:
+  Add() : Layer(Inputs::kSeveral) {}
   std::string_view type() const override { return "add"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override { return {{"layer", "add"}}; }
@@ -24,6 +34,7 @@ class Add final : public Layer {
 };
 
 Symbol flatten(Symbol x);
+Symbol identity(Symbol x);
 Symbol add(Symbol a, Symbol b);
 
 }  // namespace convoke::nn

@@ -54,11 +54,11 @@ class Network {
   const PlanOptions& options() const;
   std::int64_t samples() const { return options().lane * options().lanes; }
 
-  /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.size() floats, may be
-  /// null for inference) is overwritten by backward: gradients of the trainable slots, and for each statistic
-  /// slot the sum over the plan's lanes of the lane's value times its share of the batch (see backward).
-  /// `working` (WorkingWeights::data()): read if options.working_weights. 64-byte aligned; must outlive the
-  /// binding.
+  /// Binds the arenas: `parameters` (layout.size() floats) is read; `gradients` (layout.gradient_size()
+  /// floats, may be null for inference) is overwritten by backward: gradients of the trainable slots, and for
+  /// each statistic slot the sum over the plan's lanes of the lane's value times its share of the batch (see
+  /// backward). `working` (WorkingWeights::data()): read if options.working_weights. 64-byte aligned; must
+  /// outlive the binding.
   void bind(const float* parameters, float* gradients, const std::byte* working = nullptr);
 
   /// Where the caller writes the batch: (N, C, H, W), (N, L, F) or (N, F), plain and dense; empty if the
@@ -79,8 +79,8 @@ class Network {
                  std::span<const float> weights = {});
 
   /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with
-  /// rising ends, the last time with layout.size(). Statistics count lane / batch each (batch as in the
-  /// loss).
+  /// rising ends, the last time with layout.gradient_size(). Statistics count lane / batch each (batch as in
+  /// the loss).
   using Ready = std::function<void(std::size_t end)>;
   void backward(const Ready& ready);
 

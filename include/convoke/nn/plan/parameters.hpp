@@ -29,9 +29,9 @@ struct ParameterSlot {
 
 /// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward
 /// finishes their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout;
-/// then the statistics; then, in the gradient arena only, the step's tallies. A pure function of graph, lane
-/// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
-/// rank.
+/// then the statistics; then the frozen ones, which have no gradients (in the gradient arena the step's
+/// tallies may stand there). A pure function of graph, lane size, convolution choice, instruction set and
+/// kind of processor. Immutable and shared by all plans of a rank.
 class ParameterLayout {
  public:
   /// `lane`: samples per lane, as the plans that will use this layout. `training` false: for plans of
@@ -47,8 +47,9 @@ class ParameterLayout {
 
   std::size_t trainable_size() const {
     return trainable_size_;
-  }                                           ///< floats [0, trainable_size) are optimised
-  std::size_t size() const { return size_; }  ///< floats of trainable ones and statistics
+  }                                                             ///< floats [0, trainable_size) are optimised
+  std::size_t gradient_size() const { return gradient_size_; }  ///< floats of those and of the statistics
+  std::size_t size() const { return size_; }                    ///< floats of all, the frozen ones too
   /// Differs when two layouts differ, or the algorithms that kAuto chooses: compared between ranks at start.
   std::uint64_t hash() const { return hash_; }
 
@@ -63,6 +64,7 @@ class ParameterLayout {
  private:
   std::vector<ParameterSlot> slots_;
   std::size_t trainable_size_ = 0;
+  std::size_t gradient_size_ = 0;
   std::size_t size_ = 0;
   std::uint64_t hash_ = 0;
   std::unique_ptr<Descriptors> descriptors_;

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/core/shape.hpp"
+
+namespace convoke::nn {
+
+/// An axis of a value by name: "channels", "height", "width" of images; "time", "features" of sequences;
+/// "features" of vectors. "channels" stands for "features" too (the last axis of Keras).
+class Axis {
+ public:
+  Axis(std::string name = "channels") : name_(std::move(name)) {}  // NOLINT: `.axis = {"time"}`
+  const std::string& name() const { return name_; }
+
+  /// Its position in `shape`. Throws Error if such a value has no such axis.
+  std::size_t in(const Shape& shape) const;
+
+  /// Reads the key "axis".
+  static Axis read(SettingsReader& read);
+
+ private:
+  std::string name_;
+};
+
+}  // namespace convoke::nn

@@ -1,0 +1,58 @@
+#pragma once
+#include <vector>
+
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+/// Element-wise functions of two or more inputs, as Keras' merging layers. Inputs of one shape, except for
+/// Multiply.
+class Merge : public Layer {
+ public:
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override { return {{"layer", type()}}; }
+
+ protected:
+  Merge() : Layer(Inputs::kSeveral) {}
+};
+
+/// y = a - b, of exactly two inputs.
+class Subtract final : public Merge {
+ public:
+  std::string_view type() const override { return "subtract"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+/// y = a * b * ...; an input (C) or (C, 1, 1) scales the channels of images (C, H, W), one (F) the features
+/// of sequences (L, F). J. Hu et al., "Squeeze-and-Excitation Networks", CVPR 2018.
+class Multiply final : public Merge {
+ public:
+  std::string_view type() const override { return "multiply"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+/// y = (a + b + ...) / number of inputs.
+class Average final : public Merge {
+ public:
+  std::string_view type() const override { return "average"; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+/// y = max(a, b, ...), of at most 255 inputs; the gradient goes to the first of those that are equal.
+class Maximum final : public Merge {
+ public:
+  std::string_view type() const override { return "maximum"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+Symbol subtract(Symbol a, Symbol b);
+Symbol multiply(const std::vector<Symbol>& inputs);
+Symbol average(const std::vector<Symbol>& inputs);
+Symbol maximum(const std::vector<Symbol>& inputs);
+
+}  // namespace convoke::nn

@@ -1,0 +1,46 @@
+#pragma once
+#include <vector>
+
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+/// The same elements, in row-major order, as another shape: (C, H, W), (L, F) or (F); one extent may be -1
+/// and follows from the others. Rows of an image run channels first, (C, H, W); Keras' Reshape runs over (H,
+/// W, C): there, put permute = [2, 3, 1] before it and [3, 1, 2] after it.
+class Reshape final : public Layer {
+ public:
+  explicit Reshape(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
+  std::string_view type() const override { return "reshape"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  std::vector<std::int64_t> shape_;
+};
+
+/// Axes in another order: axis i of the output is axis dims[i] of the input, counted from 1 as Keras' Permute
+/// does, in our order (C, H, W) or (L, F).
+class Permute final : public Layer {
+ public:
+  explicit Permute(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
+  std::string_view type() const override { return "permute"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  std::vector<std::int64_t> dims_;
+};
+
+Symbol reshape(Symbol x, std::vector<std::int64_t> shape);
+Symbol permute(Symbol x, std::vector<std::int64_t> dims);
+
+}  // namespace convoke::nn

@@ -1,0 +1,37 @@
+#pragma once
+#include <vector>
+
+#include "convoke/nn/layer.hpp"
+#include "convoke/nn/layers/axis.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct SliceOptions {
+  Axis axis{};
+  std::int64_t begin = 0;  ///< >= 0
+  std::int64_t size = 0;   ///< 0: all that is left
+};
+
+/// A part of a value along an axis: channels begin..begin + size - 1 of (N, C, H, W), rows, columns, steps in
+/// time or features. A split is several of these.
+class Slice final : public Layer {
+ public:
+  explicit Slice(SliceOptions options) : options_(std::move(options)) {}
+  std::string_view type() const override { return "slice"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  SliceOptions options_;
+};
+
+Symbol slice(Symbol x, SliceOptions options);
+/// `parts` slices of equal size. Throws Error if there are none.
+std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis = {});
+
+}  // namespace convoke::nn

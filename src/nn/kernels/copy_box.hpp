@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+#include "nn/channel_blocks.hpp"
+#include "nn/kernels/bfloat16.hpp"
+
+namespace convoke::nn {
+
+/// A part of a tensor, (channels, rows, columns) of every sample, and where it lies in another; the two may
+/// be blocked differently.
+struct CopyBox {
+  struct Place {
+    ChannelBlocks blocks;
+    std::int64_t channel = 0, row = 0, column = 0;
+  };
+  Place from, to;
+  std::int64_t channels, rows, columns;
+};
+
+/// y = x within the box, or y += x with `add`. Channels of equal blocks are copied as they lie, whole planes
+/// at once.
+void copy_box(const CopyBox& box, const float* x, float* y, bool add);
+void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add);
+
+/// Channels beyond the last, which fill its block, become 0.
+void clear_padding(const ChannelBlocks& blocks, float* y);
+void clear_padding(const ChannelBlocks& blocks, Bf16* y);
+
+}  // namespace convoke::nn

@@ -1,0 +1,56 @@
+#include "convoke/nn/layers/channel_shuffle.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/channel_shuffle.hpp"
+#include "nn/layers/copy_box_plan.hpp"
+
+namespace convoke::nn {
+
+Shape ChannelShuffle::output_shape(std::span<const ValueSpec> inputs) const {
+  const Shape& in = inputs[0];
+  const std::int64_t channels = in[in.rank() == 2 ? 1 : 0];
+  if (channels % groups_ != 0) {
+    throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", groups_, channels,
+                            in.with_batch()),
+                "choose groups that divide them");
+  }
+  return in;
+}
+
+LayerPtr ChannelShuffle::make(SettingsReader& read) {
+  const std::int64_t groups = read.require_int("groups");
+  read.check("groups", groups >= 1, "at least 1");
+  return std::make_shared<ChannelShuffle>(groups);
+}
+
+void ChannelShuffle::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = cuttable(plan, from, node, blocks);
+  const auto add_step = [&plan, &node, blocks](const char* what, const Tensor& in, std::int64_t groups) {
+    const Tensor out = plan.allocate(in.desc);
+    with_stored_type(in.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, what,
+          [=](const Frame& frame) { channel_shuffle(blocks, groups, frame.at<T>(in), frame.at<T>(out)); },
+          {in.ref, out.ref}, out);
+    });
+    return out;
+  };
+  plan.set_value(node.index, add_step("forward", x, groups_));
+  const std::int64_t inverse = blocks.channels / groups_;
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (dy) plan.add_gradient(from, add_step("backward", dy, inverse), node);
+  });
+}
+
+Symbol channel_shuffle(Symbol x, std::int64_t groups) {
+  return {x.graph, x.graph->add(std::make_shared<ChannelShuffle>(groups), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,95 @@
+#include "convoke/nn/layers/concat.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/layers/copy_box_plan.hpp"
+
+namespace convoke::nn {
+namespace {
+
+struct Part {
+  std::size_t from;
+  Tensor value;
+  CopyBox box;  ///< from the input to the output
+};
+
+/// The layout of the whole: the first that is blocked for oneDNN, else that of the first.
+ChannelBlocks layout_of(const std::vector<ChannelBlocks>& parts) {
+  for (const ChannelBlocks& blocks : parts) {
+    if (blocks.nested) return blocks;
+  }
+  return parts.front();
+}
+
+}  // namespace
+
+Shape Concat::output_shape(std::span<const ValueSpec> inputs) const {
+  const std::size_t axis = axis_.in(inputs[0]);
+  std::vector<std::int64_t> whole = inputs[0].extents();
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    bool fits = inputs[i].rank() == whole.size();
+    for (std::size_t d = 0; fits && d < whole.size(); ++d) fits = d == axis || inputs[i][d] == inputs[0][d];
+    if (!fits) {
+      throw Error(fmt::format("its inputs {} and {} differ in more than their {}", inputs[0].with_batch(),
+                              inputs[i].with_batch(), axis_.name()),
+                  "bring both to one size, e.g. by padding = \"same\" or the same stride on both paths");
+    }
+    whole[axis] += inputs[i][axis];
+  }
+  return Shape(whole);
+}
+
+void Concat::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t axis = axis_.in(node.shape), rank = node.shape.rank();
+  std::vector<Tensor> values;
+  std::vector<ChannelBlocks> layouts(node.inputs.size());
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    values.push_back(cuttable(plan, node.inputs[i], node, layouts[i]));
+  const Tensor y = plan.allocate(with_layout_of(layout_of(layouts), plan.batched(node.shape), plan.stored()));
+  ChannelBlocks whole;
+  channel_blocks(y.desc, whole);
+  std::vector<Part> parts;
+  std::vector<Ref> uses{y.ref};
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const ChannelBlocks& part = layouts[i];
+    parts.push_back({node.inputs[i],
+                     values[i],
+                     {place_of(part, axis, rank, 0), place_of(whole, axis, rank, begin), part.channels,
+                      part.height, part.width}});
+    begin += plan.graph().node(node.inputs[i]).shape[axis];
+    uses.push_back(values[i].ref);
+  }
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          for (const Part& part : parts) copy_box(part.box, frame.at<T>(part.value), frame.at<T>(y), false);
+          clear_padding(whole, frame.at<T>(y));
+        },
+        uses, y);
+  });
+  plan.set_value(node.index, y);
+
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    for (const Part& part : parts) {
+      if (!plan.needs_gradient(part.from)) continue;
+      CopyBox back = part.box;
+      std::swap(back.from, back.to);
+      give_part(plan, node, part.from, part.value, dy, back);
+    }
+  });
+}
+
+Symbol concat(const std::vector<Symbol>& inputs, Axis axis) {
+  std::vector<std::size_t> nodes;
+  for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
+  Graph* graph = inputs.front().graph;
+  return {graph, graph->add(std::make_shared<Concat>(std::move(axis)), std::move(nodes))};
+}
+
+}  // namespace convoke::nn

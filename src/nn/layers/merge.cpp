@@ -1,0 +1,335 @@
+#include "convoke/nn/layers/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/merge.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+[[noreturn]] void refuse(const Shape& a, const Shape& b, std::string hint) {
+  throw Error(fmt::format("its inputs have different shapes, {} and {}", a.with_batch(), b.with_batch()),
+              std::move(hint));
+}
+
+/// True if `shape` may scale the channels of `image`: (C), (C, 1, 1), or (F) on (L, F).
+bool scales(const Shape& shape, const Shape& image) {
+  if (image.rank() == 2) return shape == Shape{image[1]};
+  return image.rank() == 3 && (shape == Shape{image[0]} || shape == Shape{image[0], 1, 1});
+}
+
+/// The input with the most axes and elements: what the others are multiplied with.
+std::size_t widest(std::span<const ValueSpec> shapes) {
+  const auto size = [](const Shape& shape) { return std::pair(shape.elements(), shape.rank()); };
+  const auto it = std::max_element(shapes.begin(), shapes.end(),
+                                   [&](const Shape& a, const Shape& b) { return size(a) < size(b); });
+  return static_cast<std::size_t>(it - shapes.begin());
+}
+
+/// For kernels over any number of inputs: their addresses, in memory that is there.
+template <class T>
+struct Addresses {
+  std::vector<Tensor> tensors;
+  std::vector<const T*> pointers;
+
+  explicit Addresses(const std::vector<Tensor>& t) : tensors(t), pointers(t.size()) {}
+  const T* const* at(const Frame& frame) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) pointers[i] = frame.at<T>(tensors[i]);
+    return pointers.data();
+  }
+};
+
+std::vector<Ref> refs_of(const std::vector<Tensor>& tensors) {
+  std::vector<Ref> refs;
+  for (const Tensor& tensor : tensors) refs.push_back(tensor.ref);
+  return refs;
+}
+
+/// Adds the step dx = factor * dy; in place where that is allowed.
+Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float factor, bool in_place) {
+  const Tensor dx = in_place ? dy : plan.allocate(dy.desc);
+  const std::size_t count = elements_of(dy.desc);
+  with_stored_type(dy.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "backward", [=](const Frame& frame) { scale(frame.at<T>(dy), factor, frame.at<T>(dx), count); },
+        {dy.ref, dx.ref}, dx);
+  });
+  return dx;
+}
+
+/// The steps of y = a * b: of one layout, or b for each channel of a.
+struct Product {
+  PlanBuilder& plan;
+  const Node& node;
+
+  Tensor whole(const Tensor& a, const Tensor& b) const {
+    const Tensor y = plan.allocate(a.desc);
+    const std::size_t count = elements_of(y.desc);
+    with_stored_type(y.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "forward",
+          [=](const Frame& frame) { multiply(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count); },
+          {a.ref, b.ref, y.ref}, y);
+    });
+    return y;
+  }
+
+  /// b * dy into memory of its own.
+  Tensor whole_backward(const Tensor& b, const Tensor& dy, bool in_place) const {
+    const Tensor da = in_place ? dy : plan.allocate(dy.desc);
+    const std::size_t count = elements_of(dy.desc);
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) { multiply(frame.at<T>(b), frame.at<T>(dy), frame.at<T>(da), count); },
+          {b.ref, dy.ref, da.ref}, da);
+    });
+    return da;
+  }
+
+  Tensor channels(const ChannelBlocks& blocks, const Tensor& x, const Tensor& s) const {
+    const Tensor y = plan.allocate(x.desc);
+    with_stored_type(y.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "forward, channels",
+          [=](const Frame& frame) {
+            multiply_channels(blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(y));
+          },
+          {x.ref, s.ref, y.ref}, y);
+    });
+    return y;
+  }
+};
+
+/// One factor of a product: the product so far times this.
+struct Factor {
+  std::size_t from;    ///< node
+  Tensor value;        ///< in the layout of the product, or (N, C, 1, 1) in its blocking
+  bool channels;       ///< it scales channels
+  Tensor before;       ///< the product without it
+  bool before_wanted;  ///< something before wants the gradient of `before`
+};
+
+}  // namespace
+
+Shape Merge::output_shape(std::span<const ValueSpec> inputs) const {
+  for (const ValueSpec& shape : inputs) {
+    if (shape != inputs[0]) {
+      refuse(inputs[0], shape, "bring both to one shape, e.g. by a 1 x 1 convolution on one of the paths");
+    }
+  }
+  return inputs[0];
+}
+
+Shape Subtract::output_shape(std::span<const ValueSpec> inputs) const {
+  if (inputs.size() != 2) {
+    throw Error(fmt::format("has two inputs, but {} are given", inputs.size()),
+                "name two: { layer = \"subtract\", inputs = [\"a\", \"b\"] }");
+  }
+  return Merge::output_shape(inputs);
+}
+
+Shape Multiply::output_shape(std::span<const ValueSpec> inputs) const {
+  const Shape& image = inputs[widest(inputs)];
+  for (const ValueSpec& shape : inputs) {
+    if (shape != image && !scales(shape, image)) {
+      refuse(image, shape,
+             "an input has the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
+    }
+  }
+  return image;
+}
+
+Shape Maximum::output_shape(std::span<const ValueSpec> inputs) const {
+  if (inputs.size() > 255) {
+    throw Error(fmt::format("takes up to 255 inputs, but {} are given", inputs.size()),
+                "take the maximum of maxima");
+  }
+  return Merge::output_shape(inputs);
+}
+
+void Subtract::compile(PlanBuilder& plan, const Node& node) const {
+  const std::vector<Tensor> inputs = plan.values_alike(node);
+  const Tensor a = inputs[0], b = inputs[1], y = plan.allocate(a.desc);
+  const std::size_t count = elements_of(y.desc);
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) { subtract(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count); },
+        {a.ref, b.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const bool both = plan.needs_gradient(node.inputs[0]) && plan.needs_gradient(node.inputs[1]);
+    if (plan.needs_gradient(node.inputs[1]))
+      plan.add_gradient(node.inputs[1], scaled(plan, node, dy, -1, dy.exclusive && !both), node);
+    if (plan.needs_gradient(node.inputs[0])) plan.add_gradient(node.inputs[0], dy, node);
+  });
+}
+
+void Average::compile(PlanBuilder& plan, const Node& node) const {
+  const std::vector<Tensor> inputs = plan.values_alike(node);
+  const Tensor y = plan.allocate(inputs[0].desc);
+  const std::size_t count = elements_of(y.desc);
+  std::vector<Ref> uses = refs_of(inputs);
+  uses.push_back(y.ref);
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=, from = Addresses<T>(inputs)](const Frame& frame) mutable {
+          average(from.at(frame), from.tensors.size(), frame.at<T>(y), count);
+        },
+        uses, y);
+  });
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    Tensor dx = scaled(plan, node, dy, 1.0F / static_cast<float>(node.inputs.size()), dy.exclusive);
+    dx.exclusive = false;  // every input gets the same memory
+    for (const std::size_t from : node.inputs) {
+      if (plan.needs_gradient(from)) plan.add_gradient(from, dx, node);
+    }
+  });
+}
+
+void Maximum::compile(PlanBuilder& plan, const Node& node) const {
+  const std::vector<Tensor> inputs = plan.values_alike(node);
+  const Tensor y = plan.allocate(inputs[0].desc);
+  const std::size_t count = elements_of(y.desc);
+  const bool keep = plan.training() && plan.needs_gradient(node.index);
+  const Ref winners = keep ? plan.allocate_bytes(count) : Ref{};
+  const auto bytes = [=](const Frame& frame) {
+    return keep ? reinterpret_cast<std::uint8_t*>(frame.address(winners)) : nullptr;
+  };
+  std::vector<Ref> uses = refs_of(inputs);
+  uses.push_back(y.ref);
+  if (keep) uses.push_back(winners);
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=, from = Addresses<T>(inputs)](const Frame& frame) mutable {
+          maximum(from.at(frame), from.tensors.size(), frame.at<T>(y), bytes(frame), count);
+        },
+        uses, y);
+  });
+  plan.set_value(node.index, y);
+  if (!keep) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!plan.needs_gradient(node.inputs[i])) continue;
+      const Tensor dx = plan.allocate(dy.desc);
+      const auto input = static_cast<std::uint8_t>(i);
+      with_stored_type(dy.desc, [&](auto zero) {
+        using T = decltype(zero);
+        plan.add_kernel(
+            node, "backward",
+            [=](const Frame& frame) {
+              maximum_backward(frame.at<T>(dy), bytes(frame), input, frame.at<T>(dx), count);
+            },
+            {dy.ref, winners, dx.ref}, dx);
+      });
+      plan.add_gradient(node.inputs[i], dx, node);
+    }
+  });
+}
+
+// p_0 = the widest input, p_i = p_{i-1} * x_i. Backward, from the last factor on:
+//   dx_i = dp_i * p_{i-1} (summed over pixels if it scales channels), dp_{i-1} = dp_i * x_i
+void Multiply::compile(PlanBuilder& plan, const Node& node) const {
+  std::vector<ValueSpec> shapes;
+  for (const std::size_t from : node.inputs) shapes.push_back(plan.graph().node(from).shape);
+  const std::size_t first = widest(shapes);
+  const std::size_t start = node.inputs[first];
+  ChannelBlocks blocks;
+  Tensor product = plan.blocked(plan.value_as(start, plan.stored(), node), node, blocks);
+  bool wanted = plan.needs_gradient(start);
+  const Product steps{plan, node};
+  std::vector<Factor> factors;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (i == first) continue;
+    const std::size_t from = node.inputs[i];
+    const bool channels = shapes[i] != node.shape;
+    const Desc desc = channels
+                          ? with_layout_of(blocks, {plan.samples(), blocks.channels, 1, 1}, plan.stored())
+                          : product.desc;
+    const Tensor value = plan.reordered(plan.value_as(from, plan.stored(), node), desc, node);
+    factors.push_back({from, value, channels, product, wanted});
+    product = channels ? steps.channels(blocks, product, value) : steps.whole(product, value);
+    wanted = wanted || plan.needs_gradient(from);
+  }
+  plan.set_value(node.index, product);
+
+  plan.on_backward([=, &plan, &node] {
+    Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    for (auto factor = factors.rbegin(); factor != factors.rend() && dy; ++factor) {
+      const bool own = plan.needs_gradient(factor->from);
+      Tensor before;
+      if (factor->channels) {
+        const Tensor x = factor->before, s = factor->value, gradient = dy;
+        if (factor->before_wanted) before = dy.exclusive ? dy : plan.allocate(dy.desc);
+        const Tensor ds = own ? plan.allocate(s.desc) : Tensor{};
+        const bool onwards = factor->before_wanted;
+        std::vector<Ref> uses{x.ref, s.ref, dy.ref};
+        if (onwards) uses.push_back(before.ref);
+        if (own) uses.push_back(ds.ref);
+        with_stored_type(dy.desc, [&](auto zero) {
+          using T = decltype(zero);
+          plan.add_kernel(
+              node, "backward, channels",
+              [=](const Frame& frame) {
+                multiply_channels_backward(blocks, frame.at<T>(x), frame.at<T>(s), frame.at<T>(gradient),
+                                           onwards ? frame.at<T>(before) : nullptr,
+                                           own ? frame.at<T>(ds) : nullptr);
+              },
+              uses, onwards ? before : ds);
+        });
+        if (own) plan.add_gradient(factor->from, ds, node);
+      } else {
+        const bool both = own && factor->before_wanted;
+        if (own) {
+          plan.add_gradient(factor->from, steps.whole_backward(factor->before, dy, dy.exclusive && !both),
+                            node);
+        }
+        if (factor->before_wanted) before = steps.whole_backward(factor->value, dy, dy.exclusive);
+      }
+      dy = before;
+    }
+    if (dy && plan.needs_gradient(start)) plan.add_gradient(start, dy, node);
+  });
+}
+
+namespace {
+
+template <class L>
+Symbol join(const std::vector<Symbol>& inputs) {
+  std::vector<std::size_t> nodes;
+  for (const Symbol& symbol : inputs) nodes.push_back(symbol.node);
+  Graph* graph = inputs.front().graph;
+  return {graph, graph->add(std::make_shared<L>(), std::move(nodes))};
+}
+
+}  // namespace
+
+Symbol subtract(Symbol a, Symbol b) { return join<Subtract>({a, b}); }
+Symbol multiply(const std::vector<Symbol>& inputs) { return join<Multiply>(inputs); }
+Symbol average(const std::vector<Symbol>& inputs) { return join<Average>(inputs); }
+Symbol maximum(const std::vector<Symbol>& inputs) { return join<Maximum>(inputs); }
+
+}  // namespace convoke::nn

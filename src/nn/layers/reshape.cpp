@@ -1,0 +1,137 @@
+#include "convoke/nn/layers/reshape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+Value list(const std::vector<std::int64_t>& values) { return Value::Array(values.begin(), values.end()); }
+
+/// A node's value as row-major memory.
+Tensor plain(PlanBuilder& plan, const Tensor& tensor, const Shape& shape, const Node& node) {
+  return plan.reordered(tensor, plan.plain_desc(shape, type_of(tensor.desc)), node);
+}
+
+/// Adds the step that makes row-major `x` of extents `in` row-major of extents in[order[0]], in[order[1]],
+/// ...
+Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const Tensor& x, const Shape& in,
+                  const std::vector<std::size_t>& order, const Shape& out) {
+  static constexpr Format kFormats[] = {Format::ab, Format::abc, Format::abcd};
+  Dims dims{plan.samples()}, strides{in.elements()};
+  for (const std::size_t axis : order) {
+    dims.push_back(in[axis]);
+    std::int64_t stride = 1;
+    for (std::size_t later = axis + 1; later < in.rank(); ++later) stride *= in[later];
+    strides.push_back(stride);
+  }
+  const Type type = type_of(x.desc);
+  const Tensor from{Desc(dims, type, strides), x.ref};
+  const Tensor to = plan.allocate(Desc(dims, type, kFormats[order.size() - 1]));
+  const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), to.desc, attributes());
+  plan.add_primitive(node, what, dnnl::reorder(pd), pd.impl_info_str(),
+                     {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
+  return {plan.plain_desc(out, type), to.ref};
+}
+
+}  // namespace
+
+Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
+  std::vector<std::int64_t> extents = shape_;
+  const auto open = std::find(extents.begin(), extents.end(), -1);
+  const std::int64_t known =
+      std::accumulate(extents.begin(), extents.end(), std::int64_t{1},
+                      [](std::int64_t a, std::int64_t b) { return b < 0 ? a : a * b; });
+  const std::int64_t all = inputs[0].elements();
+  if (open != extents.end() && all % known == 0) *open = all / known;
+  const Shape shape(extents);
+  if (shape.elements() != all) {
+    throw Error(fmt::format("its input {} has {} elements, which do not make {}", inputs[0].with_batch(), all,
+                            shape.with_batch()),
+                "give a shape of as many elements, or -1 for one extent");
+  }
+  return shape;
+}
+
+Settings Reshape::settings() const { return {{"layer", "reshape"}, {"shape", list(shape_)}}; }
+
+LayerPtr Reshape::make(SettingsReader& read) {
+  read.require_value("shape");
+  auto shape = read.get("shape", std::vector<std::int64_t>{});
+  const bool good = std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e >= 1 || e == -1; });
+  read.check("shape",
+             good && !shape.empty() && shape.size() <= 3 && std::count(shape.begin(), shape.end(), -1) <= 1,
+             "one to three extents of at least 1, of which one may be -1");
+  return std::make_shared<Reshape>(std::move(shape));
+}
+
+void Reshape::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  Tensor y = plain(plan, plan.value(from), in, node);
+  y.desc = plan.plain_desc(node.shape, type_of(y.desc));
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    Tensor dx = plan.gradient_like_value(node.index, node);
+    if (!dx) return;
+    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
+  const Shape& in = inputs[0];
+  if (in.rank() != dims_.size()) {
+    throw Error(
+        fmt::format("has {} dims, but its input {} has {} axes", dims_.size(), in.with_batch(), in.rank()),
+        "name every axis once, counted from 1, without the batch");
+  }
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t dim : dims_) extents.push_back(in[static_cast<std::size_t>(dim - 1)]);
+  return Shape(extents);
+}
+
+Settings Permute::settings() const { return {{"layer", "permute"}, {"dims", list(dims_)}}; }
+
+LayerPtr Permute::make(SettingsReader& read) {
+  read.require_value("dims");
+  auto dims = read.get("dims", std::vector<std::int64_t>{});
+  std::vector<std::int64_t> sorted = dims, all(dims.size());
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(all.begin(), all.end(), 1);
+  read.check("dims", sorted == all && !dims.empty() && dims.size() <= 3,
+             "every axis once, counted from 1: [2, 1] for sequences, three for images");
+  return std::make_shared<Permute>(std::move(dims));
+}
+
+void Permute::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape in = plan.graph().node(from).shape;
+  std::vector<std::size_t> order, inverse(dims_.size());
+  for (const std::int64_t dim : dims_) {
+    inverse[static_cast<std::size_t>(dim - 1)] = order.size();
+    order.push_back(static_cast<std::size_t>(dim - 1));
+  }
+  const Tensor x = plain(plan, plan.value(from), in, node);
+  plan.set_value(node.index, transposed(plan, node, "forward", x, in, order, node.shape));
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (dy) plan.add_gradient(from, transposed(plan, node, "backward", dy, node.shape, inverse, in), node);
+  });
+}
+
+Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
+  return {x.graph, x.graph->add(std::make_shared<Reshape>(std::move(shape)), {x.node})};
+}
+Symbol permute(Symbol x, std::vector<std::int64_t> dims) {
+  return {x.graph, x.graph->add(std::make_shared<Permute>(std::move(dims)), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,87 @@
+#include "convoke/nn/layers/slice.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/layers/copy_box_plan.hpp"
+
+namespace convoke::nn {
+
+Shape Slice::output_shape(std::span<const ValueSpec> inputs) const {
+  const std::size_t axis = options_.axis.in(inputs[0]);
+  const std::int64_t extent = inputs[0][axis], begin = options_.begin;
+  const std::int64_t size = options_.size == 0 ? extent - begin : options_.size;
+  if (begin < 0 || size < 1 || begin + size > extent) {
+    throw Error(fmt::format("cannot take {} {} from {} on of its input {}", size, options_.axis.name(), begin,
+                            inputs[0].with_batch()),
+                fmt::format("begin + size may be up to {}", extent));
+  }
+  std::vector<std::int64_t> extents = inputs[0].extents();
+  extents[axis] = size;
+  return Shape(extents);
+}
+
+Settings Slice::settings() const {
+  return {
+      {"layer", "slice"}, {"axis", options_.axis.name()}, {"begin", options_.begin}, {"size", options_.size}};
+}
+
+LayerPtr Slice::make(SettingsReader& read) {
+  SliceOptions o{.axis = Axis::read(read)};
+  o.begin = read.get("begin", o.begin);
+  o.size = read.get("size", o.size);
+  read.check("begin", o.begin >= 0, "at least 0");
+  read.check("size", o.size >= 0, "at least 0");
+  return std::make_shared<Slice>(o);
+}
+
+void Slice::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const std::size_t axis = options_.axis.in(node.shape), rank = node.shape.rank();
+  ChannelBlocks whole, part;
+  const Tensor x = cuttable(plan, from, node, whole);
+  const Tensor y = plan.allocate(with_layout_of(whole, plan.batched(node.shape), plan.stored()));
+  channel_blocks(y.desc, part);
+  const CopyBox box{place_of(whole, axis, rank, options_.begin), place_of(part, axis, rank, 0), part.channels,
+                    part.height, part.width};
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          copy_box(box, frame.at<T>(x), frame.at<T>(y), false);
+          clear_padding(part, frame.at<T>(y));
+        },
+        {x.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    CopyBox back = box;
+    std::swap(back.from, back.to);
+    give_part(plan, node, from, x, dy, back);
+  });
+}
+
+Symbol slice(Symbol x, SliceOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Slice>(std::move(options)), {x.node})};
+}
+
+std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis) {
+  const Shape& shape = x.graph->node(x.node).shape;
+  const std::int64_t extent = shape[axis.in(shape)];
+  if (parts < 1 || extent % parts != 0) {
+    throw Error(fmt::format("{} {} of {} cannot be split in {} equal parts", extent, axis.name(),
+                            shape.with_batch(), parts),
+                "use slice for parts of different sizes");
+  }
+  std::vector<Symbol> slices;
+  for (std::int64_t i = 0; i < parts; ++i)
+    slices.push_back(slice(x, {.axis = axis, .begin = i * extent / parts, .size = extent / parts}));
+  return slices;
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,437 @@
+// Layers that join, cut and reorder values. Golden values: Keras 3 on the TensorFlow backend (3.15.1) and
+// PyTorch.
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/channel_shuffle.hpp"
+#include "convoke/nn/layers/concat.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "convoke/nn/layers/slice.hpp"
+#include "convoke/nn/layers/softmax.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "nn/kernels/merge.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr PlanOptions kLane{.lane = 2};
+
+/// `body` of the network's input alone, and of two branches of `channels` channels (so that gradients are
+/// seen), before a dense layer of 3 classes.
+template <class Body>
+void check(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
+  Graph graph({2, height, width});
+  const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
+  const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 1}));
+  dense(flatten(body(x, y)), {.units = 3});
+  check_graph(graph, kLane);
+}
+
+/// The same with one branch.
+template <class Body>
+void check_one(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
+  Graph graph({2, height, width});
+  dense(flatten(body(conv2d(input(graph), {.filters = channels, .kernel = 1}))), {.units = 3});
+  check_graph(graph, kLane);
+}
+
+template <class Body>
+void check_first(const Shape& shape, const Body& body) {
+  Graph graph(shape);
+  const Symbol x = input(graph);
+  dense(flatten(body(x)), {.units = 3});
+  check_graph(graph, kLane);
+}
+
+/// Smooth, for blocked layouts and odd channels. Three samples are few (the reference is slow): where sums of
+/// gradients cancel, bf16's rounding is up to 5 % of what is left.
+template <class Body>
+void check_bf16_of(std::int64_t channels, const Body& body) {
+  Graph graph({3, 4, 4});
+  const Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 3});
+  const Symbol y = tanh(conv2d(input(graph), {.filters = channels, .kernel = 3}));
+  softmax(dense(tanh(dense(flatten(body(x, y)), {.units = 20})), {.units = 5}));
+  check_bf16(graph, {.lane = 3}, 0.06);
+}
+
+/// What a graph without parameters makes of one sample.
+template <class Body>
+std::vector<float> result(const Shape& shape, const std::vector<float>& values, const Body& body) {
+  Graph graph(shape);
+  flatten(body(input(graph)));
+  const auto layout = std::make_shared<ParameterLayout>(graph, 1);
+  Network network(graph, layout, {.lane = 1, .training = false});
+  const AlignedBuffer<float> none(16);
+  network.bind(none.data(), nullptr);
+  std::copy(values.begin(), values.end(), network.input().begin());
+  network.forward();
+  return {network.output().begin(), network.output().end()};
+}
+
+void check_near(const std::vector<float>& actual, const std::vector<double>& expected) {
+  CHECK(difference({actual.begin(), actual.end()}, expected) < 1e-5);  // written with six digits
+}
+
+/// Wide images have few channels: the reference differentiates by every element.
+std::int64_t width_of(std::int64_t channels) { return channels < 10 ? 2 : 1; }
+
+Symbol part(Symbol x, std::int64_t begin, std::int64_t size) {
+  return slice(x, {.begin = begin, .size = size});
+}
+
+std::string refusal(const Shape& shape, const std::vector<Settings>& layers) {
+  try {
+    build_graph(shape, layers);
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+Value::Array list(std::initializer_list<Value> values) { return values; }
+
+std::vector<float> counting(std::size_t n) {
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("subtract, average, maximum, multiply of one shape") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return subtract(x, y); });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return average({x, y, tanh(x)}); });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
+      return maximum({x, y, subtract(y, x)});
+    });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return multiply({x, y, x}); });
+    check(channels, 3, width_of(channels),
+          [](Symbol x, Symbol y) { return subtract(flatten(x), flatten(y)); });
+    // Onto the same input twice, and the network's input among them.
+    check_first({channels, 3, 2}, [](Symbol x) { return multiply({x, x}); });
+    check_first({channels, 3, 2}, [&](Symbol x) {
+      const Symbol y = conv2d(x, {.filters = channels, .kernel = 1});
+      return add(subtract(y, x), add(maximum({x, y}), average({x, multiply({x, y})})));
+    });
+    check_first({channels}, [&](Symbol x) { return subtract(x, dense(x, {.units = channels})); });
+  }
+}
+
+TEST_CASE("multiply scales the channels of images and sequences") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check(channels, 3, width_of(channels), [&](Symbol x, Symbol y) {
+      const Symbol gate = sigmoid(dense(global_average_pool(y), {.units = channels}));
+      return multiply({gate, x});
+    });
+    check(channels, 3, width_of(channels), [&](Symbol x, Symbol y) {
+      const Symbol gate = average_pool(y, {.size = {3, width_of(channels)}});  // (C, 1, 1)
+      return multiply({x, gate, y, gate});
+    });
+    check(channels, 1, 1, [](Symbol x, Symbol y) { return multiply({x, flatten(y)}); });
+    check_first({channels, 3, 2}, [](Symbol x) { return multiply({x, global_average_pool(x)}); });
+    check_first({5, channels}, [&](Symbol x) {
+      return multiply({x, dense(flatten(x), {.units = channels})});
+    });
+  }
+  // A vector that is an image flattened.
+  check(4, 2, 2, [](Symbol x, Symbol y) {
+    return multiply({conv2d(x, {.filters = 16, .kernel = 1}), flatten(y)});
+  });
+}
+
+TEST_CASE("the product's sums over pixels, plain and blocked, equal a loop") {
+  for (const auto& [outer, block] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 1}, {2, 16}, {1, 5}}) {
+    ChannelBlocks blocks{
+        .samples = 2, .channels = 5, .outer = outer, .height = 3, .width = 7, .block = block};
+    const auto n = static_cast<std::size_t>(2 * blocks.sample_size());
+    const auto gates = static_cast<std::size_t>(2 * blocks.padded_channels());
+    const std::vector<float> x = counting(n), s = counting(gates);
+    std::vector<float> dy(n, 0.5F), dx(n), ds(gates);
+    multiply_channels_backward(blocks, x.data(), s.data(), dy.data(), dx.data(), ds.data());
+    std::vector<double> expected(gates);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int64_t per_outer = 21 * block, at = static_cast<std::int64_t>(i);
+      const std::int64_t gate = at / per_outer * block + at % block;
+      expected[static_cast<std::size_t>(gate)] += 0.5 * x[i];
+      CHECK(dx[i] == 0.5F * s[static_cast<std::size_t>(gate)]);
+    }
+    for (std::size_t i = 0; i < gates; ++i) CHECK(ds[i] == Catch::Approx(expected[i]));
+  }
+}
+
+TEST_CASE("add takes inputs of any layout") {
+  check_first({16, 4, 4}, [](Symbol x) { return add(x, conv2d(x, {.filters = 16, .kernel = 1})); });
+  check_first({20, 4, 3}, [](Symbol x) {
+    return add(flatten(x), flatten(reshape(conv2d(x, {.filters = 20, .kernel = 1}), {10, 4, 6})));
+  });
+  check_first({3, 4, 4}, [](Symbol x) {
+    const Symbol y = conv2d(x, {.filters = 16, .kernel = 1});
+    const Symbol z = conv2d(x, {.filters = 64, .kernel = 1, .stride = 2});
+    return add(flatten(y), flatten(z));  // (16, 4, 4) and (64, 2, 2), both blocked
+  });
+}
+
+TEST_CASE("concat of images along channels, height and width") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y}); });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y, x, tanh(y)}); });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
+      return concat({x, conv2d(y, {.filters = 16, .kernel = 1})});
+    });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y}, {"height"}); });
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return concat({x, y, x}, {"width"}); });
+    check_first({channels, 2, 3}, [](Symbol x) {
+      return concat({x, conv2d(x, {.filters = 5, .kernel = 1})});
+    });
+  }
+  // A dense block: every layer reads all before it.
+  check(16, 3, 3, [](Symbol x, Symbol y) {
+    for (int i = 0; i < 3; ++i)
+      x = concat({x, conv2d(tanh(batch_norm(x)), {.filters = 12, .kernel = 3, .padding = Padding::same()})});
+    return concat({y, x});
+  });
+}
+
+TEST_CASE("concat of vectors and sequences") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check(channels, 2, 2, [](Symbol x, Symbol y) { return concat({flatten(x), flatten(y)}); });
+    check(channels, 2, 2, [](Symbol x, Symbol y) {
+      return concat({global_average_pool(x), dense(flatten(y), {.units = 7})});
+    });
+    check_first({channels}, [](Symbol x) { return concat({x, dense(x, {.units = 4})}, {"features"}); });
+    check_first({5, channels}, [&](Symbol x) {
+      const Symbol y = reshape(dense(flatten(x), {.units = 5 * channels}), {5, channels});
+      return concat({flatten(concat({x, y}, {"time"})), flatten(concat({y, x}))});
+    });
+  }
+}
+
+TEST_CASE("slice and split along every axis") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check(channels, 2, 4, [](Symbol x, Symbol y) {
+      return concat({part(x, 1, 2), part(y, 0, 0), part(x, 2, 1)});
+    });
+    check(channels, 2, 4, [](Symbol x, Symbol y) {
+      return add(slice(x, {.axis = {"width"}, .begin = 1, .size = 2}),
+                 slice(tanh(y), {.axis = {"width"}, .begin = 2}));
+    });
+    check_one(channels, 3, 2, [](Symbol x) { return slice(x, {.axis = {"height"}, .begin = 1}); });
+    check_one(channels, 2, 2, [](Symbol x) { return slice(flatten(x), {.begin = 3, .size = 5}); });
+    check_first({channels, 2, 2}, [](Symbol x) { return slice(x, {.begin = 1}); });
+    check_first({5, channels}, [](Symbol x) {
+      const Symbol y = slice(x, {.axis = {"time"}, .begin = 1, .size = 3});
+      return slice(y, {.axis = {"features"}, .begin = 1, .size = 2});
+    });
+  }
+  check(32, 3, 3, [](Symbol x, Symbol y) {
+    const std::vector<Symbol> halves = split(x, 2);
+    return concat({multiply({halves[0], part(y, 3, 16)}), halves[1]});
+  });
+}
+
+TEST_CASE("channel_shuffle, permute, reshape, identity") {
+  for (const std::int64_t channels : {6, 16, 24}) {
+    check(channels, 3, width_of(channels), [](Symbol x, Symbol y) {
+      return channel_shuffle(multiply({x, y}), 2);
+    });
+    check_one(channels, 3, width_of(channels), [&](Symbol x) { return channel_shuffle(x, channels / 2); });
+    check_one(channels, 1, 1, [](Symbol x) { return channel_shuffle(flatten(x), 2); });
+    check_first({5, channels}, [](Symbol x) { return channel_shuffle(x, 2); });
+    check(channels, 3, width_of(channels),
+          [](Symbol x, Symbol y) { return identity(add(identity(x), identity(y))); });
+    for (const std::vector<std::int64_t>& dims : std::vector<std::vector<std::int64_t>>{
+             {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}}) {
+      check_one(channels, 3, width_of(channels), [&](Symbol x) { return permute(x, dims); });
+      check_first({channels, 3, 2}, [&](Symbol x) { return tanh(permute(x, dims)); });
+    }
+    check_first({5, channels}, [](Symbol x) { return permute(x, {2, 1}); });
+    check_one(channels, 3, width_of(channels), [&](Symbol x) {
+      return reshape(x, {3, width_of(channels), channels});
+    });
+    check_one(channels, 3, width_of(channels), [&](Symbol x) {
+      return permute(reshape(x, {channels, -1}), {2, 1});
+    });
+    check_one(channels, 3, width_of(channels), [&](Symbol x) {
+      return reshape(reshape(x, {-1}), {2, -1, 3});
+    });
+    check_first({5, channels}, [](Symbol x) { return reshape(x, {-1, 5, 1}); });
+  }
+}
+
+TEST_CASE("structure in bf16") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    check_bf16_of(channels, [](Symbol x, Symbol y) { return subtract(average({x, y}), multiply({x, y})); });
+    check_bf16_of(channels, [&](Symbol x, Symbol y) {
+      return multiply({x, sigmoid(dense(global_average_pool(y), {.units = channels}))});
+    });
+    check_bf16_of(channels, [](Symbol x, Symbol y) { return concat({x, y, tanh(x)}); });
+    check_bf16_of(channels, [](Symbol x, Symbol y) {
+      return concat({x, slice(y, {.axis = {"height"}, .begin = 1})}, {"height"});
+    });
+    check_bf16_of(channels, [](Symbol x, Symbol y) { return add(part(x, 1, 2), part(y, 0, 2)); });
+    check_bf16_of(channels, [](Symbol x, Symbol y) { return permute(add(x, y), {2, 3, 1}); });
+    check_bf16_of(channels, [](Symbol x, Symbol y) { return reshape(identity(add(x, y)), {4, -1}); });
+  }
+  check_bf16_of(24, [](Symbol x, Symbol y) { return channel_shuffle(add(x, y), 3); });
+  Graph graph({16, 2, 2});  // the network's input stays fp32
+  const Symbol x = input(graph), y = conv2d(x, {.filters = 16, .kernel = 1});
+  softmax(dense(flatten(add(concat({x, y}), concat({y, x}))), {.units = 5}));
+  check_bf16(graph, {.lane = 3}, 0.06);
+}
+
+// import numpy as np; from keras import layers as L
+// a = np.arange(12, dtype="f4").reshape(1, 2, 2, 3) / 4 - 1; c = np.cos(np.arange(12, dtype="f4")).reshape(1,
+// 2, 2, 3) Printed channels first: np.asarray(y).transpose(0, 3, 1, 2).ravel().
+TEST_CASE("merging layers equal Keras") {
+  const std::vector<float> a{-1, -0.25, 0.5, 1.25, -0.75, 0, 0.75, 1.5, -0.5, 0.25, 1, 1.75};
+  const std::vector<float> c{1,          -0.9899925F, 0.9601703F,  -0.9111303F, 0.5403023F, -0.6536436F,
+                             0.7539023F, -0.8390715F, -0.4161468F, 0.2836622F,  -0.1455F,   0.0044257F};
+  std::vector<float> both = a;
+  both.insert(both.end(), c.begin(), c.end());
+  const auto of = [&](const auto& body) {
+    return result({6, 2, 2}, both, [&](Symbol x) { return body(part(x, 0, 3), part(x, 3, 3)); });
+  };
+  const auto scaled = [](Symbol x, float factor) {  // by sums of itself
+    return factor < 0 ? subtract(subtract(x, x), x) : add(x, x);
+  };
+  // L.Subtract()([a, c])
+  check_near(of([](Symbol x, Symbol y) { return subtract(x, y); }),
+             {-2.0, 0.739992, -0.46017, 2.16113, -1.2903, 0.653644, -0.00390226, 2.33907, -0.0838532,
+              -0.0336622, 1.1455, 1.74557});
+  // L.Average()([a, c, -2 * a])
+  check_near(of([&](Symbol x, Symbol y) {
+               return average({x, y, scaled(scaled(x, 2), -1)});
+             }),
+             {0.666667, -0.246664, 0.15339, -0.720377, 0.430101, -0.217881, 0.00130073, -0.779691, 0.0279511,
+              0.0112207, -0.381833, -0.581858});
+  // L.Maximum()([a, c, -a])
+  check_near(of([&](Symbol x, Symbol y) {
+               return maximum({x, y, scaled(x, -1)});
+             }),
+             {1.0, 0.25, 0.96017, 1.25, 0.75, -0.0, 0.753902, 1.5, 0.5, 0.283662, 1.0, 1.75});
+  // L.Concatenate()([a, c[:, :, :, :2]])
+  check_near(of([](Symbol x, Symbol y) {
+               return concat({x, part(y, 0, 2)});
+             }),
+             {-1.0, -0.25, 0.5, 1.25,      -0.75,   0.0,      0.75,     1.5,       -0.5,     0.25,
+              1.0,  1.75,  1.0, -0.989992, 0.96017, -0.91113, 0.540302, -0.653644, 0.753902, -0.839072});
+  // L.Multiply()([a, np.array([0.5, -1, 2], "f4").reshape(1, 1, 1, 3)])
+  std::vector<float> gated = a;
+  gated.insert(gated.end(), {0.5F, -1, 2});
+  check_near(result({15}, gated,
+                    [](Symbol x) {
+                      return multiply({reshape(part(x, 0, 12), {3, 2, 2}), part(x, 12, 3)});
+                    }),
+             {-0.5, -0.125, 0.25, 0.625, 0.75, -0.0, -0.75, -1.5, -1.0, 0.5, 2.0, 3.5});
+}
+
+// s = np.arange(6, dtype="f4").reshape(1, 3, 2); x = np.arange(12, dtype="f4").reshape(1, 2, 2, 3)
+TEST_CASE("concat of sequences, permute and reshape equal Keras, channel_shuffle PyTorch") {
+  const std::vector<float> s = counting(6);
+  const auto negative = [](Symbol x) { return subtract(subtract(x, x), x); };
+  // L.Concatenate(axis=1)([s, -s[:, :1]])
+  check_near(result({3, 2}, s,
+                    [&](Symbol x) {
+                      return concat({x, negative(slice(x, {.axis = {"time"}, .size = 1}))}, {"time"});
+                    }),
+             {0, 1, 2, 3, 4, 5, 0, -1});
+  // L.Concatenate()([s, -s])
+  check_near(result({3, 2}, s,
+                    [&](Symbol x) {
+                      return concat({x, negative(x)});
+                    }),
+             {0, 1, 0, -1, 2, 3, -2, -3, 4, 5, -4, -5});
+  // L.Permute((2, 1))(s); L.Permute((3, 1, 2))(x) and L.Reshape((-1, 4))(x), rows as they lie
+  check_near(result({3, 2}, s, [](Symbol x) { return permute(x, {2, 1}); }), {0, 2, 4, 1, 3, 5});
+  check_near(result({2, 2, 3}, counting(12),
+                    [](Symbol x) {
+                      return permute(x, {3, 1, 2});
+                    }),
+             {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+  check_near(result({2, 2, 3}, counting(12),
+                    [](Symbol x) {
+                      return reshape(x, {-1, 4});
+                    }),
+             {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  // torch.nn.ChannelShuffle(groups)(torch.arange(6.).view(1, 6, 1, 1))
+  check_near(result({6, 1, 1}, s, [](Symbol x) { return channel_shuffle(x, 2); }), {0, 3, 1, 4, 2, 5});
+  check_near(result({6, 1, 1}, s, [](Symbol x) { return channel_shuffle(x, 3); }), {0, 2, 4, 1, 3, 5});
+}
+
+TEST_CASE("maximum shows a NaN in any input, and gives equal inputs' gradient to the first") {
+  const std::vector<float> a{1, NAN, 3, 2}, b{NAN, 1, 3, 5};
+  const float* inputs[] = {a.data(), b.data()};
+  std::vector<float> y(4);
+  std::vector<std::uint8_t> winners(4);
+  maximum(inputs, 2, y.data(), winners.data(), 4);
+  CHECK(std::isnan(y[0]));
+  CHECK(std::isnan(y[1]));
+  CHECK(y[2] == 3);
+  CHECK(y[3] == 5);
+  CHECK(winners[2] == 0);
+  CHECK(winners[3] == 1);
+}
+
+TEST_CASE("inputs that do not fit are refused with both shapes and a remedy") {
+  const Settings conv{{"layer", "conv2d"}, {"filters", 4}, {"kernel", 3}, {"name", "c"}};
+  const Value both = list({"input", "c"});
+  for (const char* layer : {"subtract", "average", "maximum"}) {
+    CHECK(
+        refusal({4, 8, 8}, {conv, {{"layer", layer}, {"inputs", both}}}) ==
+        fmt::format("{}_1 ({}): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | bring both "
+                    "to one shape, e.g. by a 1 x 1 convolution on one of the paths",
+                    layer, layer));
+    CHECK(refusal({4}, {{{"layer", layer}}}) ==
+          fmt::format("{}_1 ({}): needs two or more inputs | name them: {{ layer = \"{}\", inputs = [\"a\", "
+                      "\"b\"] }}",
+                      layer, layer, layer));
+  }
+  CHECK(refusal({4}, {{{"layer", "subtract"}, {"inputs", list({"input", "input", "input"})}}}) ==
+        "subtract_1 (subtract): has two inputs, but 3 are given | name two: { layer = \"subtract\", inputs = "
+        "[\"a\", \"b\"] }");
+  CHECK(
+      refusal({4, 8, 8}, {conv, {{"layer", "multiply"}, {"inputs", both}}}) ==
+      "multiply_1 (multiply): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | an input has "
+      "the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
+  CHECK(refusal({4, 8, 8}, {conv, {{"layer", "concat"}, {"inputs", both}}}) ==
+        "concat_1 (concat): its inputs (N, 4, 8, 8) and (N, 4, 6, 6) differ in more than their channels | "
+        "bring "
+        "both to one size, e.g. by padding = \"same\" or the same stride on both paths");
+  CHECK(refusal({4, 8}, {{{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"input", "input"})}}}) ==
+        "concat_1 (concat): its input (N, 4, 8) has no axis \"height\" | it has time, features");
+  CHECK(refusal({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("\"axis\" must be \"channels\"") !=
+        std::string::npos);
+  CHECK(refusal({4, 8, 8}, {{{"layer", "slice"}, {"begin", 3}, {"size", 2}}}) ==
+        "slice_1 (slice): cannot take 2 channels from 3 on of its input (N, 4, 8, 8) | begin + size may be "
+        "up to "
+        "4");
+  CHECK(refusal({6, 8, 8}, {{{"layer", "channel_shuffle"}, {"groups", 4}}}) ==
+        "channel_shuffle_1 (channel_shuffle): 4 groups do not divide the 6 channels of its input (N, 6, 8, "
+        "8) | "
+        "choose groups that divide them");
+  CHECK(refusal({3, 8, 8}, {{{"layer", "permute"}, {"dims", list({2, 1})}}}) ==
+        "permute_1 (permute): has 2 dims, but its input (N, 3, 8, 8) has 3 axes | name every axis once, "
+        "counted "
+        "from 1, without the batch");
+  CHECK(refusal({3, 8}, {{{"layer", "permute"}, {"dims", list({2, 2})}}})
+            .find("\"dims\" must be every axis once") != std::string::npos);
+  CHECK(refusal({3, 4, 5}, {{{"layer", "reshape"}, {"shape", list({7, -1})}}}) ==
+        "reshape_1 (reshape): its input (N, 3, 4, 5) has 60 elements, which do not make (N, 7, -1) | give a "
+        "shape "
+        "of as many elements, or -1 for one extent");
+  Graph graph({3, 4, 4});
+  CHECK_THROWS_WITH(split(input(graph), 2), "3 channels of (N, 3, 4, 4) cannot be split in 2 equal parts");
+}
