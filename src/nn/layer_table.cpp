@@ -11,7 +11,9 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
 
@@ -40,8 +42,11 @@ constexpr std::array kLayers{
     Entry{"conv2d", Conv2d::make},
     Entry{"dense", Dense::make},
     Entry{"dropout", Dropout::make},
+    Entry{"embedding", Embedding::make},
     Entry{"flatten", plain<Flatten>},
     Entry{"global_average_pool", plain<GlobalAveragePool>},
+    Entry{"gru", Gru::make},
+    Entry{"lstm", Lstm::make},
     Entry{"max_pool", MaxPool::make},
     Entry{"relu", activation<Activation::Function::kRelu>},
     Entry{"sigmoid", activation<Activation::Function::kSigmoid>},
@@ -59,6 +64,9 @@ constexpr std::array kActivations{ActivationName{"linear"}, ActivationName{"relu
 bool takes_activation(const std::string& layer) {
   return layer == "conv2d" || layer == "dense" || layer == "add";
 }
+
+/// Layers that may have several inputs.
+bool joins(std::string_view layer) { return layer == "add" || layer == "gru" || layer == "lstm"; }
 
 /// Reads what every layer may have beside its own settings.
 struct Wiring {
@@ -90,7 +98,7 @@ LayerPtr make_layer(const Settings& settings) {
 
 std::vector<std::string> layer_names() { return names_in(kLayers); }
 
-Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
+Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
   Graph graph(input);
   for (const Settings& settings : layers) {
     Wiring wiring;
@@ -99,7 +107,7 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
       std::vector<std::size_t> from;
       for (const std::string& name : wiring.inputs) from.push_back(graph.find(name));
       if (from.empty()) from.push_back(graph.nodes().size() - 1);
-      if (from.size() > 1 && layer->type() != "add")
+      if (from.size() > 1 && !joins(layer->type()))
         throw Error(fmt::format("a {} layer has one input", layer->type()));
       const bool activated = !wiring.activation.empty() && wiring.activation != "linear";
       // With an activation, the name is that of the result, so that `inputs` means what it says.

@@ -37,6 +37,20 @@ std::vector<Settings> everything() {
           {{"layer", "dense"}, {"units", 3}, {"activation", "softmax"}}};
 }
 
+/// The same for layers on tokens and sequences.
+std::vector<Settings> sequences() {
+  return {{{"layer", "embedding"}, {"vocabulary", 9}, {"units", 4}, {"name", "words"}},
+          {{"layer", "lstm"},
+           {"units", 3},
+           {"sequences", true},
+           {"bidirectional", true},
+           {"bias", false},
+           {"dropout", 0.25},
+           {"recurrent_dropout", 0.5},
+           {"inputs", list({"words", "input"})}},
+          {{"layer", "gru"}, {"units", 2}}};
+}
+
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
   layers.back().set_where("recipe.toml:7");
   try {
@@ -106,8 +120,29 @@ TEST_CASE("describe_graph and build_graph are inverse") {
                                  {"padding", list({1, 0})}});
 }
 
+TEST_CASE("describe_graph and build_graph are inverse on tokens and sequences") {
+  const Graph graph = build_graph(tokens(6), sequences());
+  const std::vector<Settings> described = describe_graph(graph);
+  CHECK(describe_graph(build_graph(tokens(6), described)) == described);
+  CHECK(described[1] == Settings{{"layer", "lstm"},
+                                 {"name", "lstm_1"},
+                                 {"inputs", list({"words", "input"})},
+                                 {"units", 3},
+                                 {"sequences", true},
+                                 {"bidirectional", true},
+                                 {"bias", false},
+                                 {"dropout", 0.25},
+                                 {"recurrent_dropout", 0.5}});
+  CHECK(graph.node(2).shape == Shape{6, 6});
+  CHECK(graph.node(3).shape == Shape{2});
+  // As Keras counts: 9 * 4; 2 * 4 * 3 * (4 + 3) without biases; 3 * 2 * (6 + 2) and two biases.
+  CHECK(graph.parameter_count() == 36 + 168 + 48 + 12);
+}
+
 TEST_CASE("every layer of the table makes a layer of its name") {
-  const std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
+  std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
+  for (const Settings& settings : describe_graph(build_graph(tokens(6), sequences())))
+    described.push_back(settings);
   for (const std::string& name : layer_names()) {
     const auto it = std::find_if(described.begin(), described.end(), [&](const Settings& settings) {
       return *settings.find("layer") == Value(name);
@@ -123,10 +158,12 @@ TEST_CASE("an activation \"linear\" is none") {
 }
 
 TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
-  CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
-        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: add, average_pool, "
-        "batch_norm, "
-        "conv2d, dense, dropout, flatten, global_average_pool, max_pool, relu, sigmoid, softmax, tanh");
+  CHECK(
+      refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
+      "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: add, average_pool, "
+      "batch_norm, "
+      "conv2d, dense, dropout, embedding, flatten, global_average_pool, gru, lstm, max_pool, relu, sigmoid, "
+      "softmax, tanh");
   CHECK(refusal({4}, {{{"layer", "dense"}, {"unit", 2}}}).starts_with("recipe.toml:7: layer \"dense\": "));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"biass", true}}})
             .starts_with("recipe.toml:7: layer \"dense\": unknown key \"biass\" (did you mean \"bias\"?)"));

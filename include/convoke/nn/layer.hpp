@@ -15,7 +15,14 @@ class PlanBuilder;
 struct Node;
 
 /// How a parameter starts.
-enum class Initializer { kZeros, kOnes, kGlorotUniform };
+enum class Initializer {
+  kZeros,
+  kOnes,
+  kGlorotUniform,
+  kUniform,         ///< in +-0.05, Keras' "uniform"
+  kOrthogonal,      ///< of a matrix: orthonormal rows or columns, whichever are fewer
+  kUnitForgetBias,  ///< an LSTM's bias (4 U): ones for the forget gate, the second quarter, else zeros
+};
 
 /// One parameter of a layer, in canonical layout: OIHW for convolutions, OI for dense layers, (C) for
 /// vectors.

@@ -14,7 +14,7 @@ std::vector<std::string> layer_names();
 /// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
 /// (names) wires it otherwise. A `conv2d`, `dense` or `add` with `activation = "relu"` is followed by that
 /// layer as a node of its own. Throws Error that names the layer, the shapes and where it was written.
-Graph build_graph(const Shape& input, const std::vector<Settings>& layers);
+Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.
 std::vector<Settings> describe_graph(const Graph& graph);

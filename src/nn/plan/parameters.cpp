@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
+#include "nn/orthogonal.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -60,11 +61,19 @@ std::uint64_t hash_of(std::span<const ParameterSlot> slots, const std::vector<De
 // Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS 2010:
 // uniform in +- sqrt(6 / (fan_in + fan_out)).
 void initialize(const ParameterSpec& spec, const RandomKey& key, std::span<float> values) {
-  if (spec.initializer != Initializer::kGlorotUniform) {
+  const bool glorot = spec.initializer == Initializer::kGlorotUniform;
+  if (spec.initializer == Initializer::kOrthogonal)
+    return orthogonal(spec.shape[0], spec.shape[1], key, values);
+  if (!glorot && spec.initializer != Initializer::kUniform) {
     std::fill(values.begin(), values.end(), spec.initializer == Initializer::kOnes ? 1.0F : 0.0F);
+    if (spec.initializer == Initializer::kUnitForgetBias) {
+      const std::size_t quarter = values.size() / 4;
+      const std::span<float> forget = values.subspan(quarter, quarter);
+      std::fill(forget.begin(), forget.end(), 1.0F);
+    }
     return;
   }
-  const double limit = std::sqrt(6.0 / static_cast<double>(spec.fan_in + spec.fan_out));
+  const double limit = glorot ? std::sqrt(6.0 / static_cast<double>(spec.fan_in + spec.fan_out)) : 0.05;
   RandomStream random(key);
   for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * limit);
 }

@@ -4,12 +4,17 @@
 #include <array>
 
 #include "convoke/core/settings.hpp"
+#include "reference/sequence.hpp"
 
 namespace reference {
 namespace {
 
 /// One line per layer; the functions stand in files by kind beside this one.
-constexpr std::array<LayerEntry, 0> kLayers{};
+constexpr std::array kLayers{
+    LayerEntry{"embedding", embedding},
+    LayerEntry{"gru", gru},
+    LayerEntry{"lstm", lstm},
+};
 
 }  // namespace
 
