@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convoke/core/multiversion.hpp"
+#include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -17,7 +18,7 @@ template <class T>
       const float* from = weight + token * s.units;
       T* to = y + n * s.sample_stride + l * s.place_stride;
 #pragma omp simd
-      for (std::int64_t u = 0; u < s.units; ++u) to[u] = from[u];
+      for (std::int64_t u = 0; u < s.units; ++u) store(to + u, from[u]);
     }
   }
   return -1;
@@ -32,7 +33,7 @@ template <class T>
       const T* from = dy + n * s.sample_stride + l * s.place_stride;
       float* to = dweight + tokens[n * s.length + l] * s.units;
 #pragma omp simd
-      for (std::int64_t u = 0; u < s.units; ++u) to[u] += static_cast<float>(from[u]);
+      for (std::int64_t u = 0; u < s.units; ++u) to[u] += load(from + u);
     }
   }
 }

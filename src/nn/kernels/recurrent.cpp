@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "convoke/core/multiversion.hpp"
+#include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -40,12 +41,13 @@ template <class T>
   if (p.factors != nullptr) {
 #pragma omp simd
     for (std::int64_t u = 0; u < units; ++u)
-      p.dropped[at + u] = static_cast<float>(p.h[at + u]) * p.factors[at + u];
+      store(p.dropped + at + u, load(p.h + at + u) * p.factors[at + u]);
   }
   if (p.y == nullptr) return;
   const bool zero = skip && p.zero_masked;
   T* y = p.y + n * p.y_stride;
-  for (std::int64_t u = 0; u < units; ++u) y[u] = zero ? T(0.0F) : p.h[at + u];
+#pragma omp simd
+  for (std::int64_t u = 0; u < units; ++u) store(y + u, zero ? 0.0F : load(p.h + at + u));
 }
 
 /// dh <- dh + dy + back: all of the gradient of h.
@@ -63,7 +65,7 @@ template <class T>
   if (p.dy == nullptr || (skip && p.zero_masked)) return;
   const T* dy = p.dy + n * p.y_stride;
 #pragma omp simd
-  for (std::int64_t u = 0; u < units; ++u) dh[u] += static_cast<float>(dy[u]);
+  for (std::int64_t u = 0; u < units; ++u) dh[u] += load(dy + u);
 }
 
 template <class T>
@@ -85,17 +87,17 @@ template <class T>
       T* h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vi = sigmoid_of(static_cast<float>(i[u]) + ri[u]);
-        const float vf = sigmoid_of(static_cast<float>(f[u]) + rf[u]);
-        const float vg = tanh_of(static_cast<float>(g[u]) + rg[u]);
-        const float vo = sigmoid_of(static_cast<float>(o[u]) + ro[u]);
+        const float vi = sigmoid_of(load(i + u) + ri[u]);
+        const float vf = sigmoid_of(load(f + u) + rf[u]);
+        const float vg = tanh_of(load(g + u) + rg[u]);
+        const float vo = sigmoid_of(load(o + u) + ro[u]);
         const float vc = vf * before[u] + vi * vg;
-        i[u] = vi;
-        f[u] = vf;
-        g[u] = vg;
-        o[u] = vo;
+        store(i + u, vi);
+        store(f + u, vf);
+        store(g + u, vg);
+        store(o + u, vo);
         c[u] = vc;
-        h[u] = vo * tanh_of(vc);
+        store(h + u, vo * tanh_of(vc));
       }
     }
     publish(p, n, skip);
@@ -118,13 +120,13 @@ template <class T>
     float *dh = p.dh + at, *dc = p.dc + at;
 #pragma omp simd
     for (std::int64_t u = 0; u < units; ++u) {
-      const float vi = i[u], vf = f[u], vg = g[u], vo = o[u];
+      const float vi = load(i + u), vf = load(f + u), vg = load(g + u), vo = load(o + u);
       const float t = tanh_of(c[u]);
       const float d = dc[u] + dh[u] * vo * (1 - t * t);
-      o[u] = dh[u] * t * vo * (1 - vo);
-      i[u] = d * vg * vi * (1 - vi);
-      f[u] = d * before[u] * vf * (1 - vf);
-      g[u] = d * vi * (1 - vg * vg);
+      store(o + u, dh[u] * t * vo * (1 - vo));
+      store(i + u, d * vg * vi * (1 - vi));
+      store(f + u, d * before[u] * vf * (1 - vf));
+      store(g + u, d * vi * (1 - vg * vg));
       dc[u] = d * vf;
       dh[u] = 0;
     }
@@ -146,14 +148,14 @@ template <class T>
       T *q = p.candidate + at, *h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vz = sigmoid_of(static_cast<float>(z[u]) + rz[u]);
-        const float vr = sigmoid_of(static_cast<float>(r[u]) + rr[u]);
-        const float vg = tanh_of(static_cast<float>(g[u]) + vr * rg[u]);
-        z[u] = vz;
-        r[u] = vr;
-        g[u] = vg;
-        q[u] = rg[u];
-        h[u] = vz * static_cast<float>(before[u]) + (1 - vz) * vg;
+        const float vz = sigmoid_of(load(z + u) + rz[u]);
+        const float vr = sigmoid_of(load(r + u) + rr[u]);
+        const float vg = tanh_of(load(g + u) + vr * rg[u]);
+        store(z + u, vz);
+        store(r + u, vr);
+        store(g + u, vg);
+        store(q + u, rg[u]);
+        store(h + u, vz * load(before + u) + (1 - vz) * vg);
       }
     }
     publish(p, n, skip);
@@ -177,16 +179,16 @@ template <class T>
     float* dh = p.dh + at;
 #pragma omp simd
     for (std::int64_t u = 0; u < units; ++u) {
-      const float vz = z[u], vr = r[u], vg = g[u], d = dh[u];
+      const float vz = load(z + u), vr = load(r + u), vg = load(g + u), d = dh[u];
       const float da = d * (1 - vz) * (1 - vg * vg);
-      const float sz = d * (static_cast<float>(before[u]) - vg) * vz * (1 - vz);
-      const float sr = da * static_cast<float>(q[u]) * vr * (1 - vr);
-      z[u] = sz;
-      dz[u] = sz;
-      r[u] = sr;
-      dr[u] = sr;
-      g[u] = da;
-      dq[u] = da * vr;
+      const float sz = d * (load(before + u) - vg) * vz * (1 - vz);
+      const float sr = da * load(q + u) * vr * (1 - vr);
+      store(z + u, sz);
+      store(dz + u, sz);
+      store(r + u, sr);
+      store(dr + u, sr);
+      store(g + u, da);
+      store(dq + u, da * vr);
       dh[u] = d * vz;
     }
   }
@@ -197,7 +199,7 @@ template <class T>
                                               std::int64_t row, T* y) {
   for (std::int64_t l = 0; l < length; ++l) {
 #pragma omp simd
-    for (std::int64_t i = 0; i < row; ++i) y[l * row + i] = static_cast<float>(x[l * row + i]) * factors[i];
+    for (std::int64_t i = 0; i < row; ++i) store(y + l * row + i, load(x + l * row + i) * factors[i]);
   }
 }
 

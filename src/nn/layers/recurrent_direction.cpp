@@ -41,7 +41,7 @@ void backward_place(bool gru, const auto& place) { gru ? gru_backward(place) : l
 /// What the loops over places work on. h, dropped and c have one more place than x, which holds the zeros
 /// that the first step starts from: place t reads slot before(t) and writes slot after(t).
 struct Direction::Loop {
-  bool gru, reverse, sequences, zero_masked, dropout;
+  bool gru, reverse, sequences, zero_masked, dropout, masked, has_bias;
   std::int64_t samples, length, units, width, y_stride, y_column;
   Tensor tokens, y, dy;
   Ref gates, product, h, dropped, c, candidate, factors;
@@ -61,7 +61,7 @@ struct Direction::Loop {
     RecurrentPlace<T> p;
     p.samples = samples;
     p.units = units;
-    if (tokens) p.tokens = frame.at<const std::int32_t>(tokens) + t;
+    if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + t;
     p.token_stride = length;
     p.zero_masked = zero_masked;
     p.gates = address<T>(frame, gates) + t * samples * width;
@@ -83,7 +83,7 @@ struct Direction::Loop {
   }
 
   template <class T>
-  void run_forward(const Frame& frame) const {
+  void run_forward(const Frame& frame) {
     const std::int64_t start = before(place_at(0)) * rows();
     for (const Ref state : {h, seen()}) std::fill_n(address<T>(frame, state) + start, rows(), T(0.0F));
     if (!gru) std::fill_n(address<float>(frame, c) + start, rows(), 0.0F);
@@ -91,7 +91,7 @@ struct Direction::Loop {
     for (std::int64_t step = 0; step < length; ++step) {
       const std::int64_t t = place_at(step);
       const T* state = address<T>(frame, seen()) + before(t) * rows();
-      if (bias) {
+      if (has_bias) {
         forward_product->run(
             {state, frame.address(weight.ref), frame.address(bias.ref), result, frame.address(scratch)});
       } else {
@@ -104,7 +104,7 @@ struct Direction::Loop {
   }
 
   template <class T>
-  void run_backward(const Frame& frame) const {
+  void run_backward(const Frame& frame) {
     std::fill_n(address<float>(frame, dh), rows(), 0.0F);
     if (!gru) std::fill_n(address<float>(frame, dc), rows(), 0.0F);
     auto* const returned = address<float>(frame, back);
@@ -154,6 +154,8 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   loop.y_stride = spec_.directions * o.units;
   loop.y_column = spec_.number * o.units;
   loop.tokens = spec_.tokens;
+  loop.masked = static_cast<bool>(spec_.tokens);
+  loop.has_bias = state_.has_bias();
   loop.y = spec_.y;
   const std::int64_t states = (length + 1) * loop.rows();
   loop.h = bytes(states, type);
@@ -307,11 +309,12 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
   if (dbias) weight_uses.push_back(dbias.ref);
   const std::size_t skipped =
       static_cast<std::size_t>(loop.before(0) * loop.rows()) * dnnl::memory::data_type_size(type);
+  const bool has_bias = all.has_bias();
   plan.add_kernel(
       node, "backward recurrent weights",
       [=](const Frame& frame) {
         const std::byte* states = frame.address(seen) + skipped;
-        if (dbias) {
+        if (has_bias) {
           moving->run({states, frame.address(gradients), frame.address(dbias.ref), frame.address(dweight.ref),
                        frame.address(weights_scratch)});
         } else {

@@ -10,7 +10,7 @@
 namespace convoke::nn {
 
 /// A oneDNN primitive that a kernel of ours runs at one address after another, as a loop over time does.
-/// Running it allocates nothing. By one thread at a time, as the plan that holds it.
+/// By one thread at a time, as the plan that holds it.
 class MovingPrimitive {
  public:
   /// `arguments`: (DNNL_ARG_..., layout).
@@ -22,14 +22,20 @@ class MovingPrimitive {
   }
 
   /// `addresses` in the order of the arguments, then that of the scratch memory.
-  void run(std::initializer_list<const void*> addresses) const {
+  void run(std::initializer_list<const void*> addresses) {
     assert(addresses.size() == bound_.size());
     std::size_t i = 0;
     dnnl_status_t status = dnnl_success;
-    // Memory that oneDNN only reads still has a type without const.
     for (const void* address : addresses) {
-      const dnnl_status_t set = dnnl_memory_set_data_handle(memories_[i++].get(), const_cast<void*>(address));
-      if (set != dnnl_success) status = set;
+      // Only what has moved: oneDNN zeroes the padding of blocked memory that it is given anew, and
+      // allocates.
+      if (address != addresses_[i]) {
+        addresses_[i] = address;
+        // Memory that oneDNN only reads still has a type without const.
+        const dnnl_status_t set = dnnl_memory_set_data_handle(memories_[i].get(), const_cast<void*>(address));
+        if (set != dnnl_success) status = set;
+      }
+      ++i;
     }
     if (status == dnnl_success) {
       status = dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(bound_.size()),
@@ -42,10 +48,12 @@ class MovingPrimitive {
   void add(int name, const Desc& desc) {
     memories_.emplace_back(desc, engine(), static_cast<void*>(DNNL_MEMORY_NONE));
     bound_.push_back({name, memories_.back().get()});
+    addresses_.push_back(nullptr);
   }
 
   dnnl::primitive primitive_;
   std::vector<dnnl::memory> memories_;
+  std::vector<const void*> addresses_;  ///< where the memories are
   std::vector<dnnl_exec_arg_t> bound_;
 };
 
