@@ -8,6 +8,7 @@
 #include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
+#include "nn/kernels/recurrent.hpp"
 #include "nn/orthogonal.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -151,6 +152,34 @@ TEST_CASE("lstm and gru in bf16") {
     check_bf16(on_tokens(layer, 4, 3, {.units = 4, .bidirectional = true}), kLanes);
     check_bf16(on_tokens(layer, 4, 3, {.units = 4, .dropout = 0.2, .recurrent_dropout = 0.2}), kLanes);
   }
+}
+
+TEST_CASE("the cell's sigmoid and tanh, from the flat ends to the middle, and NaN") {
+  const std::vector<float> inputs{-1e30F, -100, -88, -20, -3.5F, -1e-4F,   0,
+                                  1e-4F,  0.7F, 9,   50,  200,   INFINITY, NAN};
+  const std::size_t units = inputs.size();
+  std::vector<float> gates(4 * units), product, h(units), c(units);
+  const std::vector<float> zeros(units), before(units, 0.5F);
+  for (int gate = 0; gate < 4; ++gate) product.insert(product.end(), inputs.begin(), inputs.end());
+  RecurrentPlace<float> place;
+  place.samples = 1;
+  place.units = static_cast<std::int64_t>(units);
+  place.gates = gates.data();
+  place.product = product.data();
+  place.h_before = zeros.data();
+  place.h = h.data();
+  place.c_before = before.data();
+  place.c = c.data();
+  lstm_forward(place);
+  for (std::size_t u = 0; u + 1 < units; ++u) {
+    const double x = inputs[u], sigmoid = 1 / (1 + std::exp(-x)), cell = sigmoid * (0.5 + std::tanh(x));
+    INFO(x);
+    CHECK(std::abs(gates[u] - sigmoid) < 2e-7);
+    CHECK(std::abs(gates[2 * units + u] - std::tanh(x)) < 3e-7);
+    CHECK(std::abs(h[u] - sigmoid * std::tanh(cell)) < 5e-7);
+  }
+  CHECK(std::isnan(h[units - 1]));
+  CHECK(std::isnan(c[units - 1]));
 }
 
 namespace {
