@@ -138,6 +138,15 @@ constexpr std::array kInitializers{
             const double low = d.option("minval"), span = d.option("maxval") - low;
             for (float& value : d.values) value = static_cast<float>(low + span * d.random.uniform());
           }},
+    // An LSTM's bias, of four gates: ones for the second, the forget gate's, else zeros, as Keras.
+    Entry{"unit_forget_bias",
+          {},
+          false,
+          [](Draw& d) {
+            d.constant(0);
+            const std::size_t quarter = d.values.size() / 4;
+            std::fill_n(d.values.begin() + static_cast<std::ptrdiff_t>(quarter), quarter, 1.0F);
+          }},
     Entry{"xavier_normal", {kGain}, false, [](Draw& d) { d.normal(0, glorot_deviation(d)); }},
     Entry{"zeros", {}, false, [](Draw& d) { d.constant(0); }},
 };

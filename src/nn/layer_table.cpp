@@ -17,6 +17,7 @@
 #include "convoke/nn/layers/conv2d_transpose.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/gaussian_noise.hpp"
 #include "convoke/nn/layers/group_norm.hpp"
 #include "convoke/nn/layers/layer_norm.hpp"
@@ -25,6 +26,7 @@
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/pool1d.hpp"
 #include "convoke/nn/layers/prelu.hpp"
+#include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/resize.hpp"
@@ -76,6 +78,7 @@ constexpr std::array kLayers{
     Entry{"depthwise_conv2d", DepthwiseConv2d::make},
     Entry{"dropout", Dropout::make},
     Entry{"elu", Activation::make<Activation::Function::kElu>},
+    Entry{"embedding", Embedding::make},
     Entry{"flatten", plain<Flatten>},
     Entry{"gaussian_noise", GaussianNoise::make},
     Entry{"gelu", Activation::make<Activation::Function::kGelu>},
@@ -84,12 +87,14 @@ constexpr std::array kLayers{
     Entry{"global_max_pool", global_pool<kMax, kImage>},
     Entry{"global_max_pool1d", global_pool<kMax, kSequence>},
     Entry{"group_norm", GroupNorm::make},
+    Entry{"gru", Gru::make},
     Entry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
     Entry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
     Entry{"identity", plain<Identity>},
     Entry{"layer_norm", LayerNorm::make},
     Entry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
     Entry{"local_response_norm", LocalResponseNorm::make},
+    Entry{"lstm", Lstm::make},
     Entry{"max_pool", MaxPool::make},
     Entry{"max_pool1d", Pool1d::make<kMax>},
     Entry{"maximum", plain<Maximum>},
@@ -212,7 +217,7 @@ LayerPtr make_layer(const Settings& settings) {
 
 std::vector<std::string> layer_names() { return names_in(kLayers); }
 
-Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
+Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
   Graph graph(input);
   for (const Settings& settings : layers) {
     Wiring wiring;
@@ -247,6 +252,14 @@ Graph build_graph(const Shape& input, const std::vector<Settings>& layers) {
     }
   }
   return graph;
+}
+
+ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers) {
+  const bool embeds = std::any_of(layers.begin(), layers.end(), [](const Settings& layer) {
+    const Value* type = layer.find("layer");
+    return type != nullptr && *type == Value("embedding");
+  });
+  return {input, embeds ? ValueType::kToken : ValueType::kReal};
 }
 
 std::vector<Settings> describe_graph(const Graph& graph) {

@@ -42,8 +42,8 @@ ModelRecipe read_model(const TomlDocument& document) {
   model.input = read.require_list("input");
   const bool positive =
       std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
-  read.check("input", positive && (model.input.size() == 1 || model.input.size() == 3),
-             "[channels, height, width] or [features], each at least 1");
+  read.check("input", positive && !model.input.empty() && model.input.size() <= 3,
+             "[channels, height, width], [length, features], [features] or [tokens], each at least 1");
   const std::vector<Settings> layers = read.tables("layers");
   if (layers.empty()) {
     read.fail("layers", "a model needs layers",
@@ -51,7 +51,7 @@ ModelRecipe read_model(const TomlDocument& document) {
   }
   read.finish();
   // First as a graph: its messages name the layer and the shapes that do not fit.
-  nn::build_graph(Shape(model.input), layers);
+  nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
   return model;
 }

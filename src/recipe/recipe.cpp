@@ -82,7 +82,9 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   return recipe;
 }
 
-nn::Graph Recipe::graph() const { return nn::build_graph(Shape(model.input), model.layers); }
+nn::Graph Recipe::graph() const {
+  return nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
+}
 
 std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }
 

@@ -37,7 +37,7 @@ nn::Graph graph_from_json(const std::string& json, const std::string& where) {
   const Shape input(read.get("input", std::vector<std::int64_t>{}));
   const std::vector<Settings> layers = read.tables("layers");
   read.finish();
-  return nn::build_graph(input, layers);
+  return nn::build_graph(nn::input_of(input, layers), layers);
 }
 
 void write_description(hdf5::File& file, const ModelDescription& description) {

@@ -4,7 +4,9 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
@@ -44,6 +46,28 @@ TEST_CASE("a step allocates nothing") {
   const long before_proof = allocations();
   const std::vector<int> proof(3);
   CHECK(allocations() > before_proof);  // and so was operator new
+}
+
+TEST_CASE("a step of recurrent layers allocates nothing") {
+  Graph graph(tokens(6));
+  Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 8});
+  x = lstm(x, input(graph), {.units = 5, .sequences = true, .bidirectional = true, .dropout = 0.2});
+  dense(gru(x, {.units = 16, .recurrent_dropout = 0.2}), {.units = 3});
+  Experiment experiment(graph, {.lane = 4, .lanes = 2});
+  const Batch batch(graph, 8);
+  const StepKey key = batch.key();
+  std::copy(batch.tokens.begin(), batch.tokens.end(), experiment.network.tokens().begin());
+  const Network::Ready ready = [](std::size_t) {};
+  const auto step = [&] {
+    experiment.network.forward(key);
+    experiment.network.softmax_cross_entropy(batch.labels, 8);
+    experiment.network.backward(ready);
+  };
+  step();
+  const long before = allocations();
+  for (int i = 0; i < 3; ++i) step();
+  const long after = allocations();
+  CHECK(after == before);
 }
 
 TEST_CASE("inference allocates nothing") {

@@ -135,6 +135,20 @@ std::vector<Settings> pointwise() {
           {{"layer", "softplus"}}};
 }
 
+/// The same for layers on tokens and sequences.
+std::vector<Settings> sequences() {
+  return {{{"layer", "embedding"}, {"vocabulary", 9}, {"units", 4}, {"name", "words"}},
+          {{"layer", "lstm"},
+           {"units", 3},
+           {"sequences", true},
+           {"bidirectional", true},
+           {"bias", false},
+           {"dropout", 0.25},
+           {"recurrent_dropout", 0.5},
+           {"inputs", list({"words", "input"})}},
+          {{"layer", "gru"}, {"units", 2}}};
+}
+
 std::string refusal(const Shape& input, std::vector<Settings> layers) {
   layers.back().set_where("recipe.toml:7");
   try {
@@ -251,6 +265,25 @@ TEST_CASE("describe_graph writes every hyper-parameter as it was given") {
   }
 }
 
+TEST_CASE("describe_graph and build_graph are inverse on tokens and sequences") {
+  const Graph graph = build_graph(tokens(6), sequences());
+  const std::vector<Settings> described = describe_graph(graph);
+  CHECK(describe_graph(build_graph(tokens(6), described)) == described);
+  CHECK(described[1] == Settings{{"layer", "lstm"},
+                                 {"name", "lstm_1"},
+                                 {"inputs", list({"words", "input"})},
+                                 {"units", 3},
+                                 {"sequences", true},
+                                 {"bidirectional", true},
+                                 {"bias", false},
+                                 {"dropout", 0.25},
+                                 {"recurrent_dropout", 0.5}});
+  CHECK(graph.node(2).shape == Shape{6, 6});
+  CHECK(graph.node(3).shape == Shape{2});
+  // As Keras counts: 9 * 4; 2 * 4 * 3 * (4 + 3) without biases; 3 * 2 * (6 + 2) and two biases.
+  CHECK(graph.parameter_count() == 36 + 168 + 48 + 12);
+}
+
 TEST_CASE("every layer of the table makes a layer of its name") {
   std::vector<Settings> described = describe_graph(build_graph({4, 12, 12}, everything()));
   for (const Graph& graph :
@@ -258,6 +291,8 @@ TEST_CASE("every layer of the table makes a layer of its name") {
     for (const Settings& settings : describe_graph(graph)) described.push_back(settings);
   }
   for (const Settings& settings : describe_graph(build_graph({4, 6, 6}, pointwise())))
+    described.push_back(settings);
+  for (const Settings& settings : describe_graph(build_graph(tokens(6), sequences())))
     described.push_back(settings);
   for (const std::string& name : layer_names()) {
     const auto it = std::find_if(described.begin(), described.end(), [&](const Settings& settings) {

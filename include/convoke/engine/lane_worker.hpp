@@ -94,7 +94,7 @@ class LaneWorker {
       shapes_;  ///< by (samples, first lane)
   nn::Network* latest_ = nullptr;
   std::vector<std::int32_t> labels_;
-  std::vector<float> weights_;  ///< of samples; empty if they have none
+  std::vector<float> weights_;   ///< of samples; empty if they have none
   AlignedBuffer<float> floats_;  ///< sums, or with exact one lane's gradients
   AlignedBuffer<float> later_;   ///< gradients of the second and later stretches, when there are several
   AlignedBuffer<std::int64_t> fixed_;

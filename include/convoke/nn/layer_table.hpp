@@ -16,7 +16,11 @@ std::vector<std::string> layer_names();
 /// layer as a node of its own. Any layer takes `trainable` (false: its parameters are frozen), `l1` and `l2`
 /// (ParameterOptions). { layer = "shared", of = "name" } applies the layer of that node once more, with the
 /// same parameters (Graph::share). Throws Error that names the layer, the shapes and where it was written.
-Graph build_graph(const Shape& input, const std::vector<Settings>& layers);
+Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers);
+
+/// What such a list takes as its input: tokens if there is an embedding, which reads nothing else, else
+/// numbers.
+ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.
 std::vector<Settings> describe_graph(const Graph& graph);

@@ -8,6 +8,7 @@
 #include "reference/normalisation.hpp"
 #include "reference/pointwise.hpp"
 #include "reference/pooling.hpp"
+#include "reference/sequence.hpp"
 #include "reference/structure.hpp"
 
 namespace reference {
@@ -26,18 +27,21 @@ constexpr std::array kLayers{
     LayerEntry{"crop", crop},
     LayerEntry{"depthwise_conv2d", depthwise_conv2d},
     LayerEntry{"elu", elu},
+    LayerEntry{"embedding", embedding},
     LayerEntry{"gaussian_noise", gaussian_noise},
     LayerEntry{"gelu", gelu},
     LayerEntry{"global_average_pool1d", global_pool},
     LayerEntry{"global_max_pool", global_pool},
     LayerEntry{"global_max_pool1d", global_pool},
     LayerEntry{"group_norm", group_norm},
+    LayerEntry{"gru", gru},
     LayerEntry{"hard_sigmoid", hard_sigmoid},
     LayerEntry{"hard_swish", hard_swish},
     LayerEntry{"identity", identity},
     LayerEntry{"layer_norm", layer_norm},
     LayerEntry{"leaky_relu", leaky_relu},
     LayerEntry{"local_response_norm", local_response_norm},
+    LayerEntry{"lstm", lstm},
     LayerEntry{"max_pool1d", pool1d},
     LayerEntry{"maximum", maximum},
     LayerEntry{"multiply", multiply},

@@ -1,0 +1,35 @@
+#pragma once
+#include "convoke/nn/layer.hpp"
+
+namespace convoke::nn {
+
+struct Symbol;
+
+struct EmbeddingOptions {
+  std::int64_t vocabulary = 0;  ///< tokens are 0..vocabulary - 1, >= 1
+  std::int64_t units = 0;       ///< numbers per token, >= 1
+};
+
+/// A table of vectors that tokens name: tokens (N, L) -> sequences (N, L, units), y[n, l] = weight[x[n, l]].
+/// Parameters: weight (vocabulary, units), uniform in +-0.05 as Keras. Its gradient is dense: the sum over
+/// all places where a token stands, in their order, so that equal runs are equal. A step with a token outside
+/// the vocabulary throws Error with the sample and the token.
+class Embedding final : public Layer {
+ public:
+  explicit Embedding(EmbeddingOptions options) : options_(options) {}
+  std::string_view type() const override { return "embedding"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  bool takes_tokens() const override { return true; }
+  Settings settings() const override;
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(SettingsReader& read);
+
+ private:
+  EmbeddingOptions options_;
+};
+
+Symbol embedding(Symbol x, EmbeddingOptions options);
+
+}  // namespace convoke::nn

@@ -1,0 +1,226 @@
+#include "nn/kernels/recurrent.hpp"
+
+#include <bit>
+
+#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/stored.hpp"
+
+namespace convoke::nn {
+namespace {
+
+// e^x = 2^k e^r with k = round(x / ln 2), |r| <= ln 2 / 2, e^r by the polynomial of Cephes (2 ulp); x is cut
+// to
+// +-87, where sigmoid and tanh have long been flat. Plain arithmetic, so that loops over it become vectors.
+[[gnu::always_inline]] inline float exp_of(float x) {
+  x = x < -87.0F ? -87.0F : x;  // NaN stays NaN
+  x = x > 87.0F ? 87.0F : x;
+  const float shifted = x * 1.44269504088896341F + 12582912.0F;  // 1.5 * 2^23: its lowest bits are k
+  const float k = shifted - 12582912.0F;
+  const float r = (x - k * 0.693359375F) + k * 2.12194440e-4F;
+  float p = 1.9875691500e-4F;
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * r * r + r + 1.0F;
+  return p * std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) << 23) + 0x3F800000U);
+}
+[[gnu::always_inline]] inline float sigmoid_of(float x) { return 1.0F / (1.0F + exp_of(-x)); }
+[[gnu::always_inline]] inline float tanh_of(float x) { return 1.0F - 2.0F / (1.0F + exp_of(2.0F * x)); }
+
+template <class T>
+[[gnu::always_inline]] inline bool masked(const RecurrentPlace<T>& p, std::int64_t n) {
+  return p.tokens != nullptr && p.tokens[n * p.token_stride] == 0;
+}
+
+/// The state's copies: what the gates of the next place see, and the output.
+template <class T>
+[[gnu::always_inline]] inline void publish(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
+  const std::int64_t units = p.units, at = n * units;
+  if (p.factors != nullptr) {
+#pragma omp simd
+    for (std::int64_t u = 0; u < units; ++u)
+      store(p.dropped + at + u, load(p.h + at + u) * p.factors[at + u]);
+  }
+  if (p.y == nullptr) return;
+  const bool zero = skip && p.zero_masked;
+  T* y = p.y + n * p.y_stride;
+#pragma omp simd
+  for (std::int64_t u = 0; u < units; ++u) store(y + u, zero ? 0.0F : load(p.h + at + u));
+}
+
+/// dh <- dh + dy + back: all of the gradient of h.
+template <class T>
+[[gnu::always_inline]] inline void gather(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
+  const std::int64_t units = p.units, at = n * units;
+  float* dh = p.dh + at;
+  if (p.back != nullptr && p.factors != nullptr) {
+#pragma omp simd
+    for (std::int64_t u = 0; u < units; ++u) dh[u] += p.back[at + u] * p.factors[at + u];
+  } else if (p.back != nullptr) {
+#pragma omp simd
+    for (std::int64_t u = 0; u < units; ++u) dh[u] += p.back[at + u];
+  }
+  if (p.dy == nullptr || (skip && p.zero_masked)) return;
+  const T* dy = p.dy + n * p.y_stride;
+#pragma omp simd
+  for (std::int64_t u = 0; u < units; ++u) dh[u] += load(dy + u);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void lstm_forward_body(const RecurrentPlace<T>& p) {
+  const std::int64_t units = p.units;
+  for (std::int64_t n = 0; n < p.samples; ++n) {
+    const std::int64_t at = n * units;
+    const bool skip = masked(p, n);
+    if (skip) {
+      for (std::int64_t u = at; u < at + units; ++u) {
+        p.h[u] = p.h_before[u];
+        p.c[u] = p.c_before[u];
+      }
+    } else {
+      T *i = p.gates + 4 * at, *f = i + units, *g = f + units, *o = g + units;
+      const float *ri = p.product + 4 * at, *rf = ri + units, *rg = rf + units, *ro = rg + units;
+      const float* before = p.c_before + at;
+      float* c = p.c + at;
+      T* h = p.h + at;
+#pragma omp simd
+      for (std::int64_t u = 0; u < units; ++u) {
+        const float vi = sigmoid_of(load(i + u) + ri[u]);
+        const float vf = sigmoid_of(load(f + u) + rf[u]);
+        const float vg = tanh_of(load(g + u) + rg[u]);
+        const float vo = sigmoid_of(load(o + u) + ro[u]);
+        const float vc = vf * before[u] + vi * vg;
+        store(i + u, vi);
+        store(f + u, vf);
+        store(g + u, vg);
+        store(o + u, vo);
+        c[u] = vc;
+        store(h + u, vo * tanh_of(vc));
+      }
+    }
+    publish(p, n, skip);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void lstm_backward_body(const RecurrentPlace<T>& p) {
+  const std::int64_t units = p.units;
+  for (std::int64_t n = 0; n < p.samples; ++n) {
+    const std::int64_t at = n * units;
+    const bool skip = masked(p, n);
+    gather(p, n, skip);
+    T *i = p.gates + 4 * at, *f = i + units, *g = f + units, *o = g + units;
+    if (skip) {  // dh and dc pass
+      for (std::int64_t u = 0; u < 4 * units; ++u) i[u] = T(0.0F);
+      continue;
+    }
+    const float *before = p.c_before + at, *c = p.c + at;
+    float *dh = p.dh + at, *dc = p.dc + at;
+#pragma omp simd
+    for (std::int64_t u = 0; u < units; ++u) {
+      const float vi = load(i + u), vf = load(f + u), vg = load(g + u), vo = load(o + u);
+      const float t = tanh_of(c[u]);
+      const float d = dc[u] + dh[u] * vo * (1 - t * t);
+      store(o + u, dh[u] * t * vo * (1 - vo));
+      store(i + u, d * vg * vi * (1 - vi));
+      store(f + u, d * before[u] * vf * (1 - vf));
+      store(g + u, d * vi * (1 - vg * vg));
+      dc[u] = d * vf;
+      dh[u] = 0;
+    }
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void gru_forward_body(const RecurrentPlace<T>& p) {
+  const std::int64_t units = p.units;
+  for (std::int64_t n = 0; n < p.samples; ++n) {
+    const std::int64_t at = n * units;
+    const bool skip = masked(p, n);
+    if (skip) {
+      for (std::int64_t u = at; u < at + units; ++u) p.h[u] = p.h_before[u];
+    } else {
+      T *z = p.gates + 3 * at, *r = z + units, *g = r + units;
+      const float *rz = p.product + 3 * at, *rr = rz + units, *rg = rr + units;
+      const T* before = p.h_before + at;
+      T *q = p.candidate + at, *h = p.h + at;
+#pragma omp simd
+      for (std::int64_t u = 0; u < units; ++u) {
+        const float vz = sigmoid_of(load(z + u) + rz[u]);
+        const float vr = sigmoid_of(load(r + u) + rr[u]);
+        const float vg = tanh_of(load(g + u) + vr * rg[u]);
+        store(z + u, vz);
+        store(r + u, vr);
+        store(g + u, vg);
+        store(q + u, rg[u]);
+        store(h + u, vz * load(before + u) + (1 - vz) * vg);
+      }
+    }
+    publish(p, n, skip);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void gru_backward_body(const RecurrentPlace<T>& p) {
+  const std::int64_t units = p.units;
+  for (std::int64_t n = 0; n < p.samples; ++n) {
+    const std::int64_t at = n * units;
+    const bool skip = masked(p, n);
+    gather(p, n, skip);
+    T *z = p.gates + 3 * at, *r = z + units, *g = r + units;
+    T *dz = p.recurrent_gates + 3 * at, *dr = dz + units, *dq = dr + units;
+    if (skip) {
+      for (std::int64_t u = 0; u < 3 * units; ++u) z[u] = dz[u] = T(0.0F);
+      continue;
+    }
+    const T *before = p.h_before + at, *q = p.candidate + at;
+    float* dh = p.dh + at;
+#pragma omp simd
+    for (std::int64_t u = 0; u < units; ++u) {
+      const float vz = load(z + u), vr = load(r + u), vg = load(g + u), d = dh[u];
+      const float da = d * (1 - vz) * (1 - vg * vg);
+      const float sz = d * (load(before + u) - vg) * vz * (1 - vz);
+      const float sr = da * load(q + u) * vr * (1 - vr);
+      store(z + u, sz);
+      store(dz + u, sz);
+      store(r + u, sr);
+      store(dr + u, sr);
+      store(g + u, da);
+      store(dq + u, da * vr);
+      dh[u] = d * vz;
+    }
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void scale_body(const T* x, const float* factors, std::int64_t length,
+                                              std::int64_t row, T* y) {
+  for (std::int64_t l = 0; l < length; ++l) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < row; ++i) store(y + l * row + i, load(x + l * row + i) * factors[i]);
+  }
+}
+
+}  // namespace
+
+CONVOKE_MULTIVERSION void lstm_forward(const RecurrentPlace<float>& place) { lstm_forward_body(place); }
+CONVOKE_MULTIVERSION void lstm_forward(const RecurrentPlace<Bf16>& place) { lstm_forward_body(place); }
+CONVOKE_MULTIVERSION void lstm_backward(const RecurrentPlace<float>& place) { lstm_backward_body(place); }
+CONVOKE_MULTIVERSION void lstm_backward(const RecurrentPlace<Bf16>& place) { lstm_backward_body(place); }
+CONVOKE_MULTIVERSION void gru_forward(const RecurrentPlace<float>& place) { gru_forward_body(place); }
+CONVOKE_MULTIVERSION void gru_forward(const RecurrentPlace<Bf16>& place) { gru_forward_body(place); }
+CONVOKE_MULTIVERSION void gru_backward(const RecurrentPlace<float>& place) { gru_backward_body(place); }
+CONVOKE_MULTIVERSION void gru_backward(const RecurrentPlace<Bf16>& place) { gru_backward_body(place); }
+
+CONVOKE_MULTIVERSION
+void scale_places(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y) {
+  scale_body(x, factors, length, row, y);
+}
+CONVOKE_MULTIVERSION
+void scale_places(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y) {
+  scale_body(x, factors, length, row, y);
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+
+#include "nn/kernels/bfloat16.hpp"
+
+namespace convoke::nn {
+
+/// One place of a recurrent layer for N samples: what its kernels read and write. T is the stored type; U =
+/// units, G = gates. Rows lie side by side but for y and dy.
+template <class T>
+struct RecurrentPlace {
+  std::int64_t samples = 0, units = 0;
+  const std::int32_t* tokens =
+      nullptr;  ///< token of sample n at tokens[n * token_stride]; 0 masks; may be null
+  std::int64_t token_stride = 0;
+  bool zero_masked = false;         ///< y of a masked sample is 0, not its state
+  T* gates = nullptr;               ///< (N, G U): W x + b, then the gates, then d loss / d (W x + b)
+  T* recurrent_gates = nullptr;     ///< (N, G U), GRU's backward: d loss / d (R h + b_R)
+  T* candidate = nullptr;           ///< (N, U), GRU: the candidate's part of R h + b_R
+  const float* product = nullptr;   ///< (N, G U), forward: R h + b_R
+  const T* h_before = nullptr;      ///< (N, U)
+  T* h = nullptr;                   ///< (N, U)
+  const float* c_before = nullptr;  ///< (N, U), LSTM
+  float* c = nullptr;               ///< (N, U), LSTM
+  const float* factors = nullptr;   ///< (N, U) of recurrent dropout; null without
+  T* dropped = nullptr;             ///< (N, U), with factors: h times them
+  T* y = nullptr;                   ///< row n at y + n * y_stride; null if nobody reads it
+  const T* dy = nullptr;            ///< the same of its gradient
+  std::int64_t y_stride = 0;
+  float* dh = nullptr;          ///< (N, U): gradient that passes to h_before beside R; read and written
+  float* dc = nullptr;          ///< (N, U), LSTM: the same of c; read and written
+  const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last place
+};
+
+//   c = f c_before + i g,  h = o tanh(c)
+void lstm_forward(const RecurrentPlace<float>& place);
+void lstm_forward(const RecurrentPlace<Bf16>& place);
+void lstm_backward(const RecurrentPlace<float>& place);
+void lstm_backward(const RecurrentPlace<Bf16>& place);
+
+//   h = z h_before + (1 - z) tanh(a + r q),  q the candidate's part of R h_before + b_R
+void gru_forward(const RecurrentPlace<float>& place);
+void gru_forward(const RecurrentPlace<Bf16>& place);
+void gru_backward(const RecurrentPlace<float>& place);
+void gru_backward(const RecurrentPlace<Bf16>& place);
+
+/// y[l, n, f] = x[l, n, f] * factors[n, f]; y may be x.
+void scale_places(const float* x, const float* factors, std::int64_t length, std::int64_t row, float* y);
+void scale_places(const Bf16* x, const float* factors, std::int64_t length, std::int64_t row, Bf16* y);
+
+}  // namespace convoke::nn

@@ -1,0 +1,23 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "nn/kernels/bfloat16.hpp"
+
+namespace convoke::nn {
+
+/// *p as a float, and a float to *p. For loops marked `omp simd`: GCC keeps a Bf16 there as an array of
+/// structs, which it cannot turn into vectors; of plain integers it can.
+[[gnu::always_inline]] inline float load(const float* p) { return *p; }
+[[gnu::always_inline]] inline float load(const Bf16* p) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(p->bits) << 16);
+}
+[[gnu::always_inline]] inline void store(float* p, float value) { *p = value; }
+[[gnu::always_inline]] inline void store(Bf16* p, float value) {  // as Bf16(value)
+  const auto u = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = (u + 0x7FFF + (u >> 16 & 1)) >> 16;
+  const std::uint32_t cut = u >> 16 | 0x40;
+  p->bits = static_cast<std::uint16_t>((u & 0x7FFFFFFF) > 0x7F800000 ? cut : rounded);
+}
+
+}  // namespace convoke::nn

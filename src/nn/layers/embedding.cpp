@@ -1,0 +1,100 @@
+#include "convoke/nn/layers/embedding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "nn/kernels/embedding.hpp"
+#include "nn/plan/plan_builder.hpp"
+#include "nn/plan/time_major.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// Recurrent layers walk through all samples of one place after another.
+bool read_by_recurrent(const Graph& graph, const Node& node) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& reader) {
+    return !reader.inputs.empty() && reader.inputs[0] == node.index &&
+           (reader.layer->type() == "lstm" || reader.layer->type() == "gru");
+  });
+}
+
+}  // namespace
+
+Shape Embedding::output_shape(std::span<const ValueSpec> inputs) const {
+  if (inputs[0].type != ValueType::kToken) {
+    throw Error(fmt::format("needs tokens (N, L), but its input is {}", inputs[0].describe()),
+                "put it first in a network whose input is tokens, and use dense or conv2d on numbers");
+  }
+  return {inputs[0][0], options_.units};
+}
+
+std::vector<ParameterSpec> Embedding::parameters(std::span<const ValueSpec>) const {
+  return {{.name = "weight", .shape = {options_.vocabulary, options_.units}, .initializer = "uniform"}};
+}
+
+Settings Embedding::settings() const {
+  return {{"layer", "embedding"}, {"vocabulary", options_.vocabulary}, {"units", options_.units}};
+}
+
+LayerPtr Embedding::make(SettingsReader& read) {
+  EmbeddingOptions o;
+  o.vocabulary = read.require_int("vocabulary");
+  o.units = read.require_int("units");
+  read.check("vocabulary", o.vocabulary >= 1, "at least 1");
+  read.check("units", o.units >= 1, "at least 1");
+  return std::make_shared<Embedding>(o);
+}
+
+void Embedding::compile(PlanBuilder& plan, const Node& node) const {
+  const Tensor x = plan.value(node.inputs[0]);
+  const std::int64_t rows = options_.vocabulary;
+  plan.prefer(node, "weight", Desc({rows, options_.units}, kFloat, Format::ab));
+  const Tensor weight = plan.parameter(node, "weight");
+  const SequenceExtents extents{plan.samples(), node.shape[0], options_.units};
+  const bool time_major = read_by_recurrent(plan.graph(), node);
+  const Tensor y = plan.allocate(time_major ? time_major_desc(extents, plan.stored())
+                                            : plan.plain_desc(node.shape, plan.stored()));
+  const SequenceLayout layout{extents.samples, extents.length, extents.features,
+                              time_major ? extents.features : extents.length * extents.features,
+                              time_major ? extents.samples * extents.features : extents.features};
+  with_stored_type(y.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=, &node](const Frame& frame) {
+          const std::int32_t* tokens = frame.integers(x.ref);
+          const std::int64_t bad = embedding_forward(layout, tokens, frame.at(weight), rows, frame.at<T>(y));
+          if (bad < 0) return;
+          const auto sample = static_cast<std::size_t>(bad / layout.length);
+          const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
+          throw Error(fmt::format("{}: sample {} has token {} at place {}, but the vocabulary is 0..{}",
+                                  node.name, id, tokens[bad], bad % layout.length, rows - 1),
+                      "make vocabulary one more than the largest token of the dataset");
+        },
+        {x.ref, weight.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor gradient = plan.gradient_of(node, "weight");
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(node, "backward weights",
+                      [=](const Frame& frame) {
+                        embedding_backward(layout, frame.integers(x.ref), frame.at<T>(dy), rows,
+                                           frame.at(gradient));
+                      },
+                      {x.ref, dy.ref, gradient.ref}, gradient, 0, {plan.slot(node, "weight")});
+    });
+  });
+}
+
+Symbol embedding(Symbol x, EmbeddingOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<Embedding>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,134 @@
+#include "convoke/nn/layers/recurrent.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "nn/layers/recurrent_direction.hpp"
+#include "nn/plan/plan_builder.hpp"
+#include "nn/plan/time_major.hpp"
+
+namespace convoke::nn {
+namespace {
+
+const char* prefix_of(int direction) { return direction == 0 ? "" : "backward_"; }
+
+template <class L>
+Symbol apply(Symbol x, const RecurrentOptions& options) {
+  return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node})};
+}
+template <class L>
+Symbol apply(Symbol x, Symbol tokens, const RecurrentOptions& options) {
+  return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node, tokens.node})};
+}
+
+}  // namespace
+
+Shape Recurrent::output_shape(std::span<const ValueSpec> inputs) const {
+  const ValueSpec& x = inputs[0];
+  if (x.type == ValueType::kToken) {
+    throw Error(fmt::format("needs sequences of numbers (N, L, F), but its input is {}", x.describe()),
+                "put an embedding layer before it");
+  }
+  if (x.rank() != 2) {
+    throw Error(
+        fmt::format("needs sequences (N, L, F), but its input is {}", x.describe()),
+        "a recurrent layer before it needs sequences = true; reshape makes sequences of other values");
+  }
+  if (inputs.size() > 2) throw Error("has a sequence and at most its tokens as inputs");
+  if (inputs.size() == 2 && (inputs[1].type != ValueType::kToken || inputs[1][0] != x[0])) {
+    throw Error(
+        fmt::format("its second input masks padding: it must be tokens (N, {}) for sequences {}, but is {}",
+                    x[0], x.describe(), inputs[1].describe()),
+        "name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
+  }
+  const std::int64_t units = options_.units * (options_.bidirectional ? 2 : 1);
+  return options_.sequences ? Shape{x[0], units} : Shape{units};
+}
+
+std::vector<ParameterSpec> Recurrent::parameters(std::span<const ValueSpec> inputs) const {
+  const std::int64_t features = inputs[0][1], width = gates() * options_.units;
+  std::vector<ParameterSpec> specs;
+  for (int direction = 0; direction < (options_.bidirectional ? 2 : 1); ++direction) {
+    const std::string prefix = prefix_of(direction);
+    specs.push_back({.name = prefix + "weight",
+                     .shape = {width, features},
+                     .initializer = Initializer::kGlorotUniform,
+                     .fan_in = features,
+                     .fan_out = width});
+    specs.push_back(
+        {.name = prefix + "recurrent_weight", .shape = {width, options_.units}, .initializer = "orthogonal"});
+    if (!options_.bias) continue;
+    specs.push_back({.name = prefix + "bias",
+                     .shape = {width},
+                     .initializer = cell_ == Cell::kLstm ? "unit_forget_bias" : "zeros"});
+    if (cell_ == Cell::kGru) specs.push_back({.name = prefix + "recurrent_bias", .shape = {width}});
+  }
+  return specs;
+}
+
+Settings Recurrent::settings() const {
+  return {{"layer", type()},
+          {"units", options_.units},
+          {"sequences", options_.sequences},
+          {"bidirectional", options_.bidirectional},
+          {"bias", options_.bias},
+          {"dropout", options_.dropout},
+          {"recurrent_dropout", options_.recurrent_dropout}};
+}
+
+RecurrentOptions Recurrent::read_options(SettingsReader& read) {
+  RecurrentOptions o;
+  o.units = read.require_int("units");
+  o.sequences = read.get("sequences", o.sequences);
+  o.bidirectional = read.get("bidirectional", o.bidirectional);
+  o.bias = read.get("bias", o.bias);
+  o.dropout = read.get("dropout", o.dropout);
+  o.recurrent_dropout = read.get("recurrent_dropout", o.recurrent_dropout);
+  read.check("units", o.units >= 1, "at least 1");
+  read.check("dropout", o.dropout >= 0 && o.dropout < 1, "at least 0 and below 1");
+  read.check("recurrent_dropout", o.recurrent_dropout >= 0 && o.recurrent_dropout < 1,
+             "at least 0 and below 1");
+  return o;
+}
+
+void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  const Type type = plan.stored();
+  const std::int64_t directions = options_.bidirectional ? 2 : 1;
+  const SequenceExtents extents{plan.samples(), in[0], in[1]};
+  const Tensor x = plan.reordered(plan.value_as(from, type, node), time_major_desc(extents, type), node);
+  const Tensor y = plan.allocate(
+      options_.sequences ? time_major_desc({plan.samples(), in[0], directions * options_.units}, type)
+                         : plan.plain_desc(node.shape, type));
+
+  std::vector<std::shared_ptr<Direction>> built;
+  for (int i = 0; i < directions; ++i) {
+    DirectionSpec spec;
+    spec.gru = cell_ == Cell::kGru;
+    spec.reverse = i == 1;
+    spec.number = static_cast<std::uint32_t>(i);
+    spec.directions = directions;
+    spec.prefix = prefix_of(i);
+    spec.options = options_;
+    spec.in = extents;
+    spec.x = x;
+    if (node.inputs.size() > 1) spec.tokens = plan.value(node.inputs[1]);
+    spec.y = y;
+    built.push_back(std::make_shared<Direction>(plan, node, std::move(spec)));
+  }
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    for (const auto& direction : built) direction->backward(plan, node, dy);
+  });
+}
+
+Symbol lstm(Symbol x, RecurrentOptions options) { return apply<Lstm>(x, options); }
+Symbol gru(Symbol x, RecurrentOptions options) { return apply<Gru>(x, options); }
+Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) { return apply<Lstm>(x, tokens, options); }
+Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) { return apply<Gru>(x, tokens, options); }
+
+}  // namespace convoke::nn

@@ -1,0 +1,365 @@
+#include "nn/layers/recurrent_direction.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "nn/kernels/dropout.hpp"
+#include "nn/kernels/recurrent.hpp"
+#include "nn/plan/moving_primitive.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// Where a mask's random numbers come from: dropout layers draw from the stream of their node, a recurrent
+/// layer from streams beyond those of all nodes.
+enum class Mask : std::uint32_t { kInput = 0, kState = 1 };
+std::uint32_t mask_stream(const Node& node, std::uint32_t direction, Mask mask) {
+  return static_cast<std::uint32_t>(node.index) +
+         ((1 + 2 * direction + static_cast<std::uint32_t>(mask)) << 24);
+}
+
+template <class T>
+T* address(const Frame& frame, Ref ref) {
+  return reinterpret_cast<T*>(frame.address(ref));
+}
+
+/// factors (N, width): 0 or 1 / (1 - rate).
+void draw_factors(const Frame& frame, std::int64_t samples, std::int64_t width, double rate,
+                  std::uint32_t stream, float* factors, std::uint8_t* keep) {
+  const ChannelBlocks rows{samples, width, 1, 1, 1, width};
+  std::fill(factors, factors + samples * width, 1.0F);
+  dropout_forward(rows, factors, rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
+                  frame.key.samples.data(), factors, keep);
+}
+
+void forward_place(bool gru, const auto& place) { gru ? gru_forward(place) : lstm_forward(place); }
+void backward_place(bool gru, const auto& place) { gru ? gru_backward(place) : lstm_backward(place); }
+
+}  // namespace
+
+/// What the loops over places work on. h, dropped and c have one more place than x, which holds the zeros
+/// that the first step starts from: place t reads slot before(t) and writes slot after(t).
+struct Direction::Loop {
+  bool gru, reverse, sequences, zero_masked, dropout, masked, has_bias;
+  std::int64_t samples, length, units, width, y_stride, y_column;
+  Tensor tokens, y, dy;
+  Ref gates, product, h, dropped, c, candidate, factors;
+  Ref recurrent_gates, dh, dc, back, scratch, back_scratch;
+  Tensor weight, back_weight, bias;
+  std::optional<MovingPrimitive> forward_product, back_product;
+
+  std::int64_t rows() const { return samples * units; }
+  std::int64_t before(std::int64_t t) const { return reverse ? t + 1 : t; }
+  std::int64_t after(std::int64_t t) const { return reverse ? t : t + 1; }
+  std::int64_t place_at(std::int64_t step) const { return reverse ? length - 1 - step : step; }
+  /// What the state's product reads.
+  Ref seen() const { return dropout ? dropped : h; }
+
+  template <class T>
+  RecurrentPlace<T> place(const Frame& frame, std::int64_t t, bool last) const {
+    RecurrentPlace<T> p;
+    p.samples = samples;
+    p.units = units;
+    if (masked) p.tokens = frame.at<const std::int32_t>(tokens) + t;
+    p.token_stride = length;
+    p.zero_masked = zero_masked;
+    p.gates = address<T>(frame, gates) + t * samples * width;
+    p.h_before = address<T>(frame, h) + before(t) * rows();
+    p.h = address<T>(frame, h) + after(t) * rows();
+    if (gru) {
+      p.candidate = address<T>(frame, candidate) + t * rows();
+    } else {
+      p.c_before = address<float>(frame, c) + before(t) * rows();
+      p.c = address<float>(frame, c) + after(t) * rows();
+    }
+    if (dropout) {
+      p.factors = address<float>(frame, factors);
+      p.dropped = address<T>(frame, dropped) + after(t) * rows();
+    }
+    p.y_stride = y_stride;
+    if (sequences || last) p.y = frame.at<T>(y) + (sequences ? t * samples * y_stride : 0) + y_column;
+    return p;
+  }
+
+  template <class T>
+  void run_forward(const Frame& frame) {
+    const std::int64_t start = before(place_at(0)) * rows();
+    for (const Ref state : {h, seen()}) std::fill_n(address<T>(frame, state) + start, rows(), T(0.0F));
+    if (!gru) std::fill_n(address<float>(frame, c) + start, rows(), 0.0F);
+    auto* const result = address<float>(frame, product);
+    for (std::int64_t step = 0; step < length; ++step) {
+      const std::int64_t t = place_at(step);
+      const T* state = address<T>(frame, seen()) + before(t) * rows();
+      if (has_bias) {
+        forward_product->run(
+            {state, frame.address(weight.ref), frame.address(bias.ref), result, frame.address(scratch)});
+      } else {
+        forward_product->run({state, frame.address(weight.ref), result, frame.address(scratch)});
+      }
+      RecurrentPlace<T> p = place<T>(frame, t, step + 1 == length);
+      p.product = result;
+      forward_place(gru, p);
+    }
+  }
+
+  template <class T>
+  void run_backward(const Frame& frame) {
+    std::fill_n(address<float>(frame, dh), rows(), 0.0F);
+    if (!gru) std::fill_n(address<float>(frame, dc), rows(), 0.0F);
+    auto* const returned = address<float>(frame, back);
+    for (std::int64_t step = length; step-- > 0;) {
+      const std::int64_t t = place_at(step);
+      const bool last = step + 1 == length;
+      RecurrentPlace<T> p = place<T>(frame, t, last);
+      if (p.y != nullptr) p.dy = frame.at<T>(dy) + (p.y - frame.at<T>(y));
+      p.dh = address<float>(frame, dh);
+      p.dc = gru ? nullptr : address<float>(frame, dc);
+      p.back = last ? nullptr : returned;
+      if (gru) p.recurrent_gates = address<T>(frame, recurrent_gates) + t * samples * width;
+      backward_place(gru, p);
+      if (step == 0) break;
+      back_product->run({gru ? p.recurrent_gates : p.gates, frame.address(back_weight.ref), returned,
+                         frame.address(back_scratch)});
+    }
+  }
+};
+
+Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
+    : spec_(std::move(spec)),
+      width_((spec_.gru ? 3 : 4) * spec_.options.units),
+      input_(plan, node, spec_.prefix + "weight", spec_.options.bias ? spec_.prefix + "bias" : "",
+             spec_.in.length * spec_.in.samples, spec_.in.features, width_, plan.stored()),
+      state_(plan, node, spec_.prefix + "recurrent_weight",
+             spec_.gru && spec_.options.bias ? spec_.prefix + "recurrent_bias" : "", spec_.in.samples,
+             spec_.options.units, width_, kFloat) {
+  const RecurrentOptions& o = spec_.options;
+  const std::int64_t samples = spec_.in.samples, length = spec_.in.length;
+  const auto bytes = [&](std::int64_t count, Type type) {
+    return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(type));
+  };
+  const Type type = plan.stored();
+
+  loop_ = std::make_shared<Loop>();
+  Loop& loop = *loop_;
+  loop.gru = spec_.gru;
+  loop.reverse = spec_.reverse;
+  loop.sequences = o.sequences;
+  loop.zero_masked = o.sequences && o.bidirectional;
+  loop.dropout = plan.training() && o.recurrent_dropout > 0;
+  loop.samples = samples;
+  loop.length = length;
+  loop.units = o.units;
+  loop.width = width_;
+  loop.y_stride = spec_.directions * o.units;
+  loop.y_column = spec_.number * o.units;
+  loop.tokens = spec_.tokens;
+  loop.masked = static_cast<bool>(spec_.tokens);
+  loop.has_bias = state_.has_bias();
+  loop.y = spec_.y;
+  const std::int64_t states = (length + 1) * loop.rows();
+  loop.h = bytes(states, type);
+  if (loop.dropout) {
+    loop.dropped = bytes(states, type);
+    loop.factors = bytes(loop.rows(), kFloat);
+  }
+  if (loop.gru) {
+    loop.candidate = bytes(length * loop.rows(), type);
+  } else {
+    loop.c = bytes(states, kFloat);
+  }
+  loop.product = bytes(samples * width_, kFloat);
+
+  drop_out(plan, node);
+
+  // The input's part of all places.
+  gates_ = plan.allocate(input_.gradient());
+  loop.gates = gates_.ref;
+  {
+    const auto& forward = input_.forward();
+    std::vector<std::pair<int, Tensor>> arguments{
+        {DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, plan.working(node, input_.weight(), forward.weights_desc())}};
+    if (input_.has_bias()) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, input_.bias()));
+    arguments.emplace_back(DNNL_ARG_DST, gates_);
+    plan.add_primitive(node, "forward input", RecurrentProduct::Forward(forward), forward.impl_info_str(),
+                       std::move(arguments), forward.scratchpad_desc(), input_.flops());
+  }
+
+  // The state's part, place by place.
+  const auto& forward = state_.forward();
+  loop.weight = plan.working(node, state_.weight(), forward.weights_desc());
+  std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, state_.x()},
+                                              {DNNL_ARG_WEIGHTS, forward.weights_desc()}};
+  if (state_.has_bias()) {
+    loop.bias = plan.parameter(node, state_.bias());
+    arguments.emplace_back(DNNL_ARG_BIAS, state_.bias_desc());
+  }
+  arguments.emplace_back(DNNL_ARG_DST, forward.dst_desc());
+  loop.forward_product.emplace(RecurrentProduct::Forward(forward), arguments, forward.scratchpad_desc());
+  loop.scratch = plan.allocate_bytes(forward.scratchpad_desc().get_size() + 1);
+  std::vector<Ref> uses{loop.gates, loop.product, loop.h, loop.weight.ref, loop.y.ref, loop.scratch};
+  uses.push_back(loop.gru ? loop.candidate : loop.c);
+  if (loop.bias) uses.push_back(loop.bias.ref);
+  if (loop.tokens) uses.push_back(loop.tokens.ref);
+  if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
+  with_stored_type(gates_.desc, [&](auto zero) {
+    plan.add_kernel(
+        node, "forward recurrent",
+        [shared = loop_](const Frame& frame) { shared->run_forward<decltype(zero)>(frame); }, uses, spec_.y,
+        static_cast<double>(length) * state_.flops());
+  });
+}
+
+/// Draws the masks, and sets x_.
+void Direction::drop_out(PlanBuilder& plan, const Node& node) {
+  const RecurrentOptions& o = spec_.options;
+  const SequenceExtents in = spec_.in;
+  x_ = spec_.x;
+  x_.desc = rows_desc(in, plan.stored());
+  if (!plan.training() || (o.dropout == 0 && o.recurrent_dropout == 0)) return;
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+  const Ref keep = plan.allocate_bytes(bytes(in.samples * std::max(in.features, o.units)));
+  if (o.recurrent_dropout > 0) {
+    const Ref factors = loop_->factors;
+    const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
+    plan.add_kernel(node, "mask of the state",
+                    [=](const Frame& frame) {
+                      draw_factors(frame, in.samples, o.units, o.recurrent_dropout, stream,
+                                   address<float>(frame, factors), address<std::uint8_t>(frame, keep));
+                    },
+                    {factors, keep}, {});
+  }
+  if (o.dropout == 0) return;
+  const Tensor from = x_;
+  const Tensor to = x_ = plan.allocate(x_.desc);
+  const Ref factors = input_factors_ = plan.allocate_bytes(bytes(in.samples * in.features) * sizeof(float));
+  const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kInput);
+  with_stored_type(x_.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "dropout of the input",
+        [=](const Frame& frame) {
+          auto* const f = address<float>(frame, factors);
+          draw_factors(frame, in.samples, in.features, o.dropout, stream, f,
+                       address<std::uint8_t>(frame, keep));
+          scale_places(frame.at<T>(from), f, in.length, in.samples * in.features, frame.at<T>(to));
+        },
+        {from.ref, to.ref, factors, keep}, to);
+  });
+}
+
+void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) {
+  Loop& loop = *loop_;
+  const SequenceExtents in = spec_.in;
+  const Type type = plan.stored();
+  const auto bytes = [&](std::int64_t count, Type t) {
+    return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(t));
+  };
+
+  // Places in the reverse of their order: gates become their gradients.
+  loop.dy = dy;
+  loop.dh = bytes(loop.rows(), kFloat);
+  loop.back = bytes(loop.rows(), kFloat);
+  if (loop.gru) {
+    loop.recurrent_gates = bytes(in.length * in.samples * width_, type);
+  } else {
+    loop.dc = bytes(loop.rows(), kFloat);
+  }
+  const auto back = state_.backward_data(plan, node, kFloat);
+  loop.back_weight = plan.working(node, state_.weight(), back.weights_desc());
+  loop.back_product.emplace(RecurrentProduct::BackwardData(back),
+                            std::vector<std::pair<int, Desc>>{{DNNL_ARG_DIFF_DST, state_.gradient()},
+                                                              {DNNL_ARG_WEIGHTS, back.weights_desc()},
+                                                              {DNNL_ARG_DIFF_SRC, back.diff_src_desc()}},
+                            back.scratchpad_desc());
+  loop.back_scratch = plan.allocate_bytes(back.scratchpad_desc().get_size() + 1);
+  std::vector<Ref> uses{loop.gates,           loop.h,           dy.ref, loop.dh, loop.back,
+                        loop.back_weight.ref, loop.back_scratch};
+  uses.push_back(loop.gru ? loop.candidate : loop.c);
+  uses.push_back(loop.gru ? loop.recurrent_gates : loop.dc);
+  if (loop.tokens) uses.push_back(loop.tokens.ref);
+  if (loop.dropout) uses.insert(uses.end(), {loop.dropped, loop.factors});
+  with_stored_type(gates_.desc, [&](auto zero) {
+    plan.add_kernel(
+        node, "backward recurrent",
+        [shared = loop_](const Frame& frame) { shared->run_backward<decltype(zero)>(frame); }, uses, gates_,
+        static_cast<double>(in.length - 1) * state_.flops());
+  });
+
+  // The state's weights: the gradients of place t meet what place t read.
+  RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units, width_,
+                       kFloat);
+  const auto state_weights = all.backward_weights(plan, node);
+  std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, all.x()}, {DNNL_ARG_DIFF_DST, all.gradient()}};
+  const Tensor dweight = plan.gradient_of(node, state_.weight());
+  Tensor dbias;
+  std::vector<std::size_t> completes{plan.slot(node, state_.weight())};
+  if (all.has_bias()) {
+    dbias = plan.gradient_of(node, all.bias());
+    arguments.emplace_back(DNNL_ARG_DIFF_BIAS, all.bias_desc());
+    completes.push_back(plan.slot(node, all.bias()));
+  }
+  arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, dweight.desc);
+  const auto moving = std::make_shared<MovingPrimitive>(RecurrentProduct::BackwardWeights(state_weights),
+                                                        arguments, state_weights.scratchpad_desc());
+  const Ref weights_scratch = plan.allocate_bytes(state_weights.scratchpad_desc().get_size() + 1);
+  const Ref gradients = loop.gru ? loop.recurrent_gates : loop.gates;
+  const Ref seen = loop.seen();
+  std::vector<Ref> weight_uses{gradients, seen, dweight.ref, weights_scratch};
+  if (dbias) weight_uses.push_back(dbias.ref);
+  const std::size_t skipped =
+      static_cast<std::size_t>(loop.before(0) * loop.rows()) * dnnl::memory::data_type_size(type);
+  const bool has_bias = all.has_bias();
+  plan.add_kernel(
+      node, "backward recurrent weights",
+      [=](const Frame& frame) {
+        const std::byte* states = frame.address(seen) + skipped;
+        if (has_bias) {
+          moving->run({states, frame.address(gradients), frame.address(dbias.ref), frame.address(dweight.ref),
+                       frame.address(weights_scratch)});
+        } else {
+          moving->run(
+              {states, frame.address(gradients), frame.address(dweight.ref), frame.address(weights_scratch)});
+        }
+      },
+      weight_uses, dweight, all.flops(), completes);
+
+  // The input's.
+  const auto weights = input_.backward_weights(plan, node);
+  std::vector<std::pair<int, Tensor>> products{{DNNL_ARG_SRC, x_}, {DNNL_ARG_DIFF_DST, gates_}};
+  std::vector<std::size_t> input_completes{plan.slot(node, input_.weight())};
+  if (input_.has_bias()) {
+    products.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, input_.bias()));
+    input_completes.push_back(plan.slot(node, input_.bias()));
+  }
+  products.emplace_back(DNNL_ARG_DIFF_WEIGHTS, plan.gradient_of(node, input_.weight()));
+  plan.add_primitive(node, "backward weights", RecurrentProduct::BackwardWeights(weights),
+                     weights.impl_info_str(), std::move(products), weights.scratchpad_desc(), input_.flops(),
+                     input_completes);
+  const std::size_t from = node.inputs[0];
+  if (!plan.needs_gradient(from)) return;
+  const auto data = input_.backward_data(plan, node, type);
+  Tensor dx = plan.allocate(data.diff_src_desc());
+  plan.add_primitive(node, "backward data", RecurrentProduct::BackwardData(data), data.impl_info_str(),
+                     {{DNNL_ARG_DIFF_DST, gates_},
+                      {DNNL_ARG_WEIGHTS, plan.working(node, input_.weight(), data.weights_desc())},
+                      {DNNL_ARG_DIFF_SRC, dx}},
+                     data.scratchpad_desc(), input_.flops());
+  if (spec_.options.dropout > 0) {
+    const Ref factors = input_factors_;
+    with_stored_type(dx.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward dropout of the input",
+          [=](const Frame& frame) {
+            scale_places(frame.at<T>(dx), address<float>(frame, factors), in.length, in.samples * in.features,
+                         frame.at<T>(dx));
+          },
+          {dx.ref, factors}, dx);
+    });
+  }
+  dx.desc = time_major_desc(in, type);
+  plan.add_gradient(from, dx, node);
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+/// y (rows, out) = x (rows, in) W^T + b with a parameter W (out, in), and what backward takes of it, as inner
+/// products. Asked for in a rehearsal, it records the layouts that it prefers.
+class RecurrentProduct {
+ public:
+  using Forward = dnnl::inner_product_forward;
+  using BackwardData = dnnl::inner_product_backward_data;
+  using BackwardWeights = dnnl::inner_product_backward_weights;
+
+  /// `bias`: the parameter's name, "" for none. `y`: type of the result; x and the gradient of y are stored
+  /// as the plan stores values.
+  RecurrentProduct(PlanBuilder& plan, const Node& node, std::string weight, std::string bias,
+                   std::int64_t rows, std::int64_t in, std::int64_t out, Type y);
+
+  const Forward::primitive_desc& forward() const { return forward_; }
+  BackwardWeights::primitive_desc backward_weights(const PlanBuilder& plan, const Node& node) const;
+  /// dx is stored as `type`.
+  BackwardData::primitive_desc backward_data(const PlanBuilder& plan, const Node& node, Type type) const;
+
+  bool has_bias() const { return !bias_name_.empty(); }
+  const std::string& weight() const { return weight_name_; }
+  const std::string& bias() const { return bias_name_; }
+  const Desc& x() const { return x_; }
+  const Desc& bias_desc() const { return bias_; }
+  const Desc& gradient() const { return gradient_; }
+  double flops() const { return flops_; }
+
+ private:
+  Forward::primitive_desc hint(const Desc& weight) const;
+  BackwardWeights::primitive_desc backward_weights(const Desc& weight, const Desc& gradient) const;
+
+  std::string weight_name_, bias_name_;
+  Type type_;
+  Desc x_, weight_, bias_, y_, gradient_;
+  Forward::primitive_desc forward_;
+  double flops_;
+};
+
+}  // namespace convoke::nn

@@ -1,0 +1,60 @@
+#pragma once
+#include <cassert>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "nn/dnnl.hpp"
+
+namespace convoke::nn {
+
+/// A oneDNN primitive that a kernel of ours runs at one address after another, as a loop over time does.
+/// By one thread at a time, as the plan that holds it.
+class MovingPrimitive {
+ public:
+  /// `arguments`: (DNNL_ARG_..., layout).
+  MovingPrimitive(dnnl::primitive primitive, const std::vector<std::pair<int, Desc>>& arguments,
+                  const Desc& scratchpad)
+      : primitive_(std::move(primitive)) {
+    for (const auto& [name, desc] : arguments) add(name, desc);
+    add(DNNL_ARG_SCRATCHPAD, scratchpad);
+  }
+
+  /// `addresses` in the order of the arguments, then that of the scratch memory.
+  void run(std::initializer_list<const void*> addresses) {
+    assert(addresses.size() == bound_.size());
+    std::size_t i = 0;
+    dnnl_status_t status = dnnl_success;
+    for (const void* address : addresses) {
+      // Only what has moved: oneDNN zeroes the padding of blocked memory that it is given anew, and
+      // allocates.
+      if (address != addresses_[i]) {
+        addresses_[i] = address;
+        // Memory that oneDNN only reads still has a type without const.
+        const dnnl_status_t set = dnnl_memory_set_data_handle(memories_[i].get(), const_cast<void*>(address));
+        if (set != dnnl_success) status = set;
+      }
+      ++i;
+    }
+    if (status == dnnl_success) {
+      status = dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(bound_.size()),
+                                      bound_.data());
+    }
+    if (status != dnnl_success) throw Error("oneDNN failed in a product of a recurrent layer");
+  }
+
+ private:
+  void add(int name, const Desc& desc) {
+    memories_.emplace_back(desc, engine(), static_cast<void*>(DNNL_MEMORY_NONE));
+    bound_.push_back({name, memories_.back().get()});
+    addresses_.push_back(nullptr);
+  }
+
+  dnnl::primitive primitive_;
+  std::vector<dnnl::memory> memories_;
+  std::vector<const void*> addresses_;  ///< where the memories are
+  std::vector<dnnl_exec_arg_t> bound_;
+};
+
+}  // namespace convoke::nn

@@ -1,0 +1,346 @@
+// embedding, lstm and gru.
+#include <cmath>
+
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/embedding.hpp"
+#include "convoke/nn/layers/recurrent.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "nn/kernels/recurrent.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+constexpr PlanOptions kLane{.lane = 3};
+constexpr PlanOptions kLanes{.lane = 2, .lanes = 2};
+
+using Builder = Symbol (*)(Symbol, RecurrentOptions);
+using MaskedBuilder = Symbol (*)(Symbol, Symbol, RecurrentOptions);
+constexpr Builder kBuilders[] = {lstm, gru};
+constexpr MaskedBuilder kMaskedBuilders[] = {lstm, gru};
+
+/// numbers (L, F) -> layer -> 3 classes.
+Graph on_numbers(Builder layer, std::int64_t length, std::int64_t features, RecurrentOptions options) {
+  Graph graph({length, features});
+  Symbol x = layer(input(graph), options);
+  dense(options.sequences ? flatten(x) : x, {.units = 3});
+  return graph;
+}
+
+/// tokens (L) -> embedding -> layer, masked -> 3 classes.
+Graph on_tokens(MaskedBuilder layer, std::int64_t length, std::int64_t features, RecurrentOptions options) {
+  Graph graph(tokens(length));
+  const Symbol x = embedding(input(graph), {.vocabulary = 4, .units = features});
+  const Symbol y = layer(x, input(graph), options);
+  dense(options.sequences ? flatten(y) : y, {.units = 3});
+  return graph;
+}
+
+template <class Check>
+void for_each_form(const Check& check) {
+  for (const bool sequences : {false, true}) {
+    for (const bool both : {false, true})
+      check(RecurrentOptions{.units = 5, .sequences = sequences, .bidirectional = both});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("embedding: widths, several lanes, rows that no token names") {
+  for (const std::int64_t units : {1, 3, 16, 20}) {
+    Graph graph(tokens(5));
+    dense(flatten(tanh(embedding(input(graph), {.vocabulary = 6, .units = units}))), {.units = 3});
+    check_graph(graph, kLane);
+    check_graph(graph, kLanes);
+    check_bf16(graph, kLanes);
+  }
+}
+
+TEST_CASE("embedding gives the rows that the tokens name, as Keras'") {
+  // keras.layers.Embedding is the table itself: y[n, l] = weight[x[n, l]].
+  Graph graph(tokens(3));
+  flatten(embedding(input(graph), {.vocabulary = 4, .units = 2}));
+  Experiment experiment(graph, {.lane = 1, .training = false});
+  const std::vector<double> weight =
+      by_name(*experiment.layout, experiment.parameters.span()).at("embedding_1.weight");
+  Batch batch(graph, 1);
+  batch.tokens = {3, 0, 3};
+  CHECK(experiment.run(batch).output ==
+        std::vector<double>{weight[6], weight[7], weight[0], weight[1], weight[6], weight[7]});
+}
+
+TEST_CASE("embedding refuses tokens outside the vocabulary, in the step") {
+  Graph graph(tokens(3));
+  dense(flatten(embedding(input(graph), {.vocabulary = 4, .units = 2})), {.units = 2});
+  Experiment experiment(graph, {.lane = 2});
+  Batch batch(graph, 2, 40);
+  for (const std::int32_t bad : {4, -1}) {
+    batch.tokens = {0, 1, 2, 3, bad, 0};
+    CHECK(error_of([&] { experiment.run(batch); }) == "embedding_1: sample 41 has token " +
+                                                          std::to_string(bad) +
+                                                          " at place 1, but the vocabulary is 0..3");
+  }
+}
+
+TEST_CASE("lstm and gru on numbers: features, units, lengths, without bias") {
+  for (const Builder layer : kBuilders) {
+    check_graph(on_numbers(layer, 4, 3, {.units = 5}), kLane);
+    check_graph(on_numbers(layer, 1, 3, {.units = 4, .sequences = true}), kLane);
+    check_graph(on_numbers(layer, 5, 1, {.units = 1}), {.lane = 1});
+    check_graph(on_numbers(layer, 3, 2, {.units = 3, .sequences = true, .bias = false}), kLanes);
+    for (const std::int64_t width : {3, 16, 20})
+      check_graph(on_numbers(layer, 2, width, {.units = width}), {.lane = 1, .lanes = 2});
+    for_each_form(
+        [&](const RecurrentOptions& options) { check_graph(on_numbers(layer, 4, 3, options), kLane); });
+  }
+}
+
+TEST_CASE("lstm and gru above others: an embedding, each other, an activation") {
+  for (const Builder layer : kBuilders) {
+    Graph graph(tokens(4));
+    Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
+    x = layer(tanh(layer(x, {.units = 4, .sequences = true, .bidirectional = true})), {.units = 3});
+    dense(x, {.units = 3});
+    check_graph(graph, kLane);
+    check_bf16(graph, kLane, 0.06);  // rounding adds up over three layers
+  }
+}
+
+TEST_CASE("lstm and gru pass over masked places, wherever they are") {
+  for (const MaskedBuilder layer : kMaskedBuilders) {
+    for_each_form(
+        [&](const RecurrentOptions& options) { check_graph(on_tokens(layer, 4, 2, options), kLane); });
+    Graph graph(tokens(5));  // two layers, both masked
+    Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
+    x = layer(x, input(graph), {.units = 3, .sequences = true});
+    dense(layer(x, input(graph), {.units = 4}), {.units = 3});
+    check_graph(graph, kLanes);
+  }
+}
+
+TEST_CASE("lstm and gru: dropout of input and state, one mask for all places") {
+  for (const MaskedBuilder layer : kMaskedBuilders) {
+    for (const bool both : {false, true}) {
+      check_graph(on_tokens(layer, 4, 2,
+                            {.units = 3,
+                             .sequences = both,
+                             .bidirectional = both,
+                             .dropout = 0.3,
+                             .recurrent_dropout = 0.4}),
+                  kLane);
+    }
+    check_graph(on_tokens(layer, 3, 20, {.units = 2, .dropout = 0.5}), {.lane = 2});
+    check_graph(on_tokens(layer, 3, 2, {.units = 20, .recurrent_dropout = 0.5}), {.lane = 2});
+  }
+  for (const Builder layer : kBuilders)
+    check_graph(on_numbers(layer, 4, 3, {.units = 5, .dropout = 0.3, .recurrent_dropout = 0.4}), kLanes);
+}
+
+TEST_CASE("lstm and gru in bf16") {
+  for (const Builder layer : kBuilders) {
+    check_bf16(on_numbers(layer, 4, 3, {.units = 5, .sequences = true}), kLanes);
+    check_bf16(on_numbers(layer, 2, 20, {.units = 16, .bias = false}), {.lane = 2});
+  }
+  for (const MaskedBuilder layer : kMaskedBuilders) {
+    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .bidirectional = true}), kLanes);
+    check_bf16(on_tokens(layer, 4, 3, {.units = 4, .dropout = 0.2, .recurrent_dropout = 0.2}), kLanes);
+  }
+}
+
+TEST_CASE("the cell's sigmoid and tanh, from the flat ends to the middle, and NaN") {
+  const std::vector<float> inputs{-1e30F, -100, -88, -20, -3.5F, -1e-4F,   0,
+                                  1e-4F,  0.7F, 9,   50,  200,   INFINITY, NAN};
+  const std::size_t units = inputs.size();
+  std::vector<float> gates(4 * units), product, h(units), c(units);
+  const std::vector<float> zeros(units), before(units, 0.5F);
+  for (int gate = 0; gate < 4; ++gate) product.insert(product.end(), inputs.begin(), inputs.end());
+  RecurrentPlace<float> place;
+  place.samples = 1;
+  place.units = static_cast<std::int64_t>(units);
+  place.gates = gates.data();
+  place.product = product.data();
+  place.h_before = zeros.data();
+  place.h = h.data();
+  place.c_before = before.data();
+  place.c = c.data();
+  lstm_forward(place);
+  for (std::size_t u = 0; u + 1 < units; ++u) {
+    const double x = inputs[u], sigmoid = 1 / (1 + std::exp(-x)), cell = sigmoid * (0.5 + std::tanh(x));
+    INFO(x);
+    CHECK(std::abs(gates[u] - sigmoid) < 2e-7);
+    CHECK(std::abs(gates[2 * units + u] - std::tanh(x)) < 3e-7);
+    CHECK(std::abs(h[u] - sigmoid * std::tanh(cell)) < 5e-7);
+  }
+  CHECK(std::isnan(h[units - 1]));
+  CHECK(std::isnan(c[units - 1]));
+}
+
+namespace {
+
+// Keras 3.15 on TensorFlow 2.21; PyTorch 2.15 gives the same without masks (nn.GRU with gates r, z, n).
+//
+//   def wave(k, *s): return (0.6 * np.sin(0.7 * np.arange(np.prod(s)) + k)).reshape(s).astype('float32')
+//   U, F, V = 3, 2, 7;  T = np.array([[0, 0, 3, 1, 5], [2, 6, 0, 4, 0]])
+//   x = Input((5,), dtype='int32');  e = Embedding(V, F, mask_zero=mask);  h = e(x)
+//   cell = (LSTM if G == 4 else GRU)(U, return_sequences=sequences)
+//   layer = Bidirectional(cell) if both else cell
+//   m = Model(x, layer(h));  e.set_weights([wave(0, V, F)]);  w = []
+//   for k in (0, 10)[:2 if both else 1]:
+//     b, rb = wave(k + 3, G * U), wave(k + 4, G * U)
+//     w += [wave(k + 1, G * U, F).T, wave(k + 2, G * U, U).T, b if G == 4 else np.stack([b, rb])]
+//   layer.set_weights(w);  print(m(T).numpy())
+std::vector<double> golden_case(MaskedBuilder layer, bool mask, bool sequences, bool both) {
+  Graph graph(tokens(5));
+  const Symbol x = embedding(input(graph), {.vocabulary = 7, .units = 2});
+  const RecurrentOptions options{.units = 3, .sequences = sequences, .bidirectional = both};
+  const Builder plain = layer == kMaskedBuilders[0] ? kBuilders[0] : kBuilders[1];
+  flatten(mask ? layer(x, input(graph), options) : plain(x, options));
+  Experiment experiment(graph, {.lane = 2, .training = false});
+  for (const ParameterSlot& slot : experiment.layout->slots()) {
+    double phase = slot.spec.name.starts_with("backward_") ? 10 : 0;
+    if (slot.name == "embedding_1.weight") {
+      phase += 0;
+    } else if (slot.spec.name.ends_with("recurrent_weight")) {
+      phase += 2;
+    } else if (slot.spec.name.ends_with("weight")) {
+      phase += 1;
+    } else {
+      phase += slot.spec.name.ends_with("recurrent_bias") ? 4 : 3;
+    }
+    std::vector<float> values(static_cast<std::size_t>(slot.spec.shape.elements()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(0.6 * std::sin(0.7 * static_cast<double>(i) + phase));
+    experiment.layout->pack(slot, values, experiment.parameters.span());
+  }
+  Batch batch(graph, 2);
+  batch.tokens = {0, 0, 3, 1, 5, 2, 6, 0, 4, 0};
+  return experiment.run(batch).output;
+}
+
+constexpr double kGolden = 5e-6;  // six digits after the point
+
+}  // namespace
+
+TEST_CASE("lstm as Keras and PyTorch: plain, masked, bidirectional") {
+  CHECK(difference(golden_case(lstm, false, true, false),
+                   {0.105096, 0.066396, 0.045336, 0.166667, 0.070880, 0.078215,  0.147195, 0.101910,
+                    0.166749, 0.231347, 0.023040, 0.097498, 0.229652, -0.009086, 0.095278, 0.131042,
+                    0.100510, 0.047020, 0.225459, 0.054340, 0.061801, 0.229073,  0.052674, 0.088481,
+                    0.208487, 0.081720, 0.139095, 0.235210, 0.063293, 0.124864}) < kGolden);
+  CHECK(difference(golden_case(lstm, true, true, false),
+                   {0.000000, 0.000000, 0.000000, 0.000000, 0.000000, 0.000000,  0.080024, 0.110386,
+                    0.098485, 0.188710, 0.033474, 0.069238, 0.208918, -0.000032, 0.076950, 0.131042,
+                    0.100510, 0.047020, 0.225459, 0.054340, 0.061801, 0.225459,  0.054340, 0.061801,
+                    0.204956, 0.082177, 0.121329, 0.204956, 0.082177, 0.121329}) < kGolden);
+  CHECK(difference(golden_case(lstm, true, false, false),
+                   {0.208918, -0.000032, 0.076950, 0.204956, 0.082177, 0.121329}) < kGolden);
+  CHECK(difference(golden_case(lstm, true, true, true),
+                   {0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,
+                    0.000000,  0.000000,  0.000000,  0.000000,  0.080024,  0.110386,  0.098485,  -0.375302,
+                    -0.264372, 0.009283,  0.188710,  0.033474,  0.069238,  -0.047640, -0.044591, -0.269243,
+                    0.208918,  -0.000032, 0.076950,  -0.026118, -0.044522, -0.245119, 0.131042,  0.100510,
+                    0.047020,  -0.277861, -0.248545, 0.032519,  0.225459,  0.054340,  0.061801,  -0.168697,
+                    -0.193895, -0.066354, 0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,
+                    0.204956,  0.082177,  0.121329,  -0.222762, -0.236195, -0.036780, 0.000000,  0.000000,
+                    0.000000,  0.000000,  0.000000,  0.000000}) < kGolden);
+  CHECK(difference(golden_case(lstm, true, false, true),
+                   {0.208918, -0.000032, 0.076950, -0.375302, -0.264372, 0.009283, 0.204956, 0.082177,
+                    0.121329, -0.277861, -0.248545, 0.032519}) < kGolden);
+}
+
+TEST_CASE("gru as Keras and PyTorch: plain, masked, bidirectional") {
+  CHECK(difference(golden_case(gru, false, true, false),
+                   {0.252215, 0.363443, 0.324531,  0.389466, 0.320401, 0.515772,  0.660277, 0.739799,
+                    0.537516, 0.627910, -0.099750, 0.634323, 0.561050, -0.056954, 0.583148, 0.376494,
+                    0.438814, 0.202441, 0.471107,  0.175329, 0.394330, 0.511260,  0.275851, 0.523428,
+                    0.608451, 0.556587, 0.584255,  0.608326, 0.249411, 0.657755}) < kGolden);
+  CHECK(difference(golden_case(gru, true, true, false),
+                   {0.000000, 0.000000, 0.000000,  0.000000, 0.000000, 0.000000,  0.533814, 0.660951,
+                    0.226091, 0.538973, -0.035430, 0.479708, 0.506673, -0.019559, 0.519496, 0.376494,
+                    0.438814, 0.202441, 0.471107,  0.175329, 0.394330, 0.471107,  0.175329, 0.394330,
+                    0.587843, 0.552879, 0.507308,  0.587843, 0.552879, 0.507308}) < kGolden);
+  CHECK(difference(golden_case(gru, true, false, false),
+                   {0.506673, -0.019559, 0.519496, 0.587843, 0.552879, 0.507308}) < kGolden);
+  CHECK(difference(
+            golden_case(gru, true, true, true),
+            {0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000,
+             0.000000,  0.000000,  0.000000,  0.533814,  0.660951,  0.226091,  -0.333483, -0.256720, 0.090301,
+             0.538973,  -0.035430, 0.479708,  -0.209443, -0.022909, -0.126123, 0.506673,  -0.019559, 0.519496,
+             -0.133567, -0.021593, -0.077782, 0.376494,  0.438814,  0.202441,  -0.403911, -0.259545, 0.005936,
+             0.471107,  0.175329,  0.394330,  -0.290973, -0.158927, -0.031230, 0.000000,  0.000000,  0.000000,
+             0.000000,  0.000000,  0.000000,  0.587843,  0.552879,  0.507308,  -0.182175, -0.149311, 0.006323,
+             0.000000,  0.000000,  0.000000,  0.000000,  0.000000,  0.000000}) < kGolden);
+  CHECK(difference(golden_case(gru, true, false, true),
+                   {0.506673, -0.019559, 0.519496, -0.333483, -0.256720, 0.090301, 0.587843, 0.552879,
+                    0.507308, -0.403911, -0.259545, 0.005936}) < kGolden);
+}
+
+TEST_CASE("recurrent layers refuse what does not fit, with the shapes") {
+  const auto refusal = [](const auto& build) {
+    try {
+      build();
+    } catch (const Error& error) {
+      return std::string(error.what()) + " | " + error.hint();
+    }
+    return std::string();
+  };
+  CHECK(refusal([] {
+          Graph graph(tokens(7));
+          lstm(input(graph), {.units = 2});
+        }) ==
+        "lstm_1 (lstm): needs sequences of numbers (N, L, F), but its input is (N, 7) of tokens | "
+        "put an embedding layer before it");
+  CHECK(refusal([] {
+          Graph graph({3, 8, 8});
+          gru(input(graph), {.units = 2});
+        }) ==
+        "gru_1 (gru): needs sequences (N, L, F), but its input is (N, 3, 8, 8) | "
+        "a recurrent layer before it needs sequences = true; reshape makes sequences of other values");
+  CHECK(refusal([] {
+          Graph graph({5, 2});
+          lstm(input(graph), input(graph), {.units = 2});
+        }) ==
+        "lstm_1 (lstm): its second input masks padding: it must be tokens (N, 5) for sequences (N, 5, 2), "
+        "but is "
+        "(N, 5, 2) | name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
+  CHECK(refusal([] {
+          Graph graph({4});
+          embedding(input(graph), {.vocabulary = 3, .units = 2});
+        }) ==
+        "embedding_1 (embedding): needs tokens (N, L), but its input is (N, 4) | "
+        "put it first in a network whose input is tokens, and use dense or conv2d on numbers");
+  CHECK(refusal([] {
+          make_layer({{"layer", "lstm"}, {"units", 0}});
+        }).find("\"units\" must be at least 1, but is 0") != std::string::npos);
+  CHECK(refusal([] {
+          make_layer({{"layer", "gru"}, {"units", 2}, {"recurrent_dropout", 1}});
+        }).find("\"recurrent_dropout\" must be at least 0 and below 1, but is 1") != std::string::npos);
+  CHECK(refusal([] {
+          make_layer({{"layer", "embedding"}, {"vocabulary", 0}, {"units", 2}});
+        }).find("\"vocabulary\" must be at least 1, but is 0") != std::string::npos);
+}
+
+TEST_CASE("initial values: uniform, orthogonal, forget gates open") {
+  Graph graph(tokens(3));
+  lstm(embedding(input(graph), {.vocabulary = 50, .units = 4}), {.units = 5});
+  const ParameterLayout layout(graph, 2);
+  const AlignedBuffer<float> arena = initial_parameters(layout, 3);
+  const reference::Parameters values = by_name(layout, arena.span());
+  double sum = 0, largest = 0;
+  for (const double value : values.at("embedding_1.weight")) {
+    sum += value;
+    largest = std::max(largest, std::abs(value));
+  }
+  CHECK(largest <= 0.05);
+  CHECK(largest > 0.045);
+  CHECK(std::abs(sum / 200) < 0.01);
+  std::vector<double> bias(20, 0);
+  std::fill(bias.begin() + 5, bias.begin() + 10, 1);
+  CHECK(values.at("lstm_1.bias") == bias);
+}
