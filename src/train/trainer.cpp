@@ -106,10 +106,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
     line.validation_loss = validation.loss;
     line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
     state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
-    job_.schedule->epoch_done({.epochs_done = state_.epochs_done + 1,
-                               .validation_loss = validation.loss,
-                               .base_rate = job_.learning_rate},
-                              state_.feedback);
+    job_.schedule->epoch_done({state_.epochs_done + 1, validation.loss, job_.learning_rate}, state_.feedback);
   }
   ++state_.epochs_done;
   state_.steps_done = 0;
