@@ -29,7 +29,7 @@ void check_inputs(const Layer& layer, std::span<const ValueSpec> shapes) {
     throw Error("needs two or more inputs",
                 fmt::format("name them: {{ layer = \"{}\", inputs = [\"a\", \"b\"] }}", layer.type()));
   }
-  if (layer.joins() || shapes.size() == 1) return;
+  if (layer.takes_several() || shapes.size() == 1) return;
   std::vector<std::string> given;
   for (const ValueSpec& shape : shapes) given.push_back(shape.describe());
   throw Error(fmt::format("has one input, but {} are given: {}", shapes.size(), join(given)),

@@ -164,19 +164,22 @@ void read_options(SettingsReader& read, ParameterOptions& options) {
   read.check("l2", options.l2 >= 0, "at least 0");
 }
 
+void read_names(SettingsReader& read, const Settings& settings, Wiring& wiring) {
+  wiring.name = flat(read.get("name", ""));
+  wiring.inputs = read.get("inputs", std::vector<std::string>{});
+  std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
+  if (!read.has("activation")) return;
+  wiring.activation = without_alias(read.get("activation", ""));
+  find_in(kActivations, wiring.activation, "activation", settings.where());
+}
+
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = without_alias(first.require_string("layer"));
   const Entry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
   SettingsReader read(settings, fmt::format("layer \"{}\"", wiring.layer));
   read.has("layer");
-  wiring.name = flat(read.get("name", ""));
-  wiring.inputs = read.get("inputs", std::vector<std::string>{});
-  std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
-  if (read.has("activation")) {
-    wiring.activation = without_alias(read.get("activation", ""));
-    find_in(kActivations, wiring.activation, "activation", settings.where());
-  }
+  read_names(read, settings, wiring);
   read_options(read, wiring.options);
   LayerPtr layer = entry.make(read);
   read.finish();
@@ -189,16 +192,12 @@ std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wi
   SettingsReader read(settings, "layer \"shared\"");
   wiring.layer = read.require_string("layer");
   const std::string name = read.require_string("of");
-  wiring.name = read.get("name", "");
-  wiring.inputs = read.get("inputs", std::vector<std::string>{});
-  const Node* of = &graph.node(graph.find(name));
+  read_names(read, settings, wiring);
+  const Node* of = &graph.node(graph.find(flat(name)));
   if (of->layer != nullptr && of->inputs.size() == 1 &&
-      graph.node(of->inputs[0]).name.starts_with(of->name + "/")) {
+      graph.node(of->inputs[0]).name.starts_with(of->name + ".")) {
     of = &graph.node(of->inputs[0]);
   }
-  if (of->layer != nullptr && takes_activation(std::string(of->layer->type())))
-    wiring.activation = read.get("activation", "");
-  if (!wiring.activation.empty()) find_in(kActivations, wiring.activation, "activation", settings.where());
   read.finish();
   return of->index;
 }

@@ -535,35 +535,39 @@ TEST_CASE("predict --raw takes and gives arrays of any shape, computed here from
   check_close(values_of(folder / "y.npy", {2, 3}), {15, 18, 28.25F, 21, 13, 26.75F}, 1e-4);
   convoke::data_prep::write_npy(folder / "x.npy", Shape{2, 3}, std::vector<float>(6));
   CHECK(predict("vector.h5").says("x.npy: has shape (2, 3), but the model takes samples of shape (2)\n"));
-  CHECK(shell(binary() + " predict " + file("vector.h5") + " " + file("x.npy")).says("predict --raw takes"));
-  TEST_CASE("a table is trained, evaluated and predicted, whatever it is stored as") {
-    const Place place;
-    const std::int64_t features = 5;
-    const auto rows = [&](std::int64_t count,
-                          std::uint64_t seed) {  // the largest of the first 3 tells the class
-      std::pair<std::vector<float>, std::vector<std::int32_t>> table;
-      for (std::int64_t i = 0; i < count; ++i) {
-        convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
-        table.second.push_back(static_cast<std::int32_t>(random.below(3)));
-        for (std::int64_t f = 0; f < features; ++f) {
-          table.first.push_back(1000.0F + static_cast<float>(random.below(100)) +
-                                (f == table.second.back() ? 150.0F : 0.0F));
-        }
+  // Without --raw, the same batch as samples: features are taken in units of the stored ones.
+  convoke::data_prep::write_npy(folder / "x.npy", Shape{2, 2}, std::vector<float>{1, 2, 3, 4});
+  CHECK(shell(binary() + " predict " + file("vector.h5") + " " + file("x.npy")).code == 0);
+}
+
+TEST_CASE("a table is trained, evaluated and predicted, whatever it is stored as") {
+  const Place place;
+  const std::int64_t features = 5;
+  const auto rows = [&](std::int64_t count,
+                        std::uint64_t seed) {  // the largest of the first 3 tells the class
+    std::pair<std::vector<float>, std::vector<std::int32_t>> table;
+    for (std::int64_t i = 0; i < count; ++i) {
+      convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+      table.second.push_back(static_cast<std::int32_t>(random.below(3)));
+      for (std::int64_t f = 0; f < features; ++f) {
+        table.first.push_back(1000.0F + static_cast<float>(random.below(100)) +
+                              (f == table.second.back() ? 150.0F : 0.0F));
       }
-      return table;
-    };
-    convoke::data::DatasetInfo info;
-    info.sample_type = convoke::data::SampleType::kFloat32;
-    info.sample_shape = convoke::Shape{features};
-    info.classes = 3;
-    auto writer =
-        convoke::data::DatasetWriter::create(place / "table.h5", info, {{"train", 150}, {"test", 60}});
-    const auto [train, train_labels] = rows(150, 1);
-    const auto [test, test_labels] = rows(60, 2);
-    writer.write("train", 0, train, train_labels);
-    writer.write("test", 0, test, test_labels);
-    writer.finish();
-    write_text(place / "table.toml", R"(name = "table"
+    }
+    return table;
+  };
+  convoke::data::DatasetInfo info;
+  info.sample_type = convoke::data::SampleType::kFloat32;
+  info.sample_shape = convoke::Shape{features};
+  info.classes = 3;
+  auto writer =
+      convoke::data::DatasetWriter::create(place / "table.h5", info, {{"train", 150}, {"test", 60}});
+  const auto [train, train_labels] = rows(150, 1);
+  const auto [test, test_labels] = rows(60, 2);
+  writer.write("train", 0, train, train_labels);
+  writer.write("test", 0, test, test_labels);
+  writer.finish();
+  write_text(place / "table.toml", R"(name = "table"
 [data]
 path = "table.h5"
 normalize = "standard"
@@ -582,41 +586,41 @@ optimizer = { name = "adam", learning_rate = 0.02 }
 [run]
 threads = 1
 )");
-    REQUIRE(place.run("train table.toml --quiet --output run").code == 0);
-    const Outcome two = place.run("train table.toml --quiet --output two", mpirun(2));
-    CAPTURE(two.text);
-    REQUIRE(two.code == 0);
-    CHECK(bytes_of(place / "two/model.h5") == bytes_of(place / "run/model.h5"));
-    const Outcome evaluated = place.run("evaluate run --json");
-    std::smatch accuracy;
-    REQUIRE(std::regex_search(evaluated.text, accuracy, std::regex("\"accuracy\":([0-9.]+)")));
-    CHECK(std::stod(accuracy[1].str()) > 0.95);
-    CHECK(place.run("evaluate run").says("60 samples"));
+  REQUIRE(place.run("train table.toml --quiet --output run").code == 0);
+  const Outcome two = place.run("train table.toml --quiet --output two", mpirun(2));
+  CAPTURE(two.text);
+  REQUIRE(two.code == 0);
+  CHECK(bytes_of(place / "two/model.h5") == bytes_of(place / "run/model.h5"));
+  const Outcome evaluated = place.run("evaluate run --json");
+  std::smatch accuracy;
+  REQUIRE(std::regex_search(evaluated.text, accuracy, std::regex("\"accuracy\":([0-9.]+)")));
+  CHECK(std::stod(accuracy[1].str()) > 0.95);
+  CHECK(place.run("evaluate run").says("60 samples"));
 
-    convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, features}, test);
-    REQUIRE(place.run("predict run table.h5 --output a.npy", mpirun(2)).code == 0);
-    REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
-    const auto values_of = [&](const char* name) {  // the label and 3 probabilities of every row
-      return std::get<std::vector<float>>(convoke::data_prep::read_npy(place / name).values);
-    };
-    const std::vector<float> from_dataset = values_of("a.npy");
-    const std::vector<float> from_batch = values_of("b.npy");
-    REQUIRE(from_dataset.size() == 60 * 4);
-    REQUIRE(from_batch.size() == from_dataset.size());
-    for (std::size_t i = 0; i < from_dataset.size(); ++i) {
-      CHECK(from_batch[i] == Catch::Approx(from_dataset[i]).margin(1e-4));
-    }
-
-    // Images and tables do not go together.
-    const Outcome image = place.run("predict run some.png");
-    CHECK(image.code == 1);
-    CHECK(image.says("some.png: is taken for an image, but the model takes samples of shape (5)"));
-    const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
-    CHECK(narrow.code == 1);
-    CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));
-    const Outcome unit = place.run("train table.toml --set data.normalize=unit --output none");
-    CHECK(unit.code == 1);
-    CHECK(unit.says("table.h5: normalisation \"unit\" divides by 255"));
-    CHECK(unit.says("hint: set data.normalize to \"standard\" or \"none\""));
-    CHECK(place.run("bench table.toml --seconds 0.01 --rounds 1").code == 0);
+  convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, features}, test);
+  REQUIRE(place.run("predict run table.h5 --output a.npy", mpirun(2)).code == 0);
+  REQUIRE(place.run("predict run batch.npy --output b.npy").code == 0);
+  const auto values_of = [&](const char* name) {  // the label and 3 probabilities of every row
+    return std::get<std::vector<float>>(convoke::data_prep::read_npy(place / name).values);
+  };
+  const std::vector<float> from_dataset = values_of("a.npy");
+  const std::vector<float> from_batch = values_of("b.npy");
+  REQUIRE(from_dataset.size() == 60 * 4);
+  REQUIRE(from_batch.size() == from_dataset.size());
+  for (std::size_t i = 0; i < from_dataset.size(); ++i) {
+    CHECK(from_batch[i] == Catch::Approx(from_dataset[i]).margin(1e-4));
   }
+
+  // Images and tables do not go together.
+  const Outcome image = place.run("predict run some.png");
+  CHECK(image.code == 1);
+  CHECK(image.says("some.png: is taken for an image, but the model takes samples of shape (5)"));
+  const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
+  CHECK(narrow.code == 1);
+  CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));
+  const Outcome unit = place.run("train table.toml --set data.normalize=unit --output none");
+  CHECK(unit.code == 1);
+  CHECK(unit.says("table.h5: normalisation \"unit\" divides by 255"));
+  CHECK(unit.says("hint: set data.normalize to \"standard\" or \"none\""));
+  CHECK(place.run("bench table.toml --seconds 0.01 --rounds 1").code == 0);
+}

@@ -164,7 +164,7 @@ TEST_CASE("a file that h5py has written after docs/formats.md is read, without c
   CHECK(dataset.info().channel_mean.size() == 2);
   CHECK(dataset.info().provenance == "h5py");
   CHECK(dataset.split("train").count() == 6);
-  for (std::size_t i = 0; i < 36; ++i) CHECK(dataset.split("test").samples[i] == i);
+  for (std::size_t i = 0; i < 36; ++i) CHECK(dataset.split("test").values<std::uint8_t>()[i] == i);
   CHECK(copy(dataset.split("test").labels) == std::vector<std::int32_t>{0, 1, 2});
 
   const TemporaryFolder folder;

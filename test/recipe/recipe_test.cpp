@@ -208,9 +208,10 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
       "recipe.toml:28: [run]: \"threads\" must be \"auto\" or a whole number of at least 1, but is \"many\"");
   CHECK(error_of("0.002", "0") ==
         "recipe.toml:21: optimizer: \"learning_rate\" must be a number above 0, but is 0");
-  CHECK(error_of("[1, 28, 28]", "[28, 28]") ==
-        "recipe.toml:9: [model]: \"input\" must be [channels, height, width] or [features], each at least 1, "
-        "but is [28, 28]");
+  CHECK(error_of("[1, 28, 28]", "[1, 1, 28, 28]") ==
+        "recipe.toml:9: [model]: \"input\" must be [channels, height, width], [length, features], [features] "
+        "or [tokens], each at least 1, "
+        "but is [1, 1, 28, 28]");
   CHECK(error_of("\"small\"", "\"a/b\"") ==
         "recipe.toml:1: recipe: \"name\" must be text that can name a folder, but is \"a/b\"");
 

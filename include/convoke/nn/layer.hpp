@@ -56,14 +56,16 @@ class Layer {
 
   /// True if it joins two or more inputs; the graph refuses more than one for all other layers, and one for
   /// these.
-  bool joins() const { return joins_; }
+  bool joins() const { return inputs_ == Inputs::kSeveral; }
+  /// True if it may have more than one input.
+  bool takes_several() const { return inputs_ != Inputs::kOne; }
 
  protected:
-  enum class Inputs { kOne, kSeveral };
-  explicit Layer(Inputs inputs = Inputs::kOne) : joins_(inputs == Inputs::kSeveral) {}
+  enum class Inputs { kOne, kOneOrMore, kSeveral };
+  explicit Layer(Inputs inputs = Inputs::kOne) : inputs_(inputs) {}
 
  private:
-  bool joins_;
+  Inputs inputs_;
 };
 
 using LayerPtr = std::shared_ptr<const Layer>;

@@ -63,7 +63,8 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   shape.lane = plan.options().lane;
   shape.relu = fusion.relu;
   if (fusion.relu6) shape.ceiling = 6;
-  shape.frozen = options_.frozen || !plan.trains(node);
+  const bool frozen_node = !plan.graph().owner(node).options.trainable;
+  shape.frozen = options_.frozen || frozen_node;
   Desc dst = x.desc;
   if (fusion.max_pool != nullptr) {
     const Extent size = static_cast<const MaxPool&>(*fusion.max_pool->layer).options().size;
@@ -90,7 +91,7 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t output = fusion.output;
 
   // Frozen as a node: what inference does, and nothing is learned here.
-  if (!plan.training() || (!plan.trains(node) && !fusion.relu6 && !shape.pooled())) {
+  if (!plan.training() || (frozen_node && !fusion.relu6 && !shape.pooled())) {
     with_stored_type(x.desc, [&](auto zero) {
       using T = decltype(zero);
       plan.add_kernel(

@@ -40,7 +40,8 @@ class Recurrent : public Layer {
 
  protected:
   enum class Cell { kLstm, kGru };
-  Recurrent(Cell cell, RecurrentOptions options) : Layer(Inputs::kSeveral), cell_(cell), options_(options) {}
+  Recurrent(Cell cell, RecurrentOptions options)
+      : Layer(Inputs::kOneOrMore), cell_(cell), options_(options) {}
   static RecurrentOptions read_options(SettingsReader& read);
 
  private:
