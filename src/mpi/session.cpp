@@ -67,6 +67,31 @@ void silence_banners() {
   }
 }
 
+/// Below the smallest MPI_TAG_UB, and of nobody else.
+constexpr int kToldTag = 32766;
+
+bool may_call_from_any_thread() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+/// Rank 0 lets the others know that it has printed; nobody waits for it.
+void tell_others(int size) {
+  if (!may_call_from_any_thread()) return;
+  for (int rank = 1; rank < size; ++rank) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(nullptr, 0, MPI_BYTE, rank, kToldTag, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+  }
+}
+
+bool rank_0_has_told() {
+  int told = 0;
+  if (may_call_from_any_thread()) MPI_Iprobe(0, kToldTag, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
+  return told != 0;
+}
+
 /// The rank that the mpirun of Open MPI has given this process; -1: it was not started by it, or is of
 /// another MPI.
 int rank_of_open_mpi() {
@@ -103,8 +128,9 @@ Session::~Session() {
 // ranks are. So time decides: rank 0 prints and aborts at once; every other rank first sleeps for half a
 // second and 50 ms for each rank before it, and is normally dead by then. The sleep needs no state that could
 // be left behind, works under every launcher and across nodes, and the worst that can happen (rank 0 is that
-// late) is a message printed twice. If only one rank fails, its message comes after the sleep, at most a
-// second late.
+// late) is a message printed twice. On a busy machine it is the launcher that is late: so rank 0 also sends
+// word, for which nobody waits. If only one rank fails, its message comes after the sleep, at most a second
+// late.
 //
 // Who has the last word? mpirun follows a rank that ends with an error by two banners of its own, unless it
 // was told by MPI_Abort. So an error before MPI is up still brings it up under mpirun: every other rank comes
@@ -132,7 +158,10 @@ void Session::abort(const std::exception& error, int code) {
                 SIG_DFL);  // the launcher's first attempt to end us must not be taken for a request to save
     std::this_thread::sleep_for(std::chrono::milliseconds(500 + 50 * std::min(rank, 10)));
   }
-  if (!told) print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
+  if (!told && !(rank > 0 && rank_0_has_told())) {
+    print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
+  }
+  if (rank == 0) tell_others(size);
   if (size > 1 || launched_as >= 0) {
     silence_banners();
     MPI_Abort(MPI_COMM_WORLD, code);
