@@ -159,7 +159,7 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
   if (!takes_images(model)) {
     throw Error(fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
-                            model.graph.input_shape().describe()),
+                            model.graph.input_shape().to_string()),
                 "give them as a dataset (.h5) or a NumPy batch (.npy)");
   }
   return from_image(input, model);

@@ -145,19 +145,19 @@ TEST_CASE("shared layers, penalties and frozen layers are written and read back"
   const std::vector<Settings> layers{
       layer("dense", {{"units", 4}, {"name", "a"}, {"activation", "tanh"}, {"l2", 1e-4}}),
       layer("shared", {{"of", "a"}, {"name", "b"}, {"activation", "relu"}}),
-      layer("shared", {{"of", "a/dense"}, {"inputs", list({"a"})}}),
+      layer("shared", {{"of", "a.dense"}, {"inputs", list({"a"})}}),
       layer("add", {{"inputs", list({"b", "dense_3"})}}),
       layer("dense", {{"units", 3}, {"trainable", false}, {"l1", 0.25}})};
   const Graph graph = build_graph({4}, layers);
   CHECK(graph.parameter_count() == 4 * 4 + 4 + 4 * 3 + 3);
   CHECK(graph.trainable_count() == 20);
-  CHECK(graph.owner(graph.node(graph.find("dense_3"))).name == "a/dense");
-  CHECK(graph.summary().find("(parameters of a/dense)") != std::string::npos);
+  CHECK(graph.owner(graph.node(graph.find("dense_3"))).name == "a.dense");
+  CHECK(graph.summary().find("(parameters of a.dense)") != std::string::npos);
   const std::vector<Settings> described = describe_graph(graph);
   const Graph again = build_graph({4}, described);
   CHECK(describe_graph(again) == described);
   CHECK(again.summary() == graph.summary());
-  CHECK(described[2] == layer("shared", {{"name", "b/shared"}, {"inputs", list({"a"})}, {"of", "a/dense"}}));
+  CHECK(described[2] == layer("shared", {{"name", "b.shared"}, {"inputs", list({"a"})}, {"of", "a.dense"}}));
   CHECK(described.back() == layer("dense", {{"name", "dense_4"},
                                             {"inputs", list({"add_1"})},
                                             {"units", 3},

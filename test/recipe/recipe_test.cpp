@@ -332,7 +332,7 @@ TEST_CASE("penalties, frozen layers and shared layers are read, resolved and rea
   { layer = "shared", of = "b" },
   { layer = "add", inputs = ["a", "shared"] })");
   const Message message = message_of(text);
-  CHECK(message.what == "recipe.toml:16: no node is called \"b\"");
+  CHECK(message.what == "recipe.toml:16: no node is called \"b\" (did you mean \"a\"?)");
   const std::string good = with(R"({ layer = "dense", units = 10, activation = "softmax" })",
                                 R"({ layer = "dense", units = 8, name = "a", l2 = 0.5 },
   { layer = "dense", units = 8, name = "b", trainable = false },
