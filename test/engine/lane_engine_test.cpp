@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "convoke/mpi/session.hpp"
+#include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 #include "support/error_of.hpp"
@@ -94,6 +95,24 @@ TEST_CASE("exact: any number of ranks and threads gives the same bits") {
   CHECK(trained(world(), options(Reduction::kExact), 12) == reference);
   CHECK(trained(world(), options(Reduction::kExact, 2), 12) == reference);
   CHECK(trained(alone(), options(Reduction::kExact, 3), 12) == reference);
+}
+
+TEST_CASE("exact: so it is in bf16") {
+  const nn::Backend here = nn::backend();
+  if (!here.native_bf16 && !here.emulates_bf16) return;
+  const auto bf16 = [](int threads) {
+    EngineOptions chosen = options(Reduction::kExact, threads);
+    chosen.precision = nn::Precision::kBfloat16;
+    return chosen;
+  };
+  const std::vector<float> reference = trained(alone(), bf16(1), 12);
+  CHECK(trained(world(), bf16(1), 12) == reference);
+  CHECK(trained(world(), bf16(2), 12) == reference);
+  CHECK(trained(alone(), bf16(3), 12) == reference);
+  // Near what fp32 gives, and not the same.
+  const double off = relative_difference(reference, trained(alone(), options(Reduction::kExact), 12));
+  CHECK(off > 0);
+  CHECK(off < 0.05);
 }
 
 TEST_CASE("exact: so it is where parameters are taken whole or apart") {
