@@ -12,12 +12,13 @@ namespace {
 
 // What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
 // counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 7> kFree{
-    "name",          "description",  "data.path",         "data.test_split",
-    "ensemble.rule", "train.epochs", "train.emulate_bf16"};
+constexpr std::array<std::string_view, 8> kFree{
+    "name",          "description",  "data.path",          "data.test_split",
+    "ensemble.rule", "train.epochs", "train.emulate_bf16", "model.weights"};
 // What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kDefaults{
-    {{"train.clip_value", "0.0"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kDefaults{
+    {{"model.freeze", "[]"},
+     {"train.clip_value", "0.0"},
      {"train.clip_norm", "0.0"},
      {"train.ema", "0.0"},
      {"train.reference_batch", "0"},
@@ -93,6 +94,10 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                   .class_count = dataset.info().classes});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
+  if (!recipe.model.weights.empty()) {
+    job.weights = std::make_shared<const run::InitialWeights>(
+        run::take_weights(run::load_models(recipe.model.weights), job.model.graph, recipe.model.weights));
+  }
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);

@@ -107,7 +107,10 @@ int train(const TrainOptions& options) {
     return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
   }();
   const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
-  if (world.root()) warn_of_idle_workers(job, world.size());
+  if (world.root()) {
+    warn_of_idle_workers(job, world.size());
+    if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
+  }
 
   // 4. Who trains together: one group per member (one group of all ranks when synchronous).
   const train::Groups groups = train::split(world, job.members);

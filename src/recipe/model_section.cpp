@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "convoke/core/error.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
@@ -49,16 +51,25 @@ ModelRecipe read_model(const TomlDocument& document) {
     read.fail("layers", "a model needs layers",
               "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ]");
   }
+  model.weights = read.get("weights", model.weights);
+  model.freeze = read.get("freeze", model.freeze);
   read.finish();
   // First as a graph: its messages name the layer and the shapes that do not fit.
-  nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
+  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
+  try {
+    nn::freeze(graph, model.freeze);
+  } catch (const Error& error) {
+    read.fail("freeze", error.what(), error.hint());
+  }
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
   return model;
 }
 
 Settings write(const ModelRecipe& model) {
   return {{"input", Value::Array(model.input.begin(), model.input.end())},
-          {"layers", Value::Array(model.layers.begin(), model.layers.end())}};
+          {"layers", Value::Array(model.layers.begin(), model.layers.end())},
+          {"weights", model.weights},
+          {"freeze", Value::Array(model.freeze.begin(), model.freeze.end())}};
 }
 
 }  // namespace convoke::recipe

@@ -8,6 +8,7 @@
 
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
@@ -83,7 +84,9 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 }
 
 nn::Graph Recipe::graph() const {
-  return nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
+  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
+  nn::freeze(graph, model.freeze);
+  return graph;
 }
 
 std::int64_t Recipe::lane() const { return train.lane == 0 ? engine::auto_lane(train.batch) : train.lane; }

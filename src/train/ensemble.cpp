@@ -55,6 +55,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe);
     trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{progress, log},
                     turn.phases);
+    if (job.weights) trainer->start_from(*job.weights);
     if (turn.resume) trainer->resume();
   }
   try {

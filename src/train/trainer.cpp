@@ -133,6 +133,16 @@ void Trainer::save_checkpoint() {
   state_.average = {};
 }
 
+void Trainer::start_from(const run::InitialWeights& weights) {
+  std::vector<float> values = engine::unpack(parameters_, engine_.layout(), engine_.parameters());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const auto at = static_cast<std::ptrdiff_t>(parameters_[i].offset);
+    if (weights.given[i])
+      std::copy_n(weights.values.begin() + at, parameters_[i].size(), values.begin() + at);
+  }
+  engine::pack(parameters_, engine_.layout(), values, engine_.parameters());
+}
+
 void Trainer::resume() {
   const std::string bytes = run::on_root(group_, [&] {
     const std::optional<run::CheckpointState> newest =

@@ -9,6 +9,7 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/run/checkpoint.hpp"
+#include "convoke/run/initial_weights.hpp"
 #include "convoke/run/model_file.hpp"
 
 namespace convoke::train {
@@ -26,7 +27,8 @@ struct Job {
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;
-  std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
+  std::int64_t checkpoint_every = 1;                   ///< epochs; 0: only at the end
 
   bool ensemble = false;     ///< independent members; else one model on all ranks
   std::int64_t members = 1;  ///< > 0

@@ -56,6 +56,9 @@ class Trainer {
   Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
           const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports, run::Phases& phases);
 
+  /// Starts from the weights that are given instead of initial values.
+  void start_from(const run::InitialWeights& weights);
+
   /// Goes on from the newest usable checkpoint, if there is one. Collective. Throws Error as
   /// Checkpoints::newest.
   void resume();
