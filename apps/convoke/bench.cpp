@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "convoke/core/random.hpp"
@@ -34,28 +35,52 @@ when nothing else runs: the best time of each primitive alone, one worker, times
 
 /// Samples of the recipe's shape, random labels and images of random bytes, or random numbers of 0..1.
 struct RandomData {
-  RandomData(const Shape& shape, std::int64_t classes, std::int64_t count, std::uint64_t seed) {
+  RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t seed) : input(graph.input_shape()) {
     RandomStream random({seed, Purpose::kBench, 0, 0});
-    bytes.resize(static_cast<std::size_t>(count * shape.elements()));
-    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random.next_word() & 0xFF);
-    if (shape.rank() != 3) {
-      for (const std::uint8_t byte : bytes) numbers.push_back(static_cast<float>(byte) / 255);
+    const auto below = [&](std::int64_t n) {
+      return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
+    };
+    const std::int64_t vocabulary = vocabulary_of(graph);
+    for (std::int64_t i = 0; i < count * input.elements(); ++i) {
+      if (input.type == nn::ValueType::kToken) {
+        tokens.push_back(below(vocabulary));
+      } else if (input.rank() == 3) {
+        bytes.push_back(static_cast<std::uint8_t>(below(256)));
+      } else {
+        numbers.push_back(static_cast<float>(below(256)) / 255);
+      }
     }
-    labels.resize(static_cast<std::size_t>(count));
-    for (auto& label : labels)
-      label = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes)));
-  }
-  data::BatchLoader loader(const Shape& shape) const {
-    data::DatasetInfo info;
-    info.sample_shape = shape;
-    if (numbers.empty()) return {{bytes, labels}, shape, data::normalization_from("unit", info)};
-    info.sample_type = data::SampleType::kFloat32;
-    return {{numbers, labels}, shape, data::normalization_from("none", info)};
+    const std::int64_t classes = std::max<std::int64_t>(2, graph.output_shape().elements());
+    for (std::int64_t i = 0; i < count; ++i) labels.push_back(below(classes));
   }
 
-  std::vector<std::uint8_t> bytes;
-  std::vector<float> numbers;  // empty: images
+  data::BatchLoader loader() const {
+    data::DatasetInfo info;
+    info.sample_shape = input;
+    if (!bytes.empty()) return {{bytes, labels}, input, data::normalization_from("unit", info)};
+    info.sample_type = tokens.empty() ? data::SampleType::kFloat32 : data::SampleType::kInt32;
+    const data::Normalization as_it_is = data::normalization_from("none", info);
+    if (!tokens.empty()) return {{tokens, labels}, input, as_it_is};
+    return {{numbers, labels}, input, as_it_is};
+  }
+
+  nn::ValueSpec input;
+  std::vector<std::uint8_t> bytes;  // one of the three
+  std::vector<float> numbers;
+  std::vector<std::int32_t> tokens;
   std::vector<std::int32_t> labels;
+
+ private:
+  // Of the embeddings that read the tokens, the smallest.
+  static std::int64_t vocabulary_of(const nn::Graph& graph) {
+    std::int64_t smallest = std::numeric_limits<std::int32_t>::max();
+    for (const nn::Node& node : graph.nodes()) {
+      if (node.layer == nullptr || node.layer->type() != "embedding") continue;
+      const Settings settings = node.layer->settings();
+      smallest = std::min(smallest, SettingsReader(settings, "embedding").require_int("vocabulary"));
+    }
+    return smallest;
+  }
 };
 
 double median(std::vector<double> values) {
@@ -126,8 +151,8 @@ int bench(const BenchOptions& options) {
   const nn::Graph graph = recipe.graph();
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t count = std::max<std::int64_t>(batch, 2048) / batch * batch;
-  const RandomData random(graph.input_shape(), graph.output_shape()[0], count, recipe.seed);
-  const data::BatchLoader loader = random.loader(graph.input_shape());
+  const RandomData random(graph, count, recipe.seed);
+  const data::BatchLoader loader = random.loader();
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
   engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
