@@ -4,8 +4,18 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "nn/zoo/convnext.hpp"
+#include "nn/zoo/densenet.hpp"
+#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/inception_v3.hpp"
 #include "nn/zoo/lenet.hpp"
+#include "nn/zoo/mobilenet_v1.hpp"
+#include "nn/zoo/mobilenet_v2.hpp"
+#include "nn/zoo/mobilenet_v3.hpp"
 #include "nn/zoo/resnet.hpp"
+#include "nn/zoo/seeds.hpp"
+#include "nn/zoo/shufflenet_v2.hpp"
+#include "nn/zoo/xception.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -21,8 +31,32 @@ struct Entry {
 // In alphabetical order, one to a line.
 // clang-format off
 constexpr std::array kZoo{
+    Entry{"birds", birds, {3, 224, 224}},
+    Entry{"convnext-tiny", convnext_tiny, {3, 224, 224}},
+    Entry{"densenet121", densenet121, {3, 224, 224}},
+    Entry{"densenet169", densenet169, {3, 224, 224}},
+    Entry{"densenet201", densenet201, {3, 224, 224}},
+    Entry{"efficientnet-b0", efficientnet_b0, {3, 224, 224}},
+    Entry{"efficientnet-b1", efficientnet_b1, {3, 240, 240}},
+    Entry{"efficientnet-b2", efficientnet_b2, {3, 288, 288}},
+    Entry{"efficientnet-b3", efficientnet_b3, {3, 300, 300}},
+    Entry{"efficientnet-b4", efficientnet_b4, {3, 380, 380}},
+    Entry{"efficientnet-b5", efficientnet_b5, {3, 456, 456}},
+    Entry{"efficientnet-b6", efficientnet_b6, {3, 528, 528}},
+    Entry{"efficientnet-b7", efficientnet_b7, {3, 600, 600}},
+    Entry{"imdb-lstm", imdb_lstm, {300}},
+    Entry{"inception-v3", inception_v3, {3, 299, 299}},
+    Entry{"leaf-cnn", leaf_cnn, {3, 128, 128}},
     Entry{"lenet5", lenet5, {1, 28, 28}},
+    Entry{"mobilenet-v1", mobilenet_v1, {3, 224, 224}},
+    Entry{"mobilenet-v2", mobilenet_v2, {3, 224, 224}},
+    Entry{"mobilenet-v3-large", mobilenet_v3_large, {3, 224, 224}},
+    Entry{"mobilenet-v3-small", mobilenet_v3_small, {3, 224, 224}},
+    Entry{"nn-twins", nn_twins, {5}},
     Entry{"resnet18", resnet18, {3, 224, 224}},
+    Entry{"retina", retina, {3, 256, 256}},
+    Entry{"shufflenet-v2", shufflenet_v2, {3, 224, 224}},
+    Entry{"xception", xception, {3, 299, 299}},
 };
 // clang-format on
 
