@@ -10,6 +10,7 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/channel_shuffle.hpp"
 #include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
@@ -68,6 +69,7 @@ constexpr std::array kLayers{
     Entry{"average_pool", AveragePool::make},
     Entry{"average_pool1d", Pool1d::make<kAverage>},
     Entry{"batch_norm", BatchNorm::make},
+    Entry{"channel_scale", ChannelScale::make},
     Entry{"channel_shuffle", ChannelShuffle::make},
     Entry{"concat", Concat::make},
     Entry{"conv1d", Conv1d::make},

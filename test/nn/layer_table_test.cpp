@@ -119,6 +119,7 @@ std::vector<Settings> pointwise() {
           {{"layer", "local_response_norm"}, {"size", 3}, {"alpha", 0.1}, {"beta", 0.5}, {"k", 2.0}},
           {{"layer", "layer_norm"}, {"axis", "channels"}, {"epsilon", 1e-6}, {"scale", false}},
           {{"layer", "group_norm"}, {"groups", 2}, {"epsilon", 1e-5}, {"center", false}},
+          {{"layer", "channel_scale"}, {"initial", 0.1}},
           {{"layer", "dropout"}, {"rate", 0.5}, {"spatial", true}},
           {{"layer", "gaussian_noise"}, {"stddev", 0.1}},
           {{"layer", "stochastic_depth"}, {"rate", 0.1}},

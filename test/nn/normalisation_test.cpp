@@ -4,6 +4,7 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/group_norm.hpp"
@@ -106,6 +107,27 @@ TEST_CASE("layer_norm is Keras' and PyTorch's") {
                     1.641637,  1.641637,  2.836353,  5.76655,    5.76655,   -6.391557,
                     -1.241637, 0.3864751, -1.241638, -0.6944249, 1.331926,  -0.6944255,
                     1.641637,  2.836353,  1.641637,  5.76655,    -6.391557, 5.766549}) < 1e-6);
+}
+
+TEST_CASE("channel_scale") {
+  for (const std::int64_t channels : {3, 16, 20}) {
+    const auto body = [](Symbol x) { return channel_scale(x, {.initial = 0.5}); };
+    check(on_images(channels, body));
+    check(on_sequences(channels, body));
+    check(on_vectors(channels, body));
+  }
+  Graph residual({3, 3, 3});
+  const Symbol x = conv2d(input(residual), {.filters = 20, .kernel = 1});
+  dense(flatten(add(x, channel_scale(gelu(x)))), {.units = 5});
+  check_graph(residual, kLane);
+  check_bf16(residual, {.lane = 8});
+  // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and its start
+  Graph image({3, 1, 1});
+  flatten(channel_scale(input(image)));
+  const std::vector<double> one{2, -3, 0.5};
+  CHECK(difference(evaluate(image, one, {{"channel_scale_1.gamma", {0.25, -0.5, 2.0}}}), {0.5, 1.5, 1}) <
+        1e-6);
+  CHECK(difference(evaluate(image, one), {2e-6, -3e-6, 0.5e-6}) < 1e-6);
 }
 
 TEST_CASE("group_norm") {

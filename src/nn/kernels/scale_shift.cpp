@@ -1,5 +1,7 @@
 #include "nn/kernels/scale_shift.hpp"
 
+#include <algorithm>
+
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/pieces.hpp"
 
@@ -30,6 +32,31 @@ template <class T>
   }
 }
 
+//   dx = gamma dy,  dgamma = sum of x dy: floats within a plane, added up over samples
+template <class T>
+[[gnu::always_inline]] inline void backward_body(const ChannelBlocks& s, const float* gamma, const T* x,
+                                                 const T* dy, T* dx, float* dgamma) {
+  std::fill(dgamma, dgamma + s.padded_channels(), 0.0F);
+  for (std::int64_t n = 0; n < s.samples; ++n) {
+    for_each_piece(
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
+          float sum[kWidth] = {};
+          for (std::int64_t p = 0; p < s.pixels(); ++p) {
+#pragma omp simd
+            for (int c = 0; c < kWidth; ++c) {
+              const std::int64_t i = first + p * s.block + c;
+              const float gradient = dy[i];
+              sum[c] += static_cast<float>(x[i]) * gradient;
+              dx[i] = gamma[channel + c] * gradient;
+            }
+          }
+          for (int c = 0; c < kWidth; ++c) dgamma[channel + c] += sum[c];
+        });
+  }
+}
+
 }  // namespace
 
 CONVOKE_MULTIVERSION
@@ -39,6 +66,17 @@ void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const float* 
 CONVOKE_MULTIVERSION
 void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const Bf16* x, Bf16* y) {
   body(shape, by, x, y);
+}
+
+CONVOKE_MULTIVERSION
+void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
+                            float* dx, float* dgamma) {
+  backward_body(shape, gamma, x, dy, dx, dgamma);
+}
+CONVOKE_MULTIVERSION
+void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
+                            Bf16* dx, float* dgamma) {
+  backward_body(shape, gamma, x, dy, dx, dgamma);
 }
 
 }  // namespace convoke::nn

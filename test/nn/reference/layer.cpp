@@ -20,6 +20,7 @@ constexpr std::array kLayers{
     LayerEntry{"adaptive_max_pool", adaptive_pool},
     LayerEntry{"average", average},
     LayerEntry{"average_pool1d", pool1d},
+    LayerEntry{"channel_scale", channel_scale},
     LayerEntry{"channel_shuffle", channel_shuffle},
     LayerEntry{"concat", concat},
     LayerEntry{"conv1d", conv1d},

@@ -31,6 +31,11 @@ convoke::PhiloxCounter words_of(const Call& call, std::uint32_t first, std::int6
 
 }  // namespace
 
+Values channel_scale(const Call& call) {
+  const std::vector<double>& gamma = call.parameter("gamma");
+  return each(call, [&](double x, std::int64_t i) { return gamma[channel_of(call.x(), i)] * x; });
+}
+
 Values elu(const Call& call) {
   const double alpha = call.number("alpha");
   return each(call, [&](double x, std::int64_t) { return x > 0 ? x : alpha * std::expm1(x); });

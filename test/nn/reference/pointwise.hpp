@@ -9,6 +9,7 @@ Values gelu(const Call& call);
 Values hard_sigmoid(const Call& call);
 Values hard_swish(const Call& call);
 Values leaky_relu(const Call& call);
+Values channel_scale(const Call& call);
 Values prelu(const Call& call);
 Values relu6(const Call& call);
 Values selu(const Call& call);

@@ -1,0 +1,69 @@
+#include "nn/zoo/densenet.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/concat.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr std::int64_t kGrowth = 32;           // channels that a layer adds
+constexpr std::int64_t kNarrow = 4 * kGrowth;  // channels of its 1 x 1 convolution
+
+Symbol norm_relu(Symbol x, const std::string& name) {
+  return relu(apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name));
+}
+
+Symbol conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
+            const std::string& name) {
+  return apply(Conv2d({.filters = filters,
+                       .kernel = kernel,
+                       .stride = stride,
+                       .padding = Padding::by((kernel - 1) / 2),
+                       .bias = false,
+                       .initializers = {.weight = "kaiming_normal"}}),
+               x, name);
+}
+
+/// What was there, beside what a 1x1 and a 3x3 convolution see in it.
+Symbol dense_layer(Symbol x, const std::string& name) {
+  Symbol y = conv(norm_relu(x, name + ".norm1"), kNarrow, 1, 1, name + ".conv1");
+  y = conv(norm_relu(y, name + ".norm2"), kGrowth, 3, 1, name + ".conv2");
+  return concat({x, y});
+}
+
+/// Half the channels, half the size.
+Symbol transition(Symbol x, const std::string& name) {
+  const std::int64_t half = shape_of(x)[0] / 2;
+  return average_pool(conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));
+}
+
+Graph densenet(const ZooOptions& options, const std::array<int, 4>& depths) {
+  Graph graph(options.input);
+  Symbol x = conv(input(graph), 2 * kGrowth, 7, 2, "features.conv0");
+  x = max_pool(norm_relu(x, "features.norm0"), {.size = 3, .stride = 2, .padding = Padding::by(1)});
+  for (std::size_t block = 1; block <= depths.size(); ++block) {
+    for (int layer = 1; layer <= depths[block - 1]; ++layer) {
+      x = dense_layer(x, fmt::format("features.denseblock{}.denselayer{}", block, layer));
+    }
+    if (block < depths.size()) x = transition(x, fmt::format("features.transition{}", block));
+  }
+  x = norm_relu(x, "features.norm5");
+  head(global_average_pool(x), options, {.weight = "torch_default"});
+  return graph;
+}
+
+}  // namespace
+
+Graph densenet121(const ZooOptions& options) { return densenet(options, {6, 12, 24, 16}); }
+Graph densenet169(const ZooOptions& options) { return densenet(options, {6, 12, 32, 32}); }
+Graph densenet201(const ZooOptions& options) { return densenet(options, {6, 12, 48, 32}); }
+
+}  // namespace convoke::nn

@@ -1,0 +1,94 @@
+#include "nn/zoo/inception_v3.hpp"
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/concat.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+namespace {
+
+enum class At { kEach, kSecond };  // stride 1, padded; or stride 2, not padded
+
+Symbol conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
+  return relu(batch_norm(conv2d(x, {.filters = filters,
+                                    .kernel = kernel,
+                                    .stride = at == At::kEach ? 1 : 2,
+                                    .padding = at == At::kEach ? Padding::same() : Padding::valid(),
+                                    .bias = false}),
+                         {.scale = false}));
+}
+
+Symbol halved(Symbol x) { return max_pool(x, {.size = 3, .stride = 2}); }
+
+Symbol pooled(Symbol x, std::int64_t filters) {
+  return conv(average_pool(x, {.size = 3, .stride = 1, .padding = Padding::same()}), filters, 1);
+}
+
+/// 35 x 35, figure 5: "mixed0" .. "mixed2".
+Symbol block_a(Symbol x, std::int64_t pool_filters) {
+  const Symbol narrow = conv(x, 64, 1);
+  const Symbol five = conv(conv(x, 48, 1), 64, 5);
+  const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3);
+  return concat({narrow, five, twice, pooled(x, pool_filters)});
+}
+
+/// 35 x 35 to 17 x 17, figure 10: "mixed3".
+Symbol reduction_a(Symbol x) {
+  const Symbol three = conv(x, 384, 3, At::kSecond);
+  const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3, At::kSecond);
+  return concat({three, twice, halved(x)});
+}
+
+/// 17 x 17, figure 6, n = 7: "mixed4" .. "mixed7", with `n` channels between.
+Symbol block_b(Symbol x, std::int64_t n) {
+  const Symbol narrow = conv(x, 192, 1);
+  const Symbol seven = conv(conv(conv(x, n, 1), n, {1, 7}), 192, {7, 1});
+  const Symbol twice = conv(conv(conv(conv(conv(x, n, 1), n, {7, 1}), n, {1, 7}), n, {7, 1}), 192, {1, 7});
+  return concat({narrow, seven, twice, pooled(x, 192)});
+}
+
+/// 17 x 17 to 8 x 8: "mixed8".
+Symbol reduction_b(Symbol x) {
+  const Symbol three = conv(conv(x, 192, 1), 320, 3, At::kSecond);
+  const Symbol seven = conv(conv(conv(conv(x, 192, 1), 192, {1, 7}), 192, {7, 1}), 192, 3, At::kSecond);
+  return concat({three, seven, halved(x)});
+}
+
+/// 8 x 8, figure 7: "mixed9" and "mixed10".
+Symbol block_c(Symbol x) {
+  const auto both = [](Symbol y) { return concat({conv(y, 384, {1, 3}), conv(y, 384, {3, 1})}); };
+  const Symbol narrow = conv(x, 320, 1);
+  const Symbol three = both(conv(x, 384, 1));
+  const Symbol twice = both(conv(conv(x, 448, 1), 384, 3));
+  return concat({narrow, three, twice, pooled(x, 192)});
+}
+
+}  // namespace
+
+Symbol inception_v3_features(Symbol x) {
+  const auto inner = [](Symbol y, std::int64_t filters, std::int64_t kernel) {
+    return relu(
+        batch_norm(conv2d(y, {.filters = filters, .kernel = kernel, .bias = false}), {.scale = false}));
+  };
+  x = conv(x, 32, 3, At::kSecond);
+  x = inner(x, 32, 3);
+  x = halved(conv(x, 64, 3));
+  x = inner(x, 80, 1);
+  x = halved(inner(x, 192, 3));
+  for (const std::int64_t pool_filters : {32, 64, 64}) x = block_a(x, pool_filters);
+  x = reduction_a(x);
+  for (const std::int64_t n : {128, 160, 160, 192}) x = block_b(x, n);
+  x = reduction_b(x);
+  return block_c(block_c(x));
+}
+
+Graph inception_v3(const ZooOptions& options) {
+  Graph graph(options.input);
+  head(global_average_pool(inception_v3_features(input(graph))), options);
+  return graph;
+}
+
+}  // namespace convoke::nn

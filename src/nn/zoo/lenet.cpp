@@ -1,0 +1,26 @@
+#include "nn/zoo/lenet.hpp"
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+
+Graph lenet5(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x = input(graph);
+  // The paper sets digits of 28 x 28 in the middle of 32 x 32: here by the padding of C1.
+  x = tanh(apply(Conv2d({.filters = 6, .kernel = 5, .padding = Padding::by(2)}), x, "c1"));
+  x = average_pool(x);
+  x = tanh(apply(Conv2d({.filters = 16, .kernel = 5}), x, "c3"));
+  x = average_pool(x);
+  x = tanh(apply(Dense({.units = 120}), flatten(x), "c5"));
+  x = tanh(apply(Dense({.units = 84}), x, "f6"));
+  head(x, options);
+  return graph;
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,51 @@
+#include "nn/zoo/mobilenet_v2.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "nn/zoo/inverted_residual.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// `blocks` inverted residuals to `filters` channels, the first with `stride`.
+struct Stage {
+  std::int64_t expansion, filters;
+  int blocks;
+  std::int64_t stride;
+};
+constexpr std::array kStages{
+    Stage{1, 16, 1, 1}, Stage{6, 24, 2, 2},  Stage{6, 32, 3, 2},  Stage{6, 64, 4, 2},
+    Stage{6, 96, 3, 1}, Stage{6, 160, 3, 2}, Stage{6, 320, 1, 1},
+};
+
+}  // namespace
+
+Graph mobilenet_v2(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x =
+      conv_norm(input(graph), {.filters = 32, .kernel = 3, .stride = 2, .activation = relu6}, "features.0");
+  int part = 1;
+  for (const Stage& stage : kStages) {
+    for (int i = 0; i < stage.blocks; ++i) {
+      x = inverted_residual(x,
+                            {.expanded = stage.expansion * shape_of(x)[0],
+                             .filters = stage.filters,
+                             .stride = i == 0 ? stage.stride : 1,
+                             .activation = relu6,
+                             .flat = true},
+                            fmt::format("features.{}.conv", part++));
+    }
+  }
+  x = conv_norm(x, {.filters = 1280, .activation = relu6}, fmt::format("features.{}", part));
+  x = global_average_pool(x);
+  if (options.head) x = dropout(x, 0.2);
+  head(x, options, {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})});
+  return graph;
+}
+
+}  // namespace convoke::nn

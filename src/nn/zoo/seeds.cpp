@@ -1,0 +1,79 @@
+#include "nn/zoo/seeds.hpp"
+
+#include <array>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/embedding.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/recurrent.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/head.hpp"
+#include "nn/zoo/inception_v3.hpp"
+
+namespace convoke::nn {
+
+Graph leaf_cnn(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x = input(graph);
+  for (const std::int64_t filters : {32, 64, 128}) {
+    x = max_pool(relu(conv2d(x, {.filters = filters, .kernel = 3, .padding = Padding::same()})));
+  }
+  x = relu(dense(flatten(x), {.units = 128}));
+  head(x, options);
+  return graph;
+}
+
+Graph nn_twins(const ZooOptions& options) {
+  Graph graph(options.input);
+  const Initializers normal{.weight = "normal"};
+  Symbol x = relu(dense(input(graph), {.units = 5, .initializers = normal}));
+  x = relu(dense(x, {.units = 5, .initializers = normal}));
+  head(x, options, normal);
+  return graph;
+}
+
+Graph imdb_lstm(const ZooOptions& options) {
+  Graph graph(ValueSpec(options.input, ValueType::kToken));
+  const Initializers uniform{.weight = "uniform"};
+  Symbol x = embedding(input(graph), {.vocabulary = 20000, .units = 128});
+  x = lstm(x, {.units = 128, .dropout = 0.2});
+  x = relu(dense(x, {.units = 128, .initializers = uniform}));
+  x = relu(dense(x, {.units = 64, .initializers = uniform}));
+  head(x, options, uniform);
+  return graph;
+}
+
+Graph birds(const ZooOptions& options) {
+  struct Part {
+    std::int64_t units;
+    double dropout;
+    const char *dense, *norm;
+  };
+  static constexpr std::array kHead{Part{1024, 0.4, "head.dense1", "head.norm1"},
+                                    Part{512, 0.3, "head.dense2", "head.norm2"},
+                                    Part{256, 0.2, "head.dense3", "head.norm3"}};
+  Graph graph(options.input);
+  Symbol x = global_average_pool(efficientnet_b5_features(input(graph)));
+  if (!options.head) return graph;
+  for (const Part& part : kHead) {
+    x = relu(apply(Dense({.units = part.units}), x, part.dense));
+    x = dropout(apply(BatchNorm(), x, part.norm), part.dropout);
+  }
+  head(x, options);
+  return graph;
+}
+
+Graph retina(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x = global_average_pool(inception_v3_features(input(graph)));
+  if (!options.head) return graph;
+  head(relu(apply(Dense({.units = 1024}), x, "head.dense1")), options);
+  return graph;
+}
+
+}  // namespace convoke::nn

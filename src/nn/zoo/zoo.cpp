@@ -1,0 +1,87 @@
+#include "convoke/nn/zoo.hpp"
+
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "nn/zoo/convnext.hpp"
+#include "nn/zoo/densenet.hpp"
+#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/inception_v3.hpp"
+#include "nn/zoo/lenet.hpp"
+#include "nn/zoo/mobilenet_v1.hpp"
+#include "nn/zoo/mobilenet_v2.hpp"
+#include "nn/zoo/mobilenet_v3.hpp"
+#include "nn/zoo/resnet.hpp"
+#include "nn/zoo/seeds.hpp"
+#include "nn/zoo/shufflenet_v2.hpp"
+#include "nn/zoo/xception.hpp"
+
+namespace convoke::nn {
+namespace {
+
+using ZooMaker = Graph (*)(const ZooOptions&);
+
+struct Entry {
+  std::string_view name;
+  ZooMaker make;
+  std::array<std::int64_t, 3> input;  ///< of one sample; a shape of fewer axes ends in zeroes
+};
+
+// In alphabetical order, one to a line.
+// clang-format off
+constexpr std::array kZoo{
+    Entry{"birds", birds, {3, 224, 224}},
+    Entry{"convnext-tiny", convnext_tiny, {3, 224, 224}},
+    Entry{"densenet121", densenet121, {3, 224, 224}},
+    Entry{"densenet169", densenet169, {3, 224, 224}},
+    Entry{"densenet201", densenet201, {3, 224, 224}},
+    Entry{"efficientnet-b0", efficientnet_b0, {3, 224, 224}},
+    Entry{"efficientnet-b1", efficientnet_b1, {3, 240, 240}},
+    Entry{"efficientnet-b2", efficientnet_b2, {3, 288, 288}},
+    Entry{"efficientnet-b3", efficientnet_b3, {3, 300, 300}},
+    Entry{"efficientnet-b4", efficientnet_b4, {3, 380, 380}},
+    Entry{"efficientnet-b5", efficientnet_b5, {3, 456, 456}},
+    Entry{"efficientnet-b6", efficientnet_b6, {3, 528, 528}},
+    Entry{"efficientnet-b7", efficientnet_b7, {3, 600, 600}},
+    Entry{"imdb-lstm", imdb_lstm, {300}},
+    Entry{"inception-v3", inception_v3, {3, 299, 299}},
+    Entry{"leaf-cnn", leaf_cnn, {3, 128, 128}},
+    Entry{"lenet5", lenet5, {1, 28, 28}},
+    Entry{"mobilenet-v1", mobilenet_v1, {3, 224, 224}},
+    Entry{"mobilenet-v2", mobilenet_v2, {3, 224, 224}},
+    Entry{"mobilenet-v3-large", mobilenet_v3_large, {3, 224, 224}},
+    Entry{"mobilenet-v3-small", mobilenet_v3_small, {3, 224, 224}},
+    Entry{"nn-twins", nn_twins, {5}},
+    Entry{"resnet18", resnet18, {3, 224, 224}},
+    Entry{"retina", retina, {3, 256, 256}},
+    Entry{"shufflenet-v2", shufflenet_v2, {3, 224, 224}},
+    Entry{"xception", xception, {3, 299, 299}},
+};
+// clang-format on
+
+const Entry& entry_of(const std::string& name) { return find_in(kZoo, name, "zoo model"); }
+
+Shape input_of(const Entry& entry) {
+  std::vector<std::int64_t> extents;
+  for (const std::int64_t extent : entry.input) {
+    if (extent > 0) extents.push_back(extent);
+  }
+  return Shape(extents);
+}
+
+}  // namespace
+
+Graph make_zoo_model(const std::string& name, const ZooOptions& options) {
+  const Entry& entry = entry_of(name);
+  if (options.classes < 1) throw Error(name + ": classes must be at least 1");
+  ZooOptions own = options;
+  if (own.input.rank() == 0) own.input = input_of(entry);
+  return entry.make(own);
+}
+
+std::vector<std::string> zoo_names() { return names_in(kZoo); }
+
+Shape zoo_input(const std::string& name) { return input_of(entry_of(name)); }
+
+}  // namespace convoke::nn

@@ -1,0 +1,98 @@
+// The modern families of the zoo: their sizes are those of torchvision and Keras Applications.
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/nn/zoo.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+struct Size {
+  const char* name;
+  std::int64_t parameters;
+};
+
+const Shape& shape_at(const Graph& graph, const std::string& name) {
+  return graph.node(graph.find(name)).shape;
+}
+
+}  // namespace
+
+TEST_CASE("modern networks have torchvision's parameters") {
+  // sum(p.numel() for p in getattr(torchvision.models, name)().parameters()), which is also "num_params" of
+  // the weights' meta data
+  const Size sizes[] = {
+      {"densenet121", 7978856},      {"densenet169", 14149480},       {"densenet201", 20013928},
+      {"mobilenet-v2", 3504872},     {"mobilenet-v3-large", 5483032}, {"mobilenet-v3-small", 2542856},
+      {"efficientnet-b0", 5288548},  {"efficientnet-b1", 7794184},    {"efficientnet-b2", 9109994},
+      {"efficientnet-b3", 12233232}, {"efficientnet-b4", 19341616},   {"efficientnet-b5", 30389784},
+      {"efficientnet-b6", 43040704}, {"efficientnet-b7", 66347960},   {"shufflenet-v2", 2278604},
+      {"convnext-tiny", 28589128},
+  };
+  for (const Size& size : sizes) {
+    INFO(size.name);
+    const Graph graph = make_zoo_model(size.name);
+    CHECK(graph.trainable_count() == size.parameters);
+    CHECK(graph.output_shape() == Shape{1000});
+  }
+}
+
+TEST_CASE("modern networks have Keras' parameters") {
+  // getattr(keras.applications, name)(weights=None).count_params()
+  const Size sizes[] = {{"inception-v3", 23851784}, {"xception", 22910480}, {"mobilenet-v1", 4253864}};
+  for (const Size& size : sizes) {
+    INFO(size.name);
+    CHECK(make_zoo_model(size.name).parameter_count() == size.parameters);
+  }
+}
+
+TEST_CASE("the seeds' networks") {
+  // By hand: 5*5+5 + 5*5+5 + 5*3+3
+  CHECK(make_zoo_model("nn-twins", {.classes = 3}).parameter_count() == 78);
+  // 20000*128 + 4*128*(128+128+1) + 128*128+128 + 128*64+64 + 64+1
+  const Graph reviews = make_zoo_model("imdb-lstm", {.classes = 1});
+  CHECK(reviews.parameter_count() == 2716417);
+  CHECK(reviews.input_shape().type == ValueType::kToken);
+  // 3*9*32+32 + 32*9*64+64 + 64*9*128+128 + 16*16*128*128+128 + 128*10+10
+  CHECK(make_zoo_model("leaf-cnn", {.classes = 10}).parameter_count() == 4288970);
+  // The features and 2048*1024+1024 + 1024*5+5
+  const std::int64_t inception = make_zoo_model("inception-v3", {.head = false}).parameter_count();
+  CHECK(make_zoo_model("retina", {.classes = 5}).parameter_count() == inception + 2103301);
+  // The features and 2048*1024+1024 + 1024*512+512 + 512*256+256 + 4*(1024+512+256) + 256*525+525
+  const std::int64_t efficient = make_zoo_model("efficientnet-b5", {.head = false}).parameter_count();
+  CHECK(make_zoo_model("birds", {.classes = 525}).parameter_count() == efficient + 2896397);
+}
+
+TEST_CASE("stages of modern networks have the papers' sizes") {
+  const Graph dense = make_zoo_model("densenet121");
+  CHECK(shape_at(dense, "features.conv0") == Shape{64, 112, 112});
+  CHECK(shape_at(dense, "features.transition1.conv") == Shape{128, 56, 56});
+  CHECK(shape_at(dense, "features.transition2.conv") == Shape{256, 28, 28});
+  CHECK(shape_at(dense, "features.transition3.conv") == Shape{512, 14, 14});
+  CHECK(shape_at(dense, "features.norm5") == Shape{1024, 7, 7});
+  const Graph mobile = make_zoo_model("mobilenet-v2");
+  CHECK(shape_at(mobile, "features.0.0") == Shape{32, 112, 112});
+  CHECK(shape_at(mobile, "features.17.conv.2") == Shape{320, 7, 7});
+  CHECK(shape_at(mobile, "features.18.0") == Shape{1280, 7, 7});
+  const Graph next = make_zoo_model("convnext-tiny");
+  CHECK(shape_at(next, "features.0.0") == Shape{96, 56, 56});
+  CHECK(shape_at(next, "features.7.2.block.5") == Shape{768, 7, 7});
+  CHECK(shape_at(make_zoo_model("xception"), "block14_sepconv2") == Shape{2048, 10, 10});
+  CHECK(make_zoo_model("convnext-tiny", {.head = false}).output_shape() == Shape{768});
+}
+
+TEST_CASE("one training step of modern networks") {
+  for (const char* name : {"mobilenet-v2", "efficientnet-b0", "densenet121", "convnext-tiny"}) {
+    INFO(name);
+    const Graph graph = make_zoo_model(name, {.input = {3, 32, 32}, .classes = 10});
+    Experiment experiment(graph, {.lane = 2});
+    const Outcome outcome = experiment.run(Batch(graph, 2));
+    CHECK(std::isfinite(outcome.loss));
+    CHECK(std::all_of(experiment.gradients.span().begin(), experiment.gradients.span().end(),
+                      [](float g) { return std::isfinite(g); }));
+  }
+}
