@@ -7,6 +7,7 @@ namespace convoke::app {
 
 struct SummaryOptions : RecipeOptions {
   bool plan = false;  ///< also the primitives of a training step
+  bool json = false;  ///< instead, the network's sizes
   bool toml = false;  ///< instead, the recipe with every default written out
 };
 

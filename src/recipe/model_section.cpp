@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
 
@@ -36,21 +39,58 @@ Settings resolved_layer(const Settings& written) {
   return resolved;
 }
 
+// zoo, classes, head, and an input that need not be there.
+nn::ZooOptions read_zoo(SectionReader& read, ModelRecipe& model) {
+  nn::ZooOptions options;
+  model.zoo = read.get("zoo", model.zoo);
+  options.classes = read.get_count("classes", options.classes, 1);
+  options.head = read.get("head", options.head);
+  if (model.zoo.empty()) {
+    for (const char* key : {"classes", "head"}) {
+      if (read.has(key))
+        read.fail(key, fmt::format("\"{}\" belongs to \"zoo\"", key), "the last layer says it");
+    }
+    return options;
+  }
+  try {
+    options.input = nn::zoo_input(model.zoo);
+  } catch (const Error& error) {
+    read.fail("zoo", error.what(), error.hint());
+  }
+  options.input = Shape(read.get("input", options.input.extents()));
+  return options;
+}
+
+// Those that are written, or those of the published network.
+std::vector<Settings> read_layers(SectionReader& read, const ModelRecipe& model,
+                                  const nn::ZooOptions& published) {
+  const std::vector<Settings> layers = read.tables("layers");
+  if (model.zoo.empty() && layers.empty()) {
+    read.fail("layers", "a model needs layers, or a zoo model",
+              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], or zoo = "
+              "\"resnet18\"");
+  }
+  if (model.zoo.empty()) return layers;
+  if (!layers.empty()) read.fail("zoo", "a model has layers or a zoo model, not both", "remove one of them");
+  try {
+    return nn::describe_graph(nn::make_zoo_model(model.zoo, published));
+  } catch (const Error& error) {
+    read.fail("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
+  }
+}
+
 }  // namespace
 
 ModelRecipe read_model(const TomlDocument& document) {
   SectionReader read(document, "model");
   ModelRecipe model;
-  model.input = read.require_list("input");
+  const nn::ZooOptions published = read_zoo(read, model);
+  model.input = model.zoo.empty() ? read.require_list("input") : published.input.extents();
   const bool positive =
       std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
   read.check("input", positive && !model.input.empty() && model.input.size() <= 3,
              "[channels, height, width], [length, features], [features] or [tokens], each at least 1");
-  const std::vector<Settings> layers = read.tables("layers");
-  if (layers.empty()) {
-    read.fail("layers", "a model needs layers",
-              "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ]");
-  }
+  const std::vector<Settings> layers = read_layers(read, model, published);
   model.weights = read.get("weights", model.weights);
   model.freeze = read.get("freeze", model.freeze);
   read.finish();

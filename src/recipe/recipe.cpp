@@ -10,6 +10,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
 #include "section_reader.hpp"
@@ -38,6 +39,12 @@ std::string name_from(const fs::path& source) {
   return name.empty() ? "recipe" : name;
 }
 
+// A published network in a recipe of its own, to look at or to time: `convoke summary resnet50`.
+std::string of_zoo(const std::string& name) {
+  return fmt::format(
+      "name = \"{0}\"\n[data]\npath = \"{0}.h5\"\n[model]\nzoo = \"{0}\"\n[train]\nbatch = 16\n", name);
+}
+
 // Run folders are called after the recipe.
 bool may_name_a_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find_first_of("/\\\n\t") == std::string::npos;
@@ -55,6 +62,10 @@ void require_validation(const Recipe& recipe) {
 }  // namespace
 
 Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes) {
+  const std::vector<std::string> published = nn::zoo_names();
+  if (!fs::exists(recipe) && std::find(published.begin(), published.end(), recipe) != published.end()) {
+    return parse(of_zoo(recipe), recipe, changes);
+  }
   const fs::path file = find_recipe(recipe);
   return parse(read_text(file), file.string(), changes);
 }

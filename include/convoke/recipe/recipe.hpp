@@ -24,6 +24,7 @@ struct DataRecipe {
 struct ModelRecipe {
   std::vector<std::int64_t> input;  ///< (C, H, W); must equal the dataset's
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, every hyper-parameter written out
+  std::string zoo;                  ///< the published network that `layers` are; empty: written in the recipe
   std::string weights;              ///< a model file or run folder to start from; empty: initial values
   std::vector<std::string> freeze;  ///< see nn::freeze
 };
