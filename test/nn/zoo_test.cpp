@@ -98,7 +98,7 @@ TEST_CASE("an unknown network of the zoo is refused with the nearest") {
 }
 
 TEST_CASE("a network of the zoo trains a step on small pictures") {
-  const Graph graph = make_zoo_model("resnet18", {.input = {3, 64, 64}, .classes = 10});
+  const Graph graph = make_zoo_model("resnet20", {.input = {3, 24, 24}, .classes = 4});
   const auto layout = std::make_shared<ParameterLayout>(graph, 2);
   Network network(graph, layout, {.lane = 2});
   const AlignedBuffer<float> parameters = initial_parameters(*layout, 1);
