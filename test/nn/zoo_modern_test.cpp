@@ -52,19 +52,21 @@ TEST_CASE("modern networks have Keras' parameters") {
 
 TEST_CASE("the seeds' networks") {
   // By hand: 5*5+5 + 5*5+5 + 5*3+3
-  CHECK(make_zoo_model("nn-twins", {.classes = 3}).parameter_count() == 78);
+  CHECK(make_zoo_model("nn-twins", {.input = {}, .classes = 3}).parameter_count() == 78);
   // 20000*128 + 4*128*(128+128+1) + 128*128+128 + 128*64+64 + 64+1
-  const Graph reviews = make_zoo_model("imdb-lstm", {.classes = 1});
+  const Graph reviews = make_zoo_model("imdb-lstm", {.input = {}, .classes = 1});
   CHECK(reviews.parameter_count() == 2716417);
   CHECK(reviews.input_shape().type == ValueType::kToken);
   // 3*9*32+32 + 32*9*64+64 + 64*9*128+128 + 16*16*128*128+128 + 128*10+10
-  CHECK(make_zoo_model("leaf-cnn", {.classes = 10}).parameter_count() == 4288970);
+  CHECK(make_zoo_model("leaf-cnn", {.input = {}, .classes = 10}).parameter_count() == 4288970);
   // The features and 2048*1024+1024 + 1024*5+5
-  const std::int64_t inception = make_zoo_model("inception-v3", {.head = false}).parameter_count();
-  CHECK(make_zoo_model("retina", {.classes = 5}).parameter_count() == inception + 2103301);
+  const std::int64_t inception =
+      make_zoo_model("inception-v3", {.input = {}, .head = false}).parameter_count();
+  CHECK(make_zoo_model("retina", {.input = {}, .classes = 5}).parameter_count() == inception + 2103301);
   // The features and 2048*1024+1024 + 1024*512+512 + 512*256+256 + 4*(1024+512+256) + 256*525+525
-  const std::int64_t efficient = make_zoo_model("efficientnet-b5", {.head = false}).parameter_count();
-  CHECK(make_zoo_model("birds", {.classes = 525}).parameter_count() == efficient + 2896397);
+  const std::int64_t efficient =
+      make_zoo_model("efficientnet-b5", {.input = {}, .head = false}).parameter_count();
+  CHECK(make_zoo_model("birds", {.input = {}, .classes = 525}).parameter_count() == efficient + 2896397);
 }
 
 TEST_CASE("stages of modern networks have the papers' sizes") {
@@ -82,7 +84,7 @@ TEST_CASE("stages of modern networks have the papers' sizes") {
   CHECK(shape_at(next, "features.0.0") == Shape{96, 56, 56});
   CHECK(shape_at(next, "features.7.2.block.5") == Shape{768, 7, 7});
   CHECK(shape_at(make_zoo_model("xception"), "block14_sepconv2") == Shape{2048, 10, 10});
-  CHECK(make_zoo_model("convnext-tiny", {.head = false}).output_shape() == Shape{768});
+  CHECK(make_zoo_model("convnext-tiny", {.input = {}, .head = false}).output_shape() == Shape{768});
 }
 
 TEST_CASE("one training step of modern networks") {
