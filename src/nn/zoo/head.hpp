@@ -19,6 +19,10 @@ Symbol apply(Kind layer, Symbol x, std::string name) {
   return {x.graph, x.graph->add(std::make_shared<Kind>(std::move(layer)), {x.node}, std::move(name))};
 }
 
+/// Means over windows that make an image of `size` x `size`, as PyTorch's AdaptiveAvgPool2d; `x` itself if it
+/// has that size.
+Symbol pooled_to(Symbol x, std::int64_t size);
+
 /// The shape of `x`, of one sample.
 inline const Shape& shape_of(Symbol x) { return x.graph->node(x.node).shape; }
 

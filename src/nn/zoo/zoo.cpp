@@ -4,6 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "nn/zoo/alexnet.hpp"
 #include "nn/zoo/convnext.hpp"
 #include "nn/zoo/densenet.hpp"
 #include "nn/zoo/efficientnet.hpp"
@@ -13,8 +14,12 @@
 #include "nn/zoo/mobilenet_v2.hpp"
 #include "nn/zoo/mobilenet_v3.hpp"
 #include "nn/zoo/resnet.hpp"
+#include "nn/zoo/resnet_cifar.hpp"
+#include "nn/zoo/resnet_keras.hpp"
 #include "nn/zoo/seeds.hpp"
 #include "nn/zoo/shufflenet_v2.hpp"
+#include "nn/zoo/squeezenet.hpp"
+#include "nn/zoo/vgg.hpp"
 #include "nn/zoo/xception.hpp"
 
 namespace convoke::nn {
@@ -31,6 +36,7 @@ struct Entry {
 // In alphabetical order, one to a line.
 // clang-format off
 constexpr std::array kZoo{
+    Entry{"alexnet", alexnet, {3, 224, 224}},
     Entry{"birds", birds, {3, 224, 224}},
     Entry{"convnext-tiny", convnext_tiny, {3, 224, 224}},
     Entry{"densenet121", densenet121, {3, 224, 224}},
@@ -53,9 +59,27 @@ constexpr std::array kZoo{
     Entry{"mobilenet-v3-large", mobilenet_v3_large, {3, 224, 224}},
     Entry{"mobilenet-v3-small", mobilenet_v3_small, {3, 224, 224}},
     Entry{"nn-twins", nn_twins, {5}},
+    Entry{"resnet101", resnet101, {3, 224, 224}},
+    Entry{"resnet152", resnet152, {3, 224, 224}},
     Entry{"resnet18", resnet18, {3, 224, 224}},
+    Entry{"resnet20", resnet20, {3, 32, 32}},
+    Entry{"resnet34", resnet34, {3, 224, 224}},
+    Entry{"resnet50", resnet50, {3, 224, 224}},
+    Entry{"resnet50-keras", resnet50_keras, {3, 224, 224}},
+    Entry{"resnet56", resnet56, {3, 32, 32}},
     Entry{"retina", retina, {3, 256, 256}},
     Entry{"shufflenet-v2", shufflenet_v2, {3, 224, 224}},
+    Entry{"squeezenet1.0", squeezenet1_0, {3, 224, 224}},
+    Entry{"squeezenet1.1", squeezenet1_1, {3, 224, 224}},
+    Entry{"vgg11", vgg11, {3, 224, 224}},
+    Entry{"vgg11-bn", vgg11_bn, {3, 224, 224}},
+    Entry{"vgg13", vgg13, {3, 224, 224}},
+    Entry{"vgg13-bn", vgg13_bn, {3, 224, 224}},
+    Entry{"vgg16", vgg16, {3, 224, 224}},
+    Entry{"vgg16-bn", vgg16_bn, {3, 224, 224}},
+    Entry{"vgg19", vgg19, {3, 224, 224}},
+    Entry{"vgg19-bn", vgg19_bn, {3, 224, 224}},
+    Entry{"wide-resnet-28-10", wide_resnet_28_10, {3, 32, 32}},
     Entry{"xception", xception, {3, 299, 299}},
 };
 // clang-format on

@@ -1,0 +1,58 @@
+#include "nn/zoo/alexnet.hpp"
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+namespace {
+
+const Initializers& start() {
+  static const Initializers pytorch{.weight = "torch_default", .bias = "torch_default"};
+  return pytorch;
+}
+
+struct Convolution {
+  std::int64_t filters, kernel, stride, padding;
+};
+
+Symbol conv_relu(Symbol x, const Convolution& c, const std::string& name) {
+  return relu(apply(Conv2d({.filters = c.filters,
+                            .kernel = c.kernel,
+                            .stride = c.stride,
+                            .padding = Padding::by(c.padding),
+                            .initializers = start()}),
+                    x, name));
+}
+
+Symbol dense_relu(Symbol x, const std::string& name) {
+  return relu(apply(Dense({.units = 4096, .initializers = start()}), x, name));
+}
+
+}  // namespace
+
+Graph alexnet(const ZooOptions& options) {
+  Graph graph(options.input);
+  const PoolOptions overlapping{.size = 3, .stride = 2};
+  Symbol x = input(graph);
+  x = max_pool(conv_relu(x, {64, 11, 4, 2}, "features.0"), overlapping);
+  x = max_pool(conv_relu(x, {192, 5, 1, 2}, "features.3"), overlapping);
+  x = conv_relu(x, {384, 3, 1, 1}, "features.6");
+  x = conv_relu(x, {256, 3, 1, 1}, "features.8");
+  x = max_pool(conv_relu(x, {256, 3, 1, 1}, "features.10"), overlapping);
+  if (options.head) {
+    x = flatten(pooled_to(x, 6));
+    x = dense_relu(dropout(x, 0.5), "classifier.1");
+    x = dense_relu(dropout(x, 0.5), "classifier.4");
+  } else {
+    x = global_average_pool(x);
+  }
+  head(x, options, start());
+  return graph;
+}
+
+}  // namespace convoke::nn

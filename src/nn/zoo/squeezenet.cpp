@@ -1,0 +1,87 @@
+#include "nn/zoo/squeezenet.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/concat.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+namespace {
+
+Symbol conv_relu(Symbol x, const Conv2dOptions& convolution, const std::string& name) {
+  return relu(apply(Conv2d(convolution), x, name));
+}
+
+/// 1x1 to `squeeze` channels, then `expand` by 1x1 and `expand` by 3x3 side by side; `place` in torchvision's
+/// list.
+Symbol fire(Symbol x, std::int64_t squeeze, std::int64_t expand, int place) {
+  const std::string block = fmt::format("features.{}", place);
+  const Initializers start{.weight = "he_uniform"};
+  x = conv_relu(x, {.filters = squeeze, .kernel = 1, .initializers = start}, block + ".squeeze");
+  const Symbol narrow =
+      conv_relu(x, {.filters = expand, .kernel = 1, .initializers = start}, block + ".expand1x1");
+  const Symbol wide =
+      conv_relu(x, {.filters = expand, .kernel = 3, .padding = Padding::by(1), .initializers = start},
+                block + ".expand3x3");
+  return concat({narrow, wide});
+}
+
+Symbol shrink(Symbol x) { return max_pool(x, {.size = 3, .stride = 2, .ceil = true}); }
+
+void convolutional_head(Symbol x, const ZooOptions& options) {
+  if (options.head) {
+    const Initializer start(Settings{{"name", "normal"}, {"stddev", 0.01}});
+    x = conv_relu(dropout(x, 0.5),
+                  {.filters = options.classes, .kernel = 1, .initializers = {.weight = start}},
+                  "predictions");
+  }
+  global_average_pool(x);
+}
+
+}  // namespace
+
+Graph squeezenet1_0(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x = conv_relu(input(graph),
+                       {.filters = 96, .kernel = 7, .stride = 2, .initializers = {.weight = "he_uniform"}},
+                       "features.0");
+  x = shrink(x);
+  x = fire(x, 16, 64, 3);
+  x = fire(x, 16, 64, 4);
+  x = fire(x, 32, 128, 5);
+  x = shrink(x);
+  x = fire(x, 32, 128, 7);
+  x = fire(x, 48, 192, 8);
+  x = fire(x, 48, 192, 9);
+  x = fire(x, 64, 256, 10);
+  x = shrink(x);
+  x = fire(x, 64, 256, 12);
+  convolutional_head(x, options);
+  return graph;
+}
+
+Graph squeezenet1_1(const ZooOptions& options) {
+  Graph graph(options.input);
+  Symbol x = conv_relu(input(graph),
+                       {.filters = 64, .kernel = 3, .stride = 2, .initializers = {.weight = "he_uniform"}},
+                       "features.0");
+  x = shrink(x);
+  x = fire(x, 16, 64, 3);
+  x = fire(x, 16, 64, 4);
+  x = shrink(x);
+  x = fire(x, 32, 128, 6);
+  x = fire(x, 32, 128, 7);
+  x = shrink(x);
+  x = fire(x, 48, 192, 9);
+  x = fire(x, 48, 192, 10);
+  x = fire(x, 64, 256, 11);
+  x = fire(x, 64, 256, 12);
+  convolutional_head(x, options);
+  return graph;
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,83 @@
+#include "nn/zoo/vgg.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "nn/zoo/head.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr std::array<std::int64_t, 5> kWidths{64, 128, 256, 512, 512};
+using Depths = std::array<int, 5>;  // convolutions of each width, 3 x 3; a pooling follows
+constexpr Depths kA{1, 1, 2, 2, 2}, kB{2, 2, 2, 2, 2}, kD{2, 2, 3, 3, 3}, kE{2, 2, 4, 4, 4};
+
+enum class Norm { kNone, kBatch };
+
+Initializers start_of_convolutions() {
+  return {.weight = Initializer(Settings{{"name", "kaiming_normal"}, {"mode", "fan_out"}})};
+}
+
+Initializers start_of_dense() {
+  return {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})};
+}
+
+Symbol features(Symbol x, const Depths& depths, Norm norm) {
+  int place = 0;  // in torchvision's list, which names the nodes
+  for (std::size_t stage = 0; stage < depths.size(); ++stage) {
+    for (int i = 0; i < depths[stage]; ++i) {
+      x = apply(Conv2d({.filters = kWidths[stage],
+                        .kernel = 3,
+                        .padding = Padding::by(1),
+                        .initializers = start_of_convolutions()}),
+                x, fmt::format("features.{}", place++));
+      if (norm == Norm::kBatch) {
+        x = apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, fmt::format("features.{}", place++));
+      }
+      x = relu(x);
+      ++place;
+    }
+    x = max_pool(x);
+    ++place;
+  }
+  return x;
+}
+
+Symbol hidden(Symbol x, const std::string& name) {
+  x = relu(apply(Dense({.units = 4096, .initializers = start_of_dense()}), x, name));
+  return dropout(x, 0.5);
+}
+
+Graph vgg(const ZooOptions& options, const Depths& depths, Norm norm = Norm::kNone) {
+  Graph graph(options.input);
+  Symbol x = features(input(graph), depths, norm);
+  if (options.head) {
+    x = hidden(flatten(pooled_to(x, 7)), "classifier.0");
+    x = hidden(x, "classifier.3");
+  } else {
+    x = global_average_pool(x);
+  }
+  head(x, options, start_of_dense());
+  return graph;
+}
+
+}  // namespace
+
+Graph vgg11(const ZooOptions& options) { return vgg(options, kA); }
+Graph vgg13(const ZooOptions& options) { return vgg(options, kB); }
+Graph vgg16(const ZooOptions& options) { return vgg(options, kD); }
+Graph vgg19(const ZooOptions& options) { return vgg(options, kE); }
+Graph vgg11_bn(const ZooOptions& options) { return vgg(options, kA, Norm::kBatch); }
+Graph vgg13_bn(const ZooOptions& options) { return vgg(options, kB, Norm::kBatch); }
+Graph vgg16_bn(const ZooOptions& options) { return vgg(options, kD, Norm::kBatch); }
+Graph vgg19_bn(const ZooOptions& options) { return vgg(options, kE, Norm::kBatch); }
+
+}  // namespace convoke::nn
