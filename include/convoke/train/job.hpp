@@ -10,6 +10,8 @@
 #include "convoke/optim/schedule.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/train/early_stopping.hpp"
+#include "convoke/train/ranking.hpp"
 
 namespace convoke::train {
 
@@ -26,7 +28,11 @@ struct Job {
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;
+  std::int64_t validate_every = 0;  ///< steps, besides each epoch's end; 0: only there
+  EarlyStopping early_stopping;
+  std::int64_t top_k = kDefaultTopK;  ///< of evaluations
   std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  bool keep_best = true;              ///< a checkpoint of the best validation
 
   bool ensemble = false;     ///< independent members; else one model on all ranks
   std::int64_t members = 1;  ///< > 0
