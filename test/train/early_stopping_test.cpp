@@ -31,8 +31,8 @@ const std::vector<double> kLosses{1.0, 0.8, 0.85, 0.79, 0.795, 0.79, 0.81, 0.7, 
 
 }  // namespace
 
-// Keras 3.15, EarlyStopping(monitor, patience, min_delta), fed with on_epoch_end(epoch, {"val_loss": loss, ...}):
-// best_epoch + 1 as it changes, and stopped_epoch + 1.
+// Keras 3.15, EarlyStopping(monitor, patience, min_delta), fed with on_epoch_end(epoch, {"val_loss": loss,
+// ...}): best_epoch + 1 as it changes, and stopped_epoch + 1.
 TEST_CASE("early stopping is that of Keras") {
   const auto with = [](std::int64_t patience, double min_delta) {
     return EarlyStopping({.patience = patience, .min_delta = min_delta});
@@ -74,10 +74,12 @@ TEST_CASE("early stopping is read, written back, and refused where it is wrong")
   CHECK(EarlyStopping::read(rule.settings()).settings() == rule.settings());
   CHECK_FALSE(EarlyStopping::read({}).stops());
   CHECK(EarlyStopping::read({}).settings().empty());
-  CHECK(error_of([] { EarlyStopping::read({{"monitor", "validation_loss"}}); }) ==
-        "early_stopping: \"patience\" is missing");
-  CHECK(error_of([] { EarlyStopping::read({{"patience", -1}}); }) ==
-        "early_stopping: \"patience\" must be at least 0, but is -1");
+  CHECK(error_of([] {
+          EarlyStopping::read({{"monitor", "validation_loss"}});
+        }) == "early_stopping: \"patience\" is missing");
+  CHECK(error_of([] {
+          EarlyStopping::read({{"patience", -1}});
+        }) == "early_stopping: \"patience\" must be at least 0, but is -1");
   CHECK(error_of([] {
           EarlyStopping::read({{"patience", 1}, {"monitor", "validation_los"}});
         }).find("unknown monitor \"validation_los\" (did you mean \"validation_loss\"?)") == 0);
