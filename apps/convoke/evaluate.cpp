@@ -80,7 +80,7 @@ int evaluate(const EvaluateOptions& options) {
       [&](std::int64_t m) {
         return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
       },
-      loader, ids, world);
+      loader, ids, world, recipe ? recipe->train.top_k : train::kDefaultTopK);
   world.barrier();
   if (!world.root()) return EXIT_SUCCESS;
 

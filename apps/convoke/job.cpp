@@ -12,16 +12,17 @@ namespace {
 
 // What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
 // counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 8> kFree{
-    "name",          "description",  "data.path",          "data.test_split",
-    "ensemble.rule", "train.epochs", "train.emulate_bf16", "model.weights"};
+constexpr std::array<std::string_view, 9> kFree{
+    "name",         "description",        "data.path",     "data.test_split", "ensemble.rule",
+    "train.epochs", "train.emulate_bf16", "model.weights", "train.top_k"};
 // What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kDefaults{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDefaults{
     {{"model.freeze", "[]"},
      {"train.clip_value", "0.0"},
      {"train.clip_norm", "0.0"},
      {"train.ema", "0.0"},
      {"train.reference_batch", "0"},
+     {"train.validate_every", "0"},
      {"train.precision", "\"fp32\""},
      {"train.loss.name", "\"softmax_cross_entropy\""}}};
 // Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
@@ -106,6 +107,10 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
   job.validation_split = recipe.data.validation_split;
+  job.validate_every = recipe.train.validate_every;
+  job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
+  job.top_k = recipe.train.top_k;
+  job.keep_best = recipe.run.keep_best;
   job.checkpoint_every = recipe.run.checkpoint_every;
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {

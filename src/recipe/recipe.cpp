@@ -51,12 +51,23 @@ bool may_name_a_folder(const std::string& name) {
 }
 
 void require_validation(const Recipe& recipe) {
-  if (recipe.data.validation_split > 0 || !optim::make_schedule(recipe.train.schedule)->needs_validation()) {
-    return;
+  if (recipe.data.validation_split > 0) return;
+  const TrainRecipe& train = recipe.train;
+  if (optim::make_schedule(train.schedule)->needs_validation()) {
+    throw Error(fmt::format("{}: schedule {} looks at the validation loss, but data.validation_split is 0",
+                            train.schedule.where(), train.schedule.find("name")->to_string()),
+                "set data.validation_split, say to 0.1, or choose another schedule");
   }
-  throw Error(fmt::format("{}: schedule {} looks at the validation loss, but data.validation_split is 0",
-                          recipe.train.schedule.where(), recipe.train.schedule.find("name")->to_string()),
-              "set data.validation_split, say to 0.1, or choose another schedule");
+  if (!train.early_stopping.empty()) {
+    throw Error(fmt::format("{}: early stopping looks at validation, but data.validation_split is 0",
+                            train.early_stopping.where()),
+                "set data.validation_split, say to 0.1, or leave early_stopping out");
+  }
+  if (train.validate_every > 0) {
+    throw Error(fmt::format("{}: validate_every is {}, but data.validation_split is 0", recipe.name,
+                            train.validate_every),
+                "set data.validation_split, say to 0.1, or validate_every to 0");
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ RunRecipe read_run(const TomlDocument& document) {
   read.check("threads", threads <= 4096, "\"auto\" or at most 4096");
   run.threads = static_cast<int>(threads);
   run.checkpoint_every = read.get_count("checkpoint_every", run.checkpoint_every, 0);
+  run.keep_best = read.get("keep_best", run.keep_best);
   run.bucket_kib = read.get_count_or("bucket_kib", "auto");
   read.check("bucket_kib", run.bucket_kib <= (std::int64_t{1} << 30), "\"auto\" or at most 1073741824");
   read.finish();
@@ -19,6 +20,7 @@ RunRecipe read_run(const TomlDocument& document) {
 Settings write(const RunRecipe& run) {
   return {{"threads", count_or(run.threads, "auto")},
           {"checkpoint_every", run.checkpoint_every},
+          {"keep_best", run.keep_best},
           {"bucket_kib", count_or(run.bucket_kib, "auto")}};
 }
 

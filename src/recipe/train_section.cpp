@@ -6,6 +6,7 @@
 #include "convoke/nn/losses/loss.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
+#include "convoke/train/early_stopping.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
 
@@ -75,6 +76,12 @@ Settings resolved_schedule(const Settings& written) {
   return resolved;
 }
 
+Settings resolved_early_stopping(const Settings& written) {
+  Settings resolved = train::EarlyStopping::read(written).settings();
+  resolved.set_where(written.where());
+  return resolved;
+}
+
 engine::UpdateOptions read_update(SectionReader& read) {
   engine::UpdateOptions update;
   for (const auto& [key, value] :
@@ -123,26 +130,33 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.update = read_update(read);
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
   train.schedule = resolved_schedule(read.table("schedule"));
+  train.validate_every = read.get_count("validate_every", train.validate_every, 0);
+  train.early_stopping = resolved_early_stopping(read.table("early_stopping"));
+  train.top_k = read.get_count("top_k", train.top_k, 0);
   read.finish();
   return train;
 }
 
 Settings write(const TrainRecipe& train) {
-  return {{"mode", train.mode},
-          {"epochs", train.epochs},
-          {"batch", train.batch},
-          {"lane", count_or(train.lane, "auto")},
-          {"reduction", to_string(train.reduction)},
-          {"convolution", to_string(train.convolution)},
-          {"precision", to_string(train.precision)},
-          {"emulate_bf16", train.emulate_bf16},
-          {"loss", train.loss},
-          {"reference_batch", train.reference_batch},
-          {"clip_value", train.update.clip_value},
-          {"clip_norm", train.update.clip_norm},
-          {"ema", train.update.ema},
-          {"optimizer", train.optimizer},
-          {"schedule", train.schedule}};
+  Settings settings{{"mode", train.mode},
+                    {"epochs", train.epochs},
+                    {"batch", train.batch},
+                    {"lane", count_or(train.lane, "auto")},
+                    {"reduction", to_string(train.reduction)},
+                    {"convolution", to_string(train.convolution)},
+                    {"precision", to_string(train.precision)},
+                    {"emulate_bf16", train.emulate_bf16},
+                    {"loss", train.loss},
+                    {"reference_batch", train.reference_batch},
+                    {"clip_value", train.update.clip_value},
+                    {"clip_norm", train.update.clip_norm},
+                    {"ema", train.update.ema},
+                    {"optimizer", train.optimizer},
+                    {"schedule", train.schedule},
+                    {"validate_every", train.validate_every},
+                    {"top_k", train.top_k}};
+  if (!train.early_stopping.empty()) settings.set("early_stopping", train.early_stopping);
+  return settings;
 }
 
 }  // namespace convoke::recipe

@@ -57,6 +57,12 @@ void write_numbers(hdf5::Object& object, const CheckpointState& state) {
   object.set_attribute("schedule_best", state.feedback.best);
   object.set_attribute("schedule_wait", state.feedback.wait);
   object.set_attribute("schedule_cooldown", state.feedback.cooldown);
+  object.set_attribute("best_evaluations", state.best.evaluations);
+  object.set_attribute("best_wait", state.best.wait);
+  object.set_attribute("best_updates", state.best.updates);
+  object.set_attribute("best_loss", state.best.loss);
+  object.set_attribute("best_accuracy", state.best.accuracy);
+  object.set_attribute("stopped", std::int64_t{state.best.stopped});
 }
 
 CheckpointState read_numbers(const hdf5::Object& object) {
@@ -74,6 +80,15 @@ CheckpointState read_numbers(const hdf5::Object& object) {
                       .wait = object.attribute<std::int64_t>("schedule_wait"),
                       .cooldown = object.attribute<std::int64_t>("schedule_cooldown")};
   }
+  if (object.has_attribute("best_evaluations")) {  // likewise
+    state.best = {.evaluations = object.attribute<std::int64_t>("best_evaluations"),
+                  .wait = object.attribute<std::int64_t>("best_wait"),
+                  .updates = object.attribute<std::int64_t>("best_updates"),
+                  .loss = object.attribute<double>("best_loss"),
+                  .accuracy = object.attribute<double>("best_accuracy"),
+                  .stopped = object.attribute<std::int64_t>("stopped") != 0,
+                  .parameters = {}};
+  }
   return state;
 }
 
@@ -86,10 +101,19 @@ Checkpoints::Checkpoints(std::filesystem::path folder, std::vector<engine::Canon
       mathematics_(std::move(mathematics)),
       recipe_(std::move(recipe)) {}
 
-void Checkpoints::save(const CheckpointState& state) const {
+void Checkpoints::make_folder() const {
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
+}
+
+void Checkpoints::save_best(const ModelDescription& model, std::span<const float> parameters) const {
+  make_folder();
+  write_model(folder_ / "best.h5", model, parameters);
+}
+
+void Checkpoints::save(const CheckpointState& state) const {
+  make_folder();
   replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);
     write_format(file, "checkpoint", kVersion);
@@ -108,8 +132,13 @@ void Checkpoints::save(const CheckpointState& state) const {
       hdf5::Group group = file.create_group("average");
       write_parameters(group, parameters_, state.average);
     }
+    if (!state.best.parameters.empty()) {
+      hdf5::Group group = file.create_group("best");
+      write_parameters(group, parameters_, state.best.parameters);
+    }
     file.close();
   });
+  std::error_code failed;
   const std::vector<std::filesystem::path> all = files();
   for (std::size_t i = 0; i + kKept < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
@@ -142,6 +171,7 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
     state.optimizer.push_back(read_parameters(file.group(fmt::format("optimizer-{}", slot)), parameters_));
   }
   if (file.has_group("average")) state.average = read_parameters(file.group("average"), parameters_);
+  if (file.has_group("best")) state.best.parameters = read_parameters(file.group("best"), parameters_);
   return state;
 }
 
@@ -192,10 +222,15 @@ std::string to_bytes(const CheckpointState& state) {
                                  static_cast<std::int64_t>(state.optimizer.size()),
                                  static_cast<std::int64_t>(state.average.size()),
                                  state.feedback.wait,
-                                 state.feedback.cooldown};
+                                 state.feedback.cooldown,
+                                 static_cast<std::int64_t>(state.best.parameters.size()),
+                                 state.best.evaluations,
+                                 state.best.wait,
+                                 state.best.updates,
+                                 std::int64_t{state.best.stopped}};
   const double numbers[] = {
-      state.best_validation_accuracy, state.validation_accuracy, state.loss_sum, state.correct_sum,
-      state.feedback.factor,          state.feedback.best};
+      state.best_validation_accuracy, state.validation_accuracy, state.loss_sum,  state.correct_sum,
+      state.feedback.factor,          state.feedback.best,       state.best.loss, state.best.accuracy};
   put(counts, sizeof counts);
   put(numbers, sizeof numbers);
   put(state.parameters.data(), state.parameters.size() * sizeof(float));
@@ -204,6 +239,7 @@ std::string to_bytes(const CheckpointState& state) {
     put(slot.data(), slot.size() * sizeof(float));
   }
   put(state.average.data(), state.average.size() * sizeof(float));
+  put(state.best.parameters.data(), state.best.parameters.size() * sizeof(float));
   return bytes;
 }
 
@@ -213,8 +249,8 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     std::memcpy(data, bytes.data() + at, size);
     at += size;
   };
-  std::int64_t counts[8];
-  double numbers[6];
+  std::int64_t counts[13];
+  double numbers[8];
   take(counts, sizeof counts);
   take(numbers, sizeof numbers);
   CheckpointState state{
@@ -226,6 +262,13 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
       .loss_sum = numbers[2],
       .correct_sum = numbers[3],
       .feedback = {.factor = numbers[4], .best = numbers[5], .wait = counts[6], .cooldown = counts[7]},
+      .best = {.evaluations = counts[9],
+               .wait = counts[10],
+               .updates = counts[11],
+               .loss = numbers[6],
+               .accuracy = numbers[7],
+               .stopped = counts[12] != 0,
+               .parameters = std::vector<float>(static_cast<std::size_t>(counts[8]))},
       .parameters = std::vector<float>(static_cast<std::size_t>(counts[3])),
       .optimizer = {},
       .average = std::vector<float>(static_cast<std::size_t>(counts[5]))};
@@ -236,6 +279,7 @@ CheckpointState checkpoint_from_bytes(const std::string& bytes) {
     take(slot.data(), slot.size() * sizeof(float));
   }
   take(state.average.data(), state.average.size() * sizeof(float));
+  take(state.best.parameters.data(), state.best.parameters.size() * sizeof(float));
   return state;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 
@@ -17,6 +18,22 @@ void capture(engine::LaneEngine& engine, std::size_t slots,
   if (!engine.average().empty()) {
     state.average = engine::unpack(parameters, engine.layout(), engine.average());
   }
+}
+
+void drop_arrays(CheckpointState& state) {
+  state.parameters = {};
+  state.optimizer = {};
+  state.average = {};
+}
+
+std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,
+                                              const std::function<void(const std::string&)>& note) {
+  const std::string bytes = on_root(group, [&] {
+    const std::optional<CheckpointState> newest = checkpoints.newest(note);
+    return newest ? to_bytes(*newest) : std::string();
+  });
+  if (bytes.empty()) return std::nullopt;
+  return checkpoint_from_bytes(bytes);
 }
 
 void restore(CheckpointState& state, std::size_t slots,
@@ -37,9 +54,7 @@ void restore(CheckpointState& state, std::size_t slots,
     engine::pack(parameters, engine.layout(), state.average, engine.average());
   }
   engine.set_steps_done(state.updates);
-  state.parameters = {};
-  state.optimizer = {};
-  state.average = {};
+  drop_arrays(state);
 }
 
 }  // namespace convoke::run

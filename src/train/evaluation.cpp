@@ -6,8 +6,6 @@
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
-namespace {}  // namespace
-
 const RuleOutcome& Evaluation::rule(const std::string& name) const {
   return find_in(rules, name, "voting rule");
 }
@@ -15,7 +13,7 @@ const RuleOutcome& Evaluation::rule(const std::string& name) const {
 Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
-                    const mpi::Communicator& group) {
+                    const mpi::Communicator& group, std::int64_t top_k) {
   if (ids.empty()) throw Error("there are no samples to evaluate on");
   const std::span<const std::uint32_t> mine = engine::part_of(group, ids);
   std::vector<std::int32_t> truth;
@@ -45,7 +43,12 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   group.sum(disagreement.counts());
 
   const auto samples = static_cast<std::int64_t>(ids.size());
-  Evaluation result{.samples = samples, .members = {}, .rules = {}, .disagreement = disagreement.mean()};
+  Evaluation result{
+      .samples = samples,
+      .members = {},
+      .rules = {},
+      .disagreement = disagreement.mean(),
+      .ranking = rank(vote::mean_probabilities(ballots), truth, evaluator.classes(), top_k, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(sums[2 * m]) / static_cast<double>(samples),
                               engine::loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});

@@ -9,9 +9,32 @@ Settings epoch_record(std::int64_t member, const metrics::EpochFields& epoch) {
                   {"epochs", epoch.epochs}, {"loss", epoch.loss}, {"accuracy", epoch.accuracy}};
   if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
   if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
+  if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
   record.set("images_per_second", epoch.images_per_second);
   record.set("seconds", epoch.seconds);
   return record;
+}
+
+Settings validation_record(std::int64_t member, std::int64_t epoch, std::int64_t updates,
+                           const engine::Score& score) {
+  return {{"event", "validation"},
+          {"member", member},
+          {"epoch", epoch},
+          {"step", updates},
+          {"validation_loss", score.loss},
+          {"validation_accuracy", score.accuracy}};
+}
+
+Settings early_stopping_record(std::int64_t member, const EarlyStopping& rule,
+                               const run::CheckpointState& state) {
+  return {{"event", "early_stopping"},
+          {"member", member},
+          {"step", state.updates},
+          {"monitor", rule.monitor()},
+          {"best_step", state.best.updates},
+          {"best_validation_loss", state.best.loss},
+          {"best_validation_accuracy", state.best.accuracy},
+          {"restored", rule.restores_best()}};
 }
 
 Settings evaluation_record(const std::string& split, const Evaluation& evaluation) {

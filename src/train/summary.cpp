@@ -6,6 +6,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/classification_report.hpp"
+#include "convoke/metrics/quadratic_kappa.hpp"
 
 namespace convoke::train {
 namespace {
@@ -55,6 +56,18 @@ Value::Array member_facts(const Verdict& verdict) {
   return list;
 }
 
+// What is defined of them: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321"
+std::string further_scores(const Ranking& ranking, const metrics::ConfusionMatrix& matrix) {
+  std::string line;
+  const auto add = [&](const std::string& name, double value) {
+    if (!std::isnan(value)) line += fmt::format("{}{} {:.4f}", line.empty() ? "  " : "   ", name, value);
+  };
+  add(fmt::format("top-{} accuracy", ranking.k), ranking.top_k_accuracy);
+  add(matrix.classes() == 2 ? "ROC AUC" : "ROC AUC (one versus rest)", ranking.roc_auc);
+  add("quadratic kappa", metrics::quadratic_kappa(matrix));
+  return line.empty() ? line : line + "\n";
+}
+
 }  // namespace
 
 Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases,
@@ -87,15 +100,24 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
     for (const metrics::ConfusionMatrix& matrix : outcome.prefixes) accuracies.emplace_back(accuracy(matrix));
     prefixes.set(outcome.name, std::move(accuracies));
   }
-  return {{"samples", evaluation.samples},
-          {"accuracy", report.accuracy},
-          {"precision", report.weighted.precision},
-          {"recall", report.weighted.recall},
-          {"f1", report.weighted.f1},
-          {"rule", rule},
-          {"members", std::move(each)},
-          {"prefix_accuracy", std::move(prefixes)},
-          {"disagreement", evaluation.disagreement}};
+  Settings result{{"samples", evaluation.samples},
+                  {"accuracy", report.accuracy},
+                  {"precision", report.weighted.precision},
+                  {"recall", report.weighted.recall},
+                  {"f1", report.weighted.f1},
+                  {"rule", rule},
+                  {"members", std::move(each)},
+                  {"prefix_accuracy", std::move(prefixes)},
+                  {"disagreement", evaluation.disagreement}};
+  const Ranking& ranking = evaluation.ranking;
+  if (!std::isnan(ranking.top_k_accuracy)) {
+    result.set("top_k", ranking.k);
+    result.set("top_k_accuracy", ranking.top_k_accuracy);
+  }
+  const double kappa = metrics::quadratic_kappa(evaluation.rule(rule).all());
+  if (!std::isnan(kappa)) result.set("quadratic_kappa", kappa);
+  if (!std::isnan(ranking.roc_auc)) result.set("roc_auc", ranking.roc_auc);
+  return result;
 }
 
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
@@ -145,6 +167,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
                         evaluation.members.front().loss);
   }
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
+  text += further_scores(evaluation.ranking, matrix);
   return text + "\n" + metrics::to_text(metrics::classification_report(matrix), class_names);
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
 #include "convoke/train/records.hpp"
 
@@ -22,21 +21,23 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       phases_(phases),
       parameters_(engine::canonical_parameters(job.model.graph)),
       engine_(job.model.graph, job.engine_for(assignment.seed), loader, *job.optimizer, group),
+      validation_(job, assignment_, loader, group, checkpoints_, reports_, phases),
       stop_(group) {}
 
 Outcome Trainer::run() {
   bool interrupted = false;
-  while (!interrupted && state_.epochs_done < job_.epochs) {
+  while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.epochs) {
     interrupted = !train_epoch();
     const bool due = job_.checkpoint_every > 0 && state_.epochs_done % job_.checkpoint_every == 0;
-    if (interrupted || due || state_.epochs_done == job_.epochs) save_checkpoint();
+    if (interrupted || state_.best.stopped || due || state_.epochs_done == job_.epochs) save_checkpoint();
   }
   phases_.exposed_communication += engine_.exposed_seconds();
+  std::vector<float> kept = validation_.kept(current(), state_);
   return {.interrupted = interrupted,
           .epochs_done = state_.epochs_done,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
-          .parameters = engine::unpack(parameters_, engine_.layout(), engine_.result())};
+          .parameters = std::move(kept)};
 }
 
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
@@ -51,7 +52,9 @@ bool Trainer::train_epoch() {
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done));
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
+    if (validation_.due(state_.updates)) validation_.at_step(current(), state_);
     if (stop_.after_step()) return false;
+    if (state_.best.stopped && state_.steps_done < plan.steps()) return true;
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
   return true;
@@ -68,11 +71,9 @@ void Trainer::show(double images_per_second) {
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids) {
-  const double rate = job_.learning_rate * state_.feedback.factor *
-                      job_.schedule->factor(state_.updates, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
   const run::Stopwatch watch;
   const engine::LaneEngine::StepResult result =
-      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate);
+      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates));
   const double seconds = watch.seconds();
   phases_.steps += seconds;
   if (!std::isfinite(result.loss)) diverged();
@@ -99,28 +100,33 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .epochs = job_.epochs,
                             .loss = state_.loss_sum / size,
                             .accuracy = state_.correct_sum / size,
+                            .learning_rate = rate_of(state_.updates - 1),
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
-  if (!assignment_.validation.empty()) {
-    const engine::Score validation = validate();
-    line.validation_loss = validation.loss;
-    line.validation_accuracy = state_.validation_accuracy = validation.accuracy;
-    state_.best_validation_accuracy = std::max(state_.best_validation_accuracy, validation.accuracy);
-    job_.schedule->epoch_done({state_.epochs_done + 1, validation.loss, job_.learning_rate}, state_.feedback);
-  }
+  if (validation_.possible()) validation_.at_epoch_end(current(), state_, line);
+  reports_.progress.epoch_line(line);
+  if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
   ++state_.epochs_done;
   state_.steps_done = 0;
   state_.loss_sum = state_.correct_sum = 0;
-  reports_.progress.epoch_line(line);
-  if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
+  if (validation_.possible()) adapt_rate(line.validation_loss);
 }
 
-engine::Score Trainer::validate() {
-  const run::Timed timed(phases_.evaluation);
-  if (!evaluator_)
-    evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine, job_.model.classes()));
-  evaluator_->load(engine::unpack(parameters_, engine_.layout(), engine_.result()));
-  return engine::score(*evaluator_, loader_, assignment_.validation, group_);
+double Trainer::rate_of(std::int64_t update) const {
+  return job_.learning_rate * state_.feedback.factor *
+         job_.schedule->factor(update, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
+}
+
+void Trainer::adapt_rate(double validation_loss) {
+  const double before = state_.feedback.factor;
+  job_.schedule->epoch_done({state_.epochs_done, validation_loss, job_.learning_rate}, state_.feedback);
+  if (state_.feedback.factor == before) return;
+  reports_.progress.note(fmt::format("the validation loss does not fall: learning rate {:g} from epoch {} on",
+                                     job_.learning_rate * state_.feedback.factor, state_.epochs_done + 1));
+}
+
+std::vector<float> Trainer::current() {
+  return engine::unpack(parameters_, engine_.layout(), engine_.result());
 }
 
 void Trainer::save_checkpoint() {
@@ -128,9 +134,7 @@ void Trainer::save_checkpoint() {
   if (!group_.root()) return;
   run::capture(engine_, job_.optimizer->state_slots(), parameters_, state_);
   checkpoints_.save(state_);
-  state_.parameters = {};
-  state_.optimizer = {};
-  state_.average = {};
+  run::drop_arrays(state_);
 }
 
 void Trainer::start_from(const run::InitialWeights& weights) {
@@ -144,13 +148,10 @@ void Trainer::start_from(const run::InitialWeights& weights) {
 }
 
 void Trainer::resume() {
-  const std::string bytes = run::on_root(group_, [&] {
-    const std::optional<run::CheckpointState> newest =
-        checkpoints_.newest([&](const auto& why) { reports_.progress.note(why); });
-    return newest ? run::to_bytes(*newest) : std::string();
-  });
-  if (bytes.empty()) return;
-  state_ = run::checkpoint_from_bytes(bytes);
+  std::optional<run::CheckpointState> newest =
+      run::newest_for_all(checkpoints_, group_, [&](const auto& why) { reports_.progress.note(why); });
+  if (!newest) return;
+  state_ = std::move(*newest);
   run::restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
   reports_.progress.note(
       fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));

@@ -59,7 +59,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
   }
   const run::Timed timed(phases.evaluation);
   engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
-  verdict.test = evaluate_from_root(evaluator, voters, test, world);
+  verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
   run::on_root(world, [&] {
     metrics::RunLog(folder.metrics()).append(evaluation_record("test", verdict.test));
@@ -69,7 +69,8 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
 }
 
 Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
-                              const data::BatchLoader& loader, const mpi::Communicator& world) {
+                              const data::BatchLoader& loader, const mpi::Communicator& world,
+                              std::int64_t top_k) {
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
   std::iota(ids.begin(), ids.end(), 0U);
   std::vector<float> parameters(evaluator.parameter_values());
@@ -78,7 +79,7 @@ Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run:
     world.broadcast(std::as_writable_bytes(std::span(parameters)));
     return parameters;
   };
-  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world);
+  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world, top_k);
 }
 
 }  // namespace convoke::train

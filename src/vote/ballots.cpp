@@ -16,4 +16,10 @@ std::vector<std::int32_t> member_labels(const Ballots& ballots) {
   return labels;
 }
 
+std::vector<double> mean_probabilities(const Ballots& ballots) {
+  const PerSample<double> means =
+      summed_probabilities(ballots, ballots.members) / static_cast<double>(ballots.members);
+  return {means.data(), means.data() + means.size()};
+}
+
 }  // namespace convoke::vote

@@ -43,6 +43,9 @@ struct TrainRecipe {
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
   double learning_rate = 1e-3;       ///< from optimizer.learning_rate
+  std::int64_t validate_every = 0;   ///< steps, besides each epoch's end; 0: only there
+  Settings early_stopping;           ///< every option written out; empty: none
+  std::int64_t top_k = 5;            ///< of evaluations; 0: none
   std::int64_t reference_batch = 0;  ///< the batch that learning_rate is meant for; 0: whichever it is
 };
 
@@ -55,6 +58,7 @@ struct EnsembleRecipe {
 struct RunRecipe {
   int threads = 0;                    ///< worker threads per rank; 0: "auto"
   std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  bool keep_best = true;              ///< a checkpoint of the best validation, if there is validation
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
 };
 

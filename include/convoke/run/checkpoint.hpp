@@ -4,12 +4,15 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "convoke/engine/canonical.hpp"
 #include "convoke/optim/schedule.hpp"
+#include "convoke/run/best_so_far.hpp"
+#include "convoke/run/model_file.hpp"
 
 namespace convoke::run {
 
@@ -24,17 +27,18 @@ struct CheckpointState {
   std::int64_t steps_done = 0;                                            ///< of the epoch under way
   std::int64_t updates = 0;                                               ///< steps since the start
   double best_validation_accuracy = 0;                                    ///< 0 if there is no validation
-  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< of the last epoch; NaN: none
+  double validation_accuracy = std::numeric_limits<double>::quiet_NaN();  ///< the last; NaN: none
   double loss_sum = 0;  ///< over the samples of the epoch under way
   double correct_sum = 0;
   optim::Feedback feedback;  ///< of the schedule
+  BestSoFar best;            ///< of validations
   std::vector<float> parameters;
   std::vector<std::vector<float>> optimizer;  ///< one list per state slot, 0 for statistics
   std::vector<float> average;                 ///< of the parameters; empty: there is none
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
-/// epoch-0003-step-000120.h5 (interrupted 120 steps into the fourth). Used by one rank.
+/// epoch-0003-step-000120.h5 (interrupted 120 steps into the fourth), and best.h5. Used by one rank.
 class Checkpoints {
  public:
   /// `recipe`: the resolved recipe, kept in every checkpoint. Makes the folder when it first saves.
@@ -45,6 +49,9 @@ class Checkpoints {
   /// earlier checkpoints are untouched then.
   void save(const CheckpointState& state) const;
 
+  /// Writes best.h5 anew, atomically: a model file. Throws Error as above.
+  void save_best(const ModelDescription& model, std::span<const float> parameters) const;
+
   /// The newest checkpoint that can be read, or nothing if there is none. Each one that cannot (truncated,
   /// damaged, foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error if
   /// a readable one belongs to other mathematics, naming the keys that differ.
@@ -54,6 +61,7 @@ class Checkpoints {
   CheckpointState read(const std::filesystem::path& file) const;
 
  private:
+  void make_folder() const;
   std::vector<std::filesystem::path> files() const;  // oldest first
   void require_same_mathematics(const std::filesystem::path& file, const Mathematics& stored) const;
 

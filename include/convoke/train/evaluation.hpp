@@ -7,6 +7,7 @@
 
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/metrics/confusion_matrix.hpp"
+#include "convoke/train/ranking.hpp"
 
 namespace convoke::train {
 
@@ -24,6 +25,7 @@ struct Evaluation {
   std::vector<engine::Score> members;
   std::vector<RuleOutcome> rules;  ///< every rule that there is; with one member all say the same
   double disagreement = 0;  ///< mean over all pairs of members: share of samples on which the two differ
+  Ranking ranking;          ///< of the members' mean probabilities
 
   /// Throws Error listing the known ones.
   const RuleOutcome& rule(const std::string& name) const;
@@ -32,11 +34,12 @@ struct Evaluation {
 /// Evaluates `members` parameter sets on `ids`, shared by the ranks of `group`: a rank holds all ballots on
 /// its samples, so votes are decided where they are cast and only counts travel. `parameters(m)` gives the
 /// canonical parameters of member m to every rank; it is called on all of them in the order of members and
-/// may be collective. Collective; the result is the same on all ranks. Throws Error if there are no samples.
+/// may be collective. `top_k`: see Ranking. Collective; the result is the same on all ranks. Throws Error if
+/// there are no samples.
 Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
-                    const mpi::Communicator& group);
+                    const mpi::Communicator& group, std::int64_t top_k = kDefaultTopK);
 
 /// Share of correct ones, (sum of the diagonal) / total.
 double accuracy(const metrics::ConfusionMatrix& matrix);

@@ -11,6 +11,8 @@
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/initial_weights.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/train/early_stopping.hpp"
+#include "convoke/train/ranking.hpp"
 
 namespace convoke::train {
 
@@ -28,7 +30,11 @@ struct Job {
   bool shuffle = true;
   double validation_split = 0;
   std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
-  std::int64_t checkpoint_every = 1;                   ///< epochs; 0: only at the end
+  std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there
+  EarlyStopping early_stopping;
+  std::int64_t top_k = kDefaultTopK;  ///< of evaluations
+  std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  bool keep_best = true;              ///< a checkpoint of the best validation
 
   bool ensemble = false;     ///< independent members; else one model on all ranks
   std::int64_t members = 1;  ///< > 0

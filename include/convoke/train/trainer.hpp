@@ -1,23 +1,20 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/engine/evaluator.hpp"
 #include "convoke/engine/lane_engine.hpp"
-#include "convoke/metrics/progress.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/signals.hpp"
+#include "convoke/train/assignment.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/validation.hpp"
 
 namespace convoke::train {
 
@@ -26,27 +23,13 @@ struct Divergence : Error {
   using Error::Error;
 };
 
-/// Which model a trainer trains, and on what.
-struct Assignment {
-  std::int64_t member = 0;
-  std::uint64_t seed = 0;
-  std::span<const std::uint32_t> training;    ///< sample ids
-  std::span<const std::uint32_t> validation;  ///< may be empty
-};
-
 /// What becomes of the training of one model.
 struct Outcome {
   bool interrupted = false;  ///< by a signal; there is a checkpoint to go on from
   std::int64_t epochs_done = 0;
   std::int64_t samples_processed = 0;  ///< by this run, all ranks of the group together
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
-  std::vector<float> parameters;  ///< canonical
-};
-
-/// Where a trainer tells how far it is.
-struct Reports {
-  metrics::Progress& progress;               ///< silent on all ranks but one
-  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
+  std::vector<float> parameters;  ///< canonical; the best or the last, and the accuracy is theirs
 };
 
 /// Trains one model with the ranks of one group.
@@ -63,7 +46,7 @@ class Trainer {
   /// Checkpoints::newest.
   void resume();
 
-  /// Trains to the last epoch, or until a signal. Collective. Throws Divergence.
+  /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence.
   Outcome run();
 
  private:
@@ -72,7 +55,9 @@ class Trainer {
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void save_checkpoint();
-  engine::Score validate();
+  void adapt_rate(double validation_loss);
+  double rate_of(std::int64_t update) const;
+  std::vector<float> current();
   [[noreturn]] void diverged();
 
   const Job& job_;
@@ -85,9 +70,9 @@ class Trainer {
 
   std::vector<engine::CanonicalParameter> parameters_;
   engine::LaneEngine engine_;
-  std::optional<engine::Evaluator> evaluator_;  // made at the first validation
+  Validation validation_;
   run::StopAgreement stop_;
-  run::CheckpointState state_;  // its arrays are filled when it is saved
+  run::CheckpointState state_;  // its arrays but the best are filled when it is saved
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;
 };

@@ -17,4 +17,7 @@ struct Ballots {
 /// samples).
 std::vector<std::int32_t> member_labels(const Ballots& ballots);
 
+/// What the members say together: mean over them, (samples, classes).
+std::vector<double> mean_probabilities(const Ballots& ballots);
+
 }  // namespace convoke::vote

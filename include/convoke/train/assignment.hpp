@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/progress.hpp"
+
+namespace convoke::train {
+
+/// Which model a trainer trains, and on what.
+struct Assignment {
+  std::int64_t member = 0;
+  std::uint64_t seed = 0;
+  std::span<const std::uint32_t> training;    ///< sample ids
+  std::span<const std::uint32_t> validation;  ///< may be empty
+};
+
+/// Where a trainer tells how far it is.
+struct Reports {
+  metrics::Progress& progress;               ///< silent on all ranks but one
+  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
+};
+
+}  // namespace convoke::train

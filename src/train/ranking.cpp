@@ -1,0 +1,68 @@
+#include "convoke/train/ranking.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "convoke/metrics/roc_auc.hpp"
+#include "convoke/metrics/top_k.hpp"
+
+namespace convoke::train {
+namespace {
+
+// Everybody's values, one rank after the other, at `root`; nothing elsewhere. Collective.
+template <class T>
+std::vector<T> gather(std::span<const T> mine, const mpi::Communicator& group, int root) {
+  std::vector<T> all;
+  for (const std::vector<std::byte>& part : group.gather(std::as_bytes(mine), root)) {
+    if (part.empty()) continue;
+    const std::size_t before = all.size();
+    all.resize(before + part.size() / sizeof(T));
+    std::memcpy(all.data() + before, part.data(), part.size());
+  }
+  return all;
+}
+
+}  // namespace
+
+Ranking rank(std::span<const double> probabilities, std::span<const std::int32_t> truth, std::int64_t classes,
+             std::int64_t k, const mpi::Communicator& group) {
+  std::int64_t sums[] = {static_cast<std::int64_t>(truth.size()),
+                         k > 0 ? metrics::top_k_hits(probabilities, truth, k) : 0};
+  group.sum(sums);
+
+  // Class c is counted by rank c % size.
+  std::vector<std::int32_t> all_truth;
+  for (int root = 0; root < group.size(); ++root) {
+    std::vector<std::int32_t> gathered = gather(truth, group, root);
+    if (root == group.rank()) all_truth = std::move(gathered);
+  }
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(3 * classes));
+  std::vector<double> mine(truth.size());
+  for (std::size_t c = 0; c < static_cast<std::size_t>(classes); ++c) {
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      mine[i] = probabilities[i * static_cast<std::size_t>(classes) + c];
+    }
+    const int root = static_cast<int>(c) % group.size();
+    const std::vector<double> scores = gather(std::span<const double>(mine), group, root);
+    if (root != group.rank()) continue;
+    const metrics::RocPairs pairs = metrics::roc_pairs(scores, all_truth, static_cast<std::int32_t>(c));
+    counts[3 * c] = pairs.twice_ordered;
+    counts[3 * c + 1] = pairs.positives;
+    counts[3 * c + 2] = pairs.negatives;
+  }
+  group.sum(counts);
+
+  Ranking ranking{.k = k};
+  if (k > 0 && k < classes && sums[0] > 0) {
+    ranking.top_k_accuracy = static_cast<double>(sums[1]) / static_cast<double>(sums[0]);
+  }
+  std::vector<metrics::RocPairs> pairs;
+  for (std::size_t i = 0; i < counts.size(); i += 3) {
+    pairs.push_back({counts[i], counts[i + 1], counts[i + 2]});
+  }
+  ranking.roc_auc = metrics::roc_auc(pairs);
+  return ranking;
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,86 @@
+#include "convoke/train/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/train/records.hpp"
+
+namespace convoke::train {
+
+Validation::Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
+                       const mpi::Communicator& group, const run::Checkpoints& checkpoints,
+                       const Reports& reports, run::Phases& phases)
+    : job_(job),
+      assignment_(assignment),
+      loader_(loader),
+      group_(group),
+      checkpoints_(checkpoints),
+      reports_(reports),
+      phases_(phases) {
+  if (possible() || !job.early_stopping.stops()) return;
+  throw Error(fmt::format("early stopping looks at {}, but there are no validation samples{}",
+                          job.early_stopping.monitor(),
+                          job.ensemble ? fmt::format(" for member {}", assignment.member) : std::string()),
+              "set data.validation_split, or make it larger");
+}
+
+bool Validation::due(std::int64_t updates) const {
+  return possible() && job_.validate_every > 0 && updates % job_.validate_every == 0;
+}
+
+void Validation::at_step(const std::vector<float>& parameters, run::CheckpointState& state) {
+  const engine::Score found = score(parameters, state);
+  if (reports_.log) {
+    reports_.log(validation_record(assignment_.member, state.epochs_done + 1, state.updates, found));
+  }
+  judge(found, parameters, state);
+}
+
+// Where steps are validated, it is they that count.
+void Validation::at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
+                              metrics::EpochFields& line) {
+  const engine::Score found = score(parameters, state);
+  line.validation_loss = found.loss;
+  line.validation_accuracy = found.accuracy;
+  if (job_.validate_every == 0) judge(found, parameters, state);
+}
+
+engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
+  const run::Timed timed(phases_.evaluation);
+  if (latest_updates_ != state.updates) {
+    if (!evaluator_) {
+      evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine, job_.model.classes()));
+    }
+    evaluator_->load(parameters);
+    latest_ = engine::score(*evaluator_, loader_, assignment_.validation, group_);
+    latest_updates_ = state.updates;
+  }
+  state.validation_accuracy = latest_.accuracy;
+  state.best_validation_accuracy = std::max(state.best_validation_accuracy, latest_.accuracy);
+  return latest_;
+}
+
+void Validation::judge(const engine::Score& score, const std::vector<float>& parameters,
+                       run::CheckpointState& state) {
+  run::BestSoFar& best = state.best;
+  if (job_.early_stopping.judge(score, state.updates, best)) {
+    if (job_.early_stopping.restores_best()) best.parameters = parameters;
+    const run::Timed timed(phases_.checkpoint);
+    if (job_.keep_best && group_.root()) checkpoints_.save_best(job_.model, parameters);
+  }
+  if (!best.stopped) return;
+  reports_.progress.note(fmt::format(
+      "stopped early: {} has not been better since step {} of {} ({} evaluation{})",
+      job_.early_stopping.monitor(), best.updates, state.updates, best.wait, best.wait == 1 ? "" : "s"));
+  if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.early_stopping, state));
+}
+
+std::vector<float> Validation::kept(std::vector<float> last, run::CheckpointState& state) const {
+  if (state.best.parameters.empty()) return last;
+  state.validation_accuracy = state.best.accuracy;
+  return state.best.parameters;
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,84 @@
+#include "convoke/metrics/roc_auc.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace convoke::metrics;
+
+namespace {
+
+// For i in 0..499: labels, and scores in whole numbers of which many are equal. In NumPy:
+//   i = np.arange(500); truth = (i * 7 + i // 11) % 5; c = np.arange(classes)
+//   s = ((i[:, None] * 13 + c * 29 + i[:, None] // 7 * c) % 8).astype(float); s[i, truth % classes] += 2
+struct Scored {
+  std::vector<std::int32_t> truth;
+  std::vector<std::vector<double>> scores;  // of each class
+
+  explicit Scored(std::int32_t classes) : scores(static_cast<std::size_t>(classes)) {
+    for (std::int32_t i = 0; i < 500; ++i) {
+      const std::int32_t label = (i * 7 + i / 11) % 5;
+      truth.push_back(label % classes);
+      for (std::int32_t c = 0; c < classes; ++c) {
+        scores[static_cast<std::size_t>(c)].push_back((i * 13 + c * 29 + i / 7 * c) % 8 +
+                                                      (c == truth.back() ? 2 : 0));
+      }
+    }
+  }
+};
+
+std::vector<RocPairs> pairs_of(const Scored& scored) {
+  std::vector<RocPairs> pairs;
+  for (std::size_t c = 0; c < scored.scores.size(); ++c) {
+    pairs.push_back(roc_pairs(scored.scores[c], scored.truth, static_cast<std::int32_t>(c)));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+TEST_CASE("ROC AUC of two classes is scikit-learn's, ties included") {
+  // roc_auc_score(truth % 2, s[:, 1])
+  CHECK(roc_auc(pairs_of(Scored(2))) == Catch::Approx(0.7263916666666667).epsilon(1e-14));
+}
+
+TEST_CASE("ROC AUC of several classes is scikit-learn's mean of one versus rest") {
+  // p = s / s.sum(1, keepdims=True); roc_auc_score(truth, p, multi_class="ovr")
+  Scored scored(5);
+  for (std::size_t i = 0; i < scored.truth.size(); ++i) {
+    double sum = 0;
+    for (const std::vector<double>& scores : scored.scores) sum += scores[i];
+    for (std::vector<double>& scores : scored.scores) scores[i] /= sum;
+  }
+  CHECK(roc_auc(pairs_of(scored)) == Catch::Approx(0.7521575).epsilon(1e-14));
+}
+
+TEST_CASE("pairs are those of a loop over all of them") {
+  const Scored scored(3);
+  for (std::int32_t positive = 0; positive < 3; ++positive) {
+    const std::vector<double>& scores = scored.scores[static_cast<std::size_t>(positive)];
+    std::int64_t twice = 0;
+    for (std::size_t p = 0; p < scores.size(); ++p) {
+      for (std::size_t n = 0; n < scores.size(); ++n) {
+        if (scored.truth[p] != positive || scored.truth[n] == positive) continue;
+        twice += scores[p] > scores[n] ? 2 : scores[p] == scores[n] ? 1 : 0;
+      }
+    }
+    const RocPairs pairs = roc_pairs(scores, scored.truth, positive);
+    CHECK(pairs.twice_ordered == twice);
+    CHECK(pairs.positives + pairs.negatives == 500);
+  }
+}
+
+TEST_CASE("ROC AUC by hand, and where it is undefined") {
+  const std::vector<std::int32_t> truth{0, 1, 0, 1};
+  CHECK(roc_pairs(std::vector{0.1, 0.9, 0.2, 0.8}, truth, 1).area() == 1);
+  CHECK(roc_pairs(std::vector{0.1, 0.9, 0.2, 0.8}, truth, 0).area() == 0);
+  CHECK(roc_pairs(std::vector{0.5, 0.5, 0.5, 0.5}, truth, 1).area() == 0.5);
+  CHECK(std::isnan(roc_pairs(std::vector{0.1, 0.9, 0.2, 0.8}, truth, 2).area()));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(roc_pairs(std::vector{0.1, nan, 0.2, 0.8}, truth, 1).area()));
+  CHECK(std::isnan(roc_pairs({}, {}, 1).area()));
+}
