@@ -109,10 +109,6 @@ TEST_CASE("exact: so it is in bf16") {
   CHECK(trained(world(), bf16(1), 12) == reference);
   CHECK(trained(world(), bf16(2), 12) == reference);
   CHECK(trained(alone(), bf16(3), 12) == reference);
-  // Near what fp32 gives, and not the same; Adam moves what has no gradient but rounding as far as the rest.
-  const double off = relative_difference(reference, trained(alone(), options(Reduction::kExact), 12));
-  CHECK(off > 0);
-  CHECK(off < 0.2);
 }
 
 TEST_CASE("exact: so it is where parameters are taken whole or apart") {
