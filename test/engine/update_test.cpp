@@ -19,7 +19,9 @@ class Penalised final : public nn::Layer {
  public:
   Penalised(nn::LayerPtr layer, double l1, double l2) : layer_(std::move(layer)), l1_(l1), l2_(l2) {}
   std::string_view type() const override { return layer_->type(); }
-  Shape output_shape(std::span<const nn::ValueSpec> inputs) const override { return layer_->output_shape(inputs); }
+  Shape output_shape(std::span<const nn::ValueSpec> inputs) const override {
+    return layer_->output_shape(inputs);
+  }
   std::vector<nn::ParameterSpec> parameters(std::span<const nn::ValueSpec> inputs) const override {
     std::vector<nn::ParameterSpec> specs = layer_->parameters(inputs);
     specs.at(0).l1 = l1_;
