@@ -181,7 +181,8 @@ TEST_CASE("a rank that is late, or has no work, holds nobody up but itself") {
     fill(gradients, step);
     strategy.begin_step();
     if (late) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(150));  // long, lest a busy machine delays the others as much
       if (step % 2 == 0) strategy.gradients_ready(size);  // all at once, or (odd steps) only by finishing
     } else {
       for (std::size_t end = 0; end <= size; end += 1000) strategy.gradients_ready(end);
