@@ -1,5 +1,7 @@
 #include "convoke/run/engine_state.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
@@ -55,6 +57,16 @@ void restore(CheckpointState& state, std::size_t slots,
   }
   engine.set_steps_done(state.updates);
   drop_arrays(state);
+}
+
+void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
+           engine::LaneEngine& engine) {
+  std::vector<float> values = engine::unpack(parameters, engine.layout(), engine.parameters());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto at = static_cast<std::ptrdiff_t>(parameters[i].offset);
+    if (weights.given[i]) std::copy_n(weights.values.begin() + at, parameters[i].size(), values.begin() + at);
+  }
+  engine::pack(parameters, engine.layout(), values, engine.parameters());
 }
 
 }  // namespace convoke::run

@@ -137,15 +137,7 @@ void Trainer::save_checkpoint() {
   run::drop_arrays(state_);
 }
 
-void Trainer::start_from(const run::InitialWeights& weights) {
-  std::vector<float> values = engine::unpack(parameters_, engine_.layout(), engine_.parameters());
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const auto at = static_cast<std::ptrdiff_t>(parameters_[i].offset);
-    if (weights.given[i])
-      std::copy_n(weights.values.begin() + at, parameters_[i].size(), values.begin() + at);
-  }
-  engine::pack(parameters_, engine_.layout(), values, engine_.parameters());
-}
+void Trainer::start_from(const run::InitialWeights& weights) { run::apply(weights, parameters_, engine_); }
 
 void Trainer::resume() {
   std::optional<run::CheckpointState> newest =

@@ -8,6 +8,7 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
+#include "convoke/run/initial_weights.hpp"
 
 namespace convoke::run {
 
@@ -28,5 +29,9 @@ std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, co
 /// not fit.
 void restore(CheckpointState& state, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine);
+
+/// Puts the weights that are given into an engine; the others stay as they are.
+void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
+           engine::LaneEngine& engine);
 
 }  // namespace convoke::run
