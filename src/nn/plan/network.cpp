@@ -217,11 +217,14 @@ std::vector<PlanStep> Network::steps() const {
 std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
 
 std::vector<double> Network::time_steps(int repeats) {
+  constexpr int kLeast = 3;
+  constexpr double kEnough = 0.05;  // seconds
   std::vector<double> seconds;
   for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
     for (const Step& step : *list) {
       double best = INFINITY;
-      for (int i = 0; i < repeats; ++i) {
+      const double first = now();
+      for (int i = 0; i < repeats && (i < kLeast || now() - first < kEnough); ++i) {
         const double start = now();
         plan_->run(step);
         best = std::min(best, now() - start);
