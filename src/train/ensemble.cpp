@@ -62,6 +62,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     Outcome outcome = trainer->run();
     result.interrupted = outcome.interrupted;
     result.epochs_done = outcome.epochs_done;
+    result.stopped_at = outcome.stopped_at;
     result.samples_processed = outcome.samples_processed;
     result.model.validation_accuracy = outcome.validation_accuracy;
     result.model.parameters = std::move(outcome.parameters);
@@ -82,6 +83,7 @@ Settings to_settings(const TrainedMember& member) {
           {"failure", member.failure},
           {"interrupted", member.interrupted},
           {"epochs_done", member.epochs_done},
+          {"stopped_at", member.stopped_at},
           {"samples_processed", member.samples_processed}};
 }
 
@@ -96,6 +98,7 @@ TrainedMember member_from(const Settings& settings) {
   member.failure = read.get("failure", "");
   member.interrupted = read.get("interrupted", false);
   member.epochs_done = read.get("epochs_done", 0);
+  member.stopped_at = read.get("stopped_at", 0);
   member.samples_processed = read.get("samples_processed", 0);
   read.finish();
   return member;

@@ -50,6 +50,7 @@ Value::Array member_facts(const Verdict& verdict) {
     if (!std::isnan(member.model.validation_accuracy)) {
       facts.set("validation_accuracy", member.model.validation_accuracy);
     }
+    if (member.stopped_at > 0) facts.set("stopped_at_step", member.stopped_at);
     if (!member.failure.empty()) facts.set("failure", member.failure);
     list.emplace_back(std::move(facts));
   }
@@ -194,6 +195,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
   for (const TrainedMember& member : verdict.members) {
+    if (member.stopped_at > 0) {
+      text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
+                          job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+                          format_count(member.stopped_at), member.epochs_done + 1);
+    }
     if (!member.failure.empty()) {
       text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
     }
