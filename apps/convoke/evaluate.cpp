@@ -63,6 +63,7 @@ int evaluate(const EvaluateOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  train::require_vocabulary(models.description.graph, file.string(), dataset, options.split);
   const data::BatchLoader loader(dataset.split(options.split), models.description.graph.input_shape(),
                                  models.description.normalization);
 

@@ -111,6 +111,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
   job.top_k = recipe.train.top_k;
   job.keep_best = recipe.run.keep_best;
+  job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
   job.checkpoint_every = recipe.run.checkpoint_every;
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {

@@ -30,6 +30,12 @@ struct Training {
   bool interrupted = false;   ///< on some rank of the world: the same on all
 };
 
+/// Whether this can be trained at all, of all members, before anything is written: see
+/// require_batch_statistics and require_memory, whose result it returns. Collective over `world`. Throws
+/// Error on all ranks.
+std::uint64_t require_trainable(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+                                const mpi::Communicator& world);
+
 /// Trains the job's members, each by its group. A member whose loss diverges is left behind with the reason,
 /// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes
 /// wrong, on the ranks where it does.

@@ -23,6 +23,9 @@ class Network::Plan {
   Plan(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
       : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {
     builder_.compile();
+  }
+
+  void make_runnable() {
     place_memory();
     bind_arguments();
     find_complete_ends();
@@ -78,8 +81,7 @@ class Network::Plan {
   AlignedBuffer<std::byte> arena_;
   Frame frame_;
 
- private:
-  void place_memory() {
+  ArenaPlan placement() const {
     // Times: the input is written before the first step; the loss lies between forward and backward.
     std::vector<BufferUse> buffers(builder_.buffer_bytes.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder_.buffer_bytes[i];
@@ -100,7 +102,12 @@ class Network::Plan {
       for (const Ref ref : step.uses) use(ref, time);
       ++time;
     }
-    ArenaPlan plan = place(buffers);
+    return place(buffers);
+  }
+
+ private:
+  void place_memory() {
+    ArenaPlan plan = placement();
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
@@ -152,7 +159,9 @@ class Network::Plan {
 };
 
 Network::Network(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, PlanOptions options)
-    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {}
+    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {
+  plan_->make_runnable();
+}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 
@@ -215,6 +224,13 @@ std::vector<PlanStep> Network::steps() const {
 }
 
 std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
+
+std::size_t Network::predict_activation_bytes(const Graph& graph,
+                                              std::shared_ptr<const ParameterLayout> layout,
+                                              PlanOptions options) {
+  const Plan plan(graph, std::move(layout), options);
+  return plan.placement().bytes + plan.builder_.scratchpad_bytes;
+}
 
 std::vector<double> Network::time_steps(int repeats) {
   std::vector<double> seconds;
