@@ -92,7 +92,8 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                                                             dataset.file().string()),
                   .class_names = dataset.info().class_names,
                   .loss = nn::make_loss(recipe.train.loss),
-                  .class_count = dataset.info().classes});
+                  .class_count = dataset.info().classes,
+                  .precision = recipe.train.precision});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
   if (!recipe.model.weights.empty()) {

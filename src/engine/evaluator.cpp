@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {

@@ -17,6 +17,7 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {

@@ -7,7 +7,9 @@
 
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/stretches.hpp"
+#include "convoke/nn/plan/memory.hpp"
 #include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -28,7 +30,7 @@ class Arenas {
     if (missing) {
       options_.lane = shape.first;
       options_.lanes = shape.second;
-      it->second = nn::Network::predict_activation_bytes(graph_, layout_, options_);
+      it->second = nn::predict_activation_bytes(graph_, *layout_, options_);
     }
     return it->second;
   }
@@ -43,8 +45,8 @@ class Arenas {
 std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& options) {
   const EvaluatorOptions evaluator = evaluator_options(options, graph.output_shape().elements());
   const EvaluatorPlan plan = evaluator_plan(graph, evaluator);
-  const std::size_t arena = nn::Network::predict_activation_bytes(graph, plan.layout, plan.options);
-  return bytes_of(plan.layout->size()) + plan.layout->working_bytes() +
+  const std::size_t arena = nn::predict_activation_bytes(graph, *plan.layout, plan.options);
+  return bytes_of(plan.layout->size()) + nn::predict_working_bytes(*plan.layout) +
          arena * static_cast<std::size_t>(options.threads);
 }
 
@@ -85,7 +87,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   need.parameters = bytes_of(layout->size());
   need.optimizer_state = bytes_of(layout->trainable_size() * optimizer.state_slots()) +
                          (options.update.ema > 0 ? bytes_of(layout->size()) : 0);
-  need.working_weights = layout->working_bytes();
+  need.working_weights = nn::predict_working_bytes(*layout);
   if (validates) need.evaluation = evaluation_bytes(graph, options);
   nn::single_threaded();
   return need;

@@ -71,7 +71,7 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
     options.precision = nn::Precision::kBfloat16;
     if (fits(options)) ways.emplace_back("train.precision = \"bf16\"");
   }
-  for (int threads = engine::worker_count(now, demand.rank, demand.ranks) - 1; threads >= 1; --threads) {
+  for (int threads = now.threads / 2; threads >= 1; threads /= 2) {
     engine::EngineOptions options = now;
     options.threads = threads;
     if (!fits(options)) continue;

@@ -27,13 +27,6 @@ struct EvaluatorOptions {
 /// Those that go with an engine, for samples of `classes` classes.
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
-/// What an evaluator of these options compiles, once for each thread. `options` must outlive it.
-struct EvaluatorPlan {
-  std::shared_ptr<const nn::ParameterLayout> layout;
-  nn::PlanOptions options;
-};
-EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& options);
-
 /// Accuracy and mean loss on some samples.
 struct Score {
   std::int64_t samples = 0;

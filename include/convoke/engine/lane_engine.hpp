@@ -35,15 +35,6 @@ struct EngineOptions {
 /// `lane = "auto"`: a sixteenth of the batch, at least 8 samples, the next divisor of the batch above that.
 std::int64_t auto_lane(std::int64_t batch);
 
-/// Worker threads of a rank, as many as it has lanes at most.
-int worker_count(const EngineOptions& options, int rank, int ranks);
-
-/// Threads inside the primitives of each of `workers` workers.
-int primitive_threads(const EngineOptions& options, int workers);
-
-/// What all plans of an engine are compiled for, but for lanes. Of what the options own.
-nn::PlanOptions plan_options(const EngineOptions& options);
-
 /// Executes training steps: the lanes of a step are spread over the ranks of a group and over this rank's
 /// worker threads; each worker runs neighbouring lanes together, single-threaded; gradients are summed over
 /// lanes, threads and ranks; every rank then makes the same update. Owns parameters, gradients and optimizer

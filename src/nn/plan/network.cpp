@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/arena.hpp"
+#include "nn/plan/placement.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -23,9 +23,6 @@ class Network::Plan {
   Plan(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
       : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {
     builder_.compile();
-  }
-
-  void make_runnable() {
     place_memory();
     bind_arguments();
     find_complete_ends();
@@ -81,33 +78,9 @@ class Network::Plan {
   AlignedBuffer<std::byte> arena_;
   Frame frame_;
 
-  ArenaPlan placement() const {
-    // Times: the input is written before the first step; the loss lies between forward and backward.
-    std::vector<BufferUse> buffers(builder_.buffer_bytes.size());
-    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder_.buffer_bytes[i];
-    const auto use = [&](Ref ref, std::size_t time) {
-      if (ref.place == Ref::Place::kActivation) buffers[ref.id].use_at(time);
-    };
-    use(builder_.input.ref, 0);
-    std::size_t time = 1;
-    for (const Step& step : builder_.forward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    for (const Tensor* tensor : {&builder_.output, &builder_.logits, &builder_.loss_gradient}) {
-      if (*tensor) use(tensor->ref, time);
-    }
-    ++time;
-    for (const Step& step : builder_.backward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    return place(buffers);
-  }
-
  private:
   void place_memory() {
-    ArenaPlan plan = placement();
+    ArenaPlan plan = place_buffers(builder_);
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
@@ -159,9 +132,7 @@ class Network::Plan {
 };
 
 Network::Network(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, PlanOptions options)
-    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {
-  plan_->make_runnable();
-}
+    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 
@@ -224,13 +195,6 @@ std::vector<PlanStep> Network::steps() const {
 }
 
 std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
-
-std::size_t Network::predict_activation_bytes(const Graph& graph,
-                                              std::shared_ptr<const ParameterLayout> layout,
-                                              PlanOptions options) {
-  const Plan plan(graph, std::move(layout), options);
-  return plan.placement().bytes + plan.builder_.scratchpad_bytes;
-}
 
 std::vector<double> Network::time_steps(int repeats) {
   std::vector<double> seconds;

@@ -115,8 +115,6 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
 
 ParameterLayout::~ParameterLayout() = default;
 
-std::size_t ParameterLayout::working_bytes() const { return descriptors_->working_bytes; }
-
 const ParameterSlot& ParameterLayout::slot(const std::string& name) const {
   const auto it =
       std::find_if(slots_.begin(), slots_.end(), [&](const ParameterSlot& s) { return s.name == name; });

@@ -90,10 +90,6 @@ class Network {
 
   std::vector<PlanStep> steps() const;
   std::size_t activation_bytes() const;  ///< the arena, scratch memory included
-  /// What activation_bytes() of such a network would be: compiles it, but takes no memory for its arena.
-  static std::size_t predict_activation_bytes(const Graph& graph,
-                                              std::shared_ptr<const ParameterLayout> layout,
-                                              PlanOptions options);
   /// Seconds of each step (in the order of steps()): best of `repeats` runs of that step alone.
   std::vector<double> time_steps(int repeats);
 

@@ -50,7 +50,6 @@ class ParameterLayout {
   }                                                             ///< floats [0, trainable_size) are optimised
   std::size_t gradient_size() const { return gradient_size_; }  ///< floats of those and of the statistics
   std::size_t size() const { return size_; }                    ///< floats of all, the frozen ones too
-  std::size_t working_bytes() const;                            ///< of WorkingWeights
   /// Differs when two layouts differ, or the algorithms that kAuto chooses: compared between ranks at start.
   std::uint64_t hash() const { return hash_; }
 
