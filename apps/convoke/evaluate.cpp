@@ -94,8 +94,8 @@ int evaluate(const EvaluateOptions& options) {
     result.set("model", file.string());
     result.set("data", dataset.file().string());
     result.set("split", options.split);
-    result.set("precision", recipe::to_string(options.precision));
-    result.set("trained_precision", recipe::to_string(models.description.precision));
+    result.set("computed_in", recipe::to_string(options.precision));
+    result.set("trained_in", recipe::to_string(models.description.precision));
     result.set("seconds", watch.seconds());
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;

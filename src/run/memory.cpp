@@ -47,7 +47,7 @@ std::optional<std::uint64_t> left_in(const fs::path& group, bool unified) {
 std::uint64_t resident_bytes() { return number_in("/proc/self/status", "VmRSS:").value_or(0) * 1024; }
 
 std::uint64_t available_bytes(const fs::path& meminfo, const fs::path& membership, const fs::path& mount) {
-  constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;  // exact as a double too
   const auto kib = number_in(meminfo, "MemAvailable:");
   std::uint64_t least = kib ? *kib * 1024 : kUnknown;
   for (const ControlGroup& group : control_groups("memory", membership, mount)) {

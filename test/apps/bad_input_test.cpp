@@ -138,13 +138,13 @@ TEST_CASE("a network too large for the memory is refused before the first step, 
     CAPTURE(refused.text);
     CHECK(refused.code == 1);
     CHECK(refused.times("tiny does not fit into memory: ") == 1);
-    CHECK(refused.says("left; of one rank:"));
+    CHECK(refused.says("left; of the rank that needs most:"));
     for (const char* part : {"parameters", "gradients", "optimizer state", "activations", "evaluation",
                              "program and data so far"}) {
       CAPTURE(part);
       CHECK(refused.times(std::string("\n  ") + part) == 1);
     }
-    CHECK(refused.says("of run.memory_mib = 1 are 0 B left"));
+    CHECK(refused.says("but 0 B of run.memory_mib = 1 are left"));
     CHECK(refused.says("hint: a smaller network or input, or a node with more memory"));
   }
   CHECK_FALSE(fs::exists(place / "run"));

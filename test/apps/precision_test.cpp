@@ -34,8 +34,8 @@ TEST_CASE(
   const Outcome plain = place.run("evaluate run --json");
   CAPTURE(same.text, plain.text);
   CHECK(loss_in(same.text) == own);
-  CHECK(same.says(R"("precision":"bf16","trained_precision":"bf16")"));
-  CHECK(plain.says(R"("precision":"fp32","trained_precision":"bf16")"));
+  CHECK(same.says(R"("computed_in":"bf16","trained_in":"bf16")"));
+  CHECK(plain.says(R"("computed_in":"fp32","trained_in":"bf16")"));
   CHECK(loss_in(plain.text) != own);
   CHECK(loss_in(plain.text) == Catch::Approx(own).epsilon(0.02));
   CHECK(place.run("evaluate run").says("(fp32; trained in bf16)"));

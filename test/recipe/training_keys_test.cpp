@@ -95,6 +95,8 @@ TEST_CASE(
       {"[run]\nkeep_best = \"yes\"",
        R"(r.toml:8: [run]: "keep_best" must be true or false, but is text ("yes"))"},
       {"[run]\nkeep_bst = true", R"(r.toml:8: [run]: unknown key "keep_bst" (did you mean "keep_best"?))"},
+      {"[run]\nmemory_mib = 0",
+       R"(r.toml:8: [run]: "memory_mib" must be "auto" or a whole number of at least 1, but is 0)"},
   };
   for (const auto& [line, what] : kCases) {
     CAPTURE(line);
@@ -115,9 +117,10 @@ TEST_CASE("the hint of a wrong name lists all names, that of a missing part says
 }
 
 TEST_CASE("right values are taken, at the ends of their ranges too") {
-  for (const char* line : {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
-                           "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"",
-                           "reference_batch = 0", "[run]\nkeep_best = false"}) {
+  for (const char* line :
+       {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
+        "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",
+        "[run]\nkeep_best = false", "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
     CHECK(message_of(line).what == "no error");
   }
