@@ -35,6 +35,7 @@ Outcome Trainer::run() {
   std::vector<float> kept = validation_.kept(current(), state_);
   return {.interrupted = interrupted,
           .epochs_done = state_.epochs_done,
+          .stopped_at = state_.best.stopped ? state_.updates : 0,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
           .parameters = std::move(kept)};

@@ -60,6 +60,7 @@ struct RunRecipe {
   std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
   bool keep_best = true;              ///< a checkpoint of the best validation, if there is validation
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
+  std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
 };
 
 /// A recipe, checked as a whole.

@@ -17,12 +17,14 @@ struct Cost {
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
   run::PhaseSpreads phases;               ///< over the ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
+  std::uint64_t predicted_bytes = 0;      ///< the same, as it was expected before the first step
 
   double core_seconds() const { return makespan_seconds * cores; }
 };
 
 /// Collective. `makespan_seconds` of this rank, taken right after a barrier.
-Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world);
+Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world,
+             std::uint64_t predicted_bytes = 0);
 
 /// summary.json; the keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/arena.hpp"
+#include "nn/plan/placement.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -80,27 +80,7 @@ class Network::Plan {
 
  private:
   void place_memory() {
-    // Times: the input is written before the first step; the loss lies between forward and backward.
-    std::vector<BufferUse> buffers(builder_.buffer_bytes.size());
-    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder_.buffer_bytes[i];
-    const auto use = [&](Ref ref, std::size_t time) {
-      if (ref.place == Ref::Place::kActivation) buffers[ref.id].use_at(time);
-    };
-    use(builder_.input.ref, 0);
-    std::size_t time = 1;
-    for (const Step& step : builder_.forward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    for (const Tensor* tensor : {&builder_.output, &builder_.logits, &builder_.loss_gradient}) {
-      if (*tensor) use(tensor->ref, time);
-    }
-    ++time;
-    for (const Step& step : builder_.backward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    ArenaPlan plan = place(buffers);
+    ArenaPlan plan = place_buffers(builder_);
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
