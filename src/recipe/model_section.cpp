@@ -7,6 +7,7 @@
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/zoo.hpp"
+#include "convoke/nn/zoo_parts.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
 
@@ -97,6 +98,7 @@ ModelRecipe read_model(const TomlDocument& document) {
   // First as a graph: its messages name the layer and the shapes that do not fit.
   nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
   try {
+    model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
     nn::freeze(graph, model.freeze);
   } catch (const Error& error) {
     read.fail("freeze", error.what(), error.hint());

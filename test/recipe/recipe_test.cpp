@@ -345,3 +345,18 @@ TEST_CASE("penalties, frozen layers and shared layers are read, resolved and rea
   CHECK(graph.owner(graph.node(graph.find("c"))).name == "b");
   CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
 }
+
+TEST_CASE("the zoo's words for what is frozen are resolved, and those that mean nothing are refused") {
+  const auto text = [](const std::string& freeze) {
+    return "[data]\npath = \"x.h5\"\n[model]\nzoo = \"mobilenet-v3-small\"\nfreeze = [\"" + freeze + "\"]\n";
+  };
+  const Recipe recipe = Recipe::parse(text("backbone"), "recipe.toml");
+  CHECK(recipe.model.freeze == std::vector<std::string>{"before:classifier.0"});
+  CHECK(recipe.graph().trainable_count() == 1615848);  // torchvision's classifier
+  CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
+  CHECK(Recipe::parse(text("blocks:2"), "recipe.toml").model.freeze ==
+        std::vector<std::string>{"before:features.3.block.0.0"});
+  const Message message = message_of(text("blocks:12"));
+  CHECK(message.what == "recipe.toml:5: [model]: freeze: \"blocks:12\": mobilenet-v3-small has 11 blocks");
+  CHECK(message.hint.find("\"blocks:11\" freezes all of them") == 0);
+}

@@ -26,7 +26,7 @@ struct ModelRecipe {
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, every hyper-parameter written out
   std::string zoo;                  ///< the published network that `layers` are; empty: written in the recipe
   std::string weights;              ///< a model file or run folder to start from; empty: initial values
-  std::vector<std::string> freeze;  ///< see nn::freeze
+  std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
 };
 
 struct TrainRecipe {
