@@ -7,21 +7,6 @@
 
 namespace convoke::nn {
 
-namespace {
-
-void set_trainable(Graph& graph, std::span<const std::string> patterns, bool trainable,
-                   std::string_view what) {
-  for (const std::string& pattern : patterns) {
-    for (const std::size_t index : named_nodes(graph, pattern, what)) {
-      ParameterOptions options = graph.node(index).options;
-      options.trainable = trainable;
-      graph.set_options(index, options);
-    }
-  }
-}
-
-}  // namespace
-
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern.front() != '*')
@@ -54,11 +39,29 @@ std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& patt
 }
 
 void freeze(Graph& graph, std::span<const std::string> patterns) {
-  set_trainable(graph, patterns, false, "freeze");
+  for (const std::string& pattern : patterns) {
+    for (const std::size_t index : named_nodes(graph, pattern, "freeze")) {
+      ParameterOptions options = graph.node(index).options;
+      options.trainable = false;
+      graph.set_options(index, options);
+    }
+  }
 }
 
-void unfreeze(Graph& graph, std::span<const std::string> patterns) {
-  set_trainable(graph, patterns, true, "unfreeze");
+void unfreeze(Graph& graph, std::span<const std::string> patterns, std::int64_t frozen_steps) {
+  for (const std::string& pattern : patterns) {
+    bool found = false;
+    for (const std::size_t index : named_nodes(graph, pattern, "unfreeze")) {
+      ParameterOptions options = graph.node(index).options;
+      if (options.trainable) continue;
+      options.trainable = found = true;
+      options.frozen_steps = frozen_steps;
+      graph.set_options(index, options);
+    }
+    if (found) continue;
+    throw Error(fmt::format("unfreeze: nothing that \"{}\" names is frozen", pattern),
+                "freeze it first (model.freeze), or take it out");
+  }
 }
 
 }  // namespace convoke::nn

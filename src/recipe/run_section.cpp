@@ -13,6 +13,8 @@ RunRecipe read_run(const TomlDocument& document) {
   run.keep_best = read.get("keep_best", run.keep_best);
   run.bucket_kib = read.get_count_or("bucket_kib", "auto");
   read.check("bucket_kib", run.bucket_kib <= (std::int64_t{1} << 30), "\"auto\" or at most 1073741824");
+  run.cache_mib = read.get_count_or("cache_mib", "auto");
+  read.check("cache_mib", run.cache_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 2^40");
   read.finish();
   return run;
 }
@@ -21,7 +23,8 @@ Settings write(const RunRecipe& run) {
   return {{"threads", count_or(run.threads, "auto")},
           {"checkpoint_every", run.checkpoint_every},
           {"keep_best", run.keep_best},
-          {"bucket_kib", count_or(run.bucket_kib, "auto")}};
+          {"bucket_kib", count_or(run.bucket_kib, "auto")},
+          {"cache_mib", count_or(run.cache_mib, "auto")}};
 }
 
 }  // namespace convoke::recipe

@@ -14,8 +14,9 @@ namespace convoke::nn {
 /// with parameters of its own.
 void freeze(Graph& graph, std::span<const std::string> patterns);
 
-/// The inverse, for the same patterns.
-void unfreeze(Graph& graph, std::span<const std::string> patterns);
+/// The inverse, for the same patterns, after so many training steps (ParameterOptions::frozen_steps); of what
+/// a pattern names, what is not frozen stays as it is. Throws Error if nothing of it is.
+void unfreeze(Graph& graph, std::span<const std::string> patterns, std::int64_t frozen_steps = 0);
 
 /// The nodes with parameters of their own that `pattern` names, as above, in order. Throws Error, beginning
 /// with `what`, if there is none.

@@ -1,0 +1,98 @@
+#include "convoke/run/node_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/run/collective.hpp"
+
+namespace convoke::run {
+namespace {
+
+std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::size_t bytes) {
+  try {
+    return std::optional<mpi::SharedMemory>(std::in_place, node, bytes);
+  } catch (const Error&) {  // on all ranks of the node
+    return std::nullopt;
+  }
+}
+
+/// The number in a file of the kernel; a large one where it says "max" or is not there.
+std::size_t number_in(const char* file) {
+  std::ifstream in(file);
+  std::size_t value = 0;
+  return in >> value ? value : SIZE_MAX;
+}
+
+}  // namespace
+
+NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
+                       const std::filesystem::path& file)
+    : node_(node) {
+  if (bytes <= budget) window_ = try_window(node, bytes);
+  if (window_) {
+    bytes_ = window_->bytes();
+  } else {
+    map(file, bytes);
+  }
+}
+
+void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
+  on_root(node_, [&] {
+    std::filesystem::create_directories(file.parent_path());
+    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    // Room for all of it now: a full disk would be a SIGBUS later.
+    const int reason = made < 0 ? errno : ::posix_fallocate(made, 0, static_cast<off_t>(bytes));
+    if (made >= 0) ::close(made);
+    if (reason != 0) {
+      throw Error(fmt::format("{}: cannot make a file of {}: {}", file.string(), format_bytes(bytes),
+                              std::strerror(reason)),
+                  "free room on the disk of the run folder, choose another with --output, or set "
+                  "model.cache_features to 0");
+    }
+    return std::string();
+  });
+  const int opened = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  void* const address =
+      opened < 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+  if (opened >= 0) ::close(opened);
+  const bool failed = any_of(node_, address == MAP_FAILED);
+  if (node_.root()) ::unlink(file.c_str());
+  if (failed) {
+    throw Error(fmt::format("{}: the ranks of this node cannot map it into memory", file.string()),
+                "put the run folder (--output) on a disk that they all see");
+  }
+  bytes_ = {static_cast<std::byte*>(address), bytes};
+}
+
+NodeMemory::~NodeMemory() {
+  if (in_file() && !bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+void NodeMemory::publish() const {
+  if (window_) return window_->publish();
+  node_.barrier();
+}
+
+std::size_t half_of_free_memory() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::size_t free = SIZE_MAX;
+  for (std::string key; meminfo >> key;) {
+    std::size_t kib = 0;
+    if (key == "MemAvailable:" && meminfo >> kib) free = kib * 1024;
+  }
+  const std::size_t limit = number_in("/sys/fs/cgroup/memory.max");
+  const std::size_t used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit != SIZE_MAX && used != SIZE_MAX) free = std::min(free, limit - std::min(limit, used));
+  return free / 2;
+}
+
+}  // namespace convoke::run
