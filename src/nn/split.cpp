@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "convoke/nn/layers/structure.hpp"
+#include "nn/layers/feature_input.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -80,7 +81,9 @@ Graph prefix_of(const Graph& graph, std::size_t last) {
 Graph suffix_of(const Graph& graph, std::size_t last) {
   assert(separates(graph, last));
   Graph suffix(graph.node(last).shape);
-  for (std::size_t i = 1; i <= last; ++i)
+  suffix.add(std::make_shared<FeatureInput>(std::make_shared<const Graph>(graph), last), {0},
+             graph.node(1).name);
+  for (std::size_t i = 2; i <= last; ++i)
     suffix.add(std::make_shared<Identity>(), {i - 1}, graph.node(i).name);
   for (std::size_t i = last + 1; i < graph.nodes().size(); ++i) copy(graph.node(i), suffix);
   return suffix;

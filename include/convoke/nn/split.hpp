@@ -20,7 +20,8 @@ std::string first_not_fixed(const Graph& graph);
 Graph prefix_of(const Graph& graph, std::size_t last);
 
 /// The nodes behind `last`, which is a frozen_prefix(), as a network that takes its output. The nodes of the
-/// prefix stand in it as identities: every node keeps its number, which addresses its random numbers.
+/// prefix stand in it as identities: every node keeps its number, which addresses its random numbers. Its
+/// plans take the input in the layout in which those of `graph` have that output, so they round alike.
 Graph suffix_of(const Graph& graph, std::size_t last);
 
 }  // namespace convoke::nn
