@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -46,8 +47,9 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::si
 }
 
 void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
-  on_root(node_, [&] {
-    std::filesystem::create_directories(file.parent_path());
+  const std::string path = on_root(node_, [&] {
+    std::error_code failed;  // then the next call fails
+    std::filesystem::create_directories(file.parent_path(), failed);
     const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     // Room for all of it now: a full disk would be a SIGBUS later.
     const int reason = made < 0 ? errno : ::posix_fallocate(made, 0, static_cast<off_t>(bytes));
@@ -58,16 +60,16 @@ void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
                   "free room on the disk of the run folder, choose another with --output, or set "
                   "model.cache_features to 0");
     }
-    return std::string();
+    return file.string();
   });
-  const int opened = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   void* const address =
       opened < 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   if (opened >= 0) ::close(opened);
   const bool failed = any_of(node_, address == MAP_FAILED);
-  if (node_.root()) ::unlink(file.c_str());
+  if (node_.root()) ::unlink(path.c_str());
   if (failed) {
-    throw Error(fmt::format("{}: the ranks of this node cannot map it into memory", file.string()),
+    throw Error(fmt::format("{}: the ranks of this node cannot map it into memory", path),
                 "put the run folder (--output) on a disk that they all see");
   }
   bytes_ = {static_cast<std::byte*>(address), bytes};

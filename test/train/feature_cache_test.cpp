@@ -171,6 +171,26 @@ TEST_CASE("members that begin with the same frozen weights share a cache, others
   }
 }
 
+TEST_CASE("memory of a node: what a rank writes, all read, in a window and in a file; a place that is none") {
+  const mpi::Session session;
+  const mpi::Communicator node = session.world().split_node();
+  const Folder folder(session.world(), "memory");
+  const tiny::fs::path place = run::RunFolder(folder).path() / "memory.bin";
+  const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
+  for (const std::size_t budget : {ranks, std::size_t{0}}) {
+    const run::NodeMemory memory(node, ranks, budget, place);
+    CHECK(memory.in_file() == (budget == 0));
+    memory.bytes()[rank] = static_cast<std::byte>(rank + 1);
+    memory.publish();
+    for (std::size_t other = 0; other < ranks; ++other)
+      CHECK(memory.bytes()[other] == static_cast<std::byte>(other + 1));
+    CHECK(!tiny::fs::exists(place));
+    node.barrier();
+  }
+  const std::string error = error_of([&] { run::NodeMemory(node, 64, 0, "/dev/null/memory.bin"); });
+  CHECK(error == "/dev/null/memory.bin: cannot make a file of 64 B: Not a directory");
+}
+
 TEST_CASE("a cache without anything to hold is refused") {
   const mpi::Session session;
   const tiny::Pictures pictures(64);

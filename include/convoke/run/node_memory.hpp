@@ -14,8 +14,8 @@ namespace convoke::run {
 /// mapped, so that nothing is left of it. Collective over `node` to make and to destroy.
 class NodeMemory {
  public:
-  /// `file`: where to put it, on a disk that the node's ranks see. Throws Error naming it on all ranks if the
-  /// disk is full.
+  /// `file`: where to put it, on a disk that the node's ranks see; the root's counts. Throws Error naming it
+  /// on all ranks if the disk is full.
   NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
              const std::filesystem::path& file);
   ~NodeMemory();
