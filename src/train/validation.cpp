@@ -62,6 +62,9 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
     // Those of the prefix come first.
     const std::size_t known = features == nullptr ? 0 : features->parameters().size();
     evaluator_->load(std::span(parameters).subspan(known));
+    if (features != nullptr && group_.root()) {
+      phases_.features.read += static_cast<std::int64_t>(assignment_.validation.size());
+    }
     latest_ = engine::score(*evaluator_, features == nullptr ? loader_ : features->loader(),
                             assignment_.validation, group_);
     latest_updates_ = state.updates;

@@ -91,7 +91,8 @@ TEST_CASE("the frozen part is run once per sample and view, and the validation s
     INFO(views << " views in 4 epochs");
     const Result found = fit(cached(wanted, views), pictures, world);
     CHECK(sum(world, found.phases.features.computed) == 160 * std::min<std::int64_t>(views, 4));
-    CHECK(sum(world, found.phases.features.read) == 4 * 128);
+    if (views == 1 && world.size() == 1) CHECK(found.phases.features.hit_rate() == 0.75);
+    CHECK(sum(world, found.phases.features.read) == 4 * 160);
     CHECK(found.parameters() == without.parameters());
     CHECK(found.training.members[0].model.validation_accuracy ==
           without.training.members[0].model.validation_accuracy);
@@ -111,7 +112,7 @@ TEST_CASE("the cache ends with the stage that trains a part of what it holds") {
   // Before dropout, "hidden" is in the frozen part: its stage ends the cache.
   const Result found = fit(cached(wanted), pictures, world);
   CHECK(found.parameters() == expected);
-  CHECK(sum(world, found.phases.features.read) == 114);
+  CHECK(sum(world, found.phases.features.read) == 152);  // of one epoch
   // A stage behind it does not; and a run may be resumed with the cache or without.
   Job behind = job({"before:head"});
   behind.model.graph = network({"conv1", "norm1", "conv2"});

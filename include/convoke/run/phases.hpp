@@ -34,7 +34,7 @@ class Timed {
 /// the seconds.
 struct FeatureUse {
   std::int64_t computed = 0;    ///< samples that the frozen beginning of the network was run on
-  std::int64_t read = 0;        ///< samples whose features training took; counted by the root of a group
+  std::int64_t read = 0;        ///< samples whose features were taken; counted by the root of a group
   std::int64_t bytes = 0;       ///< of the caches; counted by the root of a node
   std::int64_t file_bytes = 0;  ///< the part of them that is in files
   double seconds = 0;           ///< spent computing
