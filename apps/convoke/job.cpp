@@ -12,9 +12,9 @@ namespace {
 
 // What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
 // counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 9> kFree{
+constexpr std::array<std::string_view, 10> kFree{
     "name",         "description",        "data.path",     "data.test_split", "ensemble.rule",
-    "train.epochs", "train.emulate_bf16", "model.weights", "train.top_k"};
+    "train.epochs", "train.emulate_bf16", "model.weights", "train.top_k",     "model.cache_features"};
 // What is left out at its default: runs from before there was such a key can be resumed.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDefaults{
     {{"model.freeze", "[]"},
@@ -105,6 +105,12 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
   job.learning_rate = recipe.learning_rate();
+  job.stages = recipe.train.stages;
+  for (train::Stage& stage : job.stages) {  // by the linear scaling rule, as the base rate
+    stage.learning_rate *= recipe.learning_rate() / recipe.train.learning_rate;
+  }
+  job.cache_features = recipe.model.cache_features;
+  job.cache_bytes = static_cast<std::size_t>(recipe.run.cache_mib) << 20;
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
   job.validation_split = recipe.data.validation_split;

@@ -95,15 +95,20 @@ void Evaluator::load(std::span<const float> parameters) {
   working_->refresh();
 }
 
-std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
+Evaluator::Fill Evaluator::fill_from(const data::BatchLoader& loader,
+                                     std::span<const std::uint32_t> ids) const {
   const auto size = static_cast<std::size_t>(input_.elements());
-  return run(ids.size(), [&](nn::Network& network, std::size_t first, std::size_t count) {
+  return [=, this, &loader](nn::Network& network, std::size_t first, std::size_t count) {
     if (input_.type == nn::ValueType::kToken) {
       loader.load_tokens(ids.subspan(first, count), network.tokens().first(count * size), {});
     } else {
       loader.load(ids.subspan(first, count), network.input().first(count * size), {});
     }
-  });
+  };
+}
+
+std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
+  return run(ids.size(), fill_from(loader, ids));
 }
 
 Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
@@ -125,6 +130,10 @@ std::vector<float> Evaluator::outputs(std::span<const float> samples) {
 
 std::vector<float> Evaluator::raw(std::span<const float> samples) {
   return run(samples.size() / static_cast<std::size_t>(input_.elements()), fill_from(samples), false);
+}
+
+std::vector<float> Evaluator::raw(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
+  return run(ids.size(), fill_from(loader, ids), false);
 }
 
 // Workers take chunks as they come free; the last chunk is filled up with whatever the input held before, and

@@ -14,7 +14,8 @@ std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision p
   std::int64_t values = 0;
   for (const nn::Node& node : graph.nodes()) {
     const bool view =
-        node.layer != nullptr && (node.layer->type() == "relu" || node.layer->type() == "flatten");
+        node.layer != nullptr &&
+        (node.layer->type() == "relu" || node.layer->type() == "flatten" || node.layer->type() == "identity");
     if (!view) values += node.shape.elements();
   }
   return values * (precision == nn::Precision::kBfloat16 ? 2 : 4) * 3 / 2;

@@ -61,13 +61,17 @@ Update::Update(const nn::ParameterLayout& layout, const UpdateOptions& options,
   }
 }
 
+Update::Part Update::part_of(const nn::ParameterSlot& slot, Range range) {
+  return {range, is_vector(slot), slot.spec.rate_factor, slot.spec.frozen_steps};
+}
+
 std::vector<Update::Block> Update::cut_blocks() const {
   std::vector<Block> blocks;
   for (const nn::ParameterSlot& slot : layout_.slots()) {
     if (!slot.spec.trainable) continue;
     const std::size_t end = slot.offset + slot.size;
     for (std::size_t begin = slot.offset; begin < end; begin += kBlockFloats) {
-      blocks.push_back({.part = {{begin, std::min(begin + kBlockFloats, end)}, is_vector(slot)},
+      blocks.push_back({.part = part_of(slot, {begin, std::min(begin + kBlockFloats, end)}),
                         .l1 = slot.spec.l1,
                         .l2 = slot.spec.l2});
     }
@@ -81,10 +85,29 @@ std::vector<std::vector<Update::Part>> Update::share_out(int threads) const {
   for (int thread = 0; thread < threads; ++thread) {
     std::vector<Part>& mine = parts[static_cast<std::size_t>(thread)];
     if (optimizer_.scope() == optim::Scope::kElements) {
-      mine.push_back({slice_of(layout_.trainable_size(), thread, threads)});
+      mine = alike_within(slice_of(layout_.trainable_size(), thread, threads));
     } else {
       const Range some = even_part(blocks_.size(), thread, threads);
       for (std::size_t i = some.begin; i < some.end; ++i) mine.push_back(blocks_[i].part);
+    }
+  }
+  return parts;
+}
+
+// The stretches of `range` that are updated alike, across parameters: one, unless there are groups.
+std::vector<Update::Part> Update::alike_within(Range range) const {
+  std::vector<Part> parts;
+  for (const nn::ParameterSlot& slot : layout_.slots()) {
+    if (!slot.spec.trainable) continue;
+    const Part part =
+        part_of(slot, {std::max(range.begin, slot.offset), std::min(range.end, slot.offset + slot.size)});
+    if (part.range.begin >= part.range.end) continue;
+    const bool goes_on = !parts.empty() && parts.back().rate_factor == part.rate_factor &&
+                         parts.back().frozen_steps == part.frozen_steps;
+    if (goes_on) {
+      parts.back().range.end = part.range.end;
+    } else {
+      parts.push_back(part);
     }
   }
   return parts;
@@ -94,7 +117,7 @@ std::vector<std::vector<Update::Part>> Update::share_out(int threads) const {
 std::vector<std::vector<Update::Part>> Update::whole_parameters(int threads) const {
   std::vector<Part> all;
   for (const nn::ParameterSlot& slot : layout_.slots()) {
-    if (slot.spec.trainable) all.push_back({{slot.offset, slot.offset + slot.size}, is_vector(slot)});
+    if (slot.spec.trainable) all.push_back(part_of(slot, {slot.offset, slot.offset + slot.size}));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Part& a, const Part& b) { return a.range.size() > b.range.size(); });
@@ -155,7 +178,11 @@ void Update::apply(int thread) {
   to_floats(statistics);
   update_statistics(statistics);
   update_average(statistics);
-  if (thread == 0) update_average({layout_.gradient_size(), layout_.size()});  // the frozen ones: as they are
+  if (thread == 0 && average_.size() > 0) {  // the average of what is frozen is what it is, to the bit
+    const Range frozen{layout_.gradient_size(), layout_.size()};
+    std::copy_n(parameters_.begin() + static_cast<std::ptrdiff_t>(frozen.begin), frozen.size(),
+                average_.data() + frozen.begin);
+  }
 }
 
 void Update::to_floats(Range range) {
@@ -176,8 +203,9 @@ void Update::optimize(const Part& part) {
   assert(states_.size() <= states.size());
   for (std::size_t slot = 0; slot < states_.size(); ++slot) states[slot] = states_[slot].data() + begin;
   const optim::Slice slice(parameters_.subspan(begin, end - begin), sums_.floats.subspan(begin, end - begin),
-                           std::span(states).first(states_.size()), step_, part.is_vector);
-  optimizer_.step(slice, learning_rate_);
+                           std::span(states).first(states_.size()), step_ - part.frozen_steps,
+                           part.is_vector);
+  optimizer_.step(slice, learning_rate_ * part.rate_factor);
 }
 
 //   running = momentum * running + (1 - momentum) * mean over the step's lanes

@@ -152,6 +152,8 @@ void Graph::set_options(std::size_t index, const ParameterOptions& options) {
   for (ParameterSpec& spec : node.parameters) {
     spec.frozen = !options.trainable;
     spec.trainable = spec.trainable && options.trainable;
+    spec.rate_factor = options.rate_factor;
+    spec.frozen_steps = options.frozen_steps;
     if (!spec.name.ends_with("weight")) continue;
     spec.l1 = options.l1;
     spec.l2 = options.l2;

@@ -6,7 +6,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
+#include "convoke/nn/zoo_parts.hpp"
 #include "section_reader.hpp"
 #include "sections.hpp"
 
@@ -81,6 +83,12 @@ std::vector<Settings> read_layers(SectionReader& read, const ModelRecipe& model,
 
 }  // namespace
 
+nn::Graph graph_of(const ModelRecipe& model) {
+  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
+  nn::freeze(graph, model.freeze);
+  return graph;
+}
+
 ModelRecipe read_model(const TomlDocument& document) {
   SectionReader read(document, "model");
   ModelRecipe model;
@@ -93,13 +101,21 @@ ModelRecipe read_model(const TomlDocument& document) {
   const std::vector<Settings> layers = read_layers(read, model, published);
   model.weights = read.get("weights", model.weights);
   model.freeze = read.get("freeze", model.freeze);
+  model.cache_features = read.get_count("cache_features", model.cache_features, 0);
   read.finish();
   // First as a graph: its messages name the layer and the shapes that do not fit.
   nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
   try {
+    model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
     nn::freeze(graph, model.freeze);
   } catch (const Error& error) {
     read.fail("freeze", error.what(), error.hint());
+  }
+  if (model.cache_features > 0 && nn::frozen_prefix(graph) == 0) {
+    read.fail("cache_features",
+              fmt::format("nothing is frozen at the beginning of the network: {} is trained",
+                          nn::first_not_fixed(graph)),
+              "freeze its beginning (model.freeze), or set cache_features to 0");
   }
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
   return model;
@@ -109,7 +125,8 @@ Settings write(const ModelRecipe& model) {
   return {{"input", Value::Array(model.input.begin(), model.input.end())},
           {"layers", Value::Array(model.layers.begin(), model.layers.end())},
           {"weights", model.weights},
-          {"freeze", Value::Array(model.freeze.begin(), model.freeze.end())}};
+          {"freeze", Value::Array(model.freeze.begin(), model.freeze.end())},
+          {"cache_features", model.cache_features}};
 }
 
 }  // namespace convoke::recipe

@@ -8,8 +8,6 @@
 
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/nn/freeze.hpp"
-#include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
@@ -97,7 +95,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 
   recipe.model = read_model(document);
   recipe.data = read_data(document, recipe.model);
-  recipe.train = read_train(document);
+  recipe.train = read_train(document, recipe.model);
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
   require_validation(recipe);
@@ -106,8 +104,8 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
 }
 
 nn::Graph Recipe::graph() const {
-  nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), model.layers), model.layers);
-  nn::freeze(graph, model.freeze);
+  nn::Graph graph = graph_of(model);
+  nn::apply(train.groups, graph);
   return graph;
 }
 

@@ -9,10 +9,13 @@
 // One file per section; each reads and writes its keys side by side, so a new key is two lines in one file.
 namespace convoke::recipe {
 
+/// The graph of [model], with what it freezes.
+nn::Graph graph_of(const ModelRecipe& model);
 ModelRecipe read_model(const TomlDocument& document);
 /// `model`: what a sample is decides defaults.
 DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model);
-TrainRecipe read_train(const TomlDocument& document);
+/// `model`: whose nodes groups name.
+TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
 RunRecipe read_run(const TomlDocument& document);
 

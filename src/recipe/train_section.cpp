@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convoke/nn/losses/loss.hpp"
+#include "convoke/nn/zoo_parts.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/train/early_stopping.hpp"
@@ -23,6 +24,16 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
 
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
+
+// Calls `work`; an Error of it gets the place of `table` in front.
+template <class Work>
+void placed(const Settings& table, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw Error(table.where() + ": " + error.what(), error.hint());
+  }
+}
 
 // Up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
 std::string lanes_near(std::int64_t batch, std::int64_t lane) {
@@ -98,6 +109,46 @@ engine::UpdateOptions read_update(SectionReader& read) {
   return update;
 }
 
+// Checked against the model's nodes, so that a pattern that names none is refused with its line.
+std::vector<nn::RateGroup> read_groups(const std::vector<Settings>& tables, const ModelRecipe& model) {
+  std::vector<nn::RateGroup> groups;
+  for (const Settings& table : tables) {
+    nn::RateGroup group = nn::RateGroup::read(table);
+    nn::Graph graph = graph_of(model);
+    placed(table, [&] {
+      group.nodes = nn::resolve_parts(model.zoo, graph, group.nodes);
+      nn::apply({&group, 1}, graph);
+    });
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<train::Stage> read_stages(const std::vector<Settings>& tables, const ModelRecipe& model) {
+  std::vector<train::Stage> stages;
+  for (const Settings& table : tables) {
+    stages.push_back(train::Stage::read(table));
+    placed(table, [&] {
+      train::Stage& stage = stages.back();
+      if (stages.size() > 1 && stage.epoch <= stages[stages.size() - 2].epoch) {
+        throw Error(fmt::format("train.stages: a stage at epoch {} after one at epoch {}", stage.epoch,
+                                stages[stages.size() - 2].epoch),
+                    "write the stages by rising epoch");
+      }
+      stage.unfreeze = nn::resolve_parts(model.zoo, graph_of(model), stage.unfreeze);
+      train::unfrozen_by(stages, graph_of(model), 1);  // throws for what names nothing that is frozen
+    });
+  }
+  return stages;
+}
+
+template <class List>
+Value::Array tables_of(const List& list) {
+  Value::Array tables;
+  for (const auto& entry : list) tables.emplace_back(entry.settings());
+  return tables;
+}
+
 template <class Table, class T>
 std::string name_of(const Table& table, T value) {
   const auto it =
@@ -112,7 +163,7 @@ std::string to_string(engine::Reduction reduction) { return name_of(kReductions,
 std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
 std::string to_string(nn::Precision precision) { return name_of(kPrecisions, precision); }
 
-TrainRecipe read_train(const TomlDocument& document) {
+TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
   SectionReader read(document, "train");
   TrainRecipe train;
   train.mode = read.get_entry("mode", train.mode, kModes, "mode").name;
@@ -133,6 +184,8 @@ TrainRecipe read_train(const TomlDocument& document) {
   train.validate_every = read.get_count("validate_every", train.validate_every, 0);
   train.early_stopping = resolved_early_stopping(read.table("early_stopping"));
   train.top_k = read.get_count("top_k", train.top_k, 0);
+  train.groups = read_groups(read.tables("groups"), model);
+  train.stages = read_stages(read.tables("stages"), model);
   read.finish();
   return train;
 }
@@ -156,6 +209,8 @@ Settings write(const TrainRecipe& train) {
                     {"validate_every", train.validate_every},
                     {"top_k", train.top_k}};
   if (!train.early_stopping.empty()) settings.set("early_stopping", train.early_stopping);
+  if (!train.groups.empty()) settings.set("groups", tables_of(train.groups));
+  if (!train.stages.empty()) settings.set("stages", tables_of(train.stages));
   return settings;
 }
 

@@ -20,6 +20,14 @@ PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& worl
   return {spread(0), spread(1), spread(2), spread(3), spread(4), spread(5), spread(6), spread(7)};
 }
 
+FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world) {
+  std::array<std::int64_t, 4> sums{mine.computed, mine.read, mine.bytes, mine.file_bytes};
+  double seconds = mine.seconds;
+  world.sum(sums);
+  world.max({&seconds, 1});
+  return {sums[0], sums[1], sums[2], sums[3], seconds};
+}
+
 std::uint64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   std::string key;

@@ -31,6 +31,12 @@ Settings to_settings(const run::PhaseSpreads& phases) {
           {"checkpoint", to_settings(phases.checkpoint)}};
 }
 
+Settings to_settings(const run::FeatureUse& features) {
+  return {{"computed", features.computed},     {"read", features.read},
+          {"hit_rate", features.hit_rate()},   {"bytes", features.bytes},
+          {"file_bytes", features.file_bytes}, {"seconds", features.seconds}};
+}
+
 double mean_validation_accuracy(const Verdict& verdict) {
   double sum = 0;
   for (const std::int64_t voter : verdict.voters) {
@@ -83,6 +89,7 @@ Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, co
           .cores = static_cast<int>(cores),
           .makespan_seconds = largest[0],
           .phases = run::spread_over_ranks(phases, world),
+          .features = run::sum_over_ranks(phases.features, world),
           .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
           .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
@@ -143,6 +150,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"predicted_rss_mib", static_cast<double>(cost.predicted_bytes) / (1024.0 * 1024.0)},
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
+  if (cost.features.any()) result.set("features", to_settings(cost.features));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) result.set("validation_accuracy", validation);
   return result;
@@ -193,6 +201,12 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds, peak memory {} per rank\n", cost.core_seconds(),
                       format_bytes(cost.peak_resident_bytes));
+  if (const run::FeatureUse& features = cost.features; features.any()) {
+    text += fmt::format("  features      of {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
+                        format_count(features.computed), features.seconds,
+                        format_bytes(static_cast<std::uint64_t>(features.bytes)),
+                        features.file_bytes > 0 ? "a file" : "memory", 100 * features.hit_rate());
+  }
   text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);

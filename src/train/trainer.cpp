@@ -14,14 +14,12 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
                  run::Phases& phases)
     : job_(job),
       assignment_(assignment),
-      loader_(loader),
       group_(group),
       checkpoints_(std::move(checkpoints)),
       reports_(std::move(reports)),
       phases_(phases),
-      parameters_(engine::canonical_parameters(job.model.graph)),
-      engine_(job.model.graph, job.engine_for(assignment.seed), loader, *job.optimizer, group),
-      validation_(job, assignment_, loader, group, checkpoints_, reports_, phases),
+      engine_(job, assignment_, loader, group, phases),
+      validation_(job, assignment_, loader, engine_, group, checkpoints_, reports_, phases),
       stop_(group) {}
 
 Outcome Trainer::run() {
@@ -32,7 +30,7 @@ Outcome Trainer::run() {
     if (interrupted || state_.best.stopped || due || state_.epochs_done == job_.epochs) save_checkpoint();
   }
   phases_.exposed_communication += engine_.exposed_seconds();
-  std::vector<float> kept = validation_.kept(current(), state_);
+  std::vector<float> kept = validation_.kept(engine_.result(), state_);
   return {.interrupted = interrupted,
           .epochs_done = state_.epochs_done,
           .stopped_at = state_.best.stopped ? state_.updates : 0,
@@ -47,13 +45,16 @@ bool Trainer::train_epoch() {
   const data::EpochPlan plan(assignment_.training, assignment_.seed,
                              static_cast<std::uint32_t>(state_.epochs_done), job_.engine.batch, job_.shuffle);
   steps_per_epoch_ = plan.steps();
+  if (engine_.begin_epoch(state_.epochs_done)) {
+    reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
+  }
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done));
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
-    if (validation_.due(state_.updates)) validation_.at_step(current(), state_);
+    if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
     if (stop_.after_step()) return false;
     if (state_.best.stopped && state_.steps_done < plan.steps()) return true;
   }
@@ -104,7 +105,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .learning_rate = rate_of(state_.updates - 1),
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
-  if (validation_.possible()) validation_.at_epoch_end(current(), state_, line);
+  if (validation_.possible()) validation_.at_epoch_end(engine_.result(), state_, line);
   reports_.progress.epoch_line(line);
   if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
   ++state_.epochs_done;
@@ -114,38 +115,35 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
 }
 
 double Trainer::rate_of(std::int64_t update) const {
-  return job_.learning_rate * state_.feedback.factor *
+  return engine_.learning_rate() * state_.feedback.factor *
          job_.schedule->factor(update, steps_per_epoch_, steps_per_epoch_ * job_.epochs);
 }
 
 void Trainer::adapt_rate(double validation_loss) {
   const double before = state_.feedback.factor;
-  job_.schedule->epoch_done({state_.epochs_done, validation_loss, job_.learning_rate}, state_.feedback);
+  job_.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()}, state_.feedback);
   if (state_.feedback.factor == before) return;
   reports_.progress.note(fmt::format("the validation loss does not fall: learning rate {:g} from epoch {} on",
-                                     job_.learning_rate * state_.feedback.factor, state_.epochs_done + 1));
-}
-
-std::vector<float> Trainer::current() {
-  return engine::unpack(parameters_, engine_.layout(), engine_.result());
+                                     engine_.learning_rate() * state_.feedback.factor,
+                                     state_.epochs_done + 1));
 }
 
 void Trainer::save_checkpoint() {
   const run::Timed timed(phases_.checkpoint);
   if (!group_.root()) return;
-  run::capture(engine_, job_.optimizer->state_slots(), parameters_, state_);
+  engine_.capture(state_);
   checkpoints_.save(state_);
   run::drop_arrays(state_);
 }
 
-void Trainer::start_from(const run::InitialWeights& weights) { run::apply(weights, parameters_, engine_); }
+void Trainer::start_from(const run::InitialWeights& weights) { engine_.start_from(weights); }
 
 void Trainer::resume() {
   std::optional<run::CheckpointState> newest =
       run::newest_for_all(checkpoints_, group_, [&](const auto& why) { reports_.progress.note(why); });
   if (!newest) return;
   state_ = std::move(*newest);
-  run::restore(state_, job_.optimizer->state_slots(), parameters_, engine_);
+  engine_.restore(state_);
   reports_.progress.note(
       fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
 }

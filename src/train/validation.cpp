@@ -5,16 +5,18 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/split.hpp"
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
 
 Validation::Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                       const mpi::Communicator& group, const run::Checkpoints& checkpoints,
-                       const Reports& reports, run::Phases& phases)
+                       const StagedEngine& engine, const mpi::Communicator& group,
+                       const run::Checkpoints& checkpoints, const Reports& reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       loader_(loader),
+      engine_(engine),
       group_(group),
       checkpoints_(checkpoints),
       reports_(reports),
@@ -50,11 +52,21 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
   const run::Timed timed(phases_.evaluation);
   if (latest_updates_ != state.updates) {
-    if (!evaluator_) {
-      evaluator_.emplace(job_.model.graph, engine::evaluator_options(job_.engine, job_.model.classes()));
+    const FeatureCache* features = engine_.features();
+    if (!evaluator_ || features != features_) {
+      features_ = features;
+      evaluator_.emplace(
+          features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
+          engine::evaluator_options(job_.engine, job_.model.classes()));
     }
-    evaluator_->load(parameters);
-    latest_ = engine::score(*evaluator_, loader_, assignment_.validation, group_);
+    // Those of the prefix come first.
+    const std::size_t known = features == nullptr ? 0 : features->parameters().size();
+    evaluator_->load(std::span(parameters).subspan(known));
+    if (features != nullptr && group_.root()) {
+      phases_.features.read += static_cast<std::int64_t>(assignment_.validation.size());
+    }
+    latest_ = engine::score(*evaluator_, features == nullptr ? loader_ : features->loader(),
+                            assignment_.validation, group_);
     latest_updates_ = state.updates;
   }
   state.validation_accuracy = latest_.accuracy;

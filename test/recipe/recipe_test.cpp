@@ -345,3 +345,67 @@ TEST_CASE("penalties, frozen layers and shared layers are read, resolved and rea
   CHECK(graph.owner(graph.node(graph.find("c"))).name == "b");
   CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
 }
+
+TEST_CASE("the zoo's words for what is frozen are resolved, and those that mean nothing are refused") {
+  const auto text = [](const std::string& freeze) {
+    return "[data]\npath = \"x.h5\"\n[model]\nzoo = \"mobilenet-v3-small\"\nfreeze = [\"" + freeze + "\"]\n";
+  };
+  const Recipe recipe = Recipe::parse(text("backbone"), "recipe.toml");
+  CHECK(recipe.model.freeze == std::vector<std::string>{"before:classifier.0"});
+  CHECK(recipe.graph().trainable_count() == 1615848);  // torchvision's classifier
+  CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
+  CHECK(Recipe::parse(text("blocks:2"), "recipe.toml").model.freeze ==
+        std::vector<std::string>{"before:features.3.block.0.0"});
+  const Message message = message_of(text("blocks:12"));
+  CHECK(message.what == "recipe.toml:5: [model]: freeze: \"blocks:12\": mobilenet-v3-small has 11 blocks");
+  CHECK(message.hint.find("\"blocks:11\" freezes all of them") == 0);
+}
+
+TEST_CASE("groups, stages and the cache of features are read, resolved and read back") {
+  const std::string head = R"([data]
+path = "x.h5"
+[model]
+zoo = "resnet18"
+freeze = ["backbone"]
+cache_features = 2
+[train]
+epochs = 9
+)";
+  const std::string good = head + R"([[train.groups]]
+nodes = ["layer4*"]
+learning_rate_factor = 0.1
+[[train.stages]]
+epoch = 3
+unfreeze = ["layer4*"]
+learning_rate = 1e-4
+[[train.stages]]
+epoch = 6
+unfreeze = ["blocks:2"]
+)";
+  const Recipe recipe = Recipe::parse(good, "recipe.toml");
+  CHECK(recipe.model.cache_features == 2);
+  const nn::Graph graph = recipe.graph();
+  CHECK(graph.node(graph.find("layer4.0.conv1")).options.rate_factor == 0.1);
+  CHECK(graph.node(graph.find("layer3.0.conv1")).options.rate_factor == 1);
+  REQUIRE(recipe.train.stages.size() == 2);
+  CHECK(recipe.train.stages[0].learning_rate == 1e-4);
+  CHECK(recipe.train.stages[1].unfreeze == std::vector<std::string>{"before:layer2.0.conv1"});
+  CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
+
+  const auto what = [&](const std::string& rest) { return message_of(head + rest).what; };
+  CHECK(what("[[train.groups]]\nnodes = [\"layer5*\"]\nlearning_rate_factor = 2\n")
+            .find("recipe.toml:9: train.groups: no node with parameters is called \"layer5*\"") == 0);
+  CHECK(what("[[train.groups]]\nnodes = [\"layer4*\"]\nlearning_rate_factor = 0\n") ==
+        "recipe.toml:9: train.groups: \"learning_rate_factor\" is 0");
+  CHECK(what("[[train.stages]]\nepoch = 3\nunfreeze = [\"predictions\"]\n") ==
+        "recipe.toml:9: unfreeze: nothing that \"predictions\" names is frozen");
+  CHECK(what("[[train.stages]]\nepoch = 1\nunfreeze = [\"*\"]\n")
+            .find("recipe.toml:9: train.stages: \"epoch\" must be at least 2") == 0);
+  CHECK(what("[[train.stages]]\nepoch = 3\nlearning_rate = 1.0\n[[train.stages]]\nepoch = 3\n"
+             "learning_rate = 2.0\n") ==
+        "recipe.toml:12: train.stages: a stage at epoch 3 after one at epoch 3");
+  const Message nothing = message_of(
+      "[data]\npath = \"x.h5\"\n[model]\nzoo = \"resnet18\"\nfreeze = [\"layer2*\"]\ncache_features = 1\n");
+  CHECK(nothing.what ==
+        "recipe.toml:6: [model]: nothing is frozen at the beginning of the network: conv1 is trained");
+}

@@ -53,6 +53,7 @@ class Evaluator {
   /// The network's own output, without that activation: (n, output_shape()...), row-major, of whatever shape
   /// the last node has. `samples` as above.
   std::vector<float> raw(std::span<const float> samples);
+  std::vector<float> raw(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
 
   /// Outputs as class probabilities, (n, classes).
   std::vector<float> to_probabilities(std::vector<float> outputs) const;
@@ -73,6 +74,7 @@ class Evaluator {
  private:
   using Fill = std::function<void(nn::Network& network, std::size_t first, std::size_t count)>;
   Fill fill_from(std::span<const float> samples) const;
+  Fill fill_from(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) const;
   std::vector<float> run(std::size_t count, const Fill& fill, bool activate = true);
 
   std::vector<CanonicalParameter> parameters_;

@@ -63,7 +63,10 @@ class Update {
   struct Part {
     Range range;
     bool is_vector = false;
+    double rate_factor = 1;  ///< see nn::ParameterSpec; so is this
+    std::int64_t frozen_steps = 0;
   };
+  static Part part_of(const nn::ParameterSlot& slot, Range range);
   /// What is summed at once: a piece of one parameter.
   struct Block {
     Part part;
@@ -74,6 +77,7 @@ class Update {
   std::vector<Block> cut_blocks() const;
   std::vector<std::vector<Part>> share_out(int threads) const;
   std::vector<std::vector<Part>> whole_parameters(int threads) const;
+  std::vector<Part> alike_within(Range range) const;
 
   void prepare(int thread);
   void apply(int thread);

@@ -12,6 +12,9 @@ namespace convoke::nn {
 struct ParameterOptions {
   bool trainable = true;  ///< false: frozen; a batch norm then normalises by its running statistics, as Keras
   double l1 = 0, l2 = 0;  ///< penalty on its weights (not biases): loss + l1 sum |w| + l2 sum w^2; >= 0
+  double rate_factor = 1;  ///< times the step's learning rate, > 0
+  std::int64_t frozen_steps =
+      0;  ///< training steps before which it was frozen: the optimizer counts from there
 
   friend bool operator==(const ParameterOptions&, const ParameterOptions&) = default;
 };

@@ -29,6 +29,8 @@ struct ParameterSpec {
   bool frozen = false;  ///< stays as it is: no gradient, no update; trainable is false then (set by Graph)
   /// Penalty of weights (not bias): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
   double l1 = 0, l2 = 0;
+  double rate_factor = 1;         ///< times the step's learning rate, > 0
+  std::int64_t frozen_steps = 0;  ///< training steps before it was trained: the optimizer counts from there
 
   /// Updated with every step, but not by the optimizer.
   bool statistic() const { return !trainable && !frozen; }

@@ -9,6 +9,8 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
+#include "convoke/nn/rate_groups.hpp"
+#include "convoke/train/stage.hpp"
 
 namespace convoke::recipe {
 
@@ -26,7 +28,8 @@ struct ModelRecipe {
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, every hyper-parameter written out
   std::string zoo;                  ///< the published network that `layers` are; empty: written in the recipe
   std::string weights;              ///< a model file or run folder to start from; empty: initial values
-  std::vector<std::string> freeze;  ///< see nn::freeze
+  std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
+  std::int64_t cache_features = 0;  ///< views of a sample; 0: off. See train::FeatureCache
 };
 
 struct TrainRecipe {
@@ -42,11 +45,13 @@ struct TrainRecipe {
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
-  double learning_rate = 1e-3;       ///< from optimizer.learning_rate
-  std::int64_t validate_every = 0;   ///< steps, besides each epoch's end; 0: only there
-  Settings early_stopping;           ///< every option written out; empty: none
-  std::int64_t top_k = 5;            ///< of evaluations; 0: none
-  std::int64_t reference_batch = 0;  ///< the batch that learning_rate is meant for; 0: whichever it is
+  double learning_rate = 1e-3;        ///< from optimizer.learning_rate
+  std::int64_t validate_every = 0;    ///< steps, besides each epoch's end; 0: only there
+  Settings early_stopping;            ///< every option written out; empty: none
+  std::int64_t top_k = 5;             ///< of evaluations; 0: none
+  std::int64_t reference_batch = 0;   ///< the batch that learning_rate is meant for; 0: whichever it is
+  std::vector<train::Stage> stages;   ///< by rising epoch; patterns are resolved, as those of groups
+  std::vector<nn::RateGroup> groups;  ///< whose patterns are resolved, as model.freeze
 };
 
 struct EnsembleRecipe {
@@ -61,6 +66,7 @@ struct RunRecipe {
   bool keep_best = true;              ///< a checkpoint of the best validation, if there is validation
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
+  std::int64_t cache_mib = 0;         ///< of features in a node's memory, beyond it a file; 0: "auto"
 };
 
 /// A recipe, checked as a whole.

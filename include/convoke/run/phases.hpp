@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -29,6 +30,25 @@ class Timed {
   Stopwatch watch_;
 };
 
+/// What caches of features have done (train::FeatureCache). Of this rank; over all ranks these add up, but
+/// the seconds.
+struct FeatureUse {
+  std::int64_t computed = 0;    ///< samples that the frozen beginning of the network was run on
+  std::int64_t read = 0;        ///< samples whose features were taken; counted by the root of a group
+  std::int64_t bytes = 0;       ///< of the caches; counted by the root of a node
+  std::int64_t file_bytes = 0;  ///< the part of them that is in files
+  double seconds = 0;           ///< spent computing
+
+  bool any() const { return computed > 0; }
+  /// The part of what was read that had not to be computed for it.
+  double hit_rate() const {
+    return read == 0 ? 0 : 1 - static_cast<double>(std::min(computed, read)) / static_cast<double>(read);
+  }
+};
+
+/// Sums over the ranks, and the most seconds of one. Collective.
+FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world);
+
 /// Where the time of a run goes on this rank, in seconds.
 struct Phases {
   double load = 0;                   ///< opening the dataset and compiling what works on it
@@ -38,6 +58,8 @@ struct Phases {
   double evaluation = 0;  ///< validation and test
   double gather = 0;      ///< members to rank 0, and writing the model file
   double first_step = 0;  ///< from the making of this object to the first training step
+
+  FeatureUse features;
 
   Stopwatch since_start;
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 
@@ -8,12 +9,16 @@
 
 namespace convoke::train {
 
+class FeatureCache;
+
 /// Which model a trainer trains, and on what.
 struct Assignment {
   std::int64_t member = 0;
   std::uint64_t seed = 0;
   std::span<const std::uint32_t> training;    ///< sample ids
   std::span<const std::uint32_t> validation;  ///< may be empty
+  FeatureCache* features = nullptr;           ///< of all members together; null: a cache of its own, if any
+  std::filesystem::path feature_file = {};    ///< where that may be
 };
 
 /// Where a trainer tells how far it is.

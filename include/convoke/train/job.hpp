@@ -13,6 +13,7 @@
 #include "convoke/run/model_file.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/ranking.hpp"
+#include "convoke/train/stage.hpp"
 
 namespace convoke::train {
 
@@ -26,6 +27,9 @@ struct Job {
   std::shared_ptr<const optim::Optimizer> optimizer;
   std::shared_ptr<const optim::Schedule> schedule;
   double learning_rate = 1e-3;
+  std::vector<Stage> stages;        ///< by rising epoch
+  std::int64_t cache_features = 0;  ///< views of a sample whose features are kept (FeatureCache); 0: none
+  std::size_t cache_bytes = 0;      ///< of a node, beyond which they go to a file; 0: half of what is free
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;

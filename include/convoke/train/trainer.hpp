@@ -7,13 +7,13 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/signals.hpp"
 #include "convoke/train/assignment.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"
 
 namespace convoke::train {
@@ -58,19 +58,16 @@ class Trainer {
   void save_checkpoint();
   void adapt_rate(double validation_loss);
   double rate_of(std::int64_t update) const;
-  std::vector<float> current();
   [[noreturn]] void diverged();
 
   const Job& job_;
   Assignment assignment_;
-  const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
   run::Checkpoints checkpoints_;
   Reports reports_;
   run::Phases& phases_;
 
-  std::vector<engine::CanonicalParameter> parameters_;
-  engine::LaneEngine engine_;
+  StagedEngine engine_;
   Validation validation_;
   run::StopAgreement stop_;
   run::CheckpointState state_;  // its arrays but the best are filled when it is saved

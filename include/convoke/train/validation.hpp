@@ -9,6 +9,7 @@
 #include "convoke/run/phases.hpp"
 #include "convoke/train/assignment.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {
 
@@ -16,10 +17,11 @@ namespace convoke::train {
 /// stopping.
 class Validation {
  public:
-  /// Everything given must outlive it. Throws Error if early stopping has no samples to look at.
+  /// `engine`: whose features, if it has any, are read in place of the samples. Everything given must outlive
+  /// it. Throws Error if early stopping has no samples to look at.
   Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-             const mpi::Communicator& group, const run::Checkpoints& checkpoints, const Reports& reports,
-             run::Phases& phases);
+             const StagedEngine& engine, const mpi::Communicator& group, const run::Checkpoints& checkpoints,
+             const Reports& reports, run::Phases& phases);
 
   /// True if there are samples to validate on.
   bool possible() const { return !assignment_.validation.empty(); }
@@ -44,11 +46,13 @@ class Validation {
   const Job& job_;
   const Assignment& assignment_;
   const data::BatchLoader& loader_;
+  const StagedEngine& engine_;
   const mpi::Communicator& group_;
   const run::Checkpoints& checkpoints_;
   const Reports& reports_;
   run::Phases& phases_;
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation
+  const FeatureCache* features_ = nullptr;      // that it reads
   engine::Score latest_;
   std::int64_t latest_updates_ = -1;  // the step that latest_ is of
 };

@@ -27,43 +27,51 @@ Symbol pooled(Symbol x, std::int64_t filters) {
   return conv(average_pool(x, {.size = 3, .stride = 1, .padding = Padding::same()}), filters, 1);
 }
 
+/// What the branches of a module see, side by side; named as Keras does.
+Symbol mixed(const std::vector<Symbol>& branches, const std::string& name) {
+  std::vector<std::size_t> inputs;
+  for (const Symbol branch : branches) inputs.push_back(branch.node);
+  Graph* graph = branches[0].graph;
+  return {graph, graph->add(std::make_shared<Concat>(), std::move(inputs), name)};
+}
+
 /// 35 x 35, figure 5: "mixed0" .. "mixed2".
-Symbol block_a(Symbol x, std::int64_t pool_filters) {
+Symbol block_a(Symbol x, std::int64_t pool_filters, const std::string& name) {
   const Symbol narrow = conv(x, 64, 1);
   const Symbol five = conv(conv(x, 48, 1), 64, 5);
   const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3);
-  return concat({narrow, five, twice, pooled(x, pool_filters)});
+  return mixed({narrow, five, twice, pooled(x, pool_filters)}, name);
 }
 
 /// 35 x 35 to 17 x 17, figure 10: "mixed3".
 Symbol reduction_a(Symbol x) {
   const Symbol three = conv(x, 384, 3, At::kSecond);
   const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3, At::kSecond);
-  return concat({three, twice, halved(x)});
+  return mixed({three, twice, halved(x)}, "mixed3");
 }
 
 /// 17 x 17, figure 6, n = 7: "mixed4" .. "mixed7", with `n` channels between.
-Symbol block_b(Symbol x, std::int64_t n) {
+Symbol block_b(Symbol x, std::int64_t n, const std::string& name) {
   const Symbol narrow = conv(x, 192, 1);
   const Symbol seven = conv(conv(conv(x, n, 1), n, {1, 7}), 192, {7, 1});
   const Symbol twice = conv(conv(conv(conv(conv(x, n, 1), n, {7, 1}), n, {1, 7}), n, {7, 1}), 192, {1, 7});
-  return concat({narrow, seven, twice, pooled(x, 192)});
+  return mixed({narrow, seven, twice, pooled(x, 192)}, name);
 }
 
 /// 17 x 17 to 8 x 8: "mixed8".
 Symbol reduction_b(Symbol x) {
   const Symbol three = conv(conv(x, 192, 1), 320, 3, At::kSecond);
   const Symbol seven = conv(conv(conv(conv(x, 192, 1), 192, {1, 7}), 192, {7, 1}), 192, 3, At::kSecond);
-  return concat({three, seven, halved(x)});
+  return mixed({three, seven, halved(x)}, "mixed8");
 }
 
 /// 8 x 8, figure 7: "mixed9" and "mixed10".
-Symbol block_c(Symbol x) {
+Symbol block_c(Symbol x, const std::string& name) {
   const auto both = [](Symbol y) { return concat({conv(y, 384, {1, 3}), conv(y, 384, {3, 1})}); };
   const Symbol narrow = conv(x, 320, 1);
   const Symbol three = both(conv(x, 384, 1));
   const Symbol twice = both(conv(conv(x, 448, 1), 384, 3));
-  return concat({narrow, three, twice, pooled(x, 192)});
+  return mixed({narrow, three, twice, pooled(x, 192)}, name);
 }
 
 }  // namespace
@@ -78,11 +86,16 @@ Symbol inception_v3_features(Symbol x) {
   x = halved(conv(x, 64, 3));
   x = inner(x, 80, 1);
   x = halved(inner(x, 192, 3));
-  for (const std::int64_t pool_filters : {32, 64, 64}) x = block_a(x, pool_filters);
+  x = block_a(x, 32, "mixed0");
+  x = block_a(x, 64, "mixed1");
+  x = block_a(x, 64, "mixed2");
   x = reduction_a(x);
-  for (const std::int64_t n : {128, 160, 160, 192}) x = block_b(x, n);
+  x = block_b(x, 128, "mixed4");
+  x = block_b(x, 160, "mixed5");
+  x = block_b(x, 160, "mixed6");
+  x = block_b(x, 192, "mixed7");
   x = reduction_b(x);
-  return block_c(block_c(x));
+  return block_c(block_c(x, "mixed9"), "mixed10");
 }
 
 Graph inception_v3(const ZooOptions& options) {

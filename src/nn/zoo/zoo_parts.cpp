@@ -1,0 +1,146 @@
+#include "convoke/nn/zoo_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "convoke/core/error.hpp"
+#include "convoke/nn/freeze.hpp"
+#include "convoke/nn/zoo.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// How the nodes of a family are called.
+struct Parts {
+  std::string_view name;   ///< of the models, `*` stands for any text
+  std::string_view block;  ///< how the name of a block's nodes begins, `#` stands for a number; empty: none
+  std::string_view head;   ///< the first node of the head
+};
+
+// The first line that fits a model's name counts.
+// clang-format off
+constexpr std::array kParts{
+    Parts{"alexnet", "features.#", "classifier.1"},
+    Parts{"birds", "features.#.#.block", "head.dense1"},
+    Parts{"convnext*", "features.#.#.layer_scale", "classifier.0"},
+    Parts{"densenet*", "features.denseblock#", "predictions"},
+    Parts{"efficientnet*", "features.#.#.block", "predictions"},
+    Parts{"imdb-lstm", "", "dense_1"},
+    Parts{"inception-v3", "mixed#", "predictions"},
+    Parts{"leaf-cnn", "max_pool_#", "dense_1"},
+    Parts{"lenet5", "average_pool_#", "c5"},
+    Parts{"mobilenet-v1", "conv_pw_#", "predictions"},
+    Parts{"mobilenet-v2", "features.#.conv", "predictions"},
+    Parts{"mobilenet-v3*", "features.#.block", "classifier.0"},
+    Parts{"nn-twins", "", "predictions"},
+    Parts{"resnet50-keras", "conv#_block#", "predictions"},
+    Parts{"resnet*", "layer#.#", "predictions"},
+    Parts{"retina", "mixed#", "head.dense1"},
+    Parts{"shufflenet*", "stage#.#", "predictions"},
+    Parts{"squeezenet*", "features.#.expand3x3", "predictions"},
+    Parts{"vgg*", "max_pool_#", "classifier.0"},
+    Parts{"wide-resnet*", "layer#.#", "predictions"},
+    Parts{"xception", "block#_", "predictions"},
+};
+// clang-format on
+
+const Parts& parts_of(const std::string& name) {
+  zoo_input(name);  // throws for an unknown one
+  const auto it = std::find_if(kParts.begin(), kParts.end(),
+                               [&](const Parts& parts) { return matches(parts.name, name); });
+  if (it == kParts.end()) throw Error(name + ": its parts are not in src/nn/zoo/zoo_parts.cpp");
+  return *it;
+}
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// The beginning of `name` that fits `pattern`: "layer1.0" of "layer1.0.conv1"; empty if none does.
+std::string_view beginning(std::string_view pattern, std::string_view name) {
+  std::size_t at = 0;
+  for (const char c : pattern) {
+    const std::size_t from = at;
+    if (c == '#') {
+      while (at < name.size() && is_digit(name[at])) ++at;
+    } else if (at < name.size() && name[at] == c) {
+      ++at;
+    }
+    if (at == from) return {};
+  }
+  return name.substr(0, at);
+}
+
+// "blocks:3" -> 3
+std::int64_t count_in(std::string_view pattern) {
+  const std::string_view digits = pattern.substr(pattern.find(':') + 1);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1) {
+    throw Error(fmt::format("freeze: \"{}\" needs a whole number of at least 1 after the colon", pattern),
+                "for example \"blocks:3\"");
+  }
+  return count;
+}
+
+std::string before(const std::string& node) { return "before:" + node; }
+
+std::string before_rest(const std::string& zoo, const Graph& graph, const std::string& pattern) {
+  const std::int64_t count = count_in(pattern);
+  if (zoo.empty()) {
+    throw Error(fmt::format("freeze: \"{}\": only models of the zoo have blocks", pattern),
+                "name the first node that is to be trained: \"before:NAME\"");
+  }
+  const std::vector<std::string> blocks = zoo_blocks(zoo, graph);
+  if (blocks.empty()) {
+    throw Error(fmt::format("freeze: \"{}\": {} has no blocks", pattern, zoo),
+                "name the first node that is to be trained: \"before:NAME\"");
+  }
+  if (count > static_cast<std::int64_t>(blocks.size())) {
+    throw Error(
+        fmt::format("freeze: \"{}\": {} has {} blocks", pattern, zoo, blocks.size()),
+        fmt::format("\"blocks:{}\" freezes all of them, \"backbone\" all before the head", blocks.size()));
+  }
+  const auto last = graph.nodes().begin() +
+                    static_cast<std::ptrdiff_t>(graph.find(blocks[static_cast<std::size_t>(count - 1)]));
+  const auto next =
+      std::find_if(last + 1, graph.nodes().end(), [](const Node& node) { return !node.parameters.empty(); });
+  return next == graph.nodes().end() ? "*" : before(next->name);
+}
+
+}  // namespace
+
+std::string zoo_head(const std::string& name) { return std::string(parts_of(name).head); }
+
+std::vector<std::string> zoo_blocks(const std::string& name, const Graph& graph) {
+  const std::string_view pattern = parts_of(name).block;
+  std::vector<std::string> ends;
+  std::string_view block;  // that the last end belongs to
+  for (const Node& node : graph.nodes()) {
+    const std::string_view found = beginning(pattern, node.name);
+    if (found.empty()) continue;
+    if (found == block) ends.pop_back();
+    block = found;
+    ends.push_back(node.name);
+  }
+  return ends;
+}
+
+std::vector<std::string> resolve_parts(const std::string& zoo, const Graph& graph,
+                                       std::vector<std::string> patterns) {
+  for (std::string& pattern : patterns) {
+    if (pattern.starts_with("blocks:")) {
+      pattern = before_rest(zoo, graph, pattern);
+    } else if (pattern == "backbone" && !zoo.empty()) {
+      const std::string head = zoo_head(zoo);
+      const bool there = std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                                     [&](const Node& node) { return node.name == head; });
+      pattern = there ? before(head) : "*";  // without a head, all is backbone
+    }
+  }
+  return patterns;
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,103 @@
+#include "convoke/train/feature_cache.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/engine/lane_worker.hpp"
+#include "convoke/nn/split.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/memory.hpp"
+
+namespace convoke::train {
+namespace {
+
+std::size_t cut_of(const nn::Graph& graph) {
+  if (const std::size_t last = nn::frozen_prefix(graph); last > 0) return last;
+  throw Error(fmt::format("cache_features: nothing is frozen at the beginning of the network: {} is trained",
+                          nn::first_not_fixed(graph)),
+              "freeze its beginning (model.freeze), or set model.cache_features to 0");
+}
+
+engine::EvaluatorOptions prefix_options(const Job& job) {
+  engine::EvaluatorOptions options = engine::evaluator_options(job.engine, 0);
+  options.chunk = job.engine.lane;
+  return options;
+}
+
+// The root's, as free memory changes from one look to the next.
+std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
+  if (job.cache_bytes > 0) return job.cache_bytes;
+  return std::stoull(run::on_root(node, [] { return std::to_string(run::available_bytes() / 2); }));
+}
+
+}  // namespace
+
+FeatureCache::FeatureCache(const Job& job, const data::BatchLoader& samples,
+                           std::span<const float> parameters, const mpi::Communicator& node,
+                           const std::filesystem::path& file, run::Phases& phases)
+    : job_(job),
+      samples_(samples),
+      node_(node),
+      phases_(phases),
+      last_(cut_of(job.model.graph)),
+      prefix_(nn::prefix_of(job.model.graph, last_), prefix_options(job)),
+      parameters_(parameters.begin(),
+                  parameters.begin() + static_cast<std::ptrdiff_t>(prefix_.parameter_values())),
+      features_(static_cast<std::size_t>(prefix_.output_shape().elements())),
+      memory_(node,
+              static_cast<std::size_t>(std::min(job.cache_features, std::max<std::int64_t>(job.epochs, 1))) *
+                  count() * features_ * sizeof(float),
+              budget_of(job, node), file),
+      computed_(memory_.bytes().size() / (count() * features_ * sizeof(float))),
+      loader_(loader_of(0)) {
+  prefix_.load(parameters_);
+  if (!node.root()) return;
+  phases_.features.bytes += static_cast<std::int64_t>(memory_.bytes().size());
+  if (memory_.in_file()) phases_.features.file_bytes += static_cast<std::int64_t>(memory_.bytes().size());
+}
+
+std::span<float> FeatureCache::view(std::size_t index) const {
+  const std::size_t size = count() * features_;
+  return {reinterpret_cast<float*>(memory_.bytes().data()) + index * size, size};
+}
+
+// Features lie as the network puts them out, so to the loader they are plain vectors; adding -0 leaves every
+// number as it is, -0 included.
+data::BatchLoader FeatureCache::loader_of(std::size_t index) const {
+  data::Split split = samples_.split();
+  split.samples = std::span<const float>(view(index));
+  return {split, Shape{static_cast<std::int64_t>(features_)},
+          data::Normalization{std::vector<float>(features_, 1.0F), std::vector<float>(features_, -0.0F)}};
+}
+
+void FeatureCache::turn_to(std::int64_t epoch) {
+  const auto index = static_cast<std::size_t>(epoch % job_.cache_features);
+  if (!computed_[index]) compute(index);
+  computed_[index] = true;
+  loader_ = loader_of(index);
+}
+
+void FeatureCache::compute(std::size_t index) {
+  const run::Timed timed(phases_.features.seconds);
+  const std::span<float> out = view(index);
+  const auto lane = static_cast<std::size_t>(job_.engine.lane);
+  const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},
+                                                  node_.rank(), node_.size());
+  // A few lanes per thread at a time, so that little memory is needed beside the cache.
+  const std::size_t stretch = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
+  const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
+  std::vector<std::uint32_t> ids;
+  for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += stretch) {
+    ids.resize(std::min(stretch, end - first));
+    std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+    const std::vector<float> rows = prefix_.raw(samples_, ids);
+    std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>(first * features_));
+    phases_.features.computed += static_cast<std::int64_t>(ids.size());
+  }
+  memory_.publish();
+}
+
+}  // namespace convoke::train

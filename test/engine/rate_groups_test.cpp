@@ -1,0 +1,141 @@
+// Nodes that learn at a rate of their own, and those that were frozen at first.
+#include "convoke/nn/rate_groups.hpp"
+
+#include "convoke/engine/canonical.hpp"
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/tiny.hpp"
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+nn::Graph network() {
+  return nn::build_graph(Shape{1, 8, 8},
+                         {{{"layer", "conv2d"}, {"filters", 5}, {"kernel", 3}, {"name", "conv"}},
+                          {{"layer", "flatten"}},
+                          {{"layer", "dense"}, {"units", 9}, {"name", "hidden"}},
+                          {{"layer", "tanh"}},
+                          {{"layer", "dense"}, {"units", 4}, {"name", "last"}},
+                          {{"layer", "softmax"}}});
+}
+
+nn::Graph grouped(const std::vector<nn::RateGroup>& groups) {
+  nn::Graph graph = network();
+  nn::apply(groups, graph);
+  return graph;
+}
+
+struct Run {
+  std::string optimizer = "sgd";
+  double rate = 0.5;
+  std::int64_t steps_before = 0;
+  int steps = 1;
+  int threads = 2;
+};
+
+/// Canonical parameters after some steps.
+std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& group, const Run& run) {
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const auto optimizer = optim::make_optimizer({{"name", run.optimizer}});
+  EngineOptions options;
+  options.batch = 32;
+  options.lane = 4;
+  options.seed = 5;
+  options.reduction = Reduction::kExact;
+  options.threads = run.threads;
+  LaneEngine engine(graph, options, loader, *optimizer, group);
+  engine.set_steps_done(run.steps_before);
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (int i = 0; i < run.steps; ++i) engine.step(0, ids, run.rate);
+  return unpack(canonical_parameters(graph), engine.layout(), engine.parameters());
+}
+
+/// The values of the node `name` among canonical ones.
+std::vector<float> of_node(const std::string& name, const std::vector<float>& canonical) {
+  std::vector<float> values;
+  for (const CanonicalParameter& parameter : canonical_parameters(network())) {
+    if (!parameter.name.starts_with(name + ".")) continue;
+    const auto at = canonical.begin() + static_cast<std::ptrdiff_t>(parameter.offset);
+    values.insert(values.end(), at, at + static_cast<std::ptrdiff_t>(parameter.size()));
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a step of SGD at factors of the rate, worked by hand") {
+  const mpi::Session session;
+  const std::vector<float> before = trained(network(), session.world(), {.steps = 0});
+  const std::vector<float> plain = trained(network(), session.world(), {.rate = 1});  // w - g
+  const std::vector<float> found =
+      trained(grouped({{{"conv", "hidden"}, 0.25}, {{"conv"}, 4}}), session.world(), {.rate = 1});
+  const auto check_node = [&](const std::string& node, double factor) {
+    const std::vector<float> w = of_node(node, before), stepped = of_node(node, plain);
+    const std::vector<float> v = of_node(node, found);
+    double moved = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double gradient = static_cast<double>(w[i]) - static_cast<double>(stepped[i]);
+      moved += std::abs(gradient);
+      CHECK(static_cast<double>(v[i]) ==
+            Catch::Approx(static_cast<double>(w[i]) - factor * gradient).epsilon(0).margin(5e-7));
+    }
+    CHECK(moved > 1e-3);
+  };
+  check_node("conv", 4);  // the later group counts
+  check_node("hidden", 0.25);
+  check_node("last", 1);
+}
+
+TEST_CASE("with every optimizer a factor on the rate is that rate, for those nodes alone") {
+  const mpi::Session session;
+  const nn::Graph graph = grouped({{{"hidden"}, 0.25}});
+  for (const std::string& name : optim::optimizer_names()) {
+    INFO(name);
+    for (const int threads : {1, 2}) {
+      const auto at = [&](const nn::Graph& of, double rate) {
+        return trained(of, session.world(), {.optimizer = name, .rate = rate, .threads = threads});
+      };
+      const std::vector<float> fast = at(network(), 0.02), slow = at(network(), 0.005);
+      const std::vector<float> found = at(graph, 0.02);
+      CHECK(of_node("hidden", slow) != of_node("hidden", fast));
+      CHECK(of_node("hidden", found) == of_node("hidden", slow));
+      CHECK(of_node("conv", found) == of_node("conv", fast));
+      CHECK(of_node("last", found) == of_node("last", fast));
+    }
+  }
+}
+
+TEST_CASE("the optimizer counts the steps of what was frozen at first from when it was no more") {
+  const mpi::Session session;
+  nn::Graph graph = network();
+  graph.set_options(graph.find("hidden"), {.frozen_steps = 100});
+  // Adam's first steps are corrected for averages that begin at 0; after 100 steps the correction is another.
+  const std::vector<float> found =
+      trained(graph, session.world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
+  const std::vector<float> fresh = trained(network(), session.world(), {.optimizer = "adam", .rate = 0.01});
+  const std::vector<float> late =
+      trained(network(), session.world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
+  CHECK(of_node("hidden", found) == of_node("hidden", fresh));
+  CHECK(of_node("conv", found) == of_node("conv", late));
+  CHECK(of_node("hidden", fresh) != of_node("hidden", late));
+}
+
+TEST_CASE("groups that cannot be are refused") {
+  nn::Graph graph = network();
+  CHECK(error_of([&] {
+          nn::apply(std::vector<nn::RateGroup>{{{"conf"}, 0.5}}, graph);
+        }) == "train.groups: no node with parameters is called \"conf\" (did you mean \"conv\"?)");
+  const auto refusal = [](const Settings& settings) {
+    return error_of([&] { nn::RateGroup::read(settings); });
+  };
+  CHECK(refusal({{"nodes", "conv"}, {"learning_rate_factor", 0}}) ==
+        "train.groups: \"learning_rate_factor\" is 0");
+  CHECK(refusal({{"nodes", "conv"}, {"learning_rate_factor", -1.0}}) ==
+        "train.groups: \"learning_rate_factor\" must be a number above 0, but is -1.0");
+  CHECK(refusal({{"nodes", "conv"}}).find("learning_rate_factor") != std::string::npos);
+}

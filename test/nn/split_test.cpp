@@ -1,0 +1,69 @@
+// A network cut behind its frozen beginning.
+#include "convoke/nn/split.hpp"
+
+#include "convoke/nn/freeze.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/zoo.hpp"
+#include "convoke/nn/zoo_parts.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// Where the zoo model `name` is cut when `patterns` are frozen.
+std::string cut(const std::string& name, const std::vector<std::string>& patterns) {
+  Graph graph = make_zoo_model(name);
+  freeze(graph, resolve_parts(name, graph, patterns));
+  return graph.node(frozen_prefix(graph)).name;
+}
+
+}  // namespace
+
+TEST_CASE("the cut is behind all that is frozen, where one value carries everything") {
+  CHECK(cut("resnet18", {"backbone"}) == "global_average_pool_1");
+  CHECK(cut("resnet18", {"blocks:3"}) == "relu_7");  // stem 1, two in each block
+  // Within a block, its input goes past the frozen convolution.
+  CHECK(cut("resnet18", {"blocks:3", "layer2.1.conv1"}) == "relu_7");
+  CHECK(cut("mobilenet-v2", {"backbone"}) == "global_average_pool_1");  // before the dropout
+  CHECK(cut("vgg16", {"backbone"}) == "flatten_1");
+  CHECK(cut("resnet18", {"layer1.*"}) == "input");
+  // Stochastic depth is random though nothing of it is trained.
+  CHECK(cut("convnext-tiny", {"backbone"}) == "add_1");
+}
+
+TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer may draw random numbers") {
+  const auto tied = [](bool frozen) {
+    Graph graph(Shape{6});
+    const Symbol a = dense(input(graph), {.units = 6});
+    const Symbol b = dense(a, {.units = 6});
+    dense(share(a, b), {.units = 2});
+    freeze(graph, std::vector<std::string>{"dense_1"});
+    if (frozen) freeze(graph, std::vector<std::string>{"dense_2"});
+    return graph.node(frozen_prefix(graph)).name;
+  };
+  CHECK(tied(false) == "input");
+  CHECK(tied(true) == "dense_3");  // the second use, which is frozen with the first
+  for (const double rate : {0.0, 0.2}) {
+    Graph graph = build_graph(Shape{5, 3}, {{{"layer", "lstm"}, {"units", 4}, {"dropout", rate}},
+                                            {{"layer", "dense"}, {"units", 2}}});
+    freeze(graph, std::vector<std::string>{"lstm_1"});
+    CHECK(graph.node(frozen_prefix(graph)).name == (rate == 0 ? "lstm_1" : "input"));
+    CHECK(first_not_fixed(graph) == (rate == 0 ? "dense_1" : "lstm_1"));
+  }
+}
+
+TEST_CASE("both parts together have the parameters of the whole, and every node its number") {
+  Graph graph = make_zoo_model("mobilenet-v3-small", {.input = {}, .classes = 7});
+  freeze(graph, resolve_parts("mobilenet-v3-small", graph, {"blocks:6"}));
+  const std::size_t last = frozen_prefix(graph);
+  const Graph prefix = prefix_of(graph, last), suffix = suffix_of(graph, last);
+  CHECK(prefix.parameter_count() + suffix.parameter_count() == graph.parameter_count());
+  CHECK(prefix.trainable_count() == 0);
+  CHECK(suffix.trainable_count() == graph.trainable_count());
+  CHECK(prefix.output_shape() == suffix.input_shape());
+  CHECK(suffix.output_shape() == Shape{7});
+  for (const Node& node : graph.nodes()) CHECK(suffix.find(node.name) == node.index);
+}

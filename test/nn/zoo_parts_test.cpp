@@ -1,0 +1,127 @@
+// What the zoo calls a block and a head.
+#include "convoke/nn/zoo_parts.hpp"
+
+#include <algorithm>
+
+#include "convoke/nn/freeze.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/zoo.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// Parameters, without running statistics, of the zoo model `name`.
+struct Count {
+  std::int64_t all, trained;
+  std::int64_t frozen() const { return all - trained; }
+};
+
+Count with_frozen(const std::string& name, const std::string& pattern) {
+  Graph graph = make_zoo_model(name);
+  const std::int64_t all = graph.trainable_count();
+  freeze(graph, resolve_parts(name, graph, {pattern}));
+  return {all, graph.trainable_count()};
+}
+
+}  // namespace
+
+TEST_CASE("the zoo's networks have as many blocks as their papers' tables") {
+  struct Blocks {
+    const char* name;
+    std::size_t count;
+  };
+  const Blocks known[] = {
+      {"resnet18", 8},
+      {"resnet50", 16},
+      {"resnet101", 33},
+      {"resnet152", 50},
+      {"resnet50-keras", 16},
+      {"resnet20", 9},
+      {"resnet56", 27},
+      {"wide-resnet-28-10", 12},
+      {"mobilenet-v1", 13},
+      {"mobilenet-v2", 17},
+      {"xception", 14},
+      {"mobilenet-v3-small", 11},
+      {"efficientnet-b0", 16},
+      {"efficientnet-b7", 55},
+      {"densenet121", 4},
+      {"mobilenet-v3-large", 15},
+      {"convnext-tiny", 18},
+      {"inception-v3", 11},
+      {"squeezenet1.0", 8},
+      {"shufflenet-v2", 16},
+      {"vgg11", 5},
+      {"vgg19-bn", 5},
+      {"alexnet", 5},
+      {"nn-twins", 0},
+  };
+  for (const Blocks& blocks : known) {
+    INFO(blocks.name);
+    CHECK(zoo_blocks(blocks.name, make_zoo_model(blocks.name)).size() == blocks.count);
+  }
+}
+
+TEST_CASE("every network of the zoo knows its head") {
+  for (const std::string& name : zoo_names()) {
+    INFO(name);
+    Graph graph = make_zoo_model(name);
+    const std::size_t head = graph.find(zoo_head(name));
+    freeze(graph, resolve_parts(name, graph, {"backbone"}));
+    for (const Node& node : graph.nodes()) {
+      if (!node.parameters.empty()) CHECK(node.options.trainable == (node.index >= head));
+    }
+  }
+}
+
+TEST_CASE("what is frozen has torchvision's parameters") {
+  // n = lambda *ms: sum(p.numel() for m in ms for p in m.parameters())
+  CHECK(with_frozen("resnet18", "blocks:4").frozen() == 683072);            // n(conv1, bn1, layer1, layer2)
+  CHECK(with_frozen("mobilenet-v2", "blocks:3").frozen() == 15792);         // n(features[:4])
+  CHECK(with_frozen("efficientnet-b0", "blocks:3").frozen() == 19090);      // n(features[:3])
+  CHECK(with_frozen("convnext-tiny", "blocks:6").frozen() == 1235040);      // n(features[:4])
+  CHECK(with_frozen("densenet121", "blocks:2").frozen() == 1297536);        // to denseblock2
+  CHECK(with_frozen("vgg16", "blocks:2").frozen() == 260160);               // n(features[:10])
+  CHECK(with_frozen("squeezenet1.1", "blocks:2").frozen() == 25632);        // n(features[:5])
+  CHECK(with_frozen("shufflenet-v2", "blocks:4").frozen() == 30888);        // n(conv1, stage2)
+  CHECK(with_frozen("mobilenet-v3-large", "backbone").trained == 2511080);  // n(classifier)
+  CHECK(with_frozen("convnext-tiny", "backbone").trained == 770536);        // n(classifier)
+  // 2048*1024+1024 + 1024*512+512 + 512*256+256, three batch norms of two each, 256*1000+1000
+  CHECK(with_frozen("birds", "backbone").trained == 3014888);
+}
+
+TEST_CASE("what stands before a node; a network without a head is all backbone") {
+  Graph graph = make_zoo_model("resnet18", {.input = {}, .classes = 10, .head = false});
+  CHECK(resolve_parts("resnet18", graph, {"backbone", "conv1"}) == std::vector<std::string>{"*", "conv1"});
+  CHECK(resolve_parts("resnet18", graph, {"blocks:8"}) == std::vector<std::string>{"*"});
+  CHECK(resolve_parts("resnet18", graph, {"blocks:1"}) == std::vector<std::string>{"before:layer1.1.conv1"});
+  CHECK(resolve_parts("", graph, {"backbone"}) == std::vector<std::string>{"backbone"});
+  freeze(graph, std::vector<std::string>{"before:layer1.0.bn1"});
+  CHECK(!graph.node(graph.find("layer1.0.conv1")).options.trainable);
+  CHECK(graph.node(graph.find("layer1.0.bn1")).options.trainable);
+  unfreeze(graph, std::vector<std::string>{"before:layer1.0.bn1"});
+  CHECK(graph.trainable_count() == 11176512);  // torchvision's 11689512 without fc
+}
+
+TEST_CASE("blocks that are not there are refused") {
+  const Graph graph = make_zoo_model("resnet18");
+  const auto refusal = [&](const std::string& zoo, const std::string& pattern) {
+    return error_of([&] { resolve_parts(zoo, graph, {pattern}); });
+  };
+  CHECK(refusal("resnet18", "blocks:9") == "freeze: \"blocks:9\": resnet18 has 8 blocks");
+  CHECK(refusal("nn-twins", "blocks:1") == "freeze: \"blocks:1\": nn-twins has no blocks");
+  CHECK(refusal("", "blocks:1") == "freeze: \"blocks:1\": only models of the zoo have blocks");
+  for (const char* count : {"blocks:0", "blocks:x", "blocks:", "blocks:2b"}) {
+    CHECK(refusal("resnet18", count) ==
+          std::string("freeze: \"") + count + "\" needs a whole number of at least 1 after the colon");
+  }
+  Graph copy = graph;
+  CHECK(error_of([&] { freeze(copy, std::vector<std::string>{"before:conv1"}); }) ==
+        "freeze: no node before \"conv1\" has parameters");
+  CHECK(error_of([&] { freeze(copy, std::vector<std::string>{"before:conv9"}); }) ==
+        "no node is called \"conv9\" (did you mean \"conv1\"?)");
+}

@@ -1,0 +1,200 @@
+// Features of the frozen beginning of a network, computed once: training with them is training without them.
+#include "convoke/train/feature_cache.hpp"
+
+#include <cmath>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/model_file.hpp"
+#include "fine_tuning.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace fine_tuning;
+using train::FeatureCache;
+using train::Job;
+
+namespace {
+
+Job cached(Job job, std::int64_t views = 1) {
+  job.cache_features = views;
+  return job;
+}
+
+std::int64_t sum(const mpi::Communicator& group, std::int64_t value) {
+  group.sum(std::span(&value, 1));
+  return value;
+}
+
+/// Weights for all but the head.
+std::shared_ptr<const run::InitialWeights> backbone_weights() {
+  const std::vector<engine::CanonicalParameter> parameters = engine::canonical_parameters(network({}));
+  run::InitialWeights weights{.values = std::vector<float>(engine::canonical_values(parameters)),
+                              .given = std::vector<bool>(parameters.size(), true),
+                              .initialised = {},
+                              .unused = {}};
+  for (std::size_t i = 0; i < weights.values.size(); ++i)
+    weights.values[i] = static_cast<float>(0.2 * std::sin(0.37 * static_cast<double>(i)));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name.starts_with("head.")) weights.given[i] = false;
+    if (!parameters[i].name.ends_with("variance")) continue;
+    std::fill_n(weights.values.begin() + static_cast<std::ptrdiff_t>(parameters[i].offset),
+                parameters[i].size(), 1.0F);
+  }
+  return std::make_shared<const run::InitialWeights>(std::move(weights));
+}
+
+}  // namespace
+
+TEST_CASE("exact: with the cache, the model is that without it, bit for bit, for any ranks and threads") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(152);  // whole lanes: 4 * 32 + 3 * 8
+  for (const std::vector<std::string>& frozen :
+       {std::vector<std::string>{"before:hidden"}, {"conv1", "norm1"}, {"conv1"}, {"before:head"}}) {
+    INFO("frozen: " << frozen.front());
+    Job wanted = job(frozen);
+    wanted.engine.update.ema = 0.9;
+    const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+    for (const int threads : {1, 2}) {
+      wanted.engine.threads = threads;
+      const Result found = fit(cached(wanted), pictures, world);
+      CHECK(found.parameters() == expected);
+      CHECK(sum(world, found.phases.features.computed) == 152);
+      CHECK(sum(world, found.phases.features.read) == 4 * 152);
+    }
+  }
+}
+
+TEST_CASE("a smaller last lane is as without the cache up to rounding, and the same for any ranks") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(150);
+  const Job wanted = job({"before:hidden"});
+  const std::vector<float> without = fit(wanted, pictures, world).parameters();
+  const std::vector<float> alone = fit(cached(wanted), pictures, world.split(world.rank(), 0)).parameters();
+  CHECK(fit(cached(wanted), pictures, world).parameters() == alone);
+  double worst = 0;
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(alone[i]) - static_cast<double>(without[i])));
+  CHECK(worst < 1e-4);
+}
+
+TEST_CASE("the frozen part is run once per sample and view, and the validation samples read it too") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(160);
+  Job wanted = job({"before:hidden"});
+  wanted.validation_split = 0.2;
+  const Result without = fit(wanted, pictures, world);
+  for (const std::int64_t views : {1, 3, 9}) {
+    INFO(views << " views in 4 epochs");
+    const Result found = fit(cached(wanted, views), pictures, world);
+    CHECK(sum(world, found.phases.features.computed) == 160 * std::min<std::int64_t>(views, 4));
+    if (views == 1 && world.size() == 1) CHECK(found.phases.features.hit_rate() == 0.75);
+    CHECK(sum(world, found.phases.features.read) == 4 * 160);
+    CHECK(found.parameters() == without.parameters());
+    CHECK(found.training.members[0].model.validation_accuracy ==
+          without.training.members[0].model.validation_accuracy);
+  }
+}
+
+TEST_CASE("the cache ends with the stage that trains a part of what it holds") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(152);
+  Job wanted = job({"before:head"});
+  wanted.validation_split = 0.25;
+  wanted.epochs = 5;
+  wanted.stages = {{.epoch = 2, .unfreeze = {"hidden"}}, {.epoch = 4, .unfreeze = {"conv2"}}};
+  wanted.engine.update.ema = 0.9;
+  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  // Before dropout, "hidden" is in the frozen part: its stage ends the cache.
+  const Result found = fit(cached(wanted), pictures, world);
+  CHECK(found.parameters() == expected);
+  CHECK(sum(world, found.phases.features.read) == 152);  // of one epoch
+  // A stage behind it does not; and a run may be resumed with the cache or without.
+  Job behind = job({"before:head"});
+  behind.model.graph = network({"conv1", "norm1", "conv2"});
+  behind.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.005}};
+  const std::vector<float> whole = fit(behind, pictures, world).parameters();
+  for (const std::int64_t epochs : {1, 2, 3}) {
+    const Folder folder(world, "features");
+    Job part = cached(behind);
+    part.epochs = epochs;
+    fit(part, pictures, world, folder);
+    CHECK(fit(epochs == 2 ? behind : cached(behind), pictures, world, folder, true).parameters() == whole);
+  }
+}
+
+TEST_CASE("features beyond the budget are in a file, of which nothing is left") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(152);
+  Job wanted = job({"before:hidden"});
+  const std::vector<float> expected = fit(wanted, pictures, world).parameters();
+  wanted = cached(wanted);
+  const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // what the pooling leaves of ten channels
+  wanted.cache_bytes = static_cast<std::size_t>(bytes);
+  const Folder folder(world, "features");
+  CHECK(sum(world, fit(wanted, pictures, world, folder).phases.features.file_bytes) == 0);
+  wanted.cache_bytes -= 1;
+  const Folder other(world, "features-file");
+  const Result found = fit(wanted, pictures, world, other);
+  CHECK(found.parameters() == expected);
+  CHECK(sum(world, found.phases.features.bytes) == bytes);
+  CHECK(sum(world, found.phases.features.file_bytes) == bytes);
+  if (world.root()) {
+    for (const auto& entry : tiny::fs::directory_iterator(run::RunFolder(other).path()))
+      CHECK(entry.path().extension() != ".bin");
+  }
+}
+
+TEST_CASE("members that begin with the same frozen weights share a cache, others have their own") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(152);
+  Job wanted = job({"before:hidden"});
+  wanted.ensemble = true;
+  wanted.members = 3;
+  wanted.shards = data::Sharding::kStratified;
+  wanted.validation_split = 0.1;
+  for (const bool given : {true, false}) {
+    INFO((given ? "weights that are given" : "initial weights"));
+    wanted.weights = given ? backbone_weights() : nullptr;
+    wanted.cache_features = 0;
+    const Result without = fit(wanted, pictures, world);
+    const Result found = fit(cached(wanted, 2), pictures, world);
+    CHECK(found.training.members.size() == without.training.members.size());
+    for (std::size_t m = 0; m < found.training.members.size(); ++m)
+      CHECK(found.parameters(m) == without.parameters(m));
+    CHECK(sum(world, found.phases.features.computed) == 2 * 152 * (given ? 1 : 3));
+  }
+}
+
+TEST_CASE("memory of a node: what a rank writes, all read, in a window and in a file; a place that is none") {
+  const mpi::Session session;
+  const mpi::Communicator node = session.world().split_node();
+  const Folder folder(session.world(), "memory");
+  const tiny::fs::path place = run::RunFolder(folder).path() / "memory.bin";
+  const auto rank = static_cast<std::size_t>(node.rank()), ranks = static_cast<std::size_t>(node.size());
+  for (const std::size_t budget : {ranks, std::size_t{0}}) {
+    const run::NodeMemory memory(node, ranks, budget, place);
+    CHECK(memory.in_file() == (budget == 0));
+    memory.bytes()[rank] = static_cast<std::byte>(rank + 1);
+    memory.publish();
+    for (std::size_t other = 0; other < ranks; ++other)
+      CHECK(memory.bytes()[other] == static_cast<std::byte>(other + 1));
+    CHECK(!tiny::fs::exists(place));
+    node.barrier();
+  }
+  const std::string error = error_of([&] { run::NodeMemory(node, 64, 0, "/dev/null/memory.bin"); });
+  CHECK(error == "/dev/null/memory.bin: cannot make a file of 64 B: Not a directory");
+}
+
+TEST_CASE("a cache without anything to hold is refused") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(64);
+  CHECK(error_of([&] { fit(cached(job({"hidden"})), pictures, session.world()); }) ==
+        "cache_features: nothing is frozen at the beginning of the network: conv1 is trained");
+}

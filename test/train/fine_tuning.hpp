@@ -1,0 +1,110 @@
+#pragma once
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convoke/nn/freeze.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/train/ensemble.hpp"
+#include "support/tiny.hpp"
+
+// Training jobs on a network of which a part is frozen.
+namespace fine_tuning {
+
+using namespace convoke;
+
+/// A run folder of the ranks of `group`, removed at the end.
+class Folder {
+ public:
+  Folder(const mpi::Communicator& group, const std::string& name)
+      : group_(group), folder_(run::RunFolder::create("", path(group, name), true, group)) {}
+  ~Folder() {
+    group_.barrier();
+    if (group_.root()) tiny::fs::remove_all(folder_.path());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  operator const run::RunFolder&() const { return folder_; }
+
+ private:
+  static std::string path(const mpi::Communicator& group, const std::string& name) {
+    return run::on_root(group, [&] {
+      return (tiny::fs::temp_directory_path() / fmt::format("convoke-{}-{}", name, ::getpid())).string();
+    });
+  }
+  mpi::Communicator group_;
+  run::RunFolder folder_;
+};
+
+/// Two convolutions, of which the first has a batch norm, a hidden layer under dropout, and a head.
+inline nn::Graph network(const std::vector<std::string>& frozen) {
+  nn::Graph graph = nn::build_graph(Shape{1, 8, 8},
+                                    {{{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"name", "conv1"}},
+                                     {{"layer", "batch_norm"}, {"name", "norm1"}},
+                                     {{"layer", "relu"}},
+                                     {{"layer", "conv2d"}, {"filters", 10}, {"kernel", 3}, {"name", "conv2"}},
+                                     {{"layer", "relu"}, {"name", "features"}},
+                                     {{"layer", "max_pool"}, {"size", 2}},
+                                     {{"layer", "flatten"}},
+                                     {{"layer", "dense"}, {"units", 12}, {"name", "hidden"}},
+                                     {{"layer", "tanh"}},
+                                     {{"layer", "dropout"}, {"rate", 0.3}},
+                                     {{"layer", "dense"}, {"units", 4}, {"name", "head"}},
+                                     {{"layer", "softmax"}}});
+  nn::freeze(graph, frozen);
+  return graph;
+}
+
+/// tiny::job() on that network.
+inline train::Job job(const std::vector<std::string>& frozen, const std::string& optimizer = "adam") {
+  train::Job job(
+      {.graph = network(frozen), .normalization = {{1.0F / 255}, {0}}, .class_names = {"a", "b", "c", "d"}});
+  const train::Job like = tiny::job();
+  job.name = "fine-tuning";
+  job.engine = like.engine;
+  job.optimizer = optim::make_optimizer({{"name", optimizer}});
+  job.schedule = like.schedule;
+  job.learning_rate = 0.02;
+  job.epochs = 4;
+  job.mathematics = like.mathematics;
+  job.recipe = like.recipe;
+  return job;
+}
+
+struct Result {
+  train::Training training;
+  run::Phases phases;
+  const std::vector<float>& parameters(std::size_t member = 0) const {
+    return training.members.at(member).model.parameters;
+  }
+};
+
+inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
+                  const run::RunFolder& folder, bool resume = false) {
+  const train::Groups groups = train::split(world, job.members);
+  const data::BatchLoader loader = pictures.loader();
+  Result result;
+  result.training = train::train_members(job, loader, groups, world, folder, resume, true, result.phases);
+  return result;
+}
+
+inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
+  const Folder folder(world, fmt::format("fine-tuning-{}", world.rank()));
+  return fit(job, pictures, world, folder);
+}
+
+/// The values of the node `name` in canonical parameters of network().
+inline std::vector<float> of_node(const std::string& name, const std::vector<float>& canonical) {
+  std::vector<float> values;
+  for (const engine::CanonicalParameter& parameter : engine::canonical_parameters(network({}))) {
+    if (!parameter.name.starts_with(name + ".")) continue;
+    const auto at = canonical.begin() + static_cast<std::ptrdiff_t>(parameter.offset);
+    values.insert(values.end(), at, at + static_cast<std::ptrdiff_t>(parameter.size()));
+  }
+  return values;
+}
+
+}  // namespace fine_tuning

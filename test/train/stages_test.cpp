@@ -1,0 +1,138 @@
+// Staged fine-tuning: more is trained from an epoch on.
+#include <csignal>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/signals.hpp"
+#include "convoke/train/stage.hpp"
+#include "fine_tuning.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace fine_tuning;
+using train::Job;
+using train::Stage;
+
+namespace {
+
+const std::vector<std::string> kBackbone{"before:head"};
+
+/// The head alone, then the hidden layer at a lower rate, then everything.
+Job staged() {
+  Job result = job(kBackbone);
+  result.stages = {{.epoch = 2, .unfreeze = {"hidden"}, .learning_rate = 0.005},
+                   {.epoch = 4, .unfreeze = {"before:hidden"}}};
+  result.epochs = 5;
+  return result;
+}
+
+nn::Graph without_dropout(const nn::Graph& graph) {
+  nn::Graph result(graph.input_shape());
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr) continue;
+    const bool drops = node.layer->type() == "dropout";
+    result.add(drops ? nn::make_layer({{"layer", "identity"}}) : node.layer, node.inputs, node.name);
+    if (!node.parameters.empty()) result.set_options(node.index, node.options);
+  }
+  return result;
+}
+
+run::InitialWeights weights_of(const std::vector<float>& parameters) {
+  const std::size_t count = engine::canonical_parameters(network({})).size();
+  return {.values = parameters, .given = std::vector<bool>(count, true), .initialised = {}, .unused = {}};
+}
+
+}  // namespace
+
+TEST_CASE("a stage is what a second job with the first one's weights does") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(150);
+  // Without momentum, shuffling and dropout nothing but the weights goes from one job to the other.
+  const auto plain = [&](const std::vector<std::string>& frozen) {
+    Job result = job(frozen, "sgd");
+    result.model.graph = without_dropout(result.model.graph);
+    result.shuffle = false;
+    return result;
+  };
+  Job whole = plain({"before:hidden"});
+  whole.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.1}};
+
+  Job first = plain({"before:hidden"});
+  first.epochs = 2;
+  const Result half = fit(first, pictures, session.world());
+  Job second = plain({"conv1", "norm1"});
+  second.epochs = 2;
+  second.learning_rate = 0.1;
+  second.weights = std::make_shared<const run::InitialWeights>(weights_of(half.parameters()));
+
+  const Result found = fit(whole, pictures, session.world());
+  CHECK(found.parameters() == fit(second, pictures, session.world()).parameters());
+  CHECK(of_node("conv2", found.parameters()) != of_node("conv2", half.parameters()));
+}
+
+TEST_CASE("what is frozen stays, until its stage") {
+  const mpi::Session session;
+  const tiny::Pictures pictures(150);
+  const auto after = [&](std::int64_t epochs) {
+    Job wanted = staged();
+    wanted.epochs = epochs;
+    return fit(wanted, pictures, session.world()).parameters();
+  };
+  const std::vector<float> start = after(0), one = after(1), three = after(3), four = after(4);
+  for (const char* name : {"conv1", "norm1", "conv2", "hidden"})
+    CHECK(of_node(name, one) == of_node(name, start));
+  for (const char* name : {"conv1", "norm1", "conv2"}) CHECK(of_node(name, three) == of_node(name, start));
+  for (const char* name : {"hidden", "head"}) CHECK(of_node(name, three) != of_node(name, one));
+  for (const char* name : {"conv1", "norm1", "conv2", "hidden", "head"})
+    CHECK(of_node(name, four) != of_node(name, three));
+}
+
+TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(150);
+  Job wanted = staged();
+  wanted.engine.update.ema = 0.9;
+  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+  for (const int threads : {1, 2}) {
+    wanted.engine.threads = threads;
+    CHECK(fit(wanted, pictures, world).parameters() == expected);
+  }
+  // Stopped after each epoch: within a stage, and between two.
+  for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
+    INFO("after epoch " << epochs);
+    const Folder folder(world, "stages");
+    Job part = wanted;
+    part.epochs = epochs;
+    fit(part, pictures, world, folder);
+    CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
+  }
+  SECTION("by a signal, at the first step of a stage") {
+    const Folder folder(world, "stages");
+    Job part = wanted;
+    part.epochs = 1;
+    fit(part, pictures, world, folder);
+    {
+      const run::StopSignals signals;
+      if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
+      CHECK(fit(wanted, pictures, world, folder, true).training.interrupted);
+    }
+    const run::StopSignals again;  // forgets the first
+    CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
+  }
+}
+
+TEST_CASE("stages that cannot be are refused") {
+  const auto refusal = [](const Settings& settings) { return error_of([&] { Stage::read(settings); }); };
+  CHECK(refusal({{"epoch", 1}, {"unfreeze", "conv1"}}) ==
+        "train.stages: \"epoch\" must be at least 2: the first stage is the recipe itself, but is 1");
+  CHECK(refusal({{"epoch", 3}}) == "train.stages: a stage that changes nothing");
+  CHECK(refusal({{"epoch", 3}, {"learning_rate", 0}}) ==
+        "train.stages: \"learning_rate\" must be a number above 0, but is 0");
+  const std::vector<Stage> trained{{.epoch = 2, .unfreeze = {"head"}}};
+  CHECK(error_of([&] { train::unfrozen_by(trained, network({"conv1"}), 5); }) ==
+        "unfreeze: nothing that \"head\" names is frozen");
+  const std::vector<Stage> unknown{{.epoch = 2, .unfreeze = {"conv3"}}};
+  CHECK(error_of([&] { train::unfrozen_by(unknown, network({"conv1"}), 5); }).find("did you mean \"conv") !=
+        std::string::npos);
+}
