@@ -7,6 +7,7 @@
 #include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv1d.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
@@ -133,6 +134,17 @@ TEST_CASE("synchronized: a batch norm before which nothing is learned") {
   const Experiment experiment(graph, {.lane = 7});
   CHECK(stops(experiment.network.forward_stops()) == Stops{6, 16});
   CHECK(stops(experiment.network.backward_stops()) == Stops{16});  // not for the input's sake
+}
+
+TEST_CASE("synchronized: sequences, whose places count as pixels do") {
+  const auto graph_of = [](bool synchronized) {
+    Graph graph({5, 3});
+    const Symbol x = conv1d(input(graph), {.filters = 20, .kernel = 2, .bias = false});
+    dense(flatten(relu(batch_norm(x, {.synchronized = synchronized}))), {.units = 3});
+    return graph;
+  };
+  const Graph plain = graph_of(false);
+  check_equal(in_segments(graph_of(true), {3, 4}), Experiment(plain, {.lane = 7}).run(Batch(plain, 7)), 1e-5);
 }
 
 TEST_CASE("synchronized: where a plan stops depends on its graph alone") {
