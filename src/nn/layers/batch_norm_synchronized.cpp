@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "nn/kernels/batch_norm_moments.hpp"
 #include "nn/layers/batch_norm_plan.hpp"
 
 namespace convoke::nn {
