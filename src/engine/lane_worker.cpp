@@ -69,10 +69,9 @@ std::vector<LaneWorker::Stretch> LaneWorker::stretches(const StepInput& step, La
   std::vector<Stretch> list;
   const auto samples = static_cast<std::int64_t>(step.samples.size());
   const std::int64_t full_lanes = std::min(lanes.count, samples / step.lane - lanes.first);
-  // As many stretches as memory asks for, of even size; where they must all be at work together, one.
+  // As many stretches as memory asks for, of even size.
   const auto budget = static_cast<std::int64_t>(options_.plan_bytes);
-  const std::int64_t fit =
-      std::max<std::int64_t>(1, in_step_ ? full_lanes : budget / (lane_bytes_per_sample_ * step.lane));
+  const std::int64_t fit = std::max<std::int64_t>(1, budget / (lane_bytes_per_sample_ * step.lane));
   const std::int64_t parts = options_.exact ? full_lanes : divide_up(full_lanes, fit);
   for (std::int64_t part = 0; part < parts; ++part) {
     const LaneRange range = share_of({lanes.first, full_lanes}, part, parts);

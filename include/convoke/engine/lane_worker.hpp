@@ -45,8 +45,8 @@ class LaneWorker {
  public:
   struct Options {
     bool exact = false;
-    nn::PlanOptions plan;        ///< of all plans; lane and lanes are set for each
-    std::size_t plan_bytes = 0;  ///< activation memory of lanes that run together, about; not with moments
+    nn::PlanOptions plan;                ///< of all plans; lane and lanes are set for each
+    std::size_t plan_bytes = 0;          ///< activation memory of lanes that run together, about
     MomentsExchange* moments = nullptr;  ///< of synchronised batch norms, if the graph has any
     int worker = 0;                      ///< in that exchange
   };
