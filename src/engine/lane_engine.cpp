@@ -12,9 +12,11 @@
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/moments_exchange.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
@@ -98,12 +100,14 @@ class LaneEngine::Impl {
     check_layouts_agree(*layout_, group);
     const bool exact = options.reduction == Reduction::kExact;
     primitive_threads_ = primitive_threads(options, team_.size());
+    if (nn::has_synchronized_batch_norm(graph))
+      moments_ = std::make_unique<MomentsExchange>(group_, team_.size(), options.batch / options.lane, exact);
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
       workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
           graph, layout_, parameters_.data(), working_.data(), loader,
-          LaneWorker::Options{exact, plan_options(options_), static_cast<std::size_t>(kPlanBytes)});
+          LaneWorker::Options{exact, plan_options(options_), bytes_together(graph), moments_.get(), i});
     });
     LaneWorker& first = *workers_.front();
     update_ = std::make_unique<Update>(
@@ -132,6 +136,7 @@ class LaneEngine::Impl {
     if (!working_.empty()) team_.run(prepare_);
     for (const auto& worker : workers_) worker->restart();
     merged_ = 0;
+    if (moments_) moments_->begin_step();
     strategy_->begin_step();
     team_.run(compute_);
 
@@ -142,7 +147,7 @@ class LaneEngine::Impl {
       spin_until([&] { return advance() == exchange_size(); });
     }
     strategy_->finish_gradients();
-    exposed_seconds_ += strategy_->exposed_seconds();
+    exposed_seconds_ += strategy_->exposed_seconds() + (moments_ ? moments_->seconds() : 0);
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
@@ -194,8 +199,13 @@ class LaneEngine::Impl {
   void compute(int i) {
     // Worker 0 also moves the exchange along, if there is one.
     const bool talks = i == 0 && group_.size() > 1;
-    workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
-                                               talks ? progress_ : no_progress_);
+    try {
+      workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
+                                                 talks ? progress_ : no_progress_);
+    } catch (...) {
+      if (moments_) moments_->abandon();  // the others wait for it within the step
+      throw;
+    }
   }
 
   // Adds the other workers' sums to those of the first, which are what is exchanged.
@@ -236,6 +246,7 @@ class LaneEngine::Impl {
   }
 
   WorkerTeam team_;
+  std::unique_ptr<MomentsExchange> moments_;  ///< of synchronised batch norms, if there are any
   int primitive_threads_ = 1;
   std::unique_ptr<sync::Strategy> strategy_;
   std::function<void(int)> prepare_, compute_;

@@ -5,6 +5,7 @@
 
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/core/multiversion.hpp"
+#include "engine/lanes_in_step.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -31,10 +32,12 @@ LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::Paramet
       floats_(layout_->gradient_size() + kTallySize),
       ready_([this](std::size_t end) { ready(end); }) {
   if (options_.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
+  if (options_.moments != nullptr) in_step_ = std::make_unique<InStep>(*this);
 }
+LaneWorker::~LaneWorker() = default;
 
-nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes) {
-  const std::pair key(lane, lanes);
+nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes, std::size_t instance) {
+  const std::tuple key(lane, lanes, instance);
   auto it = plans_.find(key);
   if (it == plans_.end()) {
     nn::PlanOptions options = options_.plan;
@@ -49,44 +52,60 @@ std::vector<Stretch> LaneWorker::stretches(const StepInput& step, LaneRange lane
   return engine::stretches(static_cast<std::int64_t>(step.samples.size()), lanes,
                            {.lane = step.lane,
                             .one_by_one = options_.exact,
-                            .plan_bytes = static_cast<std::int64_t>(options_.plan_bytes),
+                            .plan_bytes = options_.plan_bytes,
                             .bytes_per_sample = lane_bytes_per_sample_});
 }
 
-nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch) {
-  nn::Network& network = plan(stretch.lane, stretch.lanes);
+nn::StepKey LaneWorker::key_of(const StepInput& step, const Stretch& stretch) {
+  const auto first = static_cast<std::size_t>(stretch.first);
+  const auto count = static_cast<std::size_t>(stretch.lane * stretch.lanes);
+  return {step.seed, step.epoch, step.samples.subspan(first, count),
+          static_cast<std::int64_t>(step.samples.size())};
+}
+
+nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Targets& targets,
+                              std::size_t instance) {
+  nn::Network& network = plan(stretch.lane, stretch.lanes, instance);
   latest_ = &network;
-  const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
-                                        static_cast<std::size_t>(network.samples()));
-  if (labels_.size() < ids.size()) {
-    labels_.resize(ids.size());
-    weights_.resize(loader_.split().weights.empty() ? 0 : ids.size());
-  }
-  const std::span<std::int32_t> labels = std::span(labels_).first(ids.size());
+  const std::span<const std::uint32_t> ids = key_of(step, stretch).samples;
+  targets.labels.resize(ids.size());
+  if (!loader_.split().weights.empty()) targets.weights.resize(ids.size());
   if (graph_.input_shape().type == nn::ValueType::kToken) {
-    loader_.load_tokens(ids, network.tokens(), labels);
+    loader_.load_tokens(ids, network.tokens(), targets.labels);
   } else {
-    loader_.load(ids, network.input(), labels);
+    loader_.load(ids, network.input(), targets.labels);
   }
-  if (!weights_.empty()) loader_.load_weights(ids, std::span(weights_).first(ids.size()));
+  if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
   return network;
 }
 
-// Takes the gradients of floats [begin, end) of this stretch into the sums.
-void LaneWorker::take(std::size_t begin, std::size_t end, bool first) {
+// Starts backward, and leaves the tally behind the gradients.
+void LaneWorker::judge(nn::Network& network, const StepInput& step, const Targets& targets,
+                       float* gradients) {
+  const auto batch = static_cast<std::int64_t>(step.samples.size());
+  const nn::LossTally tally = network.loss(targets.labels, batch, targets.weights);
+  float* tail = gradients + layout_->gradient_size();
+  tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
+  tail[kCorrect] = static_cast<float>(tally.correct);
+  tail[kBad] = 0;
+}
+
+// Takes elements [begin, end) of a stretch's gradients, which stand at `gradients` as in the arena, into the
+// sums. The first stretch of floats has written them there.
+void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end, bool first) {
   if (begin == end) return;
   if (options_.exact) {
-    const auto values = floats_.span().subspan(begin, end - begin);
+    const std::span values(gradients + begin, end - begin);
     const auto sum = fixed_.span().subspan(begin, end - begin);
     const bool good = first ? fixed_point_assign(values, sum, limit_) : fixed_point_add(values, sum, limit_);
     bad_ = bad_ || !good;
   } else if (!first) {
-    accumulate(later_.data() + begin, floats_.data() + begin, end - begin);
+    accumulate(gradients + begin, floats_.data() + begin, end - begin);
   }
 }
 
 void LaneWorker::ready(std::size_t end) {
-  take(taken_, end, stretch_first_);
+  take(gradients_, taken_, end, stretch_first_);
   taken_ = end;
   if (progress_ == nullptr) return;
   publish(end);
@@ -95,29 +114,22 @@ void LaneWorker::ready(std::size_t end) {
 
 void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool first, bool last,
                              const std::function<void()>& progress) {
-  nn::Network& network = load(step, stretch);
-  const auto count = static_cast<std::size_t>(network.samples());
-  const auto batch = static_cast<std::int64_t>(step.samples.size());
+  nn::Network& network = load(step, stretch, targets_);
   // Floats: the first stretch writes its gradients where the sums are, later ones beside and are added.
   const bool beside = !options_.exact && !first;
   if (beside && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
   AlignedBuffer<float>& gradients = beside ? later_ : floats_;
   network.bind(parameters_, gradients.data(), working_);
 
-  network.forward(
-      {step.seed, step.epoch, step.samples.subspan(static_cast<std::size_t>(stretch.first), count)});
-  const nn::LossTally tally = network.loss(std::span(labels_).first(count), batch,
-                                           std::span(weights_).first(weights_.empty() ? 0 : count));
-  float* tail = gradients.data() + layout_->gradient_size();
-  tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
-  tail[kCorrect] = static_cast<float>(tally.correct);
-  tail[kBad] = 0;
+  network.forward(key_of(step, stretch));
+  judge(network, step, targets_, gradients.data());
 
+  gradients_ = gradients.data();
   taken_ = 0;
   stretch_first_ = first;
   progress_ = last ? &progress : nullptr;
   network.backward(ready_);
-  take(layout_->gradient_size(), floats_.size(), first);
+  take(gradients_, layout_->gradient_size(), floats_.size(), first);
 }
 
 void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress) {
@@ -132,19 +144,23 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
     std::fill_n(floats_.data(), floats_.size(), 0.0F);
     std::fill_n(fixed_.data(), fixed_.size(), std::int64_t{0});
   }
-  for (std::size_t i = 0; i < list.size(); ++i)
-    run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
+  if (in_step_) {
+    if (!in_step_->run(step, list, progress)) return;
+  } else {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
+  }
   if (bad_) fixed_[layout_->gradient_size() + kBad] += 1;
   publish(floats_.size());
 }
 
 std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
   for (const Stretch& stretch : stretches(step, lanes)) {
-    nn::Network& network = load(step, stretch);
+    nn::Network& network = load(step, stretch, targets_);
     network.bind(parameters_, floats_.data(), working_);
-    const auto ids = step.samples.subspan(static_cast<std::size_t>(stretch.first),
-                                          static_cast<std::size_t>(network.samples()));
-    const std::string node = network.first_non_finite({step.seed, step.epoch, ids});
+    nn::StepKey key = key_of(step, stretch);
+    key.batch = 0;  // each plan by itself: a NaN does not spread to those that have none
+    const std::string node = network.first_non_finite(key);
     if (!node.empty()) return node;
   }
   return {};

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/stretches.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/memory.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
@@ -62,27 +62,35 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   nn::set_primitive_threads(primitive_threads(options, workers));
   Arenas arenas(graph, layout, plan_options(options));
   const bool exact = options.reduction == Reduction::kExact;
+  const bool in_step = nn::has_synchronized_batch_norm(graph);  // all lanes at work at the same time
   const std::size_t gradients = layout->gradient_size() + kTallySize;
   const Cut cut{.lane = options.lane,
                 .one_by_one = exact,
-                .plan_bytes = kPlanBytes,
+                .plan_bytes = bytes_together(graph),
                 .bytes_per_sample = activation_bytes_per_sample(graph, options.precision)};
 
   MemoryNeed need;
   for (int worker = 0; worker < workers; ++worker) {
-    std::set<PlanShape> shapes;
-    bool several = false;  // stretches in a step: the gradients of later ones stand beside the sums
+    std::map<PlanShape, std::size_t> shapes;  // how many plans of each there are at a time
+    std::size_t beside = 0;  // gradients of later stretches of a step, which stand beside the sums
     for (const std::int64_t size : {std::min(samples, options.batch), samples % options.batch}) {
       if (size == 0) continue;
       const LaneRange lanes = share_of({0, (size + options.lane - 1) / options.lane}, rank, ranks);
       const std::vector<Stretch> list = stretches(size, share_of(lanes, worker, workers), cut);
-      for (const Stretch& stretch : list) shapes.emplace(stretch.lane, stretch.lanes);
-      several = several || list.size() > 1;
+      std::map<PlanShape, std::size_t> now;
+      if (in_step && list.empty()) now[{options.lane, 1}] = 1;  // tells where to meet the others
+      for (const Stretch& stretch : list) {
+        std::size_t& count = now[{stretch.lane, stretch.lanes}];
+        count = in_step ? count + 1 : 1;
+      }
+      for (const auto& [shape, count] : now) shapes[shape] = std::max(shapes[shape], count);
+      const std::size_t later = list.empty() ? 0 : list.size() - 1;
+      beside = std::max(beside, in_step ? later : exact ? 0 : std::min<std::size_t>(later, 1));
     }
-    for (const PlanShape& shape : shapes) need.activations += arenas.bytes(shape);
+    for (const auto& [shape, count] : shapes) need.activations += count * arenas.bytes(shape);
     need.gradients += bytes_of(gradients);
     if (exact) need.gradients += gradients * sizeof(std::int64_t);
-    if (several && !exact) need.gradients += bytes_of(gradients);
+    need.gradients += beside * bytes_of(gradients);
   }
   need.parameters = bytes_of(layout->size());
   need.optimizer_state = bytes_of(layout->trainable_size() * optimizer.state_slots()) +

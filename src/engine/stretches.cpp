@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
+#include "convoke/nn/layers/batch_norm.hpp"
+
 namespace convoke::engine {
 
 LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
   const std::int64_t begin = lanes.count * part / parts;
   const std::int64_t end = lanes.count * (part + 1) / parts;
   return {lanes.first + begin, end - begin};
+}
+
+// Measured on one core: mnist-ensemble at batch 64 is as fast in two plans of 32 samples as in one of 64 (0.6
+// %, within noise), and 2 % faster than in three; mnist-ddp at batch 512 is 5 % faster with one lane of 32
+// samples than with two.
+std::int64_t bytes_together(const nn::Graph& graph) {
+  constexpr std::int64_t kTogether = std::int64_t{8} << 20, kUnlimited = std::int64_t{1} << 50;
+  return nn::has_synchronized_batch_norm(graph) ? kUnlimited : kTogether;
 }
 
 std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision precision) {

@@ -81,6 +81,21 @@ std::vector<Settings> read_layers(SectionReader& read, const ModelRecipe& model,
   }
 }
 
+// `batch_norm` overrides what every batch norm says of itself; frozen ones have no statistics to take.
+void choose_batch_norm(SectionReader& read, std::vector<Settings>& layers) {
+  constexpr std::array kGroups{Name{"lane"}, Name{"synchronized"}};
+  if (!read.has("batch_norm")) return;
+  const std::string_view group = read.get_entry("batch_norm", "", kGroups, "group of batch norms").name;
+  bool any = false;
+  for (Settings& layer : layers) {
+    if (*layer.find("layer") != Value("batch_norm")) continue;
+    any = true;
+    const Value* frozen = layer.find("frozen");
+    if (frozen == nullptr || *frozen != Value(true)) layer.set("synchronized", group == "synchronized");
+  }
+  if (!any) read.fail("batch_norm", "the model has no batch norm", "remove the key");
+}
+
 }  // namespace
 
 nn::Graph graph_of(const ModelRecipe& model) {
@@ -98,7 +113,8 @@ ModelRecipe read_model(const TomlDocument& document) {
       std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
   read.check("input", positive && !model.input.empty() && model.input.size() <= 3,
              "[channels, height, width], [length, features], [features] or [tokens], each at least 1");
-  const std::vector<Settings> layers = read_layers(read, model, published);
+  std::vector<Settings> layers = read_layers(read, model, published);
+  choose_batch_norm(read, layers);
   model.weights = read.get("weights", model.weights);
   model.freeze = read.get("freeze", model.freeze);
   model.cache_features = read.get_count("cache_features", model.cache_features, 0);

@@ -30,6 +30,15 @@ nn::Graph wide() {
                                                {{"layer", "dense"}, {"units", 4}}});
 }
 
+/// All of whose lanes a worker runs at the same time.
+nn::Graph synchronized() {
+  return nn::build_graph(Shape{1, 8, 8},
+                         std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
+                                               {{"layer", "batch_norm"}, {"synchronized", true}},
+                                               {{"layer", "flatten"}},
+                                               {{"layer", "dense"}, {"units", 4}}});
+}
+
 }  // namespace
 
 TEST_CASE("the activations that are predicted are those of an engine after an epoch") {
@@ -39,7 +48,7 @@ TEST_CASE("the activations that are predicted are those of an engine after an ep
   const data::BatchLoader loader = pictures.loader();
   const auto adam = optim::make_optimizer({{"name", "adam"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
-  for (const nn::Graph& graph : {tiny::graph(), wide()}) {
+  for (const nn::Graph& graph : {tiny::graph(), wide(), synchronized()}) {
     for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
       for (const int threads : {1, 2, 3}) {
         const EngineOptions with = options(reduction, threads);

@@ -375,6 +375,9 @@ TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
       "recipe.toml:7: layer \"resize\": \"method\" must be \"nearest\" or \"bilinear\", but is \"cubic\" | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"momentum", 1.5}}})
             .starts_with("recipe.toml:7: layer \"batch_norm\": \"momentum\""));
+  CHECK(refusal({3, 8, 8}, {{{"layer", "batch_norm"}, {"frozen", true}, {"synchronized", true}}}) ==
+        "recipe.toml:7: layer \"batch_norm\": \"frozen\" and \"synchronized\" exclude each other | running "
+        "statistics are the same for all lanes: remove one of the two");
   CHECK(refusal({3, 8, 8}, {{{"layer", "max_pool"}, {"size", 16}}}).starts_with("recipe.toml:7: "));
 }
 

@@ -284,6 +284,33 @@ TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
         "recipe.toml:5: [model]: a model needs layers, or a zoo model");
 }
 
+TEST_CASE("batch_norm of a model is that of all its batch norms but frozen ones") {
+  const std::string model =
+      "[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = [\n{ layer = \"batch_norm\" },\n"
+      "{ layer = \"batch_norm\", frozen = true },\n{ layer = \"batch_norm\", synchronized = true },\n"
+      "{ layer = \"dense\", units = 2 } ]\n";
+  const auto synchronized = [&](const std::vector<std::string>& changes, const std::string& text) {
+    std::vector<bool> found;
+    for (const Settings& layer : Recipe::parse(text, "recipe.toml", changes).model.layers) {
+      if (*layer.find("layer") == Value("batch_norm"))
+        found.push_back(*layer.find("synchronized") == Value(true));
+    }
+    return found;
+  };
+  using Found = std::vector<bool>;
+  CHECK(synchronized({}, model) == Found{false, false, true});
+  CHECK(synchronized({"model.batch_norm=lane"}, model) == Found{false, false, false});
+  const std::vector<std::string> all{"model.batch_norm=synchronized"};
+  CHECK(synchronized(all, model) == Found{true, false, true});
+  CHECK(synchronized({}, Recipe::parse(model, "recipe.toml", all).to_toml()) == Found{true, false, true});
+  const std::string zoo = "[data]\npath = \"x\"\n[model]\nzoo = \"resnet18\"\n";
+  CHECK(synchronized(all, zoo) == Found(20, true));
+  CHECK(message_of(model + "[train]\n", {"model.batch_norm=global"})
+            .what.find("unknown group of batch norms") != std::string::npos);
+  CHECK(error_of("[model]", "[model]\nbatch_norm = \"synchronized\"") ==
+        "recipe.toml:9: [model]: the model has no batch norm");
+}
+
 TEST_CASE("the command line changes single values") {
   const Recipe recipe = Recipe::parse(
       kRecipe, "recipe.toml",

@@ -30,11 +30,9 @@ struct Cut {
   std::int64_t bytes_per_sample = 1;  ///< of activations, see activation_bytes_per_sample
 };
 
-/// Lanes of a worker run together as long as their activations stay below this. Measured on one core:
-/// mnist-ensemble at batch 64 is as fast in two plans of 32 samples as in one of 64 (0.6 %, within noise),
-/// and 2 % faster than in three; mnist-ddp at batch 512 is 5 % faster with one lane of 32 samples than with
-/// two.
-constexpr std::int64_t kPlanBytes = std::int64_t{8} << 20;
+/// Lanes of a worker run together as long as their activations stay below this, in bytes: 8 MiB; without
+/// limit where batch norms are synchronised, for which all lanes are at work at the same time anyway.
+std::int64_t bytes_together(const nn::Graph& graph);
 
 /// Activations of a sample, about: what every node writes, and half as much again for gradients.
 std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision precision);

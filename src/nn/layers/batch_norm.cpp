@@ -1,28 +1,11 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 
-#include "nn/kernels/batch_norm.hpp"
-
 #include <algorithm>
 
 #include "convoke/nn/layers/pool.hpp"
-#include "nn/layers/coefficients.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/batch_norm_plan.hpp"
 
 namespace convoke::nn {
-namespace {
-
-/// The buffers that forward leaves for backward.
-struct Kept {
-  Ref mean, scale, variance, winners, x_hat;
-  bool pooled = false;
-
-  BatchNormMemory at(const Frame& frame) const {
-    return {frame.at(mean), frame.at(scale), frame.at(variance), pooled ? frame.integers(winners) : nullptr,
-            pooled ? frame.at(x_hat) : nullptr};
-  }
-};
-
-}  // namespace
 
 std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inputs) const {
   const Shape channels{channels_of(inputs[0])};
@@ -39,8 +22,13 @@ std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inpu
 }
 
 Settings BatchNorm::settings() const {
-  return {{"layer", "batch_norm"},   {"momentum", options_.momentum}, {"epsilon", options_.epsilon},
-          {"scale", options_.scale}, {"center", options_.center},     {"frozen", options_.frozen}};
+  return {{"layer", "batch_norm"},
+          {"momentum", options_.momentum},
+          {"epsilon", options_.epsilon},
+          {"scale", options_.scale},
+          {"center", options_.center},
+          {"frozen", options_.frozen},
+          {"synchronized", options_.synchronized}};
 }
 
 LayerPtr BatchNorm::make(SettingsReader& read) {
@@ -50,8 +38,13 @@ LayerPtr BatchNorm::make(SettingsReader& read) {
   o.scale = read.get("scale", o.scale);
   o.center = read.get("center", o.center);
   o.frozen = read.get("frozen", o.frozen);
+  o.synchronized = read.get("synchronized", o.synchronized);
   if (o.momentum < 0 || o.momentum > 1) read.fail("\"momentum\" must be between 0 and 1");
   if (!(o.epsilon > 0)) read.fail("\"epsilon\" must be above 0");
+  if (o.frozen && o.synchronized) {
+    read.fail("\"frozen\" and \"synchronized\" exclude each other",
+              "running statistics are the same for all lanes: remove one of the two");
+  }
   return std::make_shared<BatchNorm>(o);
 }
 
@@ -128,19 +121,11 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     return;
   }
 
-  const std::size_t bytes = static_cast<std::size_t>(shape.lanes() * padded) * sizeof(float);
-  Kept kept{plan.allocate_bytes(bytes),
-            plan.allocate_bytes(bytes),
-            plan.allocate_bytes(bytes),
-            {},
-            {},
-            shape.pooled()};
-  std::vector<Ref> uses{x.ref, y.ref, kept.mean, kept.scale, kept.variance};
-  if (kept.pooled) {
-    kept.winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
-    kept.x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));
-    uses.insert(uses.end(), {kept.winners, kept.x_hat});
-  }
+  if (options_.synchronized && !shape.frozen)
+    return compile_synchronized(plan, node, {shape, from, output, x, y, gamma, beta, epsilon, what});
+
+  std::vector<Ref> uses{x.ref, y.ref};
+  const BatchNormKept kept(plan, shape, shape.lanes(), dst, uses);
   with_stored_type(x.desc, [&](auto zero) {
     using T = decltype(zero);
     plan.add_kernel(
@@ -200,6 +185,14 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
           uses, dx, 0, completes);
     });
     plan.add_gradient(from, dx, node);
+  });
+}
+
+bool has_synchronized_batch_norm(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    if (node.layer == nullptr || node.layer->type() != "batch_norm") return false;
+    const BatchNormOptions& options = static_cast<const BatchNorm&>(*node.layer).options();
+    return options.synchronized && !options.frozen && graph.owner(node).options.trainable;
   });
 }
 

@@ -16,6 +16,26 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// A list of steps, cut where moments are exchanged.
+struct Segments {
+  std::vector<std::size_t> ends;   ///< steps [ends[i - 1], ends[i]) are segment i
+  std::vector<std::size_t> stops;  ///< how many moments there are after all but the last
+
+  Segments() = default;
+  explicit Segments(const std::vector<Step>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].moments.count == 0) continue;
+      ends.push_back(i + 1);
+      stops.push_back(list[i].moments.count);
+    }
+    ends.push_back(list.size());
+  }
+  std::size_t count() const { return ends.size(); }
+  std::pair<std::size_t, std::size_t> steps(std::size_t segment) const {
+    return {segment == 0 ? 0 : ends[segment - 1], ends[segment]};
+  }
+};
+
 }  // namespace
 
 class Network::Plan {
@@ -26,6 +46,8 @@ class Network::Plan {
     place_memory();
     bind_arguments();
     find_complete_ends();
+    forward_segments_ = Segments(builder_.forward);
+    backward_segments_ = Segments(builder_.backward);
   }
 
   void bind(const float* parameters, float* gradients, const std::byte* working) {
@@ -43,18 +65,26 @@ class Network::Plan {
     if (status != dnnl_success) throw Error("oneDNN failed in " + step.info.node + ", " + step.info.what);
   }
 
-  void forward(const StepKey& key) {
+  void start(const StepKey& key) {
     assert(frame_.parameters != nullptr);
     frame_.key = key;
-    for (const Step& step : builder_.forward) run(step);
+    frame_.group = key.batch == 0 ? options_.lane * options_.lanes : key.batch;
   }
 
-  void backward(const Ready& ready) {
-    for (std::size_t i = 0; i < builder_.backward.size(); ++i) {
+  std::span<double> forward(std::size_t segment) {
+    const auto [begin, end] = forward_segments_.steps(segment);
+    for (std::size_t i = begin; i < end; ++i) run(builder_.forward[i]);
+    return moments_after(builder_.forward, end);
+  }
+
+  std::span<double> backward(const Ready& ready, std::size_t segment) {
+    const auto [begin, end] = backward_segments_.steps(segment);
+    for (std::size_t i = begin; i < end; ++i) {
       run(builder_.backward[i]);
       ready(complete_[i]);
     }
-    ready(layout_->gradient_size());
+    if (segment + 1 == backward_segments_.count()) ready(layout_->gradient_size());
+    return moments_after(builder_.backward, end);
   }
 
   bool finite(const Tensor& tensor) const {
@@ -77,6 +107,7 @@ class Network::Plan {
   PlanBuilder builder_;
   AlignedBuffer<std::byte> arena_;
   Frame frame_;
+  Segments forward_segments_, backward_segments_;
 
  private:
   void place_memory() {
@@ -125,6 +156,13 @@ class Network::Plan {
     assert(next == slots.size() || slots[next].spec.frozen);
   }
 
+  // Empty after the last segment, which ends in a step without any.
+  std::span<double> moments_after(const std::vector<Step>& list, std::size_t end) const {
+    if (end == 0 || list[end - 1].moments.count == 0) return {};
+    const Moments& moments = list[end - 1].moments;
+    return {reinterpret_cast<double*>(frame_.address(moments.ref)), moments.count};
+  }
+
   std::byte* scratch_ = nullptr;
   std::vector<dnnl::memory> memories_;
   std::vector<std::pair<dnnl::memory, Ref>> outside_;  ///< bound to the caller's arenas
@@ -149,7 +187,18 @@ std::span<const float> Network::output() const {
   return {plan_->frame_.at(plan_->builder_.output), elements_of(plan_->builder_.output.desc)};
 }
 
-void Network::forward(const StepKey& key) { plan_->forward(key); }
+void Network::forward(const StepKey& key) {
+  plan_->start(key);
+  for (std::size_t i = 0; i < plan_->forward_segments_.count(); ++i) plan_->forward(i);
+}
+
+std::span<const std::size_t> Network::forward_stops() const { return plan_->forward_segments_.stops; }
+std::span<const std::size_t> Network::backward_stops() const { return plan_->backward_segments_.stops; }
+
+std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
+  if (segment == 0) plan_->start(key);
+  return plan_->forward(segment);
+}
 
 LossTally Network::loss(std::span<const std::int32_t> labels, std::int64_t batch,
                         std::span<const float> weights) {
@@ -162,7 +211,13 @@ LossTally Network::loss(std::span<const std::int32_t> labels, std::int64_t batch
                                       frame.at(plan_->builder_.loss_gradient));
 }
 
-void Network::backward(const Ready& ready) { plan_->backward(ready); }
+void Network::backward(const Ready& ready) {
+  for (std::size_t i = 0; i < plan_->backward_segments_.count(); ++i) plan_->backward(ready, i);
+}
+
+std::span<double> Network::backward(const Ready& ready, std::size_t segment) {
+  return plan_->backward(ready, segment);
+}
 
 std::string Network::first_non_finite(const StepKey& key) {
   const auto finite = [](std::span<const float> values) {
@@ -176,7 +231,7 @@ std::string Network::first_non_finite(const StepKey& key) {
     return true;
   };
   if (!finite(input())) return "input";
-  plan_->frame_.key = key;
+  plan_->start(key);
   for (const Step& step : plan_->builder_.forward) {
     // A ReLU that oneDNN applies makes 0 of NaN, so bad weights need not show in the output.
     if (!finite_parameters(step.info.node)) return step.info.node;

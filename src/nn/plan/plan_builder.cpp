@@ -335,6 +335,10 @@ void PlanBuilder::add_step(Step step) {
   for (Step& sum : sums) backward.push_back(std::move(sum));
 }
 
+void PlanBuilder::exchange(Ref moments, std::size_t count) {
+  (in_backward_ ? backward : forward).back().moments = {moments, count};
+}
+
 Tensor PlanBuilder::gradient_like_value(std::size_t node, const Node& reader) {
   const Tensor gradient = gradients_[alias_[node]];
   return gradient ? reordered(gradient, values_[alias_[node]].desc, reader) : gradient;

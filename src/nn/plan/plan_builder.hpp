@@ -41,7 +41,8 @@ struct Frame {
   const std::byte* working = nullptr;
   float* gradients = nullptr;
   StepKey key;
-  std::int64_t batch = 0;  ///< samples of the whole step, over all plans
+  std::int64_t batch = 0;  ///< samples of the whole step, over all plans, as the loss counts them
+  std::int64_t group = 0;  ///< samples over which moments are summed: the batch, or this plan's alone
 
   std::byte* address(Ref ref) const;
   float* at(Ref ref) const { return reinterpret_cast<float*>(address(ref)); }
@@ -60,6 +61,12 @@ void with_stored_type(const Desc& desc, const F& f) {
   f(float{});
 }
 
+/// Sums over a plan's own samples that the plan needs over the whole batch: doubles in an activation buffer.
+struct Moments {
+  Ref ref;
+  std::size_t count = 0;
+};
+
 /// One entry of the flat list: a oneDNN primitive or a kernel of ours.
 struct Step {
   PlanStep info;
@@ -70,6 +77,7 @@ struct Step {
   Tensor output;                       ///< what it computes, to look for NaN in; may be empty
   std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
   std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
+  Moments moments;                     ///< to be exchanged after it; usually none
 };
 
 /// Collects the steps of a plan while the layers of a graph compile themselves into it. Without a layout it
@@ -153,6 +161,9 @@ class PlanBuilder {
   void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
                   std::vector<Ref> uses, Tensor output, double flops = 0,
                   std::vector<std::size_t> completes = {});
+  /// Ends a segment after the step that was added last: whoever runs the plan sums these `count` doubles over
+  /// all plans of the batch, in place, before the next step. `count` must not depend on the plan's samples.
+  void exchange(Ref moments, std::size_t count);
 
   // Backward. Called in reverse order of registration when the forward list is complete.
   void on_backward(std::function<void()> emit) { backward_makers_.push_back(std::move(emit)); }

@@ -3,20 +3,23 @@
 
 namespace convoke::nn {
 
+class Graph;
 struct Symbol;
 
 struct BatchNormOptions {
-  double momentum = 0.99;  ///< of the running statistics, [0, 1]
-  double epsilon = 1e-3;   ///< added to the variance, > 0
-  bool scale = true;       ///< with gamma
-  bool center = true;      ///< with beta
-  bool frozen = false;     ///< running statistics in training too, which then stay as they are
+  double momentum = 0.99;     ///< of the running statistics, [0, 1]
+  double epsilon = 1e-3;      ///< added to the variance, > 0
+  bool scale = true;          ///< with gamma
+  bool center = true;         ///< with beta
+  bool frozen = false;        ///< running statistics in training too, which then stay as they are
+  bool synchronized = false;  ///< statistics of the whole batch, over all lanes and ranks; Keras' name
 };
 
-/// Batch normalisation over the samples (and pixels, or places of a sequence) of a lane, per channel or
-/// feature; a step's running statistics move by the mean over its lanes. S. Ioffe, C. Szegedy, "Batch
-/// Normalization", ICML 2015; defaults and biased variance as Keras. (N, C, H, W), (N, L, C) and (N, C) keep
-/// their shape. Parameters: gamma, beta (C); statistics running_mean, running_variance (C).
+/// Batch normalisation over the samples (and pixels, or places of a sequence) of a lane, or, synchronized, of
+/// the whole batch, per channel or feature; a step's running statistics move by the mean over its lanes. S.
+/// Ioffe, C. Szegedy, "Batch Normalization", ICML 2015; defaults and biased variance as Keras. (N, C, H, W),
+/// (N, L, C) and (N, C) keep their shape. Parameters: gamma, beta (C); statistics running_mean,
+/// running_variance (C).
 class BatchNorm final : public Layer {
  public:
   explicit BatchNorm(BatchNormOptions options = {}) : options_(options) {}
@@ -25,12 +28,16 @@ class BatchNorm final : public Layer {
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
+  const BatchNormOptions& options() const { return options_; }
 
   static LayerPtr make(SettingsReader& read);
 
  private:
   BatchNormOptions options_;
 };
+
+/// True if training stops for moments that are summed over the plans of a step (Network::forward_stops).
+bool has_synchronized_batch_norm(const Graph& graph);
 
 Symbol batch_norm(Symbol x, BatchNormOptions options = {});
 

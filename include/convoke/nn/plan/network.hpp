@@ -28,6 +28,7 @@ struct StepKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::span<const std::uint32_t> samples;  ///< ids of the plan's samples, lane * lanes of them
+  std::int64_t batch = 0;  ///< samples of the whole step, over all plans; 0: there is only this plan
 };
 
 /// A primitive of the plan as `convoke summary` and `convoke bench` show it.
@@ -72,6 +73,16 @@ class Network {
 
   void forward(const StepKey& key = {});
 
+  /// Where batch norms are synchronised, a plan runs in segments. After each but the last it stops with its
+  /// moments, sums over its own samples, which the caller replaces by the sums over all plans of the step
+  /// before any of them goes on; forward() and backward() without a segment take this plan for the whole
+  /// batch. These are how many moments there are at each stop: the same for all plans of a graph, whatever
+  /// their lanes. Segments are one more; without such layers there is one.
+  std::span<const std::size_t> forward_stops() const;
+  std::span<const std::size_t> backward_stops() const;
+  /// Runs one segment, from 0 on, and returns its moments; none after the last.
+  std::span<double> forward(const StepKey& key, std::size_t segment);
+
   /// The mean loss over `batch` samples of which these are N: starts backward with d loss / d outputs and
   /// returns what these samples add. `labels`: N; `weights`: N, or none for 1 each. After forward, before
   /// backward.
@@ -83,6 +94,7 @@ class Network {
   /// the loss).
   using Ready = std::function<void(std::size_t end)>;
   void backward(const Ready& ready);
+  std::span<double> backward(const Ready& ready, std::size_t segment);
 
   /// Runs forward once more on the batch, which must stand in input() again (its memory is reused): the first
   /// node whose parameters or output are not finite, "input" for the batch itself, "" if all are finite.

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace convoke {
+
+/// Fixed point for exact sums of values whose size is not known beforehand: a double is
+/// high * 2^-6 + low * 2^-52, two 64-bit integers, each of which is added by itself. Resolution 2.2e-16.
+/// Terms stay below 2^40 in magnitude, and there are at most 2^16 of them.
+inline constexpr double kWideFixedPointTermLimit = 1099511627776.0;  // 2^40
+inline constexpr std::int64_t kWideFixedPointTerms = 65536;
+
+/// Adds values (n) to sum (2 n: all high parts, then all low parts). Returns false if a term is not finite or
+/// reaches the limit; such terms count as 0.
+bool wide_fixed_point_add(std::span<const double> values, std::span<std::int64_t> sum);
+
+/// values[i] = the sum's i-th value, rounded to double.
+void wide_fixed_point_to_double(std::span<const std::int64_t> sum, std::span<double> values);
+
+}  // namespace convoke

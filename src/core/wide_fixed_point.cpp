@@ -1,0 +1,37 @@
+#include "convoke/core/wide_fixed_point.hpp"
+
+#include <cassert>
+#include <cmath>
+
+namespace convoke {
+namespace {
+
+constexpr double kHigh = 64;                 // 2^6: |high| <= 2^46, so 2^16 terms stay below 2^63
+constexpr double kLow = 4503599627370496.0;  // 2^52: |low| <= 2^45, for what rounding to 2^-6 leaves
+
+}  // namespace
+
+bool wide_fixed_point_add(std::span<const double> values, std::span<std::int64_t> sum) {
+  const std::size_t n = values.size();
+  assert(sum.size() == 2 * n);
+  bool good = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(std::fabs(values[i]) < kWideFixedPointTermLimit)) {  // NaN too
+      good = false;
+      continue;
+    }
+    const double high = std::nearbyint(values[i] * kHigh);  // exact but for the rounding itself
+    sum[i] += static_cast<std::int64_t>(high);
+    sum[n + i] += std::llrint((values[i] - high / kHigh) * kLow);
+  }
+  return good;
+}
+
+void wide_fixed_point_to_double(std::span<const std::int64_t> sum, std::span<double> values) {
+  const std::size_t n = values.size();
+  assert(sum.size() == 2 * n);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<double>(sum[i]) / kHigh + static_cast<double>(sum[n + i]) / kLow;
+}
+
+}  // namespace convoke

@@ -1,0 +1,124 @@
+#include "convoke/engine/moments_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <limits>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/engine/worker_team.hpp"
+
+namespace convoke::engine {
+namespace {
+
+template <class T>
+void add_to(const std::vector<T>& values, std::vector<T>& sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
+}
+
+}  // namespace
+
+MomentsExchange::MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t lanes, bool exact)
+    : group_(group.split(0, group.rank())), exact_(exact) {
+  if (exact && lanes > kWideFixedPointTerms) {
+    throw Error(fmt::format("a step of {} lanes has more than synchronized batch norms can sum exactly, {}",
+                            lanes, kWideFixedPointTerms),
+                "choose a larger train.lane, or train.reduction = \"fast\"");
+  }
+  for (int i = 0; i < workers; ++i) parts_.push_back(std::make_unique<Part>());
+}
+
+void MomentsExchange::begin_step() {
+  for (const auto& part : parts_) {
+    part->count = 0;
+    part->round = 0;
+    part->arrived.store(0, std::memory_order_relaxed);
+  }
+  done_.store(0, std::memory_order_relaxed);
+  abandoned_.store(false, std::memory_order_relaxed);
+  seconds_ = 0;
+}
+
+void MomentsExchange::start(Part& part, std::size_t count) const {
+  assert(part.count == 0 || part.count == count);
+  if (part.count == count) return;
+  part.count = count;
+  if (exact_) {
+    part.fixed.assign(2 * count + 1, 0);
+  } else {
+    part.floats.assign(count, 0);
+  }
+}
+
+void MomentsExchange::add(int worker, std::span<const double> moments) {
+  Part& part = *parts_[static_cast<std::size_t>(worker)];
+  const std::size_t n = moments.size();
+  start(part, n);
+  if (!exact_) {
+    for (std::size_t i = 0; i < n; ++i) part.floats[i] += moments[i];
+  } else if (!wide_fixed_point_add(moments, std::span(part.fixed).first(2 * n))) {
+    ++part.fixed[2 * n];
+  }
+}
+
+// Over this rank's workers, always in the same order, then over the ranks.
+void MomentsExchange::sum_parts(std::size_t count) {
+  Part& first = *parts_.front();
+  for (std::size_t i = 1; i < parts_.size(); ++i) {
+    if (exact_) {
+      add_to(parts_[i]->fixed, first.fixed, 2 * count + 1);
+    } else {
+      add_to(parts_[i]->floats, first.floats, count);
+    }
+  }
+  if (group_.size() > 1) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (exact_) {
+      group_.sum(std::span(first.fixed));
+    } else {
+      group_.sum(std::span(first.floats));
+    }
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  total_.resize(count);
+  if (!exact_) {
+    std::copy(first.floats.begin(), first.floats.end(), total_.begin());
+  } else if (first.fixed[2 * count] == 0) {
+    wide_fixed_point_to_double(std::span(first.fixed).first(2 * count), total_);
+  } else {
+    std::fill(total_.begin(), total_.end(), std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+bool MomentsExchange::sum(int worker, std::size_t count, const std::function<void()>& progress) {
+  Part& part = *parts_[static_cast<std::size_t>(worker)];
+  start(part, count);
+  const std::uint64_t round = ++part.round;
+  part.arrived.store(round, std::memory_order_release);
+  const auto abandoned = [&] { return abandoned_.load(std::memory_order_acquire); };
+  if (worker == 0) {
+    spin_until([&] {
+      progress();
+      return abandoned() || std::all_of(parts_.begin(), parts_.end(), [&](const auto& other) {
+               return other->arrived.load(std::memory_order_acquire) >= round;
+             });
+    });
+    if (abandoned()) return false;
+    sum_parts(count);
+    done_.store(round, std::memory_order_release);
+  } else {
+    spin_until([&] { return abandoned() || done_.load(std::memory_order_acquire) >= round; });
+    if (abandoned()) return false;
+  }
+  part.count = 0;
+  return true;
+}
+
+void MomentsExchange::read(std::span<double> moments) const {
+  std::copy_n(total_.begin(), moments.size(), moments.begin());
+}
+
+}  // namespace convoke::engine

@@ -1,0 +1,302 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "nn/kernels/batch_norm.hpp"
+#include "nn/kernels/max_pool.hpp"
+#include "nn/kernels/pieces.hpp"
+
+/// The passes over a lane that batch normalisation consists of, for a piece of N channels. To be inlined into
+/// multi-versioned functions.
+namespace convoke::nn::batch_norm_passes {
+
+/// N channels of one lane: where their planes are.
+struct Planes {
+  std::int64_t in_first, in_sample;    ///< offset of the first pixel, and from one sample to the next
+  std::int64_t out_first, out_sample;  ///< the same after pooling
+};
+
+inline Planes planes_of(const BatchNormShape& s, std::int64_t lane, std::int64_t channel) {
+  const std::int64_t in = s.in.pixels(), out = s.out_height() * s.out_width();
+  return {plane_offset(s.in, in, lane * s.lane, channel), s.in.outer * in * s.in.block,
+          plane_offset(s.in, out, lane * s.lane, channel), s.in.outer * out * s.in.block};
+}
+
+/// What a pass over one piece of N channels knows of each.
+template <int N>
+struct Channels {
+  float a[N], b[N], centre[N], scale[N];
+
+  [[gnu::always_inline]] Channels(const float* gamma, const float* beta, const float* mean,
+                                  const float* deviation) {
+    for (int c = 0; c < N; ++c) {
+      centre[c] = mean[c];
+      scale[c] = deviation[c];
+      a[c] = gamma[c] * scale[c];
+      b[c] = beta[c] - centre[c] * a[c];
+    }
+  }
+};
+
+/// Two sums over a lane, N channels: floats within a plane, in four chains so that no addition waits for the
+/// last; doubles over planes.
+template <int N>
+struct Sums {
+  double first[N] = {}, second[N] = {};
+
+  /// Adds what `term(pixel)(channel)` returns, a pair, over the pixels of a plane.
+  template <class Term>
+  [[gnu::always_inline]] void add_plane(std::int64_t pixels, const Term& term) {
+    float a[4][N] = {}, b[4][N] = {};
+    std::int64_t p = 0;
+    for (; p + 4 <= pixels; p += 4) {
+      const auto t0 = term(p), t1 = term(p + 1), t2 = term(p + 2), t3 = term(p + 3);
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const auto [a0, b0] = t0(c);
+        const auto [a1, b1] = t1(c);
+        const auto [a2, b2] = t2(c);
+        const auto [a3, b3] = t3(c);
+        a[0][c] += a0, a[1][c] += a1, a[2][c] += a2, a[3][c] += a3;
+        b[0][c] += b0, b[1][c] += b1, b[2][c] += b2, b[3][c] += b3;
+      }
+    }
+    for (; p < pixels; ++p) {
+      const auto t0 = term(p);
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const auto [a0, b0] = t0(c);
+        a[0][c] += a0;
+        b[0][c] += b0;
+      }
+    }
+    for (int c = 0; c < N; ++c) {
+      first[c] += static_cast<double>((a[0][c] + a[1][c]) + (a[2][c] + a[3][c]));
+      second[c] += static_cast<double>((b[0][c] + b[1][c]) + (b[2][c] + b[3][c]));
+    }
+  }
+};
+
+struct Pair {
+  float a, b;
+};
+
+//   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
+// One pass. Shifting by a sample keeps the difference of squares well conditioned.
+template <int N, class T, class Statistic>
+[[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const T* x,
+                                              Statistic* mean, Statistic* variance) {
+  const std::int64_t step = s.in.block, pixels = s.in.pixels();
+  float shift[N];
+  for (int c = 0; c < N; ++c) shift[c] = x[at.in_first + c];
+  Sums<N> sums;
+  for (std::int64_t i = 0; i < s.lane; ++i) {
+    const T* plane = x + at.in_first + i * at.in_sample;
+    sums.add_plane(
+        pixels, [&](std::int64_t p) __attribute__((always_inline)) {
+          return [ pixel = In<T, N>(plane + p * step), &shift ](int c) __attribute__((always_inline)) {
+            const float d = pixel[c] - shift[c];
+            return Pair{d, d * d};
+          };
+        });
+  }
+  const auto count = static_cast<double>(s.lane * pixels);
+  for (int c = 0; c < N; ++c) {
+    const double off = sums.first[c] / count;
+    mean[c] = static_cast<Statistic>(static_cast<double>(shift[c]) + off);
+    variance[c] = static_cast<Statistic>(std::max(0.0, sums.second[c] / count - off * off));
+  }
+}
+
+// One window of the pooled form: y, and for backward the winner and its normalised value.
+template <int N, class T>
+[[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const T* corner, std::int64_t row,
+                                                    std::int64_t step, int height, int width, float floor,
+                                                    T* y, float* x_hat, std::int32_t* winners) {
+  int won[N];
+  float hat[N];
+  // Pixel by pixel, all channels of one before the next: that keeps to whole vectors.
+  float best[N], best_x[N], sum[N];
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    best[c] = floor;
+    best_x[c] = k.centre[c];
+    sum[c] = 0;
+    won[c] = kNoWinner;
+  }
+  for (int h = 0; h < height; ++h) {
+    for (int w = 0; w < width; ++w) {
+      const In<T, N> pixel(corner + h * row + w * step);
+      const int here = h * width + w;
+#pragma omp simd
+      for (int c = 0; c < N; ++c) {
+        const float value = pixel[c] * k.a[c] + k.b[c];
+        sum[c] += value;
+        won[c] = value > best[c] ? here : won[c];
+        best_x[c] = value > best[c] ? pixel[c] : best_x[c];
+        best[c] = value > best[c] ? value : best[c];
+      }
+    }
+  }
+  Out<T, N> out(y);
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    out[c] = sum[c] == sum[c] ? best[c] : sum[c];
+    hat[c] = (best_x[c] - k.centre[c]) * k.scale[c];
+  }
+  out.put();
+  if (winners == nullptr) return;
+#pragma omp simd
+  for (int c = 0; c < N; ++c) {
+    x_hat[c] = hat[c];
+    winners[c] = won[c];
+  }
+}
+
+//   y = pool(relu(a x + b)),  a = gamma * scale,  b = beta - mean * a
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const T* x,
+                                             const Channels<N>& k, std::int32_t* winners, float* x_hat,
+                                             T* y) {
+  const std::int64_t step = s.in.block, row = s.in.width * step;
+  const float floor = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
+  for (std::int64_t i = 0; i < s.lane; ++i) {
+    const T* plane = x + at.in_first + i * at.in_sample;
+    T* out = y + at.out_first + i * at.out_sample;
+    if constexpr (!kPooled) {
+      for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
+        const In<T, N> pixel(plane + p * step);
+        Out<T, N> result(out + p * step);
+#pragma omp simd
+        for (int c = 0; c < N; ++c) {
+          const float value = pixel[c] * k.a[c] + k.b[c];
+          const float above = value < floor ? floor : value;
+          result[c] = above > ceiling ? ceiling : above;
+        }
+        result.put();
+      }
+    } else {
+      const bool two_by_two = s.pool_height == 2 && s.pool_width == 2;
+      for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
+        for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
+          const T* corner = plane + oh * s.pool_height * row + ow * s.pool_width * step;
+          const std::int64_t o = (oh * s.out_width() + ow) * step;
+          float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
+          std::int32_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
+          if (two_by_two) {  // as constants, so that the loops unroll
+            normalise_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
+          } else {
+            normalise_window<N>(k, corner, row, step, static_cast<int>(s.pool_height),
+                                static_cast<int>(s.pool_width), floor, out + o, hat, won);
+          }
+        }
+      }
+    }
+  }
+}
+
+//   d beta = sum g,  d gamma = sum g x_hat,  where g = dy where ReLU and pooling let it through
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
+                                          const Channels<N>& k, const BatchNormMemory& memory, T* gated,
+                                          Sums<N>& sums) {
+  const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
+  for (std::int64_t sample = 0; sample < s.lane; ++sample) {
+    const std::int64_t out = at.out_first + sample * at.out_sample;
+    const T* plane = x + at.in_first + sample * at.in_sample;
+    const T* gradient = dy + out;
+    const float* x_hat = memory.x_hat + out;
+    if constexpr (kPooled) {  // what ReLU let through
+      for (std::int64_t p = 0; p < pixels; ++p) {
+        const std::int64_t o = p * step;
+        const In<T, N> given(gradient + o);
+        Out<T, N> gate(gated + out + o);
+#pragma omp simd
+        for (int c = 0; c < N; ++c) gate[c] = memory.winners[out + o + c] == kNoWinner ? 0.0F : given[c];
+        gate.put();
+      }
+      gradient = gated + out;
+    }
+    sums.add_plane(
+        pixels, [&](std::int64_t p) __attribute__((always_inline)) {
+          const In<T, N> given(gradient + p * step);
+          if constexpr (kPooled) {
+            return [ given, hat = x_hat + p * step ](int c) __attribute__((always_inline)) {
+              return Pair{given[c], given[c] * hat[c]};
+            };
+          } else {
+            return [ given, pixel = In<T, N>(plane + p * step), &k, threshold, ceiling ](int c)
+                __attribute__((always_inline)) {
+              const float value = pixel[c];
+              const float z = value * k.a[c] + k.b[c];
+              const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
+              return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
+            };
+          }
+        });
+  }
+}
+
+//   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
+template <int N, bool kPooled, class T>
+[[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const T* x,
+                                               const T* dy, const Channels<N>& k, const float (&k1)[N],
+                                               const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
+  const std::int64_t step = s.in.block, row = s.in.width * step;
+  const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
+  for (std::int64_t i = 0; i < s.lane; ++i) {
+    const T* plane = x + at.in_first + i * at.in_sample;
+    T* diff = dx + at.in_first + i * at.in_sample;
+    const T* gradient = dy + at.out_first + i * at.out_sample;
+    if constexpr (!kPooled) {
+      for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
+        const In<T, N> pixel(plane + p * step), given(gradient + p * step);
+        Out<T, N> result(diff + p * step);
+#pragma omp simd
+        for (int c = 0; c < N; ++c) {
+          const float value = pixel[c];
+          const float z = value * k.a[c] + k.b[c];
+          const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
+          result[c] = k.a[c] * g - (k1[c] + k2[c] * value);
+        }
+        result.put();
+      }
+    } else {
+      const std::int32_t* winners = memory.winners + at.out_first + i * at.out_sample;
+      const std::int64_t used_height = s.out_height() * s.pool_height,
+                         used_width = s.out_width() * s.pool_width;
+      for (std::int64_t oh = 0; oh < s.out_height(); ++oh) {
+        for (std::int64_t ow = 0; ow < s.out_width(); ++ow) {
+          const std::int64_t o = (oh * s.out_width() + ow) * step;
+          const std::int64_t corner = oh * s.pool_height * row + ow * s.pool_width * step;
+          const In<T, N> given(gradient + o);
+          for (std::int64_t h = 0; h < s.pool_height; ++h) {
+            for (std::int64_t w = 0; w < s.pool_width; ++w) {
+              const std::int64_t pixel = corner + h * row + w * step;
+              const int here = static_cast<int>(h * s.pool_width + w);
+              const In<T, N> value(plane + pixel);
+              Out<T, N> result(diff + pixel);
+#pragma omp simd
+              for (int c = 0; c < N; ++c) {
+                const float g = winners[o + c] == here ? given[c] : 0.0F;
+                result[c] = k.a[c] * g - (k1[c] + k2[c] * value[c]);
+              }
+              result.put();
+            }
+          }
+        }
+      }
+      for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
+        for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
+          const std::int64_t pixel = h * row + w * step;
+          for (int c = 0; c < N; ++c) diff[pixel + c] = -(k1[c] + k2[c] * plane[pixel + c]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace convoke::nn::batch_norm_passes

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+
+#include "nn/kernels/batch_norm.hpp"
+#include "nn/layers/coefficients.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+/// The buffers that forward leaves for backward.
+struct BatchNormKept {
+  Ref mean, scale, variance, winners, x_hat;
+  bool pooled = false;
+
+  /// Allocates them for `lanes` lanes of shape.in's padded channels and an output `dst`, and adds them to
+  /// `uses`.
+  BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes, const Desc& dst,
+                std::vector<Ref>& uses);
+  BatchNormMemory at(const Frame& frame) const {
+    return {frame.at(mean), frame.at(scale), frame.at(variance), pooled ? frame.integers(winners) : nullptr,
+            pooled ? frame.at(x_hat) : nullptr};
+  }
+};
+
+/// A batch norm and what it has taken in, as it stands in a plan.
+struct BatchNormPlan {
+  BatchNormShape shape;
+  std::size_t from, output;  ///< nodes whose values are x and y
+  Tensor x, y;
+  Coefficients gamma, beta;
+  float epsilon;
+  std::string what;  ///< "forward, relu, max_pool"
+};
+
+/// Training steps with the mean and variance of the whole batch, over all plans of the step: forward and
+/// backward each stop where the moments are exchanged (PlanBuilder::exchange).
+///
+///   forward   mean = E x, E x^2                     | y = pool(relu(gamma (x - mean) / sqrt(var + eps) +
+///   beta)) backward  d gamma = sum g x_hat, d beta = sum g | dx = gamma scale (g - d beta / M - x_hat d
+///   gamma / M)
+void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm);
+
+}  // namespace convoke::nn

@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "nn/kernels/batch_norm_moments.hpp"
+#include "nn/layers/batch_norm_plan.hpp"
+
+namespace convoke::nn {
+namespace {
+
+// Two sums for each channel, one after the other. Channels, not padded ones: plans of other lanes may pad
+// otherwise.
+Ref allocate_moments(PlanBuilder& plan, std::size_t channels) {
+  return plan.allocate_bytes(2 * channels * sizeof(double));
+}
+
+double* moments_at(const Frame& frame, Ref ref) { return reinterpret_cast<double*>(frame.address(ref)); }
+
+//   mean = E x,  var = E x^2 - mean^2, in double, so that little is lost where the mean is large;
+// padded channels get 0.
+void statistics_from(const double* moments, std::size_t channels, std::size_t padded,
+                     const BatchNormMemory& memory) {
+  std::fill_n(memory.mean, padded, 0.0F);
+  std::fill_n(memory.variance, padded, 0.0F);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double mean = moments[c], variance = moments[channels + c] - mean * mean;
+    memory.mean[c] = static_cast<float>(mean);
+    memory.variance[c] = static_cast<float>(variance < 0 ? 0 : variance);  // NaN stays
+  }
+}
+
+// What the gradient arena takes of a plan: padded floats of `channels` doubles.
+void to_padded(const double* values, std::size_t channels, std::size_t padded, float* result) {
+  for (std::size_t c = 0; c < padded; ++c) result[c] = c < channels ? static_cast<float>(values[c]) : 0.0F;
+}
+
+template <class T>
+void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
+                 const std::vector<Ref>& uses) {
+  const auto channels = static_cast<std::size_t>(norm.shape.in.channels);
+  const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
+  const Ref moments = allocate_moments(plan, channels);
+  plan.add_kernel(node, "forward moments",
+                  [=](const Frame& frame) {
+                    double* const sums = moments_at(frame, moments);
+                    batch_norm_moments(norm.shape, frame.at<T>(norm.x), sums, sums + channels);
+                    const double share =
+                        static_cast<double>(norm.shape.in.samples) / static_cast<double>(frame.group);
+                    for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] *= share;
+                  },
+                  {norm.x.ref, moments}, {});
+  plan.exchange(moments, 2 * channels);
+
+  std::vector<Ref> all = uses;
+  all.push_back(moments);
+  plan.add_kernel(
+      node, norm.what,
+      [=](const Frame& frame) {
+        BatchNormShape given = norm.shape;
+        given.frozen = true;
+        const BatchNormMemory memory = kept.at(frame);
+        statistics_from(moments_at(frame, moments), channels, padded, memory);
+        batch_norm_forward(given, frame.at<T>(norm.x), norm.gamma.at(frame), norm.beta.at(frame),
+                           norm.epsilon, memory, frame.at<T>(norm.y));
+      },
+      std::move(all), norm.y);
+}
+
+template <class T>
+void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
+                  std::vector<Ref> uses) {
+  const auto channels = static_cast<std::size_t>(norm.shape.in.channels);
+  const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
+  const Ref mean = plan.gradient_of(node, "running_mean").ref;
+  const Ref variance = plan.gradient_of(node, "running_variance").ref;
+  // All plans have the same statistics; each adds them by its share of the batch.
+  const auto tell_statistics = [=](const Frame& frame) {
+    const BatchNormMemory memory = kept.at(frame);
+    const float share = static_cast<float>(norm.shape.in.samples) / static_cast<float>(frame.batch);
+    for (std::size_t c = 0; c < padded; ++c) {
+      frame.at(mean)[c] = memory.mean[c] * share;
+      frame.at(variance)[c] = memory.variance[c] * share;
+    }
+  };
+  std::vector<std::size_t> completes{plan.slot(node, "running_mean"), plan.slot(node, "running_variance")};
+  const Tensor dy = plan.gradient_like_value(norm.output, node);
+  if (!dy)  // nothing here or before it is learned
+    return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
+
+  const bool pooled = norm.shape.pooled();
+  const Tensor gated = !pooled || dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Ref moments = allocate_moments(plan, channels);
+  const Ref dgamma = norm.gamma.gradient(plan, node, uses, completes);
+  const Ref dbeta = norm.beta.gradient(plan, node, uses, completes);
+  uses.insert(uses.end(), {dy.ref, gated.ref, moments});
+  plan.add_kernel(
+      node, "backward moments",
+      [=](const Frame& frame) {
+        double* const sums = moments_at(frame, moments);
+        batch_norm_reduce(norm.shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame),
+                          norm.beta.at(frame), kept.at(frame), frame.at<T>(gated), sums, sums + channels);
+        to_padded(sums, channels, padded, frame.at(dgamma));
+        to_padded(sums + channels, channels, padded, frame.at(dbeta));
+        tell_statistics(frame);
+      },
+      uses, {}, 0, completes);
+  if (!plan.needs_gradient(norm.from)) return;
+  plan.exchange(moments, 2 * channels);
+
+  const Tensor dx = !pooled && dy.exclusive ? dy : plan.allocate(norm.x.desc);
+  uses.push_back(dx.ref);
+  plan.add_kernel(
+      node, "backward data",
+      [=](const Frame& frame) {
+        double* const sums = moments_at(frame, moments);
+        const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
+        for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
+        batch_norm_spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(pooled ? gated : dy),
+                               norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame), sums,
+                               sums + channels, frame.at<T>(dx));
+      },
+      uses, dx);
+  plan.add_gradient(norm.from, dx, node);
+}
+
+}  // namespace
+
+BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes,
+                             const Desc& dst, std::vector<Ref>& uses)
+    : pooled(shape.pooled()) {
+  const std::size_t bytes = static_cast<std::size_t>(lanes * shape.in.padded_channels()) * sizeof(float);
+  for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_bytes(bytes));
+  if (!pooled) return;
+  winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
+  x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));
+  uses.insert(uses.end(), {winners, x_hat});
+}
+
+void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm) {
+  norm.shape.lane = norm.shape.in.samples;  // a plan's lanes are one group
+  std::vector<Ref> uses{norm.x.ref, norm.y.ref};
+  const BatchNormKept kept(plan, norm.shape, 1, norm.y.desc, uses);
+  with_stored_type(norm.x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    add_forward<T>(plan, node, norm, kept, uses);
+    plan.on_backward([=, &plan, &node] { add_backward<T>(plan, node, norm, kept, uses); });
+  });
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,94 @@
+#include "convoke/engine/moments_exchange.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "convoke/engine/worker_team.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+const std::function<void()> kNothing = [] {};
+
+double moment(int rank, int worker, int lane, std::size_t i) {
+  return std::sin(100.0 * rank + 10.0 * worker + lane) * std::ldexp(1.0, static_cast<int>(i) - 20);
+}
+
+}  // namespace
+
+TEST_CASE("moments are summed over lanes, workers and ranks, some of which have no lane") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  constexpr std::size_t kCount = 40;
+  constexpr int kWorkers = 3, kLanes = 2, kIdle = 1;  // worker 1 of every rank
+  for (const bool exact : {false, true}) {
+    MomentsExchange exchange(world, kWorkers, 100, exact);
+    WorkerTeam team(kWorkers);
+    std::vector<double> expected(kCount);
+    for (int rank = 0; rank < world.size(); ++rank) {
+      for (const int worker : {0, 2}) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          for (std::size_t i = 0; i < kCount; ++i) expected[i] += moment(rank, worker, lane, i);
+        }
+      }
+    }
+    std::vector<std::vector<double>> sums(kWorkers, std::vector<double>(kCount));
+    for (int step = 0; step < 3; ++step) {
+      exchange.begin_step();
+      team.run([&](int worker) {
+        for (const std::size_t count : {kCount, std::size_t{3}, kCount}) {  // several in a step
+          std::vector<double> moments(count);
+          for (int lane = 0; worker != kIdle && lane < kLanes; ++lane) {
+            for (std::size_t i = 0; i < count; ++i) moments[i] = moment(world.rank(), worker, lane, i);
+            exchange.add(worker, moments);
+          }
+          exchange.sum(worker, count, kNothing);
+          exchange.read(std::span(sums[static_cast<std::size_t>(worker)]).first(count));
+        }
+      });
+      for (const std::vector<double>& sum : sums) {
+        for (std::size_t i = 0; i < kCount; ++i)
+          CHECK(sum[i] == Catch::Approx(expected[i]).epsilon(1e-9).margin(1e-14));
+      }
+    }
+  }
+}
+
+TEST_CASE("a moment that is not finite makes the sum NaN on all ranks") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  for (const bool exact : {false, true}) {
+    MomentsExchange exchange(world, 1, 100, exact);
+    exchange.begin_step();
+    exchange.add(0, std::vector<double>{1, world.root() ? std::nan("") : 1});
+    CHECK(exchange.sum(0, 2, kNothing));
+    std::vector<double> sum(2);
+    exchange.read(sum);
+    CHECK(std::isnan(sum[1]));
+  }
+}
+
+TEST_CASE("workers do not wait for one that has failed") {
+  const mpi::Session session;
+  MomentsExchange exchange(session.world(), 3, 100, true);
+  WorkerTeam team(3);
+  exchange.begin_step();
+  std::vector<int> summed(3, -1);
+  team.run([&](int worker) {
+    if (worker == 1) return exchange.abandon();
+    summed[static_cast<std::size_t>(worker)] = exchange.sum(worker, 4, kNothing) ? 1 : 0;
+  });
+  CHECK(summed == std::vector<int>{0, -1, 0});
+}
+
+TEST_CASE("more lanes than can be summed exactly are refused") {
+  const mpi::Session session;
+  CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, true); }) ==
+        "a step of 65537 lanes has more than synchronized batch norms can sum exactly, 65536");
+  CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, false); }).empty());
+}

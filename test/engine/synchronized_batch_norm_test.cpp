@@ -1,0 +1,161 @@
+#include <mpi.h>
+
+#include <cmath>
+
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/backend.hpp"
+#include "support/catch.hpp"
+#include "support/counted_allocations.hpp"
+#include "support/tiny.hpp"
+
+// Synchronised batch norm in training: one group is the whole batch, wherever its lanes are.
+
+namespace {
+int blocking_sums = 0;
+}
+
+extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm) {
+  ++blocking_sums;
+  return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+nn::Graph graph(bool synchronized) {
+  return nn::build_graph(
+      Shape{1, 8, 8},
+      {{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}, {"bias", false}},
+       {{"layer", "batch_norm"}, {"momentum", 0.9}, {"synchronized", synchronized}, {"activation", "relu"}},
+       {{"layer", "max_pool"}, {"size", 2}},
+       {{"layer", "conv2d"}, {"filters", 20}, {"kernel", 2}, {"bias", false}},
+       {{"layer", "batch_norm"}, {"momentum", 0.9}, {"synchronized", synchronized}},
+       {{"layer", "flatten"}},
+       {{"layer", "dropout"}, {"rate", 0.2}},
+       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+}
+
+EngineOptions options(Reduction reduction, int threads = 1, std::int64_t lane = 4) {
+  EngineOptions options;
+  options.batch = 32;
+  options.lane = lane;
+  options.seed = 5;
+  options.reduction = reduction;
+  options.threads = threads;
+  return options;
+}
+
+mpi::Communicator world() {
+  static const mpi::Session session;
+  return session.world();
+}
+mpi::Communicator alone() { return world().split(world().rank(), 0); }
+
+/// Canonical parameters, statistics included, after `steps` steps of 32 samples, and one of 21: lanes of 4
+/// and a last one of 1.
+std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
+                           bool synchronized = true) {
+  const tiny::Pictures pictures(128);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph network = graph(synchronized);
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  LaneEngine engine(network, options, loader, *optimizer, group);
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (int i = 0; i < steps; ++i) {
+    const auto samples = std::span(ids).subspan(static_cast<std::size_t>(i % 4) * 32, 32);
+    CHECK(std::isfinite(engine.step(static_cast<std::uint32_t>(i / 4), samples, 0.05).loss));
+    if (i == steps / 2) CHECK(std::isfinite(engine.step(99, std::span(ids).first(21), 0.05).loss));
+  }
+  return unpack(canonical_parameters(network), engine.layout(), engine.parameters());
+}
+
+// || a - b || / || b ||
+double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    difference += (x - y) * (x - y);
+    norm += y * y;
+  }
+  return std::sqrt(difference / norm);
+}
+
+}  // namespace
+
+TEST_CASE("synchronized, exact: any number of ranks and threads gives the same bits") {
+  const std::vector<float> reference = trained(alone(), options(Reduction::kExact), 8);
+  for (const int threads : {1, 2, 3}) {
+    CHECK(trained(world(), options(Reduction::kExact, threads), 8) == reference);
+    CHECK(trained(alone(), options(Reduction::kExact, threads), 8) == reference);
+  }
+}
+
+TEST_CASE("synchronized, exact: so it is in bf16") {
+  const nn::Backend here = nn::backend();
+  if (!here.native_bf16 && !here.emulates_bf16) return;
+  const auto bf16 = [](int threads) {
+    EngineOptions chosen = options(Reduction::kExact, threads);
+    chosen.precision = nn::Precision::kBfloat16;
+    return chosen;
+  };
+  const std::vector<float> reference = trained(alone(), bf16(1), 4);
+  CHECK(trained(world(), bf16(1), 4) == reference);
+  CHECK(trained(world(), bf16(2), 4) == reference);
+}
+
+// The batch as one lane has no need to be synchronised; with lanes as groups the model is another.
+TEST_CASE("synchronized: lanes no longer matter") {
+  const std::vector<float> whole = trained(alone(), options(Reduction::kFast, 1, 32), 8, false);
+  for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+    for (const std::int64_t lane : {4, 16}) {
+      for (const int threads : {1, 3})
+        CHECK(relative_difference(trained(world(), options(reduction, threads, lane), 8), whole) < 1e-5);
+    }
+  }
+  CHECK(relative_difference(trained(alone(), options(Reduction::kFast), 8, false), whole) > 1e-3);
+}
+
+TEST_CASE("synchronized: more ranks and threads than lanes, the idle ones take part in every sum") {
+  const std::vector<float> reference = trained(alone(), options(Reduction::kExact, 1, 16), 3);
+  CHECK(trained(world(), options(Reduction::kExact, 4, 16), 3) == reference);
+}
+
+TEST_CASE("synchronized: a step allocates nothing after the first, and makes one sum for each stop") {
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph network = graph(true);
+  const auto optimizer = optim::make_optimizer({{"name", "adam"}});
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+    for (const int threads : {1, 2}) {
+      LaneEngine engine(network, options(reduction, threads), loader, *optimizer, world());
+      engine.step(0, ids, 1e-3);
+      const long before = test::allocations();
+      blocking_sums = 0;
+      for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
+      const long after = test::allocations();
+      CHECK(after == before);
+      CHECK(blocking_sums == (world().size() == 1 ? 0 : 5 * (2 + 2)));
+    }
+  }
+}
+
+TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and its layer named") {
+  const tiny::Pictures pictures(32);
+  const data::BatchLoader loader = pictures.loader();
+  const nn::Graph network = graph(true);
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+    LaneEngine engine(network, options(reduction), loader, *optimizer, world());
+    engine.parameters()[engine.layout().slot("conv2d_1.weight").offset] = std::nanf("");
+    const std::vector<std::uint32_t> ids = pictures.ids();
+    CHECK(!std::isfinite(engine.step(0, ids, 0.1).loss));
+    CHECK(engine.steps_done() == 0);
+    CHECK(engine.diagnose() == "conv2d_1 on rank 0");
+  }
+}
