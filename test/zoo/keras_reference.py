@@ -42,20 +42,27 @@ def as_keras(layer, p):
         return [p[key] for key in ("gamma", "beta", "running_mean", "running_variance") if key in p]
     if kind_of == "SeparableConv2D":
         weights = [KERNELS["DepthwiseConv2D"](p["depthwise_weight"]), KERNELS["Conv2D"](p["pointwise_weight"])]
+    elif kind_of == "Conv2D" and p["weight"].ndim == 2:  # MobileNet's head
+        weights = [KERNELS[kind_of](p["weight"][:, :, None, None])]
     else:
         weights = [KERNELS[kind_of](p["weight"])]
     return weights + ([p["bias"]] if "bias" in p else [])
 
 
+# Names that Keras, and we, give in turn: conv2d, conv2d_1, ...
+NUMBERED = re.compile(r"(?:conv2d|batch_normalization)(?:_(\d+))?$")
+
+
 def number(layer):
-    """Of a layer that Keras has named: conv2d, conv2d_1, ..."""
-    digits = re.search(r"_(\d+)$", layer.name)
-    return int(digits.group(1)) if digits else 0
+    digits = NUMBERED.match(layer.name)
+    return int(digits.group(1) or 0) if digits else 0
 
 
 def layer_of_each(nodes, model):
     layers = {layer.name: layer for layer in model.layers if layer.weights}
-    pairs = [(node, layers.pop(node)) for node in nodes if node in layers]
+    last = list(layers)[-1]
+    pairs = [("predictions", layers.pop(last))]
+    pairs += [(node, layers.pop(node)) for node in nodes if node in layers and not NUMBERED.match(node)]
     for node in [node for node in nodes if node not in {n for n, _ in pairs}]:
         same = [layer for layer in layers.values() if type(layer).__name__ == kind(nodes[node])]
         if not same:

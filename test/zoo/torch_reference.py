@@ -1,7 +1,9 @@
-"""torchvision's models with the weights of a model file of ours: nodes have torchvision's names."""
+"""torchvision's models, and those of cifar_networks.py, with the weights of a model file of ours, name by name."""
 import numpy as np
 import torch
 import torchvision
+
+import cifar_networks
 
 MODELS = {name.replace("_", "-"): name for name in (
     "alexnet", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn", "resnet18",
@@ -16,10 +18,12 @@ NAMES = {"weight": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", 
 
 
 def names():
-    return list(MODELS)
+    return [*MODELS, *cifar_networks.MODELS]
 
 
 def title(name):
+    if name in cifar_networks.MODELS:
+        return f"PyTorch {torch.__version__.split('+')[0]}, after the paper"
     return f"torchvision {torchvision.__version__.split('+')[0]} `{MODELS[name]}`"
 
 
@@ -33,9 +37,15 @@ def place(model, node, parameter):
     return tensors[f"{node}.{NAMES[parameter]}"]
 
 
+def reference(name, classes):
+    if name in cifar_networks.MODELS:
+        return cifar_networks.MODELS[name](classes)
+    return torchvision.models.get_model(MODELS[name], weights=None, num_classes=classes)
+
+
 def evaluate(name, nodes, samples, classes):
     """nodes: {node: {parameter: canonical values}}; samples: (N, C, H, W). Returns (N, classes)."""
-    model = torchvision.models.get_model(MODELS[name], weights=None, num_classes=classes).eval()
+    model = reference(name, classes).eval()
     left = {tensor.data_ptr() for tensor in model.state_dict().values() if tensor.dtype == torch.float32}
     with torch.no_grad():
         for node, parameters in nodes.items():

@@ -7,9 +7,9 @@
 
 // What a zoo model is compared on with torchvision and Keras: weights and samples that depend on names alone.
 
-/// Canonical values of the parameter `name` ("conv1.weight"): weights He-normal, such that signals keep their size
-/// through a deep network; scales and variances of 0.5..1.5, all others of -0.5..0.5, such that none can be left
-/// out.
+/// Canonical values of the parameter `name` ("conv1.weight"): weights He-normal, such that signals keep their
+/// size through a deep network; scales and variances of 0.5..1.5, all others of -0.5..0.5, such that none can
+/// be left out.
 std::vector<float> comparison_weights(const std::string& name, const convoke::Shape& shape);
 
 /// The model at `size` x `size`, or at its own size for 0.
