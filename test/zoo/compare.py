@@ -24,7 +24,9 @@ import numpy as np
 
 import references
 
-LIMIT = 1e-3  # of the second difference; a layer that differs gives 0.01 to 1
+# Of the second difference. A layer that differs gives 0.01 and more; rounding gives up to 1e-3 where the outputs of the
+# two samples are alike (DenseNet-121 at 224 x 224: 4e-4 of the largest).
+LIMIT = 3e-3
 
 
 def parse():
