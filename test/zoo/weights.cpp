@@ -8,12 +8,13 @@
 
 using namespace convoke;
 
-std::vector<float> comparison_weights(const std::string& name, const Shape& shape) {
+std::vector<float> comparison_weights(const std::string& name, const Shape& shape, double gain) {
   RandomStream random({1, Purpose::kWeights, 0, crc32(std::as_bytes(std::span(name)))});
   const bool weight = shape.rank() > 1;
   const bool around_one = name.ends_with(".gamma") || name.ends_with(".running_variance");
   const double deviation =
-      weight ? std::sqrt(2.0 * static_cast<double>(shape[0]) / static_cast<double>(shape.elements())) : 0;
+      weight ? gain * std::sqrt(2.0 * static_cast<double>(shape[0]) / static_cast<double>(shape.elements()))
+             : 0;
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   for (float& value : values) {
     const double x = weight ? deviation * random.normal() : random.uniform() - (around_one ? -0.5 : 0.5);
