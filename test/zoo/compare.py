@@ -35,8 +35,8 @@ def parse():
     parser.add_argument("--networks", nargs="+", metavar="NAME", help="(default: all that this Python can compare)")
     parser.add_argument("--size", type=int, default=0, help="height and width (default: the network's own)")
     parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--gain", type=float, default=1, help="of the weights: 0.8 for EfficientNet-B1 and deeper ones, "
-                        "which blow up rounding with 1 (default: %(default)s)")
+    parser.add_argument("--gain", type=float, help="of the weights (default: 1; 0.8 for EfficientNet-B1 "
+                        "to -B7, which blow up rounding with 1)")
     parser.add_argument("--golden", action="store_true")
     return parser.parse_args()
 
@@ -67,8 +67,9 @@ def samples(shape):
 
 def compare(name, options, folder):
     """Our output and the reference's, both (2, classes), and the number of parameters."""
+    gain = options.gain or (0.8 if name.startswith("efficientnet-") and name != "efficientnet-b0" else 1)
     run(options.build / "test/zoo/zoo_write_model", name, folder / "model.h5", options.size, options.classes,
-        options.gain)
+        gain)
     nodes, shape = read_model(folder / "model.h5")
     x = samples(shape)
     np.save(folder / "x.npy", x)
