@@ -1,60 +1,45 @@
-"""Times the training step of a recipe's network in PyTorch: torch_step.py RECIPE BATCH CORES
+"""Times the training step of a network in PyTorch:
 
-Random data, channels-last, fused Adam (the fastest eager settings), after one round of warming up; prints one JSON
-object, the rate being the median of three rounds, as `convoke bench` does. Needs a Python with torch.
+    torch_step.py NETWORK --batch 16 --shape 3,224,224 --classes 1000 [--cores 1] [--seconds 3] [--bf16] [--compile]
+
+Random data, channels-last, fused Adam (the fastest eager settings), after a step of warming up; --bf16: autocast;
+--compile: torch.compile. Prints one JSON object. Needs a Python with torch, and torchvision for the zoo.
 """
 import json
-import resource
-import statistics
-import sys
 import time
 
 START = time.time()
-recipe, batch, cores = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+import step_options
+
+options = step_options.parse(__doc__, "--compile")
 
 import torch
-from torch import nn
 
-torch.set_num_threads(cores)
+import torch_networks
 
-
-def mnist_ensemble():
-    return [nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(576, 64), nn.ReLU(), nn.Linear(64, 10)]
-
-
-def mnist_ddp():
-    def conv(channels, filters):
-        return [nn.Conv2d(channels, filters, 3, padding=1), nn.BatchNorm2d(filters), nn.ReLU()]
-
-    def dense(features, units):
-        return [nn.Dropout(0.3), nn.Linear(features, units), nn.BatchNorm1d(units), nn.ReLU()]
-
-    return [*conv(1, 32), *conv(32, 64), nn.MaxPool2d(2), *conv(64, 128), nn.MaxPool2d(2), nn.Flatten(),
-            *dense(6272, 128), *dense(128, 64), nn.Dropout(0.3), nn.Linear(64, 10)]
-
-
-model = nn.Sequential(*{"mnist-ensemble": mnist_ensemble, "mnist-ddp": mnist_ddp}[recipe]())
-model = model.to(memory_format=torch.channels_last)
-images = torch.rand(batch, 1, 28, 28).contiguous(memory_format=torch.channels_last)
-labels = torch.randint(0, 10, (batch,))
+torch.set_num_threads(options.cores)
+model = torch_networks.network(options.network, options.classes).to(memory_format=torch.channels_last)
+samples = torch_networks.samples(options.network, options.batch, options.shape)
+labels = torch.randint(0, options.classes, (options.batch,))
 optimizer = torch.optim.Adam(model.parameters(), fused=True)
-loss = nn.CrossEntropyLoss()
+loss = torch.nn.CrossEntropyLoss()
+forward = torch.compile(model) if options.compile else model
 
 
 def run(steps):
     begin = time.time()
     for _ in range(steps):
         optimizer.zero_grad()
-        loss(model(images), labels).backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled=options.bf16):
+            value = loss(forward(samples), labels)
+        value.backward()
         optimizer.step()
     return time.time() - begin
 
 
 run(1)
 first = time.time() - START
-steps = max(2, round(3 / run(3)))
-rates = [batch * steps / run(steps) for _ in range(3)]
-print(json.dumps({"images_per_second": statistics.median(rates), "seconds_to_first_step": first,
-                  "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                  "version": "PyTorch " + torch.__version__}))
+rate = step_options.rate(run, options)
+print(json.dumps({"images_per_second": rate, "seconds_to_first_step": first,
+                  "peak_rss_mib": step_options.peak_rss_mib(), "version": "PyTorch " + torch.__version__}))

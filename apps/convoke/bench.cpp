@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "convoke/core/random.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
@@ -17,6 +15,7 @@
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 #include "job.hpp"
+#include "random_data.hpp"
 #include "start.hpp"
 
 namespace convoke::app {
@@ -28,66 +27,27 @@ constexpr const char* kExamples = R"(Examples:
   convoke bench mnist-ddp --set train.batch=64 --profile    where the time of a step goes
   convoke bench mnist-sync --set train.reduction=exact --json
 
-images_per_second counts the images of all ranks together; it is the median of the rounds, each at least --seconds long
-and as long as its slowest rank. bound_images_per_second is what the convolutions and products of the same plan reach
-when nothing else runs: the best time of each primitive alone, one worker, times the workers.
+images_per_second counts the images, sequences or rows of a table ("unit" says which) of all ranks together; it is the
+median of the rounds, each at least --seconds long and as long as its slowest rank. bound_images_per_second is what the
+convolutions and products of the same plan reach when nothing else runs: the best time of each primitive alone, one
+worker, times the workers.
 )";
-
-/// Samples of the recipe's shape, random labels and images of random bytes, or random numbers of 0..1.
-struct RandomData {
-  RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t seed) : input(graph.input_shape()) {
-    RandomStream random({seed, Purpose::kBench, 0, 0});
-    const auto below = [&](std::int64_t n) {
-      return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n)));
-    };
-    const std::int64_t vocabulary = vocabulary_of(graph);
-    for (std::int64_t i = 0; i < count * input.elements(); ++i) {
-      if (input.type == nn::ValueType::kToken) {
-        tokens.push_back(below(vocabulary));
-      } else if (input.rank() == 3) {
-        bytes.push_back(static_cast<std::uint8_t>(below(256)));
-      } else {
-        numbers.push_back(static_cast<float>(below(256)) / 255);
-      }
-    }
-    const std::int64_t classes = std::max<std::int64_t>(2, graph.output_shape().elements());
-    for (std::int64_t i = 0; i < count; ++i) labels.push_back(below(classes));
-  }
-
-  data::BatchLoader loader() const {
-    data::DatasetInfo info;
-    info.sample_shape = input;
-    if (!bytes.empty()) return {{bytes, labels}, input, data::normalization_from("unit", info)};
-    info.sample_type = tokens.empty() ? data::SampleType::kFloat32 : data::SampleType::kInt32;
-    const data::Normalization as_it_is = data::normalization_from("none", info);
-    if (!tokens.empty()) return {{tokens, labels}, input, as_it_is};
-    return {{numbers, labels}, input, as_it_is};
-  }
-
-  nn::ValueSpec input;
-  std::vector<std::uint8_t> bytes;  // one of the three
-  std::vector<float> numbers;
-  std::vector<std::int32_t> tokens;
-  std::vector<std::int32_t> labels;
-
- private:
-  // Of the embeddings that read the tokens, the smallest.
-  static std::int64_t vocabulary_of(const nn::Graph& graph) {
-    std::int64_t smallest = std::numeric_limits<std::int32_t>::max();
-    for (const nn::Node& node : graph.nodes()) {
-      if (node.layer == nullptr || node.layer->type() != "embedding") continue;
-      const Settings settings = node.layer->settings();
-      smallest = std::min(smallest, SettingsReader(settings, "embedding").require_int("vocabulary"));
-    }
-    return smallest;
-  }
-};
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
+
+/// What a network takes, in the plural: "images", "sequences", or "samples" of a table.
+std::string samples_of(const nn::Graph& graph) {
+  const nn::ValueSpec input(graph.input_shape());
+  if (input.rank() == 3) return "images";
+  return input.type == nn::ValueType::kToken || input.rank() == 2 ? "sequences" : "samples";
+}
+
+/// "3.41", "41.3", "8031": a large network runs a few images in a second.
+std::string figures(double rate) { return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0); }
 
 /// The bare primitives of a plan.
 struct Bound {
@@ -150,7 +110,7 @@ int bench(const BenchOptions& options) {
   // 2. Random data of its shape, and an engine.
   const nn::Graph graph = recipe.graph();
   const std::int64_t batch = recipe.train.batch;
-  const std::int64_t count = std::max<std::int64_t>(batch, 2048) / batch * batch;
+  const std::int64_t count = RandomData::count_for(graph, batch);
   const RandomData random(graph, count, recipe.seed);
   const data::BatchLoader loader = random.loader();
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
@@ -192,7 +152,9 @@ int bench(const BenchOptions& options) {
   Bound bound;
   if (world.root()) {
     nn::Network& plan = *engine.plan();
-    const std::vector<double> seconds = plan.time_steps(50);
+    // A step of a large network takes seconds; a small one is timed often, for the best of many.
+    const int repeats = static_cast<int>(std::clamp(std::llround(5 / one[0]), 2LL, 50LL));
+    const std::vector<double> seconds = plan.time_steps(repeats);
     bound = bound_of(plan.steps(), seconds, plan.samples());
     if (options.profile) print_profile(plan.steps(), seconds, plan.samples());
   }
@@ -206,6 +168,7 @@ int bench(const BenchOptions& options) {
                         {"reduction", recipe::to_string(recipe.train.reduction)},
                         {"ranks", world.size()},
                         {"threads", threads},
+                        {"unit", samples_of(graph)},
                         {"batch", batch},
                         {"lane", recipe.lane()},
                         {"lanes_together", engine.plan()->options().lanes},
@@ -224,15 +187,17 @@ int bench(const BenchOptions& options) {
   fmt::print("{}: {}, {} rank{} x {} thread{}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
              world.size(), world.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s", batch,
              recipe.lane());
-  fmt::print("  images/s        {:>10.0f}  (rounds from {:.0f} to {:.0f})\n", rate,
-             *std::min_element(rates.begin(), rates.end()), *std::max_element(rates.begin(), rates.end()));
-  fmt::print("  GFLOP/s         {:>10.1f}  in convolutions and products\n",
+  const std::string unit = samples_of(graph) + "/s";
+  fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
+             figures(*std::min_element(rates.begin(), rates.end())),
+             figures(*std::max_element(rates.begin(), rates.end())));
+  fmt::print("  GFLOP/s            {:>10.1f}  in convolutions and products\n",
              rate * bound.flops_per_image / 1e9);
-  fmt::print("  bound, images/s {:>10.0f}  if only those took time\n",
-             bound.images_per_second * threads * world.size());
-  fmt::print("  first step      {:>10.3f} s after the start, beyond the {:.3f} s of MPI_Init\n", worst[0],
+  fmt::print("  {:<18} {:>10}  if only those took time\n", "bound, " + unit,
+             figures(bound.images_per_second * threads * world.size()));
+  fmt::print("  first step         {:>10.3f} s after the start, beyond the {:.3f} s of MPI_Init\n", worst[0],
              session.init_seconds());
-  fmt::print("  peak memory     {:>10.1f} MiB per rank\n", worst[1]);
+  fmt::print("  peak memory        {:>10.1f} MiB per rank\n", worst[1]);
   return EXIT_SUCCESS;
 }
 

@@ -4,8 +4,10 @@
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/structure.hpp"
 #include "nn/zoo/head.hpp"
 
@@ -31,13 +33,17 @@ bool changes_shape(Symbol x, std::int64_t filters, std::int64_t stride) {
   return stride != 1 || shape_of(x)[0] != filters;
 }
 
+/// Option A: every other row and column, and zeroes for the new channels; nothing to learn.
+Symbol padded_shortcut(Symbol x, std::int64_t stride) {
+  x = average_pool(x, {.size = 1, .stride = stride});
+  return concat({x, rescale(x, {.scale = 0})});
+}
+
 /// 3x3, 3x3, batch norm after each.
 Symbol basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
   Symbol y = relu(norm(conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
   y = norm(conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
-  if (changes_shape(x, width, stride))
-    x = norm(conv(x, width, 1, stride, block + ".shortcut"), block + ".shortcut_bn");
-  return relu(add(y, x));
+  return relu(add(y, changes_shape(x, width, stride) ? padded_shortcut(x, stride) : x));
 }
 
 /// 3x3, 3x3, batch norm and ReLU before each; a projection sees what the first convolution sees.

@@ -5,9 +5,8 @@
 namespace convoke::nn {
 
 /// K. He et al., "Deep residual learning for image recognition", CVPR 2016, section 4.2, 6 n + 2 layers.
-/// Where the shape changes, the shortcut is a 1x1 convolution with batch norm (the paper's option B, as its
-/// networks for ImageNet); its own for 32 x 32 have option A, zeroes for the new channels, and 2,752 fewer
-/// parameters: 269,722 and 853,018 there (0.27 and 0.85 million), 272,474 and 855,770 here.
+/// Where the shape changes, the shortcut has no parameters: it takes every other pixel and adds channels of
+/// zeroes (the paper's option A, in the form of its authors' fb.resnet.torch).
 Graph resnet20(const ZooOptions& options);
 Graph resnet56(const ZooOptions& options);
 

@@ -1,0 +1,60 @@
+"""torchvision's models, and those of cifar_networks.py, with the weights of a model file of ours, name by name."""
+import numpy as np
+import torch
+import torchvision
+
+import cifar_networks
+
+MODELS = {name.replace("_", "-"): name for name in (
+    "alexnet", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn", "resnet18",
+    "resnet34", "resnet50", "resnet101", "resnet152", "densenet121", "densenet169", "densenet201", "mobilenet_v2",
+    "mobilenet_v3_small", "mobilenet_v3_large", "efficientnet_b0", "efficientnet_b1", "efficientnet_b2",
+    "efficientnet_b3", "efficientnet_b4", "efficientnet_b5", "efficientnet_b6", "efficientnet_b7", "convnext_tiny")}
+MODELS |= {"squeezenet1.0": "squeezenet1_0", "squeezenet1.1": "squeezenet1_1", "shufflenet-v2": "shufflenet_v2_x1_0"}
+
+# Our parameters by torchvision's names.
+NAMES = {"weight": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", "running_mean": "running_mean",
+         "running_variance": "running_var"}
+
+
+def names():
+    return [*MODELS, *cifar_networks.MODELS]
+
+
+def title(name):
+    if name in cifar_networks.MODELS:
+        return f"PyTorch {torch.__version__.split('+')[0]}, after the paper"
+    return f"torchvision {torchvision.__version__.split('+')[0]} `{MODELS[name]}`"
+
+
+def place(model, node, parameter):
+    """The tensor of the model that the parameter of our node belongs in."""
+    tensors = model.state_dict()
+    if node == "predictions":  # the last layer
+        node = [key for key in tensors if key.endswith(".weight")][-1].removesuffix(".weight")
+    if node.endswith(".layer_scale"):
+        return tensors[node]
+    return tensors[f"{node}.{NAMES[parameter]}"]
+
+
+def reference(name, classes):
+    if name in cifar_networks.MODELS:
+        return cifar_networks.MODELS[name](classes)
+    return torchvision.models.get_model(MODELS[name], weights=None, num_classes=classes)
+
+
+def evaluate(name, nodes, samples, classes):
+    """nodes: {node: {parameter: canonical values}}; samples: (N, C, H, W). Returns (N, classes)."""
+    model = reference(name, classes).eval()
+    left = {tensor.data_ptr() for tensor in model.state_dict().values() if tensor.dtype == torch.float32}
+    with torch.no_grad():
+        for node, parameters in nodes.items():
+            for parameter, values in parameters.items():
+                tensor = place(model, node, parameter)
+                if tensor.data_ptr() not in left or tensor.numel() != values.size:
+                    raise SystemExit(f"error: {name}: {node}.{parameter} {values.shape} does not fit {tuple(tensor.shape)}")
+                tensor.copy_(torch.from_numpy(values).reshape(tensor.shape))
+                left.remove(tensor.data_ptr())
+        if left:
+            raise SystemExit(f"error: {name}: {len(left)} tensors of torchvision's have no parameter of ours")
+        return model(torch.from_numpy(np.ascontiguousarray(samples))).numpy()
