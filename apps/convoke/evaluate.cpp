@@ -43,6 +43,7 @@ void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_precision(parser, options.precision);
   parser.add_flag("--json", options.json, "Print one JSON object");
   parser.footer(kExamples);
 }
@@ -56,6 +57,7 @@ int evaluate(const EvaluateOptions& options) {
   const run::ModelSet models = run::load_models(file);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
   const std::string rule = voting_rule(options.rule, recipe);
+  const std::string precision = precision_text(options.precision, models.description, recipe);
 
   // 2. The samples: one copy per node.
   const mpi::Communicator node = world.split_node();
@@ -63,12 +65,14 @@ int evaluate(const EvaluateOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  train::require_vocabulary(models.description.graph, file.string(), dataset, options.split);
   const data::BatchLoader loader(dataset.split(options.split), models.description.graph.input_shape(),
                                  models.description.normalization);
 
   // 3. Every rank its part of the samples, all members on each.
   const run::Stopwatch watch;
   engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .precision = options.precision,
                                                          .loss = models.description.loss,
                                                          .classes = models.description.classes()});
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
@@ -90,13 +94,16 @@ int evaluate(const EvaluateOptions& options) {
     result.set("model", file.string());
     result.set("data", dataset.file().string());
     result.set("split", options.split);
+    result.set("computed_in", recipe::to_string(options.precision));
+    result.set("trained_in", recipe::to_string(models.description.precision));
     result.set("seconds", watch.seconds());
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}\n{}, {}: {} {} in {}{}\n{}", describe(file, models), dataset.file().string(), options.split,
-             format_count(evaluation.samples), dataset.info().sample_shape.rank() == 3 ? "images" : "samples",
-             format_duration(watch.seconds()), members.size() > 1 ? ", " + rule + " vote" : "",
+  fmt::print("{}\n{}, {}: {} {} in {} ({}){}\n{}", describe(file, models), dataset.file().string(),
+             options.split, format_count(evaluation.samples),
+             dataset.info().sample_shape.rank() == 3 ? "images" : "samples", format_duration(watch.seconds()),
+             precision, members.size() > 1 ? ", " + rule + " vote" : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
   return EXIT_SUCCESS;
 }

@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "convoke/nn/plan/parameters.hpp"
+
 namespace convoke::app {
 
 struct EvaluateOptions {
@@ -10,6 +12,7 @@ struct EvaluateOptions {
   std::string split = "test";
   std::string rule;  ///< empty: that of the run
   int threads = 0;   ///< per rank; 0: auto
+  nn::Precision precision = nn::Precision::kFloat32;
   bool json = false;
 };
 

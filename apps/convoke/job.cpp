@@ -92,7 +92,8 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                                                             dataset.file().string()),
                   .class_names = dataset.info().class_names,
                   .loss = nn::make_loss(recipe.train.loss),
-                  .class_count = dataset.info().classes});
+                  .class_count = dataset.info().classes,
+                  .precision = recipe.train.precision});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
   if (!recipe.model.weights.empty()) {
@@ -117,6 +118,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
   job.top_k = recipe.train.top_k;
   job.keep_best = recipe.run.keep_best;
+  job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
   job.checkpoint_every = recipe.run.checkpoint_every;
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {

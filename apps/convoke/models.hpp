@@ -1,4 +1,5 @@
 #pragma once
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,14 @@ std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_f
 
 /// `rule` if it is given (throws Error if it is unknown), else that of the run, else "majority".
 std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe);
+
+/// The option --precision of commands that evaluate: "fp32" or "bf16".
+void add_precision(CLI::App& parser, nn::Precision& precision);
+
+/// "bf16; trained in fp32": what is computed in, and what in training if that was another. Throws Error if
+/// this machine does not compute in `precision`; `recipe`: the run's, which may ask for emulation.
+std::string precision_text(nn::Precision precision, const run::ModelDescription& model,
+                           const std::optional<recipe::Recipe>& recipe);
 
 /// "model.h5: one model" or "ensemble.h5: ensemble of 4".
 std::string describe(const std::filesystem::path& model_file, const run::ModelSet& models);

@@ -207,6 +207,7 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
                   "The axes of .npy batches (default: as their shape says)")
       ->transform(CLI::CheckedTransformer(kLayouts).description(""))
       ->type_name("nhwc|nchw");
+  add_precision(parser, options.precision);
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -227,7 +228,12 @@ int predict(const PredictOptions& options) {
   const run::Machine machine = run::survey(world);
   const std::filesystem::path file = run::find_model_file(options.model);
   const run::ModelSet models = run::load_models(file);
-  const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe_beside(file)));
+  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));
+  const std::string precision = precision_text(options.precision, models.description, recipe);
+  if (world.root() && options.precision != models.description.precision) {
+    fmt::print(stderr, "note: computing in {}\n", precision);
+  }
   std::vector<SampleSource> sources;
   std::int64_t count = 0;
   for (const std::string& input : options.inputs) {
@@ -237,6 +243,7 @@ int predict(const PredictOptions& options) {
 
   // 2. Every rank its part of the samples.
   engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .precision = options.precision,
                                                          .loss = models.description.loss,
                                                          .classes = models.description.classes()});
   const std::int64_t begin = count * world.rank() / world.size();

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/nn/plan/parameters.hpp"
 #include "samples_from.hpp"
 
 namespace convoke::app {
@@ -14,6 +15,7 @@ struct PredictOptions {
   SampleOptions samples;
   std::string rule;  ///< empty: that of the run
   int threads = 0;   ///< per rank; 0: auto
+  nn::Precision precision = nn::Precision::kFloat32;
 };
 
 void add_predict(CLI::App& parser, PredictOptions& options);

@@ -116,6 +116,7 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
                           const run::ModelDescription& model) {
   auto dataset = std::make_shared<const data::Dataset>(data::Dataset::open(file, {split}));
   train::require_fit(model, "this file", dataset->info(), file);
+  train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
   const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
   return {

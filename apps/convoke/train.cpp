@@ -11,6 +11,7 @@
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_storage.hpp"
+#include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "job.hpp"
 #include "start.hpp"
@@ -55,6 +56,18 @@ void describe_run(const run::RunFolder& folder, const train::Job& job, const run
     run::replace_text(folder.file("recipe.toml"), job.recipe);
     run::replace_text(folder.file("environment.json"),
                       metrics::to_json(run::environment(machine, job.engine.threads), true) + "\n");
+    return std::string();
+  });
+}
+
+// Tokens that the model does not know are found before the first step, also those of the test samples, which
+// are read after training.
+void require_known_tokens(const recipe::Recipe& recipe, const train::Job& job, const data::Dataset& dataset,
+                          const mpi::Communicator& world) {
+  const nn::Graph& graph = job.model.graph;
+  train::require_vocabulary(graph, job.name, dataset, recipe.data.train_split);
+  run::on_root(world, [&] {
+    train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
     return std::string();
   });
 }
@@ -107,19 +120,25 @@ int train(const TrainOptions& options) {
     return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
   }();
   const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
+  require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
     warn_of_idle_workers(job, world.size());
     if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   }
 
-  // 4. Who trains together: one group per member (one group of all ranks when synchronous).
+  // 4. Who trains together: one group per member (one group of all ranks when synchronous); and whether they
+  // can, which is better known before the first step.
   const train::Groups groups = train::split(world, job.members);
+  const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
+                                 job.model.normalization);
+  const std::uint64_t predicted_bytes = [&] {
+    const run::Timed timed(phases.load);
+    return train::require_trainable(job, loader, groups, world);
+  }();
 
   // 5. Train. A member that fails leaves the vote, never the job.
   const run::RunFolder folder = run::RunFolder::create(job.name, options.output, options.resume, world);
   describe_run(folder, job, machine, world);
-  const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
-                                 job.model.normalization);
   train::Training training =
       train::train_members(job, loader, groups, world, folder, options.resume, options.quiet, phases);
   if (training.interrupted) return stopped(folder, options, world);
@@ -136,7 +155,8 @@ int train(const TrainOptions& options) {
       train::convene(job, std::move(training), groups, world, test_loader, folder, phases);
   world.barrier();
   phases.first_step += seconds_before - session.init_seconds();
-  const train::Cost cost = train::cost_of(makespan.seconds(), job.engine.threads, phases, world);
+  const train::Cost cost =
+      train::cost_of(makespan.seconds(), job.engine.threads, phases, world, predicted_bytes);
 
   // 7. Say it.
   run::on_root(world, [&] {

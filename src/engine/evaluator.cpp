@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {
@@ -56,30 +57,36 @@ EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t cla
           .classes = classes};
 }
 
+EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& options) {
+  nn::single_threaded();  // primitives are made for as many threads as their maker may use
+  const std::int64_t chunk = options.chunk > 0 ? options.chunk : choose_chunk(graph);
+  return {.layout = std::make_shared<nn::ParameterLayout>(
+              graph, chunk, options.convolution, options.precision, graph.output_shape().rank() == 1),
+          .options = {.lane = chunk,
+                      .lanes = 1,
+                      .training = false,
+                      .convolution = options.convolution,
+                      .precision = options.precision,
+                      .working_weights = true,
+                      .loss = options.loss.get()}};
+}
+
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),
       output_(graph.output_shape()),
       options_(std::move(options)),
       outputs_(graph.output_shape().elements()),
-      chunk_(options_.chunk > 0 ? options_.chunk : choose_chunk(graph)),
       activated_(graph.nodes().back().layer != nullptr &&
-                 graph.nodes().back().layer->type() == options_.loss->activation()),
-      layout_(std::make_shared<nn::ParameterLayout>(graph, chunk_, options_.convolution, options_.precision,
-                                                    graph.output_shape().rank() == 1)),
-      arena_(std::max<std::size_t>(layout_->size(), 1)),
-      working_(std::make_unique<nn::WorkingWeights>(layout_, arena_.data())) {
+                 graph.nodes().back().layer->type() == options_.loss->activation()) {
   if (options_.classes == 0) options_.classes = outputs_;
-  nn::single_threaded();  // primitives are made for as many threads as their maker may use
-  const nn::PlanOptions plan{.lane = chunk_,
-                             .lanes = 1,
-                             .training = false,
-                             .convolution = options_.convolution,
-                             .precision = options_.precision,
-                             .working_weights = true,
-                             .loss = options_.loss.get()};
+  const EvaluatorPlan plan = evaluator_plan(graph, options_);
+  chunk_ = plan.options.lane;
+  layout_ = plan.layout;
+  arena_ = AlignedBuffer<float>(std::max<std::size_t>(layout_->size(), 1));
+  working_ = std::make_unique<nn::WorkingWeights>(layout_, arena_.data());
   for (int worker = 0; worker < options_.threads; ++worker) {
-    workers_.emplace_back(graph, layout_, plan).bind(arena_.data(), nullptr, working_->data());
+    workers_.emplace_back(graph, layout_, plan.options).bind(arena_.data(), nullptr, working_->data());
   }
 }
 

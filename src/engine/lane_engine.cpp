@@ -17,14 +17,10 @@
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
 
 namespace convoke::engine {
 namespace {
-
-// Lanes of a worker run together as long as their activations stay below this. Measured on one core:
-// mnist-ensemble at batch 64 is as fast in two plans of 32 samples as in one of 64 (0.6 %, within noise), and
-// 2 % faster than in three; mnist-ddp at batch 512 is 5 % faster with one lane of 32 samples than with two.
-constexpr std::size_t kPlanBytes = std::size_t{8} << 20;
 
 template <class T>
 [[gnu::always_inline]] inline void add_into_body(const T* values, T* sum, std::size_t n) {
@@ -71,6 +67,24 @@ std::int64_t auto_lane(std::int64_t batch) {
   return lane;
 }
 
+int worker_count(const EngineOptions& options, int rank, int ranks) {
+  const std::int64_t lanes = share_of({0, options.batch / options.lane}, rank, ranks).count;
+  return static_cast<int>(std::clamp<std::int64_t>(options.threads, 1, std::max<std::int64_t>(1, lanes)));
+}
+
+int primitive_threads(const EngineOptions& options, int workers) {
+  // Fewer lanes than cores: the cores that are left work inside the primitives. Not with exact sums, for a
+  // kernel's rounding may depend on its threads.
+  return options.reduction == Reduction::kExact ? 1 : std::max(1, options.threads / workers);
+}
+
+nn::PlanOptions plan_options(const EngineOptions& options) {
+  return {.convolution = options.convolution,
+          .precision = options.precision,
+          .working_weights = true,
+          .loss = options.loss.get()};
+}
+
 class LaneEngine::Impl {
  public:
   Impl(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
@@ -80,18 +94,16 @@ class LaneEngine::Impl {
         layout_(make_layout(graph, options)),
         parameters_(nn::initial_parameters(*layout_, options.seed)),
         working_(layout_, parameters_.data()),
-        team_(worker_count(options, group)) {
+        team_(worker_count(options, group.rank(), group.size())) {
     check_layouts_agree(*layout_, group);
     const bool exact = options.reduction == Reduction::kExact;
-    // Fewer lanes than cores: the cores that are left work inside the primitives. Not with exact sums, for a
-    // kernel's rounding may depend on its threads.
-    primitive_threads_ = exact ? 1 : std::max(1, options.threads / team_.size());
+    primitive_threads_ = primitive_threads(options, team_.size());
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
-      workers_[static_cast<std::size_t>(i)] =
-          std::make_unique<LaneWorker>(graph, layout_, parameters_.data(), working_.data(), loader,
-                                       LaneWorker::Options{exact, plan_options(options_), kPlanBytes});
+      workers_[static_cast<std::size_t>(i)] = std::make_unique<LaneWorker>(
+          graph, layout_, parameters_.data(), working_.data(), loader,
+          LaneWorker::Options{exact, plan_options(options_), static_cast<std::size_t>(kPlanBytes)});
     });
     LaneWorker& first = *workers_.front();
     update_ = std::make_unique<Update>(
@@ -158,11 +170,6 @@ class LaneEngine::Impl {
     return group_.broadcast(std::move(first));
   }
 
-  static int worker_count(const EngineOptions& options, const mpi::Communicator& group) {
-    const std::int64_t lanes = share_of({0, options.batch / options.lane}, group.rank(), group.size()).count;
-    return static_cast<int>(std::clamp<std::int64_t>(options.threads, 1, std::max<std::int64_t>(1, lanes)));
-  }
-
   EngineOptions options_;
   mpi::Communicator group_;
   std::shared_ptr<const nn::ParameterLayout> layout_;
@@ -179,13 +186,6 @@ class LaneEngine::Impl {
     check(options);
     nn::single_threaded();
     return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
-  }
-  // Of what the options own.
-  static nn::PlanOptions plan_options(const EngineOptions& options) {
-    return {.convolution = options.convolution,
-            .precision = options.precision,
-            .working_weights = true,
-            .loss = options.loss.get()};
   }
 
   bool exact() const { return options_.reduction == Reduction::kExact; }

@@ -14,27 +14,9 @@ void accumulate(const float* values, float* sum, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += values[i];
 }
 
-/// Activations of a sample, about: what every node writes, and half as much again for gradients.
-std::int64_t bytes_per_sample(const nn::Graph& graph, nn::Precision precision) {
-  std::int64_t values = 0;
-  for (const nn::Node& node : graph.nodes()) {
-    const bool view =
-        node.layer != nullptr &&
-        (node.layer->type() == "relu" || node.layer->type() == "flatten" || node.layer->type() == "identity");
-    if (!view) values += node.shape.elements();
-  }
-  return values * (precision == nn::Precision::kBfloat16 ? 2 : 4) * 3 / 2;
-}
-
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
-
-LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
-  const std::int64_t begin = lanes.count * part / parts;
-  const std::int64_t end = lanes.count * (part + 1) / parts;
-  return {lanes.first + begin, end - begin};
-}
 
 LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
                        const float* parameters, const std::byte* working, const data::BatchLoader& loader,
@@ -45,7 +27,7 @@ LaneWorker::LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::Paramet
       working_(working),
       loader_(loader),
       options_(std::move(options)),
-      lane_bytes_per_sample_(bytes_per_sample(graph, options_.plan.precision)),
+      lane_bytes_per_sample_(activation_bytes_per_sample(graph, options_.plan.precision)),
       floats_(layout_->gradient_size() + kTallySize),
       ready_([this](std::size_t end) { ready(end); }) {
   if (options_.exact) fixed_ = AlignedBuffer<std::int64_t>(floats_.size());
@@ -63,23 +45,12 @@ nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes) {
   return it->second;
 }
 
-std::vector<LaneWorker::Stretch> LaneWorker::stretches(const StepInput& step, LaneRange lanes) const {
-  std::vector<Stretch> list;
-  const auto samples = static_cast<std::int64_t>(step.samples.size());
-  const std::int64_t full_lanes = std::min(lanes.count, samples / step.lane - lanes.first);
-  // As many stretches as memory asks for, of even size.
-  const auto budget = static_cast<std::int64_t>(options_.plan_bytes);
-  const std::int64_t fit = std::max<std::int64_t>(1, budget / (lane_bytes_per_sample_ * step.lane));
-  const std::int64_t parts = options_.exact ? full_lanes : divide_up(full_lanes, fit);
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const LaneRange range = share_of({lanes.first, full_lanes}, part, parts);
-    list.push_back({range.first * step.lane, step.lane, range.count});
-  }
-  if (full_lanes < lanes.count) {  // the step's last lane, which is smaller
-    const std::int64_t first = (lanes.first + full_lanes) * step.lane;
-    list.push_back({first, samples - first, 1});
-  }
-  return list;
+std::vector<Stretch> LaneWorker::stretches(const StepInput& step, LaneRange lanes) const {
+  return engine::stretches(static_cast<std::int64_t>(step.samples.size()), lanes,
+                           {.lane = step.lane,
+                            .one_by_one = options_.exact,
+                            .plan_bytes = static_cast<std::int64_t>(options_.plan_bytes),
+                            .bytes_per_sample = lane_bytes_per_sample_});
 }
 
 nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch) {

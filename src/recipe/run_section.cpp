@@ -15,6 +15,8 @@ RunRecipe read_run(const TomlDocument& document) {
   read.check("bucket_kib", run.bucket_kib <= (std::int64_t{1} << 30), "\"auto\" or at most 1073741824");
   run.cache_mib = read.get_count_or("cache_mib", "auto");
   read.check("cache_mib", run.cache_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 2^40");
+  run.memory_mib = read.get_count_or("memory_mib", "auto");
+  read.check("memory_mib", run.memory_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 1099511627776");
   read.finish();
   return run;
 }
@@ -24,7 +26,8 @@ Settings write(const RunRecipe& run) {
           {"checkpoint_every", run.checkpoint_every},
           {"keep_best", run.keep_best},
           {"bucket_kib", count_or(run.bucket_kib, "auto")},
-          {"cache_mib", count_or(run.cache_mib, "auto")}};
+          {"cache_mib", count_or(run.cache_mib, "auto")},
+          {"memory_mib", count_or(run.memory_mib, "auto")}};
 }
 
 }  // namespace convoke::recipe

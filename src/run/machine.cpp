@@ -12,6 +12,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/mpi/session.hpp"
+#include "run/control_groups.hpp"
 
 namespace convoke::run {
 namespace {
@@ -115,21 +116,9 @@ int share_of(const Machine& machine, int rank) {
 
 double cpu_quota(const fs::path& membership, const fs::path& mount) {
   double lowest = 0;
-  std::ifstream groups(membership);
-  for (std::string line; std::getline(groups, line);) {  // "0::/job" (v2) or "1:cpu,cpuacct:/job" (v1)
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
-    const bool unified = controllers == ",,";
-    if (!unified && controllers.find(",cpu,") == std::string::npos) continue;
-    // A limit of any group above holds too; inside a container the path may only exist outside of it.
-    for (fs::path path = line.substr(second + 1);; path = path.parent_path()) {
-      const fs::path group = (unified ? mount : mount / "cpu") / path.relative_path();
-      if (const double quota = quota_of(group, unified); quota > 0)
-        lowest = lowest > 0 ? std::min(lowest, quota) : quota;
-      if (!path.has_relative_path()) break;
-    }
+  for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
+    const double quota = quota_of(group.folder, group.unified);
+    if (quota > 0) lowest = lowest > 0 ? std::min(lowest, quota) : quota;
   }
   return lowest;
 }

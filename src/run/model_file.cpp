@@ -52,6 +52,7 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   if (description.classes() != description.graph.output_shape().elements()) {
     file.set_attribute("classes", description.classes());
   }
+  if (description.precision == nn::Precision::kBfloat16) file.set_attribute("precision", "bf16");
   if (!description.class_names.empty()) {
     file.set_attribute("class_names", std::span<const std::string>(description.class_names));
   }
@@ -68,6 +69,14 @@ ModelDescription read_description(const hdf5::File& file) {
     description.loss = nn::make_loss(metrics::settings_from_json(file.attribute<std::string>("loss"), where));
   }
   if (file.has_attribute("classes")) description.class_count = file.attribute<std::int64_t>("classes");
+  if (file.has_attribute("precision")) {
+    const auto precision = file.attribute<std::string>("precision");
+    if (precision != "bf16") {
+      throw Error(fmt::format("{}: was trained in precision \"{}\", which this version does not know",
+                              file.file().string(), precision));
+    }
+    description.precision = nn::Precision::kBfloat16;
+  }
   if (file.has_attribute("class_names")) {
     description.class_names = file.attribute<std::vector<std::string>>("class_names");
   }

@@ -5,9 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -24,13 +22,6 @@ std::optional<mpi::SharedMemory> try_window(const mpi::Communicator& node, std::
   } catch (const Error&) {  // on all ranks of the node
     return std::nullopt;
   }
-}
-
-/// The number in a file of the kernel; a large one where it says "max" or is not there.
-std::size_t number_in(const char* file) {
-  std::ifstream in(file);
-  std::size_t value = 0;
-  return in >> value ? value : SIZE_MAX;
 }
 
 }  // namespace
@@ -82,19 +73,6 @@ NodeMemory::~NodeMemory() {
 void NodeMemory::publish() const {
   if (window_) return window_->publish();
   node_.barrier();
-}
-
-std::size_t half_of_free_memory() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::size_t free = SIZE_MAX;
-  for (std::string key; meminfo >> key;) {
-    std::size_t kib = 0;
-    if (key == "MemAvailable:" && meminfo >> kib) free = kib * 1024;
-  }
-  const std::size_t limit = number_in("/sys/fs/cgroup/memory.max");
-  const std::size_t used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit != SIZE_MAX && used != SIZE_MAX) free = std::min(free, limit - std::min(limit, used));
-  return free / 2;
 }
 
 }  // namespace convoke::run

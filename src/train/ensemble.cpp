@@ -12,7 +12,9 @@
 #include "convoke/metrics/run_log.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/feature_cache.hpp"
+#include "convoke/train/memory.hpp"
 
 namespace convoke::train {
 namespace {
@@ -65,6 +67,11 @@ std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchL
   return features;
 }
 
+data::Holdout samples_of(const Job& job, const data::BatchLoader& loader, std::int64_t member) {
+  return data::hold_out(data::shard(loader.split().labels, job.shards, member, job.members, job.engine.seed),
+                        job.validation_split);
+}
+
 TrainedMember train_member(const Turn& turn, std::int64_t member,
                            const std::function<void(const Settings&)>& log) {
   const Job& job = turn.job;
@@ -73,9 +80,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   result.model.seed = member_seed(job.engine.seed, member);
   result.model.shard = job.shards_name;
 
-  const data::Holdout ids = data::hold_out(
-      data::shard(turn.loader.split().labels, job.shards, member, job.members, job.engine.seed),
-      job.validation_split);
+  const data::Holdout ids = samples_of(job, turn.loader, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
   const Assignment assignment{member,         result.model.seed, ids.train,
                               ids.validation, turn.features,     feature_file(turn.folder, turn.world)};
@@ -96,6 +101,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     Outcome outcome = trainer->run();
     result.interrupted = outcome.interrupted;
     result.epochs_done = outcome.epochs_done;
+    result.stopped_at = outcome.stopped_at;
     result.samples_processed = outcome.samples_processed;
     result.model.validation_accuracy = outcome.validation_accuracy;
     result.model.parameters = std::move(outcome.parameters);
@@ -116,6 +122,7 @@ Settings to_settings(const TrainedMember& member) {
           {"failure", member.failure},
           {"interrupted", member.interrupted},
           {"epochs_done", member.epochs_done},
+          {"stopped_at", member.stopped_at},
           {"samples_processed", member.samples_processed}};
 }
 
@@ -130,6 +137,7 @@ TrainedMember member_from(const Settings& settings) {
   member.failure = read.get("failure", "");
   member.interrupted = read.get("interrupted", false);
   member.epochs_done = read.get("epochs_done", 0);
+  member.stopped_at = read.get("stopped_at", 0);
   member.samples_processed = read.get("samples_processed", 0);
   read.finish();
   return member;
@@ -155,6 +163,19 @@ void append_lines_of_others(std::vector<Settings> lines, metrics::RunLog* log,
 }
 
 }  // namespace
+
+std::uint64_t require_trainable(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+                                const mpi::Communicator& world) {
+  if (!lone_batch_norm(job.model.graph).empty()) {
+    for (std::int64_t member = 0; member < job.members; ++member) {
+      const auto samples = static_cast<std::int64_t>(samples_of(job, loader, member).train.size());
+      require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
+    }
+  }
+  const data::Holdout first = samples_of(job, loader, groups.mine);
+  return require_memory(job, static_cast<std::int64_t>(first.train.size()), !first.validation.empty(),
+                        groups.group, world);
+}
 
 Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
                        const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,

@@ -9,6 +9,7 @@
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/run/memory.hpp"
 
 namespace convoke::train {
 namespace {
@@ -29,7 +30,7 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
 // The root's, as free memory changes from one look to the next.
 std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   if (job.cache_bytes > 0) return job.cache_bytes;
-  return std::stoull(run::on_root(node, [] { return std::to_string(run::half_of_free_memory()); }));
+  return std::stoull(run::on_root(node, [] { return std::to_string(run::available_bytes() / 2); }));
 }
 
 }  // namespace

@@ -3,10 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 
 namespace convoke::train {
+namespace {
+
+// The least number of rows of an embedding of the graph; nothing if it has none.
+std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph) {
+  std::optional<std::int64_t> least;
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr || node.layer->type() != "embedding") continue;
+    const std::int64_t rows = node.parameters.at(0).shape[0];
+    least = std::min(least.value_or(rows), rows);
+  }
+  return least;
+}
+
+}  // namespace
 
 void require_fit(const run::ModelDescription& model, const std::string& model_name,
                  const data::DatasetInfo& dataset, const std::filesystem::path& dataset_file) {
@@ -51,6 +66,19 @@ void require_vocabulary(std::int64_t vocabulary, const std::string& model_name, 
                           dataset.file().string(), split, largest, model_name, vocabulary - 1),
               fmt::format("set its vocabulary to {} or more, or give rarer tokens a common number",
                           std::max(largest + 1, dataset.info().vocabulary)));
+}
+
+void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::Dataset& dataset,
+                        const std::string& split) {
+  if (const auto least = least_vocabulary(graph)) require_vocabulary(*least, model_name, dataset, split);
+}
+
+void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::DatasetInfo& info,
+                        const std::filesystem::path& dataset_file, const std::string& split) {
+  const auto least = least_vocabulary(graph);
+  const bool told = info.vocabulary > 0;  // reading a file refuses tokens beyond what it says
+  if (!least || (told && info.vocabulary <= *least)) return;
+  require_vocabulary(*least, model_name, data::Dataset::open(dataset_file, {split}), split);
 }
 
 }  // namespace convoke::train

@@ -56,6 +56,7 @@ Value::Array member_facts(const Verdict& verdict) {
     if (!std::isnan(member.model.validation_accuracy)) {
       facts.set("validation_accuracy", member.model.validation_accuracy);
     }
+    if (member.stopped_at > 0) facts.set("stopped_at_step", member.stopped_at);
     if (!member.failure.empty()) facts.set("failure", member.failure);
     list.emplace_back(std::move(facts));
   }
@@ -76,12 +77,12 @@ std::string further_scores(const Ranking& ranking, const metrics::ConfusionMatri
 
 }  // namespace
 
-Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases,
-             const mpi::Communicator& world) {
+Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world,
+             std::uint64_t predicted_bytes) {
   std::int64_t cores = threads;
   world.sum(std::span<std::int64_t>(&cores, 1));
   double largest[] = {makespan_seconds, static_cast<double>(threads),
-                      static_cast<double>(run::peak_resident_bytes())};
+                      static_cast<double>(run::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
   return {.ranks = world.size(),
           .threads = static_cast<int>(largest[1]),
@@ -89,7 +90,8 @@ Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases,
           .makespan_seconds = largest[0],
           .phases = run::spread_over_ranks(phases, world),
           .features = run::sum_over_ranks(phases.features, world),
-          .peak_resident_bytes = static_cast<std::uint64_t>(largest[2])};
+          .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
+          .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
 
 Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
@@ -145,6 +147,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"images_per_second", images_per_second(verdict, cost)},
                   {"core_seconds", cost.core_seconds()},
                   {"peak_rss_mib", static_cast<double>(cost.peak_resident_bytes) / (1024.0 * 1024.0)},
+                  {"predicted_rss_mib", static_cast<double>(cost.predicted_bytes) / (1024.0 * 1024.0)},
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
   if (cost.features.any()) result.set("features", to_settings(cost.features));
@@ -208,6 +211,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
   for (const TrainedMember& member : verdict.members) {
+    if (member.stopped_at > 0) {
+      text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
+                          job.ensemble ? fmt::format("member {} ", member.model.index) : std::string(),
+                          format_count(member.stopped_at), member.epochs_done + 1);
+    }
     if (!member.failure.empty()) {
       text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
     }

@@ -103,6 +103,10 @@ TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
   };
   check_graph(around(3, 5, 4, wide), kLane);
   check_graph(around(16, 5, 4, dilated), {.lane = 1});
+  const auto unbiased = [](Symbol x) {
+    return depthwise_conv2d(x, {.kernel = 5, .stride = 2, .padding = Padding::same(), .bias = false});
+  };
+  check_graph(around(20, 5, 4, unbiased), {.lane = 1});
   check_bf16(around(16, 5, 4, wide), kLane);
   check_bf16(around(16, 5, 4, [](Symbol x) { return tanh(depthwise_conv2d(x)); }), {.lane = 2});
   check_bf16(around(20, 5, 4, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }), {.lane = 2});

@@ -51,6 +51,14 @@ void check_equal(const CheckpointState& a, const CheckpointState& b) {
   CHECK(a.optimizer == b.optimizer);
   CHECK(a.average == b.average);
   CHECK(a.feedback == b.feedback);
+  CHECK(a.best.evaluations == b.best.evaluations);
+  CHECK(a.best.wait == b.best.wait);
+  CHECK(a.best.updates == b.best.updates);
+  CHECK(a.best.stopped == b.best.stopped);
+  CHECK(a.best.parameters == b.best.parameters);
+  if (a.best.evaluations == 0) return;
+  CHECK(a.best.loss == b.best.loss);
+  CHECK(a.best.accuracy == b.best.accuracy);
 }
 
 struct Newest {
@@ -80,7 +88,24 @@ TEST_CASE("a checkpoint holds all that it was given") {
   check_equal(newest(checkpoints).state.value(), averaged);
   check_equal(convoke::run::checkpoint_from_bytes(to_bytes(averaged)), averaged);
 
-  CheckpointState without_validation = state_at(5);
+  CheckpointState validated = state_at(5);
+  validated.best = {.evaluations = 7,
+                    .wait = 2,
+                    .updates = 345,
+                    .loss = 0.123456789012345678,
+                    .accuracy = 0.875,
+                    .stopped = true,
+                    .parameters = tiny::parameters(103)};
+  checkpoints.save(validated);
+  check_equal(newest(checkpoints).state.value(), validated);
+  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(validated)), validated);
+  validated.epochs_done = 6;  // nobody is going to restore the best
+  validated.best.parameters.clear();
+  checkpoints.save(validated);
+  check_equal(newest(checkpoints).state.value(), validated);
+  check_equal(convoke::run::checkpoint_from_bytes(to_bytes(validated)), validated);
+
+  CheckpointState without_validation = state_at(7);
   without_validation.validation_accuracy = std::nan("");
   checkpoints.save(without_validation);
   CHECK(std::isnan(newest(checkpoints).state.value().validation_accuracy));
@@ -185,4 +210,36 @@ TEST_CASE("on a full disk the checkpoint before stays, and the error names the f
   check_equal(newest(checkpoints).state.value(), state_at(1));
   checkpoints.save(state_at(2));  // and when there is room again
   check_equal(newest(checkpoints).state.value(), state_at(2));
+}
+
+TEST_CASE("on a full disk the best model before stays, and so do the checkpoints") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path());
+  checkpoints.save(state_at(1));
+  checkpoints.save_best(tiny::description(), tiny::parameters(1));
+  const std::string before = tiny::bytes_of(folder / "best.h5");
+  {
+    const FileSizeLimit full(4096);
+    const std::string why =
+        error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(2)); });
+    INFO(why);
+    CHECK(why.find((folder / "best.h5").string() + ": cannot be written: ") == 0);
+  }
+  CHECK(tiny::bytes_of(folder / "best.h5") == before);
+  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 2);
+  CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(1));
+  check_equal(newest(checkpoints).state.value(), state_at(1));
+  checkpoints.save_best(tiny::description(), tiny::parameters(2));  // and when there is room again
+  CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(2));
+}
+
+TEST_CASE("where no folder can be made, the error names it") {
+  const TemporaryFolder folder;
+  tiny::write_bytes(folder / "file", "in the way");
+  const std::string expected =
+      (folder / "file/checkpoints").string() + ": cannot be created: Not a directory";
+  const Checkpoints checkpoints = in(folder / "file/checkpoints");
+  CHECK(error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(1)); }) == expected);
+  CHECK(error_of([&] { checkpoints.save(state_at(1)); }) == expected);
+  CHECK(tiny::bytes_of(folder / "file") == "in the way");
 }

@@ -2,13 +2,12 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/collective.hpp"
-#include "convoke/train/ensemble.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
+#include "support/training.hpp"
 
 // Training as a whole, on 1 to 4 ranks: what comes out must not depend on them.
 
@@ -17,56 +16,12 @@ using namespace convoke::engine;
 using namespace convoke::run;
 using namespace convoke::train;
 using mpi::Session;
+using tiny::alone;
+using tiny::Result;
+using tiny::Run;
+using tiny::train_all;
 
 namespace {
-
-/// A run folder of all ranks, removed at the end.
-class Run {
- public:
-  explicit Run(const mpi::Communicator& world, const std::string& name = "run")
-      : world_(world),
-        folder(RunFolder::create("",
-                                 on_root(world,
-                                         [&] {
-                                           return (tiny::fs::temp_directory_path() /
-                                                   ("convoke-" + name + std::to_string(::getpid())))
-                                               .string();
-                                         }),
-                                 true, world)) {}
-  ~Run() {
-    world_.barrier();
-    if (world_.root()) tiny::fs::remove_all(folder.path());
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
- private:
-  mpi::Communicator world_;
-
- public:
-  RunFolder folder;
-};
-
-struct Result {
-  Training training;
-  Phases phases;
-};
-
-Result train_all(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
-                 const RunFolder& folder, bool resume = false) {
-  const Groups groups = split(world, job.members);
-  const data::BatchLoader loader = pictures.loader();
-  Result result;
-  result.training = train_members(job, loader, groups, world, folder, resume, true, result.phases);
-  return result;
-}
-
-// What one rank alone computes, on every rank for itself.
-std::vector<float> alone(const Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world) {
-  const mpi::Communicator self = world.split(world.rank(), 0);
-  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
-  return train_all(job, pictures, self, run.folder).training.members.at(0).model.parameters;
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

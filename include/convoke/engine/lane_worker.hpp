@@ -10,18 +10,10 @@
 
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/engine/stretches.hpp"
 #include "convoke/nn/plan/network.hpp"
 
 namespace convoke::engine {
-
-/// Lanes that follow one another: [first, first + count) of a step.
-struct LaneRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-/// The share of part `part` when `lanes` are cut into `parts` ranges that differ by one at most.
-LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts);
 
 /// What a step adds up besides gradients: the last elements of the exchanged arena.
 enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kTallySize = 16 };
@@ -70,10 +62,6 @@ class LaneWorker {
   nn::Network& plan(std::int64_t lane, std::int64_t lanes);
 
  private:
-  /// A stretch of lanes that one plan takes together: samples [first, first + lane * lanes) of the step.
-  struct Stretch {
-    std::int64_t first, lane, lanes;
-  };
   std::vector<Stretch> stretches(const StepInput& step, LaneRange lanes) const;
   nn::Network& load(const StepInput& step, const Stretch& stretch);
   void run_stretch(const StepInput& step, const Stretch& stretch, bool first, bool last,

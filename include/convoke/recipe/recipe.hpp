@@ -66,6 +66,7 @@ struct RunRecipe {
   bool keep_best = true;              ///< a checkpoint of the best validation, if there is validation
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   std::int64_t cache_mib = 0;         ///< of features in a node's memory, beyond it a file; 0: "auto"
+  std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
 };
 
 /// A recipe, checked as a whole.

@@ -9,6 +9,7 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/losses/loss.hpp"
+#include "convoke/nn/plan/parameters.hpp"
 
 namespace convoke::run {
 
@@ -16,9 +17,10 @@ namespace convoke::run {
 struct ModelDescription {
   nn::Graph graph;
   data::Normalization normalization;
-  std::vector<std::string> class_names;   ///< empty or one per class
-  nn::LossPtr loss = nn::default_loss();  ///< what its outputs mean
-  std::int64_t class_count = 0;           ///< 0: one for each output of the graph
+  std::vector<std::string> class_names;               ///< empty or one per class
+  nn::LossPtr loss = nn::default_loss();              ///< what its outputs mean
+  std::int64_t class_count = 0;                       ///< 0: one for each output of the graph
+  nn::Precision precision = nn::Precision::kFloat32;  ///< that it was trained in
 
   std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// The name of a class, or its number where there are no names.

@@ -35,7 +35,4 @@ class NodeMemory {
   std::span<std::byte> bytes_;
 };
 
-/// Half of the memory that is free on this machine, within the limit of its control group.
-std::size_t half_of_free_memory();
-
 }  // namespace convoke::run

@@ -18,6 +18,7 @@ struct TrainedMember {
   std::string failure;  ///< why it has left the vote; empty if it has not
   bool interrupted = false;
   std::int64_t epochs_done = 0;
+  std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: it did not
   std::int64_t samples_processed = 0;
 };
 
@@ -28,6 +29,12 @@ struct Training {
   std::vector<Settings> log;  ///< lines for metrics.jsonl that are not in it yet (group roots beyond rank 0)
   bool interrupted = false;   ///< on some rank of the world: the same on all
 };
+
+/// Whether this can be trained at all, of all members, before anything is written: see
+/// require_batch_statistics and require_memory, whose result it returns. Collective over `world`. Throws
+/// Error on all ranks.
+std::uint64_t require_trainable(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+                                const mpi::Communicator& world);
 
 /// Trains the job's members, each by its group. A member whose loss diverges is left behind with the reason,
 /// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes

@@ -22,4 +22,13 @@ void require_split(const data::DatasetInfo& training, const std::filesystem::pat
 void require_vocabulary(std::int64_t vocabulary, const std::string& model_name, const data::Dataset& dataset,
                         const std::string& split);
 
+/// The same for every embedding of a graph; nothing where it has none.
+void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::Dataset& dataset,
+                        const std::string& split);
+
+/// The same for a split that is read only later, which is read for that unless the file itself says that no
+/// token is too large.
+void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::DatasetInfo& info,
+                        const std::filesystem::path& dataset_file, const std::string& split);
+
 }  // namespace convoke::train

@@ -38,6 +38,7 @@ struct Job {
   EarlyStopping early_stopping;
   std::int64_t top_k = kDefaultTopK;  ///< of evaluations
   std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  std::uint64_t memory_bytes = 0;     ///< of a node, for all ranks; 0: what it has
   bool keep_best = true;              ///< a checkpoint of the best validation
 
   bool ensemble = false;     ///< independent members; else one model on all ranks

@@ -18,12 +18,14 @@ struct Cost {
   run::PhaseSpreads phases;               ///< over the ranks
   run::FeatureUse features;               ///< of all ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
+  std::uint64_t predicted_bytes = 0;      ///< the same, as it was expected before the first step
 
   double core_seconds() const { return makespan_seconds * cores; }
 };
 
 /// Collective. `makespan_seconds` of this rank, taken right after a barrier.
-Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world);
+Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world,
+             std::uint64_t predicted_bytes = 0);
 
 /// summary.json; the keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);

@@ -27,6 +27,7 @@ struct Divergence : Error {
 struct Outcome {
   bool interrupted = false;  ///< by a signal; there is a checkpoint to go on from
   std::int64_t epochs_done = 0;
+  std::int64_t stopped_at = 0;         ///< steps after which early stopping ended it; 0: it did not
   std::int64_t samples_processed = 0;  ///< by this run, all ranks of the group together
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
   std::vector<float> parameters;  ///< canonical; the best or the last, and the accuracy is theirs

@@ -10,34 +10,56 @@ namespace {
 
 constexpr std::size_t kChunk = 256;  // elements whose sums or maxima stay near
 
+/// y = f(a, b), element by element; y may be either.
+template <class T, class F>
+[[gnu::always_inline]] inline void combine(const T* a, const T* b, T* y, std::size_t n, const F& f) {
+  for_each_sixteen(
+      n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> u(a + first), v(b + first);
+        Out<T, kWidth> out(y + first);
+#pragma omp simd
+        for (int i = 0; i < kWidth; ++i) out[i] = f(u[i], v[i]);
+        out.put();
+      });
+}
+
 template <class T>
 [[gnu::always_inline]] inline void subtract_body(const T* a, const T* b, T* y, std::size_t n) {
-#pragma omp simd
-  for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(a[i]) - static_cast<float>(b[i]);
+  combine(a, b, y, n, [](float u, float v) { return u - v; });
 }
 
 template <class T>
 [[gnu::always_inline]] inline void scale_body(const T* x, float factor, T* y, std::size_t n) {
+  for_each_sixteen(
+      n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        const In<T, kWidth> in(x + first);
+        Out<T, kWidth> out(y + first);
 #pragma omp simd
-  for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]) * factor;
+        for (int i = 0; i < kWidth; ++i) out[i] = in[i] * factor;
+        out.put();
+      });
 }
 
 template <class T>
 [[gnu::always_inline]] inline void average_body(const T* const* inputs, std::size_t count, T* y,
                                                 std::size_t n) {
   const float factor = 1.0F / static_cast<float>(count);
-  float sum[kChunk];
-  for (std::size_t first = 0; first < n; first += kChunk) {
-    const std::size_t length = std::min(kChunk, n - first);
-    std::fill_n(sum, length, 0.0F);
-    for (std::size_t input = 0; input < count; ++input) {
-      const T* x = inputs[input] + first;
+  for_each_sixteen(
+      n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
+        constexpr int kWidth = decltype(width)::value;
+        float sum[kWidth] = {};
+        for (std::size_t input = 0; input < count; ++input) {
+          const In<T, kWidth> in(inputs[input] + first);
 #pragma omp simd
-      for (std::size_t i = 0; i < length; ++i) sum[i] += static_cast<float>(x[i]);
-    }
+          for (int i = 0; i < kWidth; ++i) sum[i] += in[i];
+        }
+        Out<T, kWidth> out(y + first);
 #pragma omp simd
-    for (std::size_t i = 0; i < length; ++i) y[first + i] = sum[i] * factor;
-  }
+        for (int i = 0; i < kWidth; ++i) out[i] = sum[i] * factor;
+        out.put();
+      });
 }
 
 template <class T>
@@ -78,8 +100,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void multiply_body(const T* a, const T* b, T* y, std::size_t n) {
-#pragma omp simd
-  for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(a[i]) * static_cast<float>(b[i]);
+  combine(a, b, y, n, [](float u, float v) { return u * v; });
 }
 
 /// One channel of plain (N, C, H, W): its pixels lie side by side.
@@ -106,9 +127,11 @@ template <class T>
           float factor[kWidth];
           for (int c = 0; c < kWidth; ++c) factor[c] = s[channel + c];
           for (std::int64_t p = 0; p < b.pixels(); ++p) {
+            const In<T, kWidth> in(x + at + p * b.block);
+            Out<T, kWidth> out(y + at + p * b.block);
 #pragma omp simd
-            for (int c = 0; c < kWidth; ++c)
-              y[at + p * b.block + c] = static_cast<float>(x[at + p * b.block + c]) * factor[c];
+            for (int c = 0; c < kWidth; ++c) out[c] = in[c] * factor[c];
+            out.put();
           }
         });
   }
@@ -131,15 +154,14 @@ template <class T>
           } else {
             for (std::int64_t p = 0; p < b.pixels(); ++p) {
               const std::int64_t here = at + p * b.block;
-              float gradient[kWidth];
+              const In<T, kWidth> in(x + here), given(dy + here);
 #pragma omp simd
-              for (int c = 0; c < kWidth; ++c) {
-                gradient[c] = dy[here + c];
-                sum[c] += gradient[c] * static_cast<float>(x[here + c]);
-              }
+              for (int c = 0; c < kWidth; ++c) sum[c] += given[c] * in[c];
               if (dx == nullptr) continue;
+              Out<T, kWidth> out(dx + here);
 #pragma omp simd
-              for (int c = 0; c < kWidth; ++c) dx[here + c] = gradient[c] * factor[c];
+              for (int c = 0; c < kWidth; ++c) out[c] = given[c] * factor[c];
+              out.put();
             }
           }
           if (ds == nullptr) return;

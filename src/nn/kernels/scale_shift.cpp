@@ -22,11 +22,11 @@ template <class T>
             b[c] = by.shift == nullptr ? 0 : by.shift[row + channel + c];
           }
           for (std::int64_t p = 0; p < s.pixels(); ++p) {
+            const In<T, kWidth> in(x + first + p * s.block);
+            Out<T, kWidth> out(y + first + p * s.block);
 #pragma omp simd
-            for (int c = 0; c < kWidth; ++c) {
-              const std::int64_t i = first + p * s.block + c;
-              y[i] = a[c] * static_cast<float>(x[i]) + b[c];
-            }
+            for (int c = 0; c < kWidth; ++c) out[c] = a[c] * in[c] + b[c];
+            out.put();
           }
         });
   }
@@ -44,13 +44,15 @@ template <class T>
           const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
           float sum[kWidth] = {};
           for (std::int64_t p = 0; p < s.pixels(); ++p) {
+            const In<T, kWidth> in(x + first + p * s.block), given(dy + first + p * s.block);
+            Out<T, kWidth> out(dx + first + p * s.block);
 #pragma omp simd
             for (int c = 0; c < kWidth; ++c) {
-              const std::int64_t i = first + p * s.block + c;
-              const float gradient = dy[i];
-              sum[c] += static_cast<float>(x[i]) * gradient;
-              dx[i] = gamma[channel + c] * gradient;
+              const float gradient = given[c];
+              sum[c] += in[c] * gradient;
+              out[c] = gamma[channel + c] * gradient;
             }
+            out.put();
           }
           for (int c = 0; c < kWidth; ++c) dgamma[channel + c] += sum[c];
         });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "convoke/nn/layers/border.hpp"
+#include "nn/layers/depthwise_gradient.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -171,7 +172,10 @@ void Convolution::backward_weights(const Tensor& dy) const {
       return weights_pass(hint_weight(), any_gradient, x_.desc, y_.desc);
     }
   }();
-  if (is_reference(weights.impl_info_str())) {
+  const std::string implementation = weights.impl_info_str();
+  const bool slow = is_reference(implementation) || implementation.find("gemm") != std::string::npos;
+  if (slow && add_depthwise_gradient(plan, node, spec_, x_, dy)) return;
+  if (is_reference(implementation)) {
     const Desc any_weight(weight_dims(), geometry_.type, Format::any);
     const auto other = weights_pass(any_weight, any_gradient, plain(x_), plain(y_));
     if (!is_reference(other.impl_info_str())) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/arena.hpp"
+#include "nn/plan/placement.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -80,27 +80,7 @@ class Network::Plan {
 
  private:
   void place_memory() {
-    // Times: the input is written before the first step; the loss lies between forward and backward.
-    std::vector<BufferUse> buffers(builder_.buffer_bytes.size());
-    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder_.buffer_bytes[i];
-    const auto use = [&](Ref ref, std::size_t time) {
-      if (ref.place == Ref::Place::kActivation) buffers[ref.id].use_at(time);
-    };
-    use(builder_.input.ref, 0);
-    std::size_t time = 1;
-    for (const Step& step : builder_.forward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    for (const Tensor* tensor : {&builder_.output, &builder_.logits, &builder_.loss_gradient}) {
-      if (*tensor) use(tensor->ref, time);
-    }
-    ++time;
-    for (const Step& step : builder_.backward) {
-      for (const Ref ref : step.uses) use(ref, time);
-      ++time;
-    }
-    ArenaPlan plan = place(buffers);
+    ArenaPlan plan = place_buffers(builder_);
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
@@ -217,11 +197,14 @@ std::vector<PlanStep> Network::steps() const {
 std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
 
 std::vector<double> Network::time_steps(int repeats) {
+  constexpr int kLeast = 3;
+  constexpr double kEnough = 0.05;  // seconds
   std::vector<double> seconds;
   for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
     for (const Step& step : *list) {
       double best = INFINITY;
-      for (int i = 0; i < repeats; ++i) {
+      const double first = now();
+      for (int i = 0; i < repeats && (i < kLeast || now() - first < kEnough); ++i) {
         const double start = now();
         plan_->run(step);
         best = std::min(best, now() - start);

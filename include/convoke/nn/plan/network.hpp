@@ -90,7 +90,8 @@ class Network {
 
   std::vector<PlanStep> steps() const;
   std::size_t activation_bytes() const;  ///< the arena, scratch memory included
-  /// Seconds of each step (in the order of steps()): best of `repeats` runs of that step alone.
+  /// Seconds of each step (in the order of steps()): best of `repeats` runs of that step alone;
+  /// of fewer, but 3, once they have taken 50 ms.
   std::vector<double> time_steps(int repeats);
 
  private:

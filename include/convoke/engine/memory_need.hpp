@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/engine/lane_engine.hpp"
+
+namespace convoke::engine {
+
+/// Memory that a rank is going to take for training one model, in bytes.
+struct MemoryNeed {
+  std::size_t parameters = 0;
+  std::size_t gradients = 0;        ///< the sums of every worker
+  std::size_t optimizer_state = 0;  ///< and the moving average, if there is one
+  std::size_t working_weights = 0;  ///< copies in the layouts and the type of the primitives
+  std::size_t activations = 0;      ///< the arenas of all plans of all workers
+  std::size_t evaluation = 0;       ///< the model and the plans of an evaluator
+
+  std::size_t total() const {
+    return parameters + gradients + optimizer_state + working_weights + activations + evaluation;
+  }
+};
+
+/// The need of rank `rank` of `ranks` that train a model on `samples` samples per epoch, from plans that are
+/// compiled for it but get no memory. `validates`: an evaluator lives beside the engine. What does not grow
+/// with the model (the program, its libraries, kernels made for these shapes) is not in it.
+MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
+                          const optim::Optimizer& optimizer, std::int64_t samples, bool validates, int rank,
+                          int ranks);
+
+}  // namespace convoke::engine

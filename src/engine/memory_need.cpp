@@ -1,0 +1,96 @@
+#include "convoke/engine/memory_need.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "convoke/engine/lane_worker.hpp"
+#include "convoke/engine/stretches.hpp"
+#include "convoke/nn/plan/memory.hpp"
+#include "convoke/nn/threads.hpp"
+#include "engine/execution.hpp"
+
+namespace convoke::engine {
+namespace {
+
+using LayoutPtr = std::shared_ptr<const nn::ParameterLayout>;
+using PlanShape = std::pair<std::int64_t, std::int64_t>;  // samples of a lane, lanes
+
+std::size_t bytes_of(std::size_t floats) { return floats * sizeof(float); }
+
+// Activation arenas by shape: workers have alike ones, which are compiled once.
+class Arenas {
+ public:
+  Arenas(const nn::Graph& graph, LayoutPtr layout, nn::PlanOptions options)
+      : graph_(graph), layout_(std::move(layout)), options_(options) {}
+
+  std::size_t bytes(PlanShape shape) {
+    const auto [it, missing] = known_.try_emplace(shape);
+    if (missing) {
+      options_.lane = shape.first;
+      options_.lanes = shape.second;
+      it->second = nn::predict_activation_bytes(graph_, *layout_, options_);
+    }
+    return it->second;
+  }
+
+ private:
+  const nn::Graph& graph_;
+  LayoutPtr layout_;
+  nn::PlanOptions options_;
+  std::map<PlanShape, std::size_t> known_;
+};
+
+std::size_t evaluation_bytes(const nn::Graph& graph, const EngineOptions& options) {
+  const EvaluatorOptions evaluator = evaluator_options(options, graph.output_shape().elements());
+  const EvaluatorPlan plan = evaluator_plan(graph, evaluator);
+  const std::size_t arena = nn::predict_activation_bytes(graph, *plan.layout, plan.options);
+  return bytes_of(plan.layout->size()) + nn::predict_working_bytes(*plan.layout) +
+         arena * static_cast<std::size_t>(options.threads);
+}
+
+}  // namespace
+
+MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
+                          const optim::Optimizer& optimizer, std::int64_t samples, bool validates, int rank,
+                          int ranks) {
+  const int workers = worker_count(options, rank, ranks);
+  nn::single_threaded();
+  const auto layout = std::make_shared<const nn::ParameterLayout>(graph, options.lane, options.convolution,
+                                                                  options.precision);
+  nn::set_primitive_threads(primitive_threads(options, workers));
+  Arenas arenas(graph, layout, plan_options(options));
+  const bool exact = options.reduction == Reduction::kExact;
+  const std::size_t gradients = layout->gradient_size() + kTallySize;
+  const Cut cut{.lane = options.lane,
+                .one_by_one = exact,
+                .plan_bytes = kPlanBytes,
+                .bytes_per_sample = activation_bytes_per_sample(graph, options.precision)};
+
+  MemoryNeed need;
+  for (int worker = 0; worker < workers; ++worker) {
+    std::set<PlanShape> shapes;
+    bool several = false;  // stretches in a step: the gradients of later ones stand beside the sums
+    for (const std::int64_t size : {std::min(samples, options.batch), samples % options.batch}) {
+      if (size == 0) continue;
+      const LaneRange lanes = share_of({0, (size + options.lane - 1) / options.lane}, rank, ranks);
+      const std::vector<Stretch> list = stretches(size, share_of(lanes, worker, workers), cut);
+      for (const Stretch& stretch : list) shapes.emplace(stretch.lane, stretch.lanes);
+      several = several || list.size() > 1;
+    }
+    for (const PlanShape& shape : shapes) need.activations += arenas.bytes(shape);
+    need.gradients += bytes_of(gradients);
+    if (exact) need.gradients += gradients * sizeof(std::int64_t);
+    if (several && !exact) need.gradients += bytes_of(gradients);
+  }
+  need.parameters = bytes_of(layout->size());
+  need.optimizer_state = bytes_of(layout->trainable_size() * optimizer.state_slots()) +
+                         (options.update.ema > 0 ? bytes_of(layout->size()) : 0);
+  need.working_weights = nn::predict_working_bytes(*layout);
+  if (validates) need.evaluation = evaluation_bytes(graph, options);
+  nn::single_threaded();
+  return need;
+}
+
+}  // namespace convoke::engine

@@ -1,0 +1,146 @@
+#include "nn/kernels/depthwise.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "convoke/core/multiversion.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr std::int64_t kSpread = 96;  // pixels of a row of x that are spread out at a time: 6 KiB
+
+// The channels of a block as one value.
+using Vector16 [[gnu::vector_size(64)]] = float;
+using Vector8 [[gnu::vector_size(32)]] = float;
+template <class Vector>
+constexpr int kBlock = sizeof(Vector) / sizeof(float);
+
+template <class T, class Vector>
+[[gnu::always_inline]] inline void load(const T* from, Vector& to) {
+  const In<T, kBlock<Vector>> values(from);
+  for (int c = 0; c < kBlock<Vector>; ++c) to[c] = values[c];
+}
+
+/// taps[k] += sum over the chunk's pixels of dy[p] x[p * stride + k * dilation].
+template <int K, class T, class Vector>
+[[gnu::always_inline]] inline void add_row(const Vector* x, const T* dy, std::int64_t pixels,
+                                           std::int64_t stride, std::int64_t dilation, Vector* taps) {
+  Vector sum[K];
+  for (int k = 0; k < K; ++k) sum[k] = taps[k];
+  for (std::int64_t p = 0; p < pixels; ++p) {
+    Vector d;
+    load(dy + p * kBlock<Vector>, d);
+    const Vector* at = x + p * stride;
+#pragma GCC unroll 8
+    for (int k = 0; k < K; ++k) sum[k] += d * at[k * dilation];
+  }
+  for (int k = 0; k < K; ++k) taps[k] = sum[k];
+}
+
+template <class T, class Vector>
+[[gnu::always_inline]] inline void add_row(std::int64_t kernel, const Vector* x, const T* dy,
+                                           std::int64_t pixels, std::int64_t stride, std::int64_t dilation,
+                                           Vector* taps) {
+  if (kernel == 3) return add_row<3>(x, dy, pixels, stride, dilation, taps);
+  if (kernel == 5) return add_row<5>(x, dy, pixels, stride, dilation, taps);
+  if (kernel == 7) return add_row<7>(x, dy, pixels, stride, dilation, taps);
+  for (std::int64_t k = 0; k < kernel; ++k) {
+    add_row<1>(x + k * dilation, dy, pixels, stride, dilation, taps + k);
+  }
+}
+
+//   dW[c, i, j] = sum over samples and output pixels (h, w) of dy[c, h, w] x[c, h s + i d - p, w s + j d - p]
+// for one sample and block. A chunk of a row of x is spread out with the zeros of its padding, as floats;
+// every row of dy that meets it takes its products from there.
+/// `count` pixels of a row of `width` from `first` on, as floats; zeros outside of it.
+template <class T, class Vector>
+[[gnu::always_inline]] inline void spread(const T* row, std::int64_t width, std::int64_t first,
+                                          std::int64_t count, Vector* to) {
+  const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
+  const std::int64_t end = std::clamp<std::int64_t>(width - first, begin, count);
+  std::fill(to, to + begin, Vector{});
+  for (std::int64_t i = begin; i < end; ++i) load(row + (first + i) * kBlock<Vector>, to[i]);
+  std::fill(to + end, to + count, Vector{});
+}
+
+//   dW[c, i, j] = sum over samples and output pixels (h, w) of dy[c, h, w] x[c, h s + i d - p, w s + j d - p]
+// for one sample and block of channels: `taps` (KH, KW). A piece of a row of x is spread out once; every row
+// of dy that meets it takes its products from there.
+template <class T, class Vector>
+[[gnu::always_inline]] inline void add_sample(const DepthwiseShape& s, const T* x, const T* dy,
+                                              Vector* taps) {
+  Vector row[kSpread];
+  const std::int64_t reach = (s.kernel_width - 1) * s.dilation_width + 1;
+  const std::int64_t chunk = (kSpread - reach) / s.stride_width + 1;
+  for (std::int64_t h = 0; h < s.height; ++h) {
+    for (std::int64_t w = 0; w < s.out_width; w += chunk) {
+      const std::int64_t pixels = std::min(chunk, s.out_width - w);
+      spread(x + h * s.width * kBlock<Vector>, s.width, w * s.stride_width - s.pad_left,
+             (pixels - 1) * s.stride_width + reach, row);
+      for (std::int64_t i = 0; i < s.kernel_height; ++i) {
+        const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
+        if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
+        add_row(s.kernel_width, row, dy + (from / s.stride_height * s.out_width + w) * kBlock<Vector>, pixels,
+                s.stride_width, s.dilation_width, taps + i * s.kernel_width);
+      }
+    }
+  }
+}
+
+template <class Vector, class T>
+[[gnu::always_inline]] inline void blocks_body(const DepthwiseShape& s, const T* x, const T* dy,
+                                               float* dweight, float* dbias) {
+  const std::int64_t in = s.height * s.width * kBlock<Vector>;
+  const std::int64_t out = s.out_height * s.out_width * kBlock<Vector>;
+  const std::int64_t count = s.kernel_height * s.kernel_width;
+  for (std::int64_t g = 0; g < s.blocks; ++g) {
+    // Sums of a sample first: they stay small beside the whole, whose rounding they would meet.
+    Vector total[DepthwiseShape::kMaxTaps] = {};
+    Vector bias = {};
+    for (std::int64_t n = 0; n < s.samples; ++n) {
+      const T* mine = dy + (n * s.blocks + g) * out;
+      Vector taps[DepthwiseShape::kMaxTaps] = {};
+      add_sample(s, x + (n * s.blocks + g) * in, mine, taps);
+      for (std::int64_t k = 0; k < count; ++k) total[k] += taps[k];
+      if (dbias == nullptr) continue;
+      Vector sum = {};
+      for (std::int64_t p = 0; p < s.out_height * s.out_width; ++p) {
+        Vector d;
+        load(mine + p * kBlock<Vector>, d);
+        sum += d;
+      }
+      bias += sum;
+    }
+    std::memcpy(dweight + g * count * kBlock<Vector>, total,
+                static_cast<std::size_t>(count) * sizeof(Vector));
+    if (dbias != nullptr) std::memcpy(dbias + g * kBlock<Vector>, &bias, sizeof bias);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void body(const DepthwiseShape& s, const T* x, const T* dy, float* dweight,
+                                        float* dbias) {
+  if (s.block == 16) return blocks_body<Vector16>(s, x, dy, dweight, dbias);
+  blocks_body<Vector8>(s, x, dy, dweight, dbias);
+}
+
+}  // namespace
+
+bool DepthwiseShape::supported() const {
+  return (block == 16 || block == 8) && kernel_height * kernel_width <= kMaxTaps &&
+         (kernel_width - 1) * dilation_width < kSpread;
+}
+
+CONVOKE_MULTIVERSION
+void depthwise_backward_weights(const DepthwiseShape& shape, const float* x, const float* dy, float* dweight,
+                                float* dbias) {
+  body(shape, x, dy, dweight, dbias);
+}
+CONVOKE_MULTIVERSION
+void depthwise_backward_weights(const DepthwiseShape& shape, const Bf16* x, const Bf16* dy, float* dweight,
+                                float* dbias) {
+  body(shape, x, dy, dweight, dbias);
+}
+
+}  // namespace convoke::nn

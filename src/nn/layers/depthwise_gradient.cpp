@@ -1,0 +1,74 @@
+#include "nn/layers/depthwise_gradient.hpp"
+
+#include <utility>
+
+#include "nn/kernels/depthwise.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// The kernel's shape; not supported() if the tensors do not lie as it reads them.
+DepthwiseShape shape_of(const ConvolutionSpec& spec, const Tensor& x, const Tensor& dy) {
+  const Conv2dOptions& o = spec.options;
+  ChannelBlocks in, out;
+  const bool depthwise = o.groups == spec.in[0] && o.filters == o.groups;
+  if (!depthwise || !channel_blocks(x.desc, in) || !channel_blocks(dy.desc, out)) return {};
+  if (!in.nested || !out.nested || in.block != out.block) return {};
+  const Window2d window = slide(spec.in, o.kernel, o.stride, o.dilation, o.padding);
+  return {.samples = in.samples,
+          .blocks = in.outer,
+          .block = in.block,
+          .height = in.height,
+          .width = in.width,
+          .out_height = out.height,
+          .out_width = out.width,
+          .kernel_height = o.kernel.height,
+          .kernel_width = o.kernel.width,
+          .stride_height = o.stride.height,
+          .stride_width = o.stride.width,
+          .dilation_height = o.dilation.height,
+          .dilation_width = o.dilation.width,
+          .pad_top = window.height.before,
+          .pad_left = window.width.before};
+}
+
+}  // namespace
+
+bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec, const Tensor& x,
+                            const Tensor& dy) {
+  const DepthwiseShape shape = shape_of(spec, x, dy);
+  // A bias that ends within a block would be written beyond its end.
+  const bool bias = spec.options.bias;
+  if (!shape.supported() || (bias && spec.options.filters % shape.block != 0)) return false;
+
+  const Tensor place = plan.gradient_of(node, spec.weight);
+  const Desc blocked({spec.options.filters, 1, 1, shape.kernel_height, shape.kernel_width}, kFloat,
+                     shape.block == 16 ? Format::Goihw16g : Format::Goihw8g);
+  const bool direct_write = place.desc == blocked;
+  const Tensor written = direct_write ? place : plan.allocate(blocked);
+  std::vector<Ref> uses{x.ref, dy.ref, written.ref};
+  std::vector<std::size_t> completes;
+  Ref dbias{};
+  if (bias) {
+    dbias = plan.gradient_of(node, spec.bias).ref;
+    uses.push_back(dbias);
+    completes.push_back(plan.slot(node, spec.bias));
+  }
+  if (direct_write) completes.push_back(plan.slot(node, spec.weight));
+  const double flops = 2.0 * static_cast<double>(shape.samples * spec.options.filters * shape.out_height *
+                                                 shape.out_width * shape.kernel_height * shape.kernel_width);
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "backward weights, depthwise",
+        [=](const Frame& frame) {
+          depthwise_backward_weights(shape, frame.at<T>(x), frame.at<T>(dy), frame.at(written),
+                                     bias ? frame.at(dbias) : nullptr);
+        },
+        std::move(uses), written, flops, completes);
+  });
+  if (!direct_write) plan.write_gradient(node, spec.weight, written);
+  return true;
+}
+
+}  // namespace convoke::nn

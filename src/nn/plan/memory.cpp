@@ -1,0 +1,20 @@
+#include "convoke/nn/plan/memory.hpp"
+
+#include "nn/plan/parameter_descriptors.hpp"
+#include "nn/plan/placement.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+std::size_t predict_activation_bytes(const Graph& graph, const ParameterLayout& layout,
+                                     const PlanOptions& options) {
+  PlanBuilder builder(graph, &layout, options);
+  builder.compile();
+  return place_buffers(builder).bytes + builder.scratchpad_bytes;
+}
+
+std::size_t predict_working_bytes(const ParameterLayout& layout) {
+  return layout.descriptors().working_bytes;
+}
+
+}  // namespace convoke::nn

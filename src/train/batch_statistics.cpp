@@ -1,0 +1,79 @@
+#include "convoke/train/batch_statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::train {
+namespace {
+
+/// A batch norm with one value per channel in a sample, and over what it takes its statistics.
+struct Lone {
+  const nn::Node* node = nullptr;
+  bool synchronized = false;  // over the whole batch of a step, not a lane
+};
+
+std::int64_t values_per_channel(const Shape& shape) {
+  if (shape.rank() == 1) return 1;
+  return shape.rank() == 2 ? shape[0] : shape.elements() / shape[0];  // (L, C) or (C, H, W)
+}
+
+bool is_set(const Settings& settings, std::string_view key) {
+  const Value* value = settings.find(key);
+  return value != nullptr && *value == Value(true);
+}
+
+std::vector<Lone> lone_batch_norms(const nn::Graph& graph) {
+  std::vector<Lone> list;
+  for (const nn::Node& node : graph.nodes()) {
+    if (node.layer == nullptr || node.layer->type() != "batch_norm") continue;
+    const Settings settings = node.layer->settings();
+    const bool frozen = is_set(settings, "frozen") || !graph.owner(node).options.trainable;
+    if (frozen || values_per_channel(node.shape) > 1) continue;
+    list.push_back({&node, is_set(settings, "synchronized")});
+  }
+  return list;
+}
+
+// Samples / size leaves one sample alone.
+bool leaves_one(std::int64_t samples, std::int64_t size) { return size == 1 || samples % size == 1; }
+
+// A lane divides the batch, so what it leaves at the end of an epoch is the same for every batch.
+std::string lanes_that_do(const engine::EngineOptions& engine, std::int64_t samples) {
+  std::vector<std::string> lanes;
+  for (std::int64_t lane = 2; lane <= engine.batch; ++lane) {
+    if (engine.batch % lane == 0 && !leaves_one(samples, lane)) lanes.push_back(std::to_string(lane));
+  }
+  return join(lanes);
+}
+
+}  // namespace
+
+std::string lone_batch_norm(const nn::Graph& graph) {
+  const std::vector<Lone> list = lone_batch_norms(graph);
+  return list.empty() ? std::string() : list.front().node->name;
+}
+
+void require_batch_statistics(const nn::Graph& graph, const engine::EngineOptions& engine,
+                              std::int64_t samples, const std::string& whose) {
+  for (const auto& [node, synchronized] : lone_batch_norms(graph)) {
+    const std::int64_t size = synchronized ? engine.batch : engine.lane;
+    if (!leaves_one(samples, size)) continue;
+    const std::string what = synchronized ? "batch" : "lane";
+    const std::string where =
+        size == 1 ? fmt::format("a {} is one sample", what)
+                  : fmt::format("the last {} of an epoch is one sample: {} training samples in {} of {}",
+                                what, samples, synchronized ? "batches" : "lanes", size);
+    const std::string lanes = synchronized ? std::string() : lanes_that_do(engine, samples);
+    throw Error(fmt::format("{}: node {} has one value per channel in a sample, {}, and no variance where {}",
+                            whose, node->name, node->shape.to_string(), where),
+                lanes.empty()
+                    ? "choose another train.batch, or use one sample more or less (data.validation_split)"
+                    : fmt::format("set train.lane to {}; or freeze the node", lanes));
+  }
+}
+
+}  // namespace convoke::train

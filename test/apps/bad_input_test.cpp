@@ -1,0 +1,186 @@
+// What cannot be trained is refused before the first step, on every rank, with one message that says what to
+// do.
+#include <regex>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+/// Texts of four tokens in two classes; the class is whether a token below `vocabulary` / 2 stands first. The
+/// test split has one text with the token `odd_one`.
+void write_tokens(const fs::path& file, std::int32_t vocabulary, std::int32_t odd_one,
+                  std::int64_t told = 0) {
+  convoke::data::DatasetInfo info;
+  info.sample_type = convoke::data::SampleType::kInt32;
+  info.sample_shape = convoke::Shape{4};
+  info.classes = 2;
+  info.vocabulary = told;
+  auto writer = convoke::data::DatasetWriter::create(file, info, {{"train", 40}, {"test", 20}});
+  for (const auto& [split, count] : {std::pair("train", 40), std::pair("test", 20)}) {
+    std::vector<std::int32_t> tokens, labels;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
+      convoke::RandomStream random({1, convoke::Purpose::kBench, 0, i});
+      for (int place = 0; place < 4; ++place) {
+        tokens.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(vocabulary))));
+      }
+      labels.push_back(tokens[tokens.size() - 4] < vocabulary / 2 ? 0 : 1);
+    }
+    if (count == 20) tokens[50] = odd_one;
+    writer.write(split, 0, tokens, labels);
+  }
+  writer.finish();
+}
+
+/// A place with a recipe for texts of tokens 0..9.
+struct Texts {
+  Place place;
+  Texts() {
+    write_text(place / "texts.toml", R"(name = "texts"
+[data]
+path = "texts.h5"
+[model]
+input = [4]
+layers = [
+  { layer = "embedding", vocabulary = 10, units = 4 },
+  { layer = "flatten" },
+  { layer = "dense", units = 2, activation = "softmax" },
+]
+[train]
+batch = 8
+lane = 4
+[run]
+threads = 1
+)");
+  }
+  Outcome train(const std::string& data, int ranks) const {
+    return place.run("train texts.toml --quiet --output run --set data.path=" + data, mpirun(ranks));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("tokens beyond the vocabulary are refused before the first step, with split and token") {
+  const Texts texts;
+  write_tokens(texts.place / "good.h5", 10, 9);
+  write_tokens(texts.place / "train.h5", 13, 0);
+  write_tokens(texts.place / "test.h5", 10, 17);
+  write_tokens(texts.place / "told.h5", 10, 17, 20);
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const Outcome training = texts.train("train.h5", ranks);
+    CAPTURE(training.text);
+    CHECK(training.code == 1);
+    CHECK(training.times("train.h5: split \"train\" has token 12, but the embedding of texts knows 0..9") ==
+          1);
+    CHECK(training.says("hint: set its vocabulary to 13 or more"));
+    const Outcome later = texts.train("test.h5", ranks);
+    CAPTURE(later.text);
+    CHECK(later.code == 1);
+    CHECK(later.times("test.h5: split \"test\" has token 17, but the embedding of texts knows 0..9") == 1);
+    const Outcome told = texts.train("told.h5", ranks);
+    CHECK(told.code == 1);
+    CHECK(told.times("told.h5: split \"test\" has token 17") == 1);
+    CHECK(told.says("hint: set its vocabulary to 20 or more"));
+    CHECK_FALSE(fs::exists(texts.place / "run"));
+  }
+
+  const Outcome good = texts.train("good.h5", 2);
+  CAPTURE(good.text);
+  REQUIRE(good.code == 0);
+  const Outcome evaluated = texts.place.run("evaluate run --data test.h5", mpirun(2));
+  CAPTURE(evaluated.text);
+  CHECK(evaluated.code == 1);
+  CHECK(evaluated.times(
+            "test.h5: split \"test\" has token 17, but the embedding of run/model.h5 knows 0..9") == 1);
+  CHECK(texts.place.run("evaluate run --data test.h5 --split train").code == 0);
+  const Outcome predicted = texts.place.run("predict run test.h5", mpirun(2));
+  CAPTURE(predicted.text);
+  CHECK(predicted.code == 1);
+  CHECK(predicted.times("test.h5: split \"test\" has token 17, but the embedding of the model knows 0..9") ==
+        1);
+  CHECK(texts.place.run("predict run good.h5").code == 0);
+}
+
+TEST_CASE("a batch norm of one sample is refused before the first step, with the node and lanes that do") {
+  const Place place;
+  std::string recipe = bytes_of(place / "recipe.toml");
+  const std::string pool = R"({ layer = "max_pool", size = 2 },)";
+  recipe.replace(recipe.find(pool), pool.size(), R"({ layer = "global_average_pool" },
+  { layer = "batch_norm", name = "after" },)");
+  write_text(place / "recipe.toml", recipe);
+  const std::string odd = "--set data.validation_split=0.14 --set train.lane=16";  // 129 = 8 * 16 + 1
+  for (const int ranks : {1, 3}) {
+    const Outcome lane = place.train("run", "--set train.lane=1", ranks);
+    CAPTURE(lane.text);
+    CHECK(lane.code == 1);
+    CHECK(lane.times(
+              "node after has one value per channel in a sample, (8), and no variance where a lane is one "
+              "sample") == 1);
+    const Outcome last = place.train("run", odd, ranks);
+    CAPTURE(last.text);
+    CHECK(last.code == 1);
+    CHECK(last.times("the last lane of an epoch is one sample: 129 training samples in lanes of 16") == 1);
+    CHECK(last.says("hint: choose another train.batch"));
+  }
+  CHECK_FALSE(fs::exists(place / "run"));
+  const Outcome frozen = place.train("frozen", odd + " --set 'model.freeze=[\"after\"]'", 2);
+  CAPTURE(frozen.text);
+  CHECK(frozen.code == 0);
+}
+
+TEST_CASE("a network too large for the memory is refused before the first step, with what would fit") {
+  const Place place;
+  const std::string wide = "--set train.batch=4096 --set train.lane=4096 --set run.memory_mib=";
+  for (const int ranks : {1, 2}) {
+    // All of a step in one lane, of 150 samples that there are: by the plan of 4,096 it would be more.
+    const Outcome refused = place.train("run", wide + "1", ranks);
+    CAPTURE(refused.text);
+    CHECK(refused.code == 1);
+    CHECK(refused.times("tiny does not fit into memory: ") == 1);
+    CHECK(refused.says("left; of the rank that needs most:"));
+    for (const char* part : {"parameters", "gradients", "optimizer state", "activations", "evaluation",
+                             "program and data so far"}) {
+      CAPTURE(part);
+      CHECK(refused.times(std::string("\n  ") + part) == 1);
+    }
+    CHECK(refused.says("but 0 B of run.memory_mib = 1 are left"));
+    CHECK(refused.says("hint: a smaller network or input, or a node with more memory"));
+  }
+  CHECK_FALSE(fs::exists(place / "run"));
+  CHECK(place.train("run", "--set run.memory_mib=100000", 2).code == 0);
+}
+
+TEST_CASE("the memory that is predicted is what a run takes, and what is said to fit does") {
+  const Place place;
+  std::string recipe = bytes_of(place / "recipe.toml");
+  const std::string few = "filters = 8";
+  recipe.replace(recipe.find(few), few.size(), "filters = 4096");
+  write_text(place / "recipe.toml", recipe);
+  const std::string one_lane = "--set train.epochs=1 --set train.lane=32 ";
+  const auto number = [](const std::string& text, const std::string& pattern) {
+    std::smatch found;
+    return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1].str()) : 0;
+  };
+
+  REQUIRE(place.train("run", one_lane).code == 0);
+  const std::string summary = bytes_of(place / "run/summary.json");
+  const double peak = number(summary, "\"peak_rss_mib\": ([0-9.]+)");
+  const double predicted = number(summary, "\"predicted_rss_mib\": ([0-9.]+)");
+  CHECK(predicted == Catch::Approx(peak).epsilon(0.1));
+
+  const Outcome refused = place.train("none", one_lane + "--set run.memory_mib=1");
+  const double so_far = number(refused.text, "program and data so far +([0-9.]+) MiB");
+  REQUIRE(so_far > 0);
+  REQUIRE(so_far < predicted - 60);
+  const std::string half =
+      "--set run.memory_mib=" + std::to_string(static_cast<int>((so_far + predicted) / 2)) + " ";
+  const Outcome too_large = place.train("none", one_lane + half, 1);
+  CAPTURE(too_large.text);
+  CHECK(too_large.code == 1);
+  const int lane = static_cast<int>(number(too_large.text, "hint: what would fit.*train.lane = ([0-9]+)"));
+  CHECK(lane >= 1);
+  CHECK(place.train("fits", one_lane + half + "--set train.lane=" + std::to_string(lane)).code == 0);
+  CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=
+        (so_far + predicted) / 2 * 1.1);
+}

@@ -1,0 +1,98 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "convoke/core/random.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+// A place to run the real binary in, with pictures that train in a moment.
+
+namespace fs = std::filesystem;
+
+inline std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// Pictures of `side` x `side` in `classes` classes: a bright row that tells the class, under noise.
+struct Pictures {
+  std::vector<std::uint8_t> samples;
+  std::vector<std::int32_t> labels;
+
+  Pictures(std::int64_t count, std::int64_t side, std::int64_t classes, std::uint64_t seed) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+      labels.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(classes))));
+      for (std::int64_t pixel = 0; pixel < side * side; ++pixel) {
+        const bool bright = pixel / side == labels.back() + 1;
+        samples.push_back(static_cast<std::uint8_t>(random.below(100) + (bright ? 120 : 0)));
+      }
+    }
+  }
+};
+
+inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t side = 8,
+                          std::int64_t classes = 4) {
+  convoke::data::DatasetInfo info;
+  info.sample_shape = convoke::Shape{1, side, side};
+  info.classes = classes;
+  info.provenance = "made by a test";
+  auto writer = convoke::data::DatasetWriter::create(file, info, {{"train", train}, {"test", 60}});
+  const Pictures training(train, side, classes, 1);
+  writer.write("train", 0, training.samples, training.labels);
+  const Pictures test(60, side, classes, 2);
+  writer.write("test", 0, test.samples, test.labels);
+  writer.finish();
+}
+
+/// A folder with a dataset and a recipe, where commands are run.
+struct Place {
+  TemporaryFolder folder;
+
+  explicit Place(std::int64_t train = 150) {
+    write_dataset(folder / "data.h5", train);
+    write_text(folder / "recipe.toml", R"(name = "tiny"
+seed = 3
+[data]
+path = "data.h5"
+validation_split = 0.2
+[model]
+input = [1, 8, 8]
+layers = [
+  { layer = "conv2d", filters = 8, kernel = 3 },
+  { layer = "batch_norm" },
+  { layer = "relu" },
+  { layer = "max_pool", size = 2 },
+  { layer = "flatten" },
+  { layer = "dropout", rate = 0.2 },
+  { layer = "dense", units = 4, activation = "softmax" },
+]
+[train]
+epochs = 3
+batch = 32
+lane = 8
+reduction = "exact"
+optimizer = { name = "adam", learning_rate = 0.01 }
+[run]
+threads = 1
+)");
+  }
+  fs::path operator/(const std::string& name) const { return folder / name; }
+
+  Outcome run(const std::string& arguments, const std::string& before = "") const {
+    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
+  }
+  Outcome train(const std::string& output, const std::string& more = "", int ranks = 1) const {
+    return run("train recipe.toml --quiet --output " + output + " " + more, ranks == 1 ? "" : mpirun(ranks));
+  }
+};

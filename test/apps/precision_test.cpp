@@ -1,0 +1,63 @@
+// What a model was trained in, and what evaluate and predict compute in.
+#include <cmath>
+#include <regex>
+
+#include "apps/place.hpp"
+#include "convoke/run/model_file.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+double loss_in(const std::string& json) {
+  std::smatch loss;
+  return std::regex_search(json, loss, std::regex("\"loss\": ?([0-9.e-]+)")) ? std::stod(loss[1].str())
+                                                                             : std::nan("");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a model remembers that it was trained in bf16; it is evaluated in what is asked for, and that is said") {
+  const Place place;
+  const Outcome trained =
+      place.train("run", "--set train.precision=bf16 --set train.emulate_bf16=true --set train.epochs=1");
+  CAPTURE(trained.text);
+  if (trained.says("this processor does not multiply bf16")) return;
+  REQUIRE(trained.code == 0);
+  CHECK(convoke::run::load_models(place / "run").description.precision == convoke::nn::Precision::kBfloat16);
+  CHECK(convoke::run::load_models(place / "run/checkpoints/best.h5").description.precision ==
+        convoke::nn::Precision::kBfloat16);
+
+  // In bf16 the figures are the run's own, to the last digit; in fp32 they are others, but not far.
+  const double own = loss_in(bytes_of(place / "run/summary.json"));
+  const Outcome same = place.run("evaluate run --precision bf16 --json", mpirun(2));
+  const Outcome plain = place.run("evaluate run --json");
+  CAPTURE(same.text, plain.text);
+  CHECK(loss_in(same.text) == own);
+  CHECK(same.says(R"("computed_in":"bf16","trained_in":"bf16")"));
+  CHECK(plain.says(R"("computed_in":"fp32","trained_in":"bf16")"));
+  CHECK(loss_in(plain.text) != own);
+  CHECK(loss_in(plain.text) == Catch::Approx(own).epsilon(0.02));
+  CHECK(place.run("evaluate run").says("(fp32; trained in bf16)"));
+  CHECK(place.run("evaluate run --precision bf16").says("(bf16)"));
+
+  const Outcome noted = place.run("predict run data.h5 --output a.csv", mpirun(2));
+  CHECK(noted.code == 0);
+  CHECK(noted.times("note: computing in fp32; trained in bf16") == 1);
+  const Outcome silent = place.run("predict run data.h5 --output b.csv --precision bf16");
+  CHECK(silent.code == 0);
+  CHECK_FALSE(silent.says("note:"));
+  CHECK(bytes_of(place / "a.csv") != bytes_of(place / "b.csv"));
+}
+
+TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without more") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  CHECK(convoke::run::load_models(place / "run").description.precision == convoke::nn::Precision::kFloat32);
+  CHECK(bytes_of(place / "run/model.h5").find("precision") == std::string::npos);
+  CHECK(place.run("evaluate run").says("(fp32)"));
+  CHECK_FALSE(place.run("predict run data.h5").says("note:"));
+  const Outcome wrong = place.run("evaluate run --precision half");
+  CHECK(wrong.code == 2);
+  CHECK(wrong.says("fp32"));
+}

@@ -1,0 +1,83 @@
+#include "convoke/engine/memory_need.hpp"
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "support/catch.hpp"
+#include "support/tiny.hpp"
+
+// What is predicted is what engines and evaluators then have, on 1 to 4 ranks.
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+EngineOptions options(Reduction reduction, int threads) {
+  EngineOptions options;
+  options.batch = 32;
+  options.lane = 4;
+  options.reduction = reduction;
+  options.threads = threads;
+  return options;
+}
+
+/// Wide enough for a worker to run its lanes in several stretches.
+nn::Graph wide() {
+  return nn::build_graph(Shape{1, 8, 8},
+                         std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 1024}, {"kernel", 3}},
+                                               {{"layer", "conv2d"}, {"filters", 8}, {"kernel", 1}},
+                                               {{"layer", "flatten"}},
+                                               {{"layer", "dense"}, {"units", 4}}});
+}
+
+}  // namespace
+
+TEST_CASE("the activations that are predicted are those of an engine after an epoch") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(2 * 32 + 21);  // the last step: five lanes, and a smaller one
+  const data::BatchLoader loader = pictures.loader();
+  const auto adam = optim::make_optimizer({{"name", "adam"}});
+  const std::vector<std::uint32_t> ids = pictures.ids();
+  for (const nn::Graph& graph : {tiny::graph(), wide()}) {
+    for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+      for (const int threads : {1, 2, 3}) {
+        const EngineOptions with = options(reduction, threads);
+        const MemoryNeed need = predict_memory(graph, with, *adam, static_cast<std::int64_t>(ids.size()),
+                                               true, world.rank(), world.size());
+        LaneEngine engine(graph, with, loader, *adam, world);
+        for (std::size_t first = 0; first < ids.size(); first += 32) {
+          engine.step(0, std::span(ids).subspan(first, std::min<std::size_t>(32, ids.size() - first)), 1e-3);
+        }
+        CAPTURE(graph.node(1).name, reduction == Reduction::kExact, threads, world.size());
+        CHECK(need.activations == engine.plan_bytes());
+        CHECK(need.parameters == engine.parameters().size_bytes());
+        CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).size_bytes());
+        // A worker has sums in floats, in fixed point too, or the gradients of a second stretch beside them.
+        const std::size_t sums = sizeof(float) * static_cast<std::size_t>(graph.trainable_count());
+        CHECK(need.gradients >= sums * (reduction == Reduction::kExact ? 3 : 1));
+        CHECK(need.evaluation > need.parameters);
+        CHECK(need.total() > need.activations + need.evaluation);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is predicted grows with lane, average and evaluation, and is taken by nobody") {
+  const nn::Graph graph = wide();
+  const auto sgd = optim::make_optimizer({{"name", "sgd"}});
+  EngineOptions with = options(Reduction::kExact, 1);
+  const MemoryNeed small = predict_memory(graph, with, *sgd, 64, false, 0, 1);
+  CHECK(small.evaluation == 0);
+  with.lane = 16;
+  const MemoryNeed large = predict_memory(graph, with, *sgd, 64, false, 0, 1);
+  CHECK(large.activations > 3 * small.activations);
+  CHECK(large.parameters == small.parameters);
+  with.update.ema = 0.9;
+  CHECK(predict_memory(graph, with, *sgd, 64, false, 0, 1).optimizer_state ==
+        large.optimizer_state + large.parameters);
+
+  // Activations of 128 GiB are predicted without trouble.
+  with.batch = with.lane = std::int64_t{1} << 20;
+  CHECK(predict_memory(graph, with, *sgd, with.batch, false, 0, 1).activations > std::size_t{128} << 30);
+}

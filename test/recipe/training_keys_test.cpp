@@ -1,0 +1,127 @@
+#include "convoke/recipe/recipe.hpp"
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+// What is said of wrong values of the keys that say how training goes: the line, the key, what it must be.
+
+using convoke::recipe::Recipe;
+
+namespace {
+
+struct Message {
+  std::string what, hint;
+};
+
+// Of a recipe whose line 7 is `line`, in [train].
+Message message_of(const std::string& line) {
+  const std::string before = R"([data]
+path = "x.h5"
+[model]
+input = [4]
+layers = [{ layer = "dense", units = 3, activation = "softmax" }]
+[train]
+)";
+  try {
+    Recipe::parse(before + line + "\n", "r.toml");
+  } catch (const convoke::Error& error) {
+    return {error.what(), error.hint()};
+  }
+  return {"no error", ""};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a wrong value is refused with the line, the key and what it must be; a wrong name with the nearest") {
+  struct Case {
+    const char* line;
+    const char* what;
+  };
+  constexpr Case kCases[]{
+      {"validate_every = -1", R"(r.toml:7: [train]: "validate_every" must be at least 0, but is -1)"},
+      {R"(validate_every = "often")",
+       R"(r.toml:7: [train]: "validate_every" must be a whole number, but is text ("often"))"},
+      {"validate_evry = 5",
+       R"(r.toml:7: [train]: unknown key "validate_evry" (did you mean "validate_every"?))"},
+      {"top_k = -1", R"(r.toml:7: [train]: "top_k" must be at least 0, but is -1)"},
+      {"top_k = 2.5", R"(r.toml:7: [train]: "top_k" must be a whole number, but is a number (2.5))"},
+      {"topk = 3", R"(r.toml:7: [train]: unknown key "topk" (did you mean "top_k"?))"},
+      {"ema = -0.1",
+       R"(r.toml:7: [train]: "ema" must be at least 0 and below 1; 0: no average, but is -0.1)"},
+      {"ema = 1", R"(r.toml:7: [train]: "ema" must be at least 0 and below 1; 0: no average, but is 1)"},
+      {R"(ema = "slow")", R"(r.toml:7: [train]: "ema" must be a number, but is text ("slow"))"},
+      {R"(clip_norm = "one")", R"(r.toml:7: [train]: "clip_norm" must be a number, but is text ("one"))"},
+      {"clip_value = true",
+       R"(r.toml:7: [train]: "clip_value" must be a number, but is true or false (true))"},
+      {"clip_norms = 1", R"(r.toml:7: [train]: unknown key "clip_norms" (did you mean "clip_norm"?))"},
+      {R"(loss = "softmax_crossentropy")",
+       R"(r.toml:7: unknown loss "softmax_crossentropy" (did you mean "softmax_cross_entropy"?))"},
+      {"loss = 3", R"(r.toml:7: [train]: "loss" must be a table, but is a whole number (3))"},
+      {R"(loss = { name = "softmax_cross_entropy", label_smoothing = 1.5 })",
+       R"(r.toml:7: loss: "label_smoothing" must be at least 0 and below 1, but is 1.5)"},
+      {R"(loss = { name = "softmax_cross_entropy", smoothing = 0.1 })",
+       R"(r.toml:7: loss: unknown key "smoothing")"},
+      {R"(loss = { name = "softmax_cross_entropy", label_smoothing = "much" })",
+       R"(r.toml:7: loss: "label_smoothing" must be a number, but is text ("much"))"},
+      {R"(precision = "bf6")", R"(r.toml:7: unknown precision "bf6" (did you mean "bf16"?))"},
+      {"precision = 16", R"(r.toml:7: [train]: "precision" must be text, but is a whole number (16))"},
+      {R"(precision = "fp16")", R"(r.toml:7: unknown precision "fp16")"},
+      {R"(reference_batch = "small")",
+       R"(r.toml:7: [train]: "reference_batch" must be a whole number, but is text ("small"))"},
+      {"reference_bach = 2",
+       R"(r.toml:7: [train]: unknown key "reference_bach" (did you mean "reference_batch"?))"},
+      {"early_stopping = 5",
+       R"(r.toml:7: [train]: "early_stopping" must be a table, but is a whole number (5))"},
+      {"early_stopping = { patience = 2.5 }",
+       R"(r.toml:7: early_stopping: "patience" must be a whole number, but is a number (2.5))"},
+      {"early_stopping = { patience = 3, min_delta = -1 }",
+       R"(r.toml:7: early_stopping: "min_delta" must be at least 0, but is -1)"},
+      {R"(early_stopping = { patience = 3, monitor = "validation_acuracy" })",
+       R"(r.toml:7: unknown monitor "validation_acuracy" (did you mean "validation_accuracy"?))"},
+      {R"(early_stopping = { patience = 3, monitr = "validation_loss" })",
+       R"(r.toml:7: early_stopping: unknown key "monitr" (did you mean "monitor"?))"},
+      {"early_stopping = { patience = 3, restore_best = 1 }",
+       R"(r.toml:7: early_stopping: "restore_best" must be true or false, but is a whole number (1))"},
+      {R"(early_stopping = { patience = "long" })",
+       R"(r.toml:7: early_stopping: "patience" must be a whole number, but is text ("long"))"},
+      {"early_stopping = { min_delta = 1 }", R"(r.toml:7: early_stopping: "patience" is missing)"},
+      {"early_stoping = { patience = 3 }",
+       R"(r.toml:7: [train]: unknown key "early_stoping" (did you mean "early_stopping"?))"},
+      {"early_stopping = { patience = 3 }",
+       "r.toml:7: early stopping looks at validation, but data.validation_split is 0"},
+      {"emulate_bf16 = 1",
+       R"(r.toml:7: [train]: "emulate_bf16" must be true or false, but is a whole number (1))"},
+      {"[run]\nkeep_best = \"yes\"",
+       R"(r.toml:8: [run]: "keep_best" must be true or false, but is text ("yes"))"},
+      {"[run]\nkeep_bst = true", R"(r.toml:8: [run]: unknown key "keep_bst" (did you mean "keep_best"?))"},
+      {"[run]\nmemory_mib = 0",
+       R"(r.toml:8: [run]: "memory_mib" must be "auto" or a whole number of at least 1, but is 0)"},
+  };
+  for (const auto& [line, what] : kCases) {
+    CAPTURE(line);
+    CHECK(message_of(line).what == what);
+  }
+}
+
+TEST_CASE("the hint of a wrong name lists all names, that of a missing part says how to set it") {
+  CHECK(message_of("loss = \"hinge\"").hint ==
+        "known: mean_absolute_error, mean_squared_error, sigmoid_cross_entropy, softmax_cross_entropy");
+  CHECK(message_of("precision = \"fp16\"").hint == "known: bf16, fp32");
+  CHECK(message_of("early_stopping = { patience = 3, monitor = \"loss\" }").hint ==
+        "known: validation_accuracy, validation_loss");
+  CHECK(message_of("early_stopping = { patience = 3, wait = 1 }").hint ==
+        "known keys: monitor, patience, min_delta, restore_best");
+  CHECK(message_of("early_stopping = { patience = 3 }").hint ==
+        "set data.validation_split, say to 0.1, or leave early_stopping out");
+}
+
+TEST_CASE("right values are taken, at the ends of their ranges too") {
+  for (const char* line :
+       {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
+        "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",
+        "[run]\nkeep_best = false", "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
+    CAPTURE(line);
+    CHECK(message_of(line).what == "no error");
+  }
+}

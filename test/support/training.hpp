@@ -1,0 +1,71 @@
+#pragma once
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/train/ensemble.hpp"
+#include "support/tiny.hpp"
+
+// Trainings of tiny models, on all ranks or on one.
+namespace tiny {
+
+namespace mpi = convoke::mpi;
+namespace run = convoke::run;
+namespace train = convoke::train;
+namespace data = convoke::data;
+
+/// A run folder of all ranks, removed at the end.
+class Run {
+ public:
+  explicit Run(const mpi::Communicator& world, const std::string& name = "run")
+      : world_(world),
+        folder(run::RunFolder::create("",
+                                      run::on_root(world,
+                                                   [&] {
+                                                     return (fs::temp_directory_path() /
+                                                             ("convoke-" + name + std::to_string(::getpid())))
+                                                         .string();
+                                                   }),
+                                      true, world)) {}
+  ~Run() {
+    world_.barrier();
+    if (world_.root()) fs::remove_all(folder.path());
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+ private:
+  mpi::Communicator world_;
+
+ public:
+  run::RunFolder folder;
+};
+
+/// What this rank's group has trained.
+struct Result {
+  train::Training training;
+  run::Phases phases;
+};
+
+/// All members of the job by the ranks of `world`. Collective.
+inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world,
+                        const run::RunFolder& folder, bool resume = false) {
+  const train::Groups groups = train::split(world, job.members);
+  const data::BatchLoader loader = pictures.loader();
+  Result result;
+  result.training = train::train_members(job, loader, groups, world, folder, resume, true, result.phases);
+  return result;
+}
+
+/// The parameters that one rank alone ends with, on every rank for itself.
+inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
+                                const mpi::Communicator& world) {
+  const mpi::Communicator self = world.split(world.rank(), 0);
+  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+  return train_all(job, pictures, self, run.folder).training.members.at(0).model.parameters;
+}
+
+}  // namespace tiny

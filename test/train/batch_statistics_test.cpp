@@ -1,0 +1,97 @@
+#include "convoke/train/batch_statistics.hpp"
+
+#include <algorithm>
+
+#include "convoke/nn/freeze.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using train::lone_batch_norm;
+using train::require_batch_statistics;
+
+namespace {
+
+nn::Graph graph_of(const Shape& input, const Settings& batch_norm) {
+  return nn::build_graph(
+      input, std::vector<Settings>{batch_norm, {{"layer", "flatten"}}, {{"layer", "dense"}, {"units", 2}}});
+}
+const Settings kBatchNorm{{"layer", "batch_norm"}, {"name", "bn"}};
+
+std::string refused(const nn::Graph& graph, std::int64_t samples, std::int64_t batch, std::int64_t lane) {
+  engine::EngineOptions options;
+  options.batch = batch;
+  options.lane = lane;
+  return error_of([&] { require_batch_statistics(graph, options, samples, "job"); });
+}
+
+// The samples that are in a lane together, lane by lane: as the engine cuts an epoch into steps, and a step
+// into lanes.
+bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int64_t lane) {
+  for (std::int64_t step = 0; step < samples; step += batch) {
+    const std::int64_t end = std::min(samples, step + batch);
+    for (std::int64_t first = step; first < end; first += lane) {
+      if (std::min(end, first + lane) - first == 1) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// torch 2: BatchNorm1d(4).train()(torch.zeros(1, 4)) and BatchNorm2d(4).train()(torch.zeros(1, 4, 1, 1))
+// raise "Expected more than 1 value per channel when training"; (1, 4, 1, 2), (2, 4), and .eval() do not.
+TEST_CASE("what PyTorch refuses is refused: one value per channel") {
+  CHECK(lone_batch_norm(graph_of({4}, kBatchNorm)) == "bn");
+  CHECK(lone_batch_norm(graph_of({4, 1, 1}, kBatchNorm)) == "bn");
+  CHECK(lone_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C): a sequence of one place
+  CHECK(lone_batch_norm(graph_of({4, 1, 2}, kBatchNorm)).empty());
+  CHECK(lone_batch_norm(graph_of({2, 4}, kBatchNorm)).empty());
+  Settings frozen = kBatchNorm;
+  frozen.set("frozen", true);
+  CHECK(lone_batch_norm(graph_of({4}, frozen)).empty());
+  nn::Graph graph = graph_of({4}, kBatchNorm);
+  nn::freeze(graph, std::vector<std::string>{"bn"});
+  CHECK(lone_batch_norm(graph).empty());
+
+  CHECK(refused(graph_of({4, 1, 1}, kBatchNorm), 64, 16, 1) ==
+        "job: node bn has one value per channel in a sample, (4, 1, 1), and no variance where a lane is one "
+        "sample");
+  CHECK(refused(graph_of({4}, kBatchNorm), 65, 16, 8) ==
+        "job: node bn has one value per channel in a sample, (4), and no variance where the last lane of an "
+        "epoch is one sample: 65 training samples in lanes of 8");
+  CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 8).empty());
+  CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 1).empty());
+  CHECK(refused(graph, 65, 16, 8).empty());
+}
+
+TEST_CASE("a run is refused exactly if one of its lanes is a single sample") {
+  const nn::Graph graph = graph_of({4}, kBatchNorm);
+  for (std::int64_t batch = 1; batch <= 12; ++batch) {
+    for (std::int64_t lane = 1; lane <= batch; ++lane) {
+      if (batch % lane != 0) continue;
+      for (std::int64_t samples = 1; samples <= 40; ++samples) {
+        CAPTURE(batch, lane, samples);
+        CHECK(refused(graph, samples, batch, lane).empty() == !some_lane_is_one_sample(samples, batch, lane));
+      }
+    }
+  }
+}
+
+TEST_CASE("the hint names lanes that leave no sample alone") {
+  engine::EngineOptions options;
+  options.batch = 32;
+  options.lane = 8;
+  const auto hint = [&](std::int64_t samples) {
+    try {
+      require_batch_statistics(graph_of({4}, kBatchNorm), options, samples, "job");
+    } catch (const Error& error) {
+      return error.hint();
+    }
+    return std::string("taken");
+  };
+  CHECK(hint(121) == "set train.lane to 16, 32; or freeze the node");  // 121 = 7 * 16 + 9 = 3 * 32 + 25
+  CHECK(hint(1) == "choose another train.batch, or use one sample more or less (data.validation_split)");
+  CHECK(hint(120) == "taken");
+}

@@ -1,0 +1,213 @@
+#include <cmath>
+#include <csignal>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/tiny.hpp"
+#include "support/training.hpp"
+
+// Early stopping and validation within epochs in whole runs, on 1 to 4 ranks.
+
+using namespace convoke;
+using namespace convoke::run;
+using namespace convoke::train;
+using mpi::Session;
+
+namespace {
+
+// Validates after every third step, of four in an epoch, and stops long before the last epoch: the accuracy
+// comes to where it cannot grow.
+Job stopping_job() {
+  Job job = tiny::job();
+  job.epochs = 30;
+  job.learning_rate = 0.02;
+  job.validation_split = 0.2;
+  job.validate_every = 3;
+  job.early_stopping = EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
+  return job;
+}
+
+CheckpointState newest(const Job& job, const RunFolder& folder) {
+  const Checkpoints checkpoints(folder.checkpoints(), engine::canonical_parameters(job.model.graph),
+                                job.mathematics, job.recipe);
+  return checkpoints.newest([](const auto&) {}).value();
+}
+
+// Lines of metrics.jsonl, but for what is measured.
+std::vector<Settings> lines_of(const RunFolder& folder) {
+  std::vector<Settings> lines;
+  std::istringstream text(tiny::bytes_of(folder.metrics()));
+  for (std::string line; std::getline(text, line);) {
+    Settings kept;
+    const Settings all = metrics::settings_from_json(line, "metrics.jsonl");
+    for (const auto& [key, value] : all.entries()) {
+      if (key != "seconds" && key != "images_per_second") kept.set(key, value);
+    }
+    lines.push_back(std::move(kept));
+  }
+  return lines;
+}
+
+std::string event_of(const Settings& line) { return std::get<std::string>(line.find("event")->data()); }
+double number(const Settings& line, const char* key) {
+  const Value* value = line.find(key);
+  if (value == nullptr) return std::nan("");
+  if (const auto* whole = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*whole);
+  return std::get<double>(value->data());
+}
+
+}  // namespace
+
+TEST_CASE("a run that is interrupted after every single step stops early where one at a stretch does") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  const Job job = stopping_job();
+  const tiny::Run whole_run(world, "whole");
+  const tiny::Result whole = tiny::train_all(job, pictures, world, whole_run.folder);
+  const TrainedMember& expected = whole.training.members.at(0);
+  CHECK(expected.epochs_done < job.epochs);
+  CHECK(expected.model.parameters == tiny::alone(job, pictures, world));
+
+  const tiny::Run run(world);
+  tiny::Result part;
+  int parts = 0;
+  std::int64_t samples = 0;
+  do {
+    const StopSignals signals;
+    world.barrier();
+    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
+    part = tiny::train_all(job, pictures, world, run.folder, true);
+    samples += part.training.members.at(0).samples_processed;
+  } while (part.training.interrupted && ++parts < 30 * 4);
+  const StopSignals forget;  // the last one found nothing left to stop
+  const TrainedMember& found = part.training.members.at(0);
+  CHECK(parts >= 3 * 3);  // the first validation is the best at most, and two others are not
+  CHECK(found.model.parameters == expected.model.parameters);
+  CHECK(found.model.validation_accuracy == expected.model.validation_accuracy);
+  CHECK(found.epochs_done == expected.epochs_done);
+  CHECK(samples == expected.samples_processed);
+
+  if (!world.root()) return;
+  const CheckpointState a = newest(job, whole_run.folder);
+  const CheckpointState b = newest(job, run.folder);
+  CHECK(a.best.stopped);
+  CHECK(a.best.wait == 2);
+  CHECK(a.best.updates == a.updates - 2 * 3);
+  CHECK(a.best.parameters == expected.model.parameters);
+  CHECK_FALSE(a.parameters == a.best.parameters);  // it is the best that are kept
+  CHECK(b.best.stopped);
+  CHECK(b.best.evaluations == a.best.evaluations);
+  CHECK(b.best.wait == a.best.wait);
+  CHECK(b.best.updates == a.best.updates);
+  CHECK(b.best.loss == a.best.loss);
+  CHECK(b.best.accuracy == a.best.accuracy);
+  CHECK(b.best.parameters == a.best.parameters);
+  CHECK(b.parameters == a.parameters);
+  CHECK(b.optimizer == a.optimizer);
+  CHECK(lines_of(run.folder) == lines_of(whole_run.folder));
+}
+
+TEST_CASE("metrics.jsonl tells the validations within epochs, and why training has stopped") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  const Job job = stopping_job();
+  const tiny::Run run(world);
+  const tiny::Result result = tiny::train_all(job, pictures, world, run.folder);
+  world.barrier();
+  const std::vector<Settings> lines = lines_of(run.folder);
+
+  // The best step and its figures, worked out from the lines of validations alone.
+  std::map<std::string, int> count;
+  double best_step = 0, best_loss = 0, best_accuracy = 0, last_step = 0;
+  for (const Settings& line : lines) {
+    ++count[event_of(line)];
+    if (event_of(line) != "validation") continue;
+    last_step += 3;
+    CHECK(number(line, "step") == last_step);
+    CHECK(number(line, "epoch") == std::ceil(last_step / 4));
+    if (number(line, "validation_accuracy") <= best_accuracy) continue;
+    best_loss = number(line, "validation_loss");
+    best_accuracy = number(line, "validation_accuracy");
+    best_step = last_step;
+  }
+  CHECK(count["validation"] >= 3);
+  CHECK(count["early_stopping"] == 1);
+  CHECK(count["epoch"] == static_cast<int>(result.training.members.at(0).epochs_done));
+  const Settings last = lines.empty() ? Settings{{"event", "none"}} : lines.back();
+  CHECK(event_of(last) == "early_stopping");
+  CHECK(number(last, "member") == 0);
+  CHECK(number(last, "step") == last_step);
+  CHECK(number(last, "best_step") == best_step);
+  CHECK(best_step == last_step - 2 * 3);
+  CHECK(number(last, "best_validation_loss") == best_loss);
+  CHECK(number(last, "best_validation_accuracy") == best_accuracy);
+  CHECK(metrics::to_json(last).find(R"("monitor":"validation_accuracy")") != std::string::npos);
+  CHECK(metrics::to_json(last).find(R"("restored":true)") != std::string::npos);
+  CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
+}
+
+TEST_CASE("best.h5 is the model of the best validation") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  const Job job = stopping_job();
+  const tiny::Run run(world);
+  tiny::train_all(job, pictures, world, run.folder);
+  world.barrier();
+  const auto best = run.folder.checkpoints() / "best.h5";
+  if (!world.root()) return;
+  // A plain loop over what it says of the last fifth.
+  const ModelSet models = load_models(best);
+  engine::Evaluator evaluator(models.description.graph, {.threads = 1, .chunk = 1});
+  evaluator.load(models.members.at(0).parameters);
+  std::vector<std::uint32_t> last(30);
+  std::iota(last.begin(), last.end(), 120U);
+  const data::BatchLoader loader = pictures.loader();
+  const std::vector<float> rows = evaluator.predict(loader, last);
+  double correct = 0;
+  double loss = 0;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const float* row = rows.data() + 4 * i;
+    correct += std::max_element(row, row + 4) - row == pictures.labels[120 + i];
+    loss -= std::log(std::max(1e-7, static_cast<double>(row[pictures.labels[120 + i]])));
+  }
+  const CheckpointState state = newest(job, run.folder);
+  CHECK(state.best.accuracy == Catch::Approx(correct / 30));
+  CHECK(state.best.loss == Catch::Approx(loss / 30).epsilon(1e-4));
+}
+
+TEST_CASE("best.h5 is written for a better validation, and only then") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  const tiny::Run run(world);
+  Job job = stopping_job();
+  job.learning_rate = 0.001;
+  const auto best = run.folder.checkpoints() / "best.h5";
+  const auto train_to = [&](std::int64_t epochs, double min_delta, bool keep_best = true) {
+    job.epochs = epochs;
+    job.early_stopping = EarlyStopping({.patience = 100, .min_delta = min_delta});
+    job.keep_best = keep_best;
+    tiny::train_all(job, pictures, world, run.folder, true);
+    world.barrier();
+  };
+  train_to(1, 0, false);
+  CHECK_FALSE(exists(best));
+  world.barrier();
+  train_to(2, 0);
+  CHECK(exists(best));
+  // A file that takes its place leaves the link alone.
+  if (world.root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
+  world.barrier();
+  train_to(3, 1e9);  // nothing is better by so much
+  CHECK(tiny::fs::hard_link_count(best) == 2);
+  world.barrier();
+  train_to(4, 0);
+  CHECK(tiny::fs::hard_link_count(best) == 1);
+}
