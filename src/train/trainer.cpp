@@ -45,9 +45,8 @@ bool Trainer::train_epoch() {
   const data::EpochPlan plan(assignment_.training, assignment_.seed,
                              static_cast<std::uint32_t>(state_.epochs_done), job_.engine.batch, job_.shuffle);
   steps_per_epoch_ = plan.steps();
-  if (engine_.begin_epoch(state_.epochs_done)) {
+  if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
-  }
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
