@@ -214,6 +214,44 @@ TEST_CASE("batch_norm takes a relu6 in, and no other reader's") {
   check_graph(shared, kLane);
 }
 
+TEST_CASE("batch_norm takes a silu or a hard_swish in, and no other reader's") {
+  const auto tail = [](Symbol x) { dense(flatten(x), {.units = 3}); };
+  for (const auto curve : {silu, hard_swish}) {
+    for (const std::int64_t channels : {3, 16, 20}) {
+      Graph graph({2, 5, 3});
+      Symbol x = curve(batch_norm(conv2d(input(graph), {.filters = channels, .kernel = 1, .bias = false})));
+      x = curve(batch_norm(conv2d(x, {.filters = channels, .kernel = 1, .bias = false}), {.frozen = true}));
+      tail(x);
+      check_graph(graph, {.lane = 3, .lanes = 2});
+      Graph narrow({2, 2, 3});
+      tail(curve(batch_norm(conv2d(input(narrow), {.filters = channels, .kernel = 1, .bias = false}))));
+      check_bf16(narrow, {.lane = 8});
+      Experiment experiment(graph, kLane);
+      int fused = 0, own = 0;
+      for (const PlanStep& step : experiment.network.steps()) {
+        fused += step.what == "forward, silu" || step.what == "forward, hard_swish" ? 1 : 0;
+        own += step.node.starts_with("silu") || step.node.starts_with("hard_swish") ? 1 : 0;
+      }
+      CHECK(fused == 2);
+      CHECK(own == 0);
+    }
+    Graph vector({6});
+    dense(curve(batch_norm(dense(input(vector), {.units = 5}))), {.units = 3});
+    check_graph(vector, {.lane = 4});
+    Graph shared({2, 3, 3});
+    const Symbol x = batch_norm(input(shared));
+    tail(add(curve(x), x));
+    check_graph(shared, kLane);
+    // A frozen node, and one whose gradient another step still needs.
+    Graph frozen({2, 3, 3});
+    const Symbol y = conv2d(input(frozen), {.filters = 4, .kernel = 1});
+    tail(add(curve(batch_norm(y)), y));
+    check_graph(frozen, kLane);
+    frozen.set_options(frozen.find("batch_norm_1"), {.trainable = false});
+    check_graph(frozen, kLane);
+  }
+}
+
 TEST_CASE("prelu is PyTorch's") {
   // p = torch.nn.PReLU(3); p.weight.data = torch.tensor([0.25, -0.5, 2.0]); p(torch.tensor(fill(1, 3, 1, 3)))
   Graph graph({3, 1, 3});

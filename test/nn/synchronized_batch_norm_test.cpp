@@ -23,7 +23,7 @@ namespace {
 
 using Stops = std::vector<std::size_t>;
 
-/// Every form: with ReLU and pooling, with ReLU, relu6, alone, on vectors, without gamma or beta.
+/// Every form: with ReLU and pooling, with ReLU, relu6, silu, alone, on vectors, without gamma or beta.
 Graph with_batch_norms(std::int64_t channels, bool synchronized) {
   Graph graph({3, 6, 7});
   Symbol x =
@@ -33,6 +33,7 @@ Graph with_batch_norms(std::int64_t channels, bool synchronized) {
   x = relu(batch_norm(x, {.scale = false, .synchronized = synchronized}));
   x = conv2d(x, {.filters = channels, .kernel = 1, .bias = false});
   x = relu6(batch_norm(x, {.center = false, .synchronized = synchronized}));
+  x = silu(batch_norm(conv2d(x, {.filters = channels, .kernel = 1}), {.synchronized = synchronized}));
   x = batch_norm(dense(flatten(x), {.units = 9, .bias = false}), {.synchronized = synchronized});
   dense(dropout(x, 0.3), {.units = 4});
   return graph;
@@ -150,8 +151,8 @@ TEST_CASE("synchronized: sequences, whose places count as pixels do") {
 TEST_CASE("synchronized: where a plan stops depends on its graph alone") {
   for (const std::int64_t lane : {1, 4, 16}) {
     const Experiment synchronized(with_batch_norms(20, true), {.lane = lane});
-    CHECK(stops(synchronized.network.forward_stops()) == Stops{40, 40, 40, 18});
-    CHECK(stops(synchronized.network.backward_stops()) == Stops{18, 40, 40, 40});
+    CHECK(stops(synchronized.network.forward_stops()) == Stops{40, 40, 40, 40, 18});
+    CHECK(stops(synchronized.network.backward_stops()) == Stops{18, 40, 40, 40, 40});
     const Experiment plain(with_batch_norms(20, false), {.lane = lane});
     CHECK(plain.network.forward_stops().empty());
     CHECK(plain.network.backward_stops().empty());

@@ -11,7 +11,7 @@ namespace {
 
 using namespace batch_norm_passes;
 
-template <bool kPooled, class T>
+template <Form kForm, class T>
 [[gnu::always_inline]] inline void forward_lanes(const BatchNormShape& s, const T* x, const float* gamma,
                                                  const float* beta, float epsilon,
                                                  const BatchNormMemory& memory, T* y) {
@@ -25,12 +25,12 @@ template <bool kPooled, class T>
           for (int c = 0; c < kWidth; ++c)
             memory.scale[c0 + c] = 1.0F / std::sqrt(memory.variance[c0 + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
-          normalise<kWidth, kPooled>(s, at, x, k, memory.winners, memory.x_hat, y);
+          normalise<kWidth, kForm>(s, at, x, k, memory.winners, memory.x_hat, y);
         });
   }
 }
 
-template <bool kPooled, class T>
+template <Form kForm, class T>
 [[gnu::always_inline]] inline void inference_lanes(const BatchNormShape& s, const T* x, const float* gamma,
                                                    const float* beta, const float* mean,
                                                    const float* variance, float epsilon, T* y) {
@@ -41,12 +41,12 @@ template <bool kPooled, class T>
           float scale[kWidth];
           for (int c = 0; c < kWidth; ++c) scale[c] = 1.0F / std::sqrt(variance[channel + c] + epsilon);
           const Channels<kWidth> k(gamma + channel, beta + channel, mean + channel, scale);
-          normalise<kWidth, kPooled>(s, planes_of(s, lane, channel), x, k, nullptr, nullptr, y);
+          normalise<kWidth, kForm>(s, planes_of(s, lane, channel), x, k, nullptr, nullptr, y);
         });
   }
 }
 
-template <bool kPooled, class T>
+template <Form kForm, class T>
 [[gnu::always_inline]] inline void backward_lanes(const BatchNormShape& s, const T* x, const T* dy,
                                                   const float* gamma, const float* beta,
                                                   const BatchNormMemory& memory, T* gated, T* dx,
@@ -62,7 +62,7 @@ template <bool kPooled, class T>
           const std::int64_t c0 = lane * s.in.padded_channels() + channel;
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
           Sums<kWidth> sums;
-          reduce<kWidth, kPooled>(s, at, x, dy, k, memory, gated, sums);
+          reduce<kWidth, kForm>(s, at, x, dy, k, memory, gated, sums);
           float k1[kWidth], k2[kWidth];
           for (int c = 0; c < kWidth; ++c) {
             dbeta[channel + c] += static_cast<float>(sums.first[c]);
@@ -71,7 +71,7 @@ template <bool kPooled, class T>
             k2[c] = s.frozen ? 0 : k.a[c] * k.scale[c] * static_cast<float>(sums.second[c] / count);
             k1[c] = s.frozen ? 0 : k.a[c] * static_cast<float>(sums.first[c] / count) - k.centre[c] * k2[c];
           }
-          spread_back<kWidth, kPooled>(s, at, x, kPooled ? gated : dy, k, k1, k2, memory, dx);
+          spread_back<kWidth, kForm>(s, at, x, kForm == Form::kPlain ? dy : gated, k, k1, k2, memory, dx);
         });
   }
 }
@@ -81,44 +81,54 @@ template <bool kPooled, class T>
 CONVOKE_MULTIVERSION
 void batch_norm_forward(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, float* y) {
-  if (shape.pooled()) return forward_lanes<true>(shape, x, gamma, beta, epsilon, memory, y);
-  forward_lanes<false>(shape, x, gamma, beta, epsilon, memory, y);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        forward_lanes<form()>(shape, x, gamma, beta, epsilon, memory, y);
+      });
 }
 CONVOKE_MULTIVERSION
 void batch_norm_forward(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                         float epsilon, const BatchNormMemory& memory, Bf16* y) {
-  if (shape.pooled()) return forward_lanes<true>(shape, x, gamma, beta, epsilon, memory, y);
-  forward_lanes<false>(shape, x, gamma, beta, epsilon, memory, y);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        forward_lanes<form()>(shape, x, gamma, beta, epsilon, memory, y);
+      });
 }
 
 CONVOKE_MULTIVERSION
 void batch_norm_inference(const BatchNormShape& shape, const float* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, float* y) {
-  if (shape.pooled()) return inference_lanes<true>(shape, x, gamma, beta, mean, variance, epsilon, y);
-  inference_lanes<false>(shape, x, gamma, beta, mean, variance, epsilon, y);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        inference_lanes<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
+      });
 }
 CONVOKE_MULTIVERSION
 void batch_norm_inference(const BatchNormShape& shape, const Bf16* x, const float* gamma, const float* beta,
                           const float* mean, const float* variance, float epsilon, Bf16* y) {
-  if (shape.pooled()) return inference_lanes<true>(shape, x, gamma, beta, mean, variance, epsilon, y);
-  inference_lanes<false>(shape, x, gamma, beta, mean, variance, epsilon, y);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        inference_lanes<form()>(shape, x, gamma, beta, mean, variance, epsilon, y);
+      });
 }
 
 CONVOKE_MULTIVERSION
 void batch_norm_backward(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, float* gated, float* dx,
                          float* dgamma, float* dbeta) {
-  if (shape.pooled())
-    return backward_lanes<true>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
-  backward_lanes<false>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        backward_lanes<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+      });
 }
 CONVOKE_MULTIVERSION
 void batch_norm_backward(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                          const float* beta, const BatchNormMemory& memory, Bf16* gated, Bf16* dx,
                          float* dgamma, float* dbeta) {
-  if (shape.pooled())
-    return backward_lanes<true>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
-  backward_lanes<false>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        backward_lanes<form()>(shape, x, dy, gamma, beta, memory, gated, dx, dgamma, dbeta);
+      });
 }
 
 }  // namespace convoke::nn

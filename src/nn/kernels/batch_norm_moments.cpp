@@ -24,7 +24,7 @@ template <class T>
       });
 }
 
-template <bool kPooled, class T>
+template <Form kForm, class T>
 [[gnu::always_inline]] inline void reduce_channels(const BatchNormShape& s, const T* x, const T* dy,
                                                    const float* gamma, const float* beta,
                                                    const BatchNormMemory& memory, T* gated, double* dgamma,
@@ -35,7 +35,7 @@ template <bool kPooled, class T>
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);
         Sums<kWidth> sums;
-        reduce<kWidth, kPooled>(s, planes_of(s, 0, channel), x, dy, k, memory, gated, sums);
+        reduce<kWidth, kForm>(s, planes_of(s, 0, channel), x, dy, k, memory, gated, sums);
         for (int c = 0; c < kWidth && channel + c < s.in.channels; ++c) {
           dbeta[channel + c] = sums.first[c];
           dgamma[channel + c] = sums.second[c];
@@ -43,7 +43,7 @@ template <bool kPooled, class T>
       });
 }
 
-template <bool kPooled, class T>
+template <Form kForm, class T>
 [[gnu::always_inline]] inline void spread_channels(const BatchNormShape& s, const T* x, const T* dy,
                                                    const float* gamma, const float* beta,
                                                    const BatchNormMemory& memory, const double* mean_dgamma,
@@ -58,7 +58,7 @@ template <bool kPooled, class T>
           k2[c] = k.a[c] * k.scale[c] * static_cast<float>(mean_dgamma[channel + c]);
           k1[c] = k.a[c] * static_cast<float>(mean_dbeta[channel + c]) - k.centre[c] * k2[c];
         }
-        spread_back<kWidth, kPooled>(s, planes_of(s, 0, channel), x, dy, k, k1, k2, memory, dx);
+        spread_back<kWidth, kForm>(s, planes_of(s, 0, channel), x, dy, k, k1, k2, memory, dx);
       });
 }
 
@@ -77,32 +77,38 @@ CONVOKE_MULTIVERSION
 void batch_norm_reduce(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                        const float* beta, const BatchNormMemory& memory, float* gated, double* dgamma,
                        double* dbeta) {
-  if (shape.pooled()) return reduce_channels<true>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
-  reduce_channels<false>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
+      });
 }
 CONVOKE_MULTIVERSION
 void batch_norm_reduce(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                        const float* beta, const BatchNormMemory& memory, Bf16* gated, double* dgamma,
                        double* dbeta) {
-  if (shape.pooled()) return reduce_channels<true>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
-  reduce_channels<false>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        reduce_channels<form()>(shape, x, dy, gamma, beta, memory, gated, dgamma, dbeta);
+      });
 }
 
 CONVOKE_MULTIVERSION
 void batch_norm_spread_back(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                             const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
                             const double* mean_dbeta, float* dx) {
-  if (shape.pooled())
-    return spread_channels<true>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
-  spread_channels<false>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
+      });
 }
 CONVOKE_MULTIVERSION
 void batch_norm_spread_back(const BatchNormShape& shape, const Bf16* x, const Bf16* dy, const float* gamma,
                             const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
                             const double* mean_dbeta, Bf16* dx) {
-  if (shape.pooled())
-    return spread_channels<true>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
-  spread_channels<false>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
+  with_form(
+      shape, [&](auto form) __attribute__((always_inline)) {
+        spread_channels<form()>(shape, x, dy, gamma, beta, memory, mean_dgamma, mean_dbeta, dx);
+      });
 }
 
 }  // namespace convoke::nn

@@ -11,7 +11,7 @@ namespace convoke::nn {
 void batch_norm_moments(const BatchNormShape& shape, const float* x, double* mean, double* mean_square);
 void batch_norm_moments(const BatchNormShape& shape, const Bf16* x, double* mean, double* mean_square);
 
-/// d gamma and d beta of these samples, (channels) each; with pooling also `gated`, as above.
+/// d gamma and d beta of these samples, (channels) each; if shape.gates() also `gated`, as above.
 void batch_norm_reduce(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                        const float* beta, const BatchNormMemory& memory, float* gated, double* dgamma,
                        double* dbeta);
@@ -19,8 +19,8 @@ void batch_norm_reduce(const BatchNormShape& shape, const Bf16* x, const Bf16* d
                        const float* beta, const BatchNormMemory& memory, Bf16* gated, double* dgamma,
                        double* dbeta);
 
-/// dx from dy (with pooling: from `gated`) and from d gamma and d beta of the whole batch, (channels) each,
-/// divided by its samples times pixels. dx may be dy if there is no pooling.
+/// dx from dy (if shape.gates(): from `gated`) and from d gamma and d beta of the whole batch, (channels)
+/// each, divided by its samples times pixels. dx may be that if there is no pooling.
 void batch_norm_spread_back(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                             const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
                             const double* mean_dbeta, float* dx);

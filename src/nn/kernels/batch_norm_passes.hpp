@@ -3,14 +3,37 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "nn/kernels/batch_norm.hpp"
+#include "nn/kernels/curves.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/pieces.hpp"
 
 /// The passes over a lane that batch normalisation consists of, for a piece of N channels. To be inlined into
 /// multi-versioned functions.
 namespace convoke::nn::batch_norm_passes {
+
+using Form = BatchNormShape::Form;
+
+/// Calls f with the shape's form as a constant.
+template <class F>
+[[gnu::always_inline]] inline void with_form(const BatchNormShape& shape, const F& f) {
+  switch (shape.form()) {
+    case Form::kPlain:
+      return f(std::integral_constant<Form, Form::kPlain>{});
+    case Form::kPooled:
+      return f(std::integral_constant<Form, Form::kPooled>{});
+    case Form::kSilu:
+      return f(std::integral_constant<Form, Form::kSilu>{});
+    case Form::kHardSwish:
+      return f(std::integral_constant<Form, Form::kHardSwish>{});
+  }
+}
+
+/// The function that follows, of the forms that have one.
+template <Form kForm>
+constexpr Curve kCurve = kForm == Form::kSilu ? Curve::kSilu : Curve::kHardSwish;
 
 /// N channels of one lane: where their planes are.
 struct Planes {
@@ -155,8 +178,8 @@ template <int N, class T>
   }
 }
 
-//   y = pool(relu(a x + b)),  a = gamma * scale,  b = beta - mean * a
-template <int N, bool kPooled, class T>
+//   y = pool(relu(a x + b)), or f(a x + b),  a = gamma * scale,  b = beta - mean * a
+template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void normalise(const BatchNormShape& s, const Planes& at, const T* x,
                                              const Channels<N>& k, std::int32_t* winners, float* x_hat,
                                              T* y) {
@@ -165,15 +188,19 @@ template <int N, bool kPooled, class T>
   for (std::int64_t i = 0; i < s.lane; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     T* out = y + at.out_first + i * at.out_sample;
-    if constexpr (!kPooled) {
+    if constexpr (kForm != Form::kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
         const In<T, N> pixel(plane + p * step);
         Out<T, N> result(out + p * step);
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
           const float value = pixel[c] * k.a[c] + k.b[c];
-          const float above = value < floor ? floor : value;
-          result[c] = above > ceiling ? ceiling : above;
+          if constexpr (kForm == Form::kPlain) {
+            const float above = value < floor ? floor : value;
+            result[c] = above > ceiling ? ceiling : above;
+          } else {
+            result[c] = curve<kCurve<kForm>>(value, 0);
+          }
         }
         result.put();
       }
@@ -197,51 +224,73 @@ template <int N, bool kPooled, class T>
   }
 }
 
-//   d beta = sum g,  d gamma = sum g x_hat,  where g = dy where ReLU and pooling let it through
-template <int N, bool kPooled, class T>
+// g of `count` pixels from `first` on: dy where pooling let it through, or dy f'(a x + b).
+template <int N, Form kForm, class T>
+[[gnu::always_inline]] inline void gate(const Channels<N>& k, const T* x, const std::int32_t* winners,
+                                        const T* dy, std::int64_t step, std::int64_t first,
+                                        std::int64_t count, T* gated) {
+  for (std::int64_t p = first; p < first + count; ++p) {
+    const In<T, N> given(dy + p * step);
+    Out<T, N> result(gated + p * step);
+    if constexpr (kForm == Form::kPooled) {
+#pragma omp simd
+      for (int c = 0; c < N; ++c) result[c] = winners[p * step + c] == kNoWinner ? 0.0F : given[c];
+    } else {
+      const In<T, N> pixel(x + p * step);
+#pragma omp simd
+      for (int c = 0; c < N; ++c) result[c] = given[c] * slope<kCurve<kForm>>(pixel[c] * k.a[c] + k.b[c], 0);
+    }
+    result.put();
+  }
+}
+
+//   d beta = sum g,  d gamma = sum g x_hat,  where g = dy as what follows let it through
+template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
                                           const Channels<N>& k, const BatchNormMemory& memory, T* gated,
                                           Sums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
+  // What was written down is read again while it is near.
+  const std::int64_t piece = kForm == Form::kPlain || kForm == Form::kPooled ? pixels : 128;
   for (std::int64_t sample = 0; sample < s.lane; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;
     const T* plane = x + at.in_first + sample * at.in_sample;
     const T* gradient = dy + out;
-    const float* x_hat = memory.x_hat + out;
-    if constexpr (kPooled) {  // what ReLU let through
-      for (std::int64_t p = 0; p < pixels; ++p) {
-        const std::int64_t o = p * step;
-        const In<T, N> given(gradient + o);
-        Out<T, N> gate(gated + out + o);
-#pragma omp simd
-        for (int c = 0; c < N; ++c) gate[c] = memory.winners[out + o + c] == kNoWinner ? 0.0F : given[c];
-        gate.put();
+    for (std::int64_t first = 0; first < pixels; first += piece) {
+      const std::int64_t count = std::min(piece, pixels - first);
+      if constexpr (kForm != Form::kPlain) {
+        const std::int32_t* winners = kForm == Form::kPooled ? memory.winners + out : nullptr;
+        gate<N, kForm>(k, plane, winners, dy + out, step, first, count, gated + out);
+        gradient = gated + out;
       }
-      gradient = gated + out;
+      sums.add_plane(
+          count, [&](std::int64_t p) __attribute__((always_inline)) {
+            const std::int64_t here = (first + p) * step;
+            const In<T, N> given(gradient + here);
+            if constexpr (kForm == Form::kPooled) {
+              return [ given, hat = memory.x_hat + out + here ](int c) __attribute__((always_inline)) {
+                return Pair{given[c], given[c] * hat[c]};
+              };
+            } else {
+              return [ given, pixel = In<T, N>(plane + here), &k, threshold, ceiling ](int c)
+                  __attribute__((always_inline)) {
+                const float value = pixel[c];
+                float g = given[c];
+                if constexpr (kForm == Form::kPlain) {
+                  const float z = value * k.a[c] + k.b[c];
+                  g = (z > threshold) & (z < ceiling) ? g : 0.0F;
+                }
+                return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
+              };
+            }
+          });
     }
-    sums.add_plane(
-        pixels, [&](std::int64_t p) __attribute__((always_inline)) {
-          const In<T, N> given(gradient + p * step);
-          if constexpr (kPooled) {
-            return [ given, hat = x_hat + p * step ](int c) __attribute__((always_inline)) {
-              return Pair{given[c], given[c] * hat[c]};
-            };
-          } else {
-            return [ given, pixel = In<T, N>(plane + p * step), &k, threshold, ceiling ](int c)
-                __attribute__((always_inline)) {
-              const float value = pixel[c];
-              const float z = value * k.a[c] + k.b[c];
-              const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
-              return Pair{g, g * ((value - k.centre[c]) * k.scale[c])};
-            };
-          }
-        });
   }
 }
 
 //   dx = a (g - d beta / M - x_hat d gamma / M) = a g - (k1 + k2 x)
-template <int N, bool kPooled, class T>
+template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void spread_back(const BatchNormShape& s, const Planes& at, const T* x,
                                                const T* dy, const Channels<N>& k, const float (&k1)[N],
                                                const float (&k2)[N], const BatchNormMemory& memory, T* dx) {
@@ -251,15 +300,18 @@ template <int N, bool kPooled, class T>
     const T* plane = x + at.in_first + i * at.in_sample;
     T* diff = dx + at.in_first + i * at.in_sample;
     const T* gradient = dy + at.out_first + i * at.out_sample;
-    if constexpr (!kPooled) {
+    if constexpr (kForm != Form::kPooled) {
       for (std::int64_t p = 0; p < s.in.pixels(); ++p) {
         const In<T, N> pixel(plane + p * step), given(gradient + p * step);
         Out<T, N> result(diff + p * step);
 #pragma omp simd
         for (int c = 0; c < N; ++c) {
           const float value = pixel[c];
-          const float z = value * k.a[c] + k.b[c];
-          const float g = (z > threshold) & (z < ceiling) ? given[c] : 0.0F;
+          float g = given[c];
+          if constexpr (kForm == Form::kPlain) {
+            const float z = value * k.a[c] + k.b[c];
+            g = (z > threshold) & (z < ceiling) ? g : 0.0F;
+          }
           result[c] = k.a[c] * g - (k1[c] + k2[c] * value);
         }
         result.put();

@@ -28,9 +28,14 @@ struct BatchNormPlan {
   std::size_t from, output;  ///< nodes whose values are x and y
   Tensor x, y;
   Coefficients gamma, beta;
+  Ref running_mean, running_variance;
   float epsilon;
   std::string what;  ///< "forward, relu, max_pool"
 };
+
+/// Offers to compute y again from x, by the statistics that forward has kept. `uses`: x and those.
+void offer_recomputation(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
+                         const BatchNormKept& kept, std::vector<Ref> uses);
 
 /// Training steps with the mean and variance of the whole batch, over all plans of the step: forward and
 /// backward each stop where the moments are exchanged (PlanBuilder::exchange).

@@ -50,7 +50,7 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
   plan.exchange(moments, 2 * channels);
 
   std::vector<Ref> all = uses;
-  all.push_back(moments);
+  all.insert(all.end(), {moments, norm.y.ref});
   plan.add_kernel(
       node, norm.what,
       [=](const Frame& frame) {
@@ -62,6 +62,7 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
                            norm.epsilon, memory, frame.at<T>(norm.y));
       },
       std::move(all), norm.y);
+  offer_recomputation(plan, node, norm, kept, uses);
 }
 
 template <class T>
@@ -85,8 +86,7 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   if (!dy)  // nothing here or before it is learned
     return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
 
-  const bool pooled = norm.shape.pooled();
-  const Tensor gated = !pooled || dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Tensor gated = !norm.shape.gates() || dy.exclusive ? dy : plan.allocate(dy.desc);
   const Ref moments = allocate_moments(plan, channels);
   const Ref dgamma = norm.gamma.gradient(plan, node, uses, completes);
   const Ref dbeta = norm.beta.gradient(plan, node, uses, completes);
@@ -105,7 +105,7 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   if (!plan.needs_gradient(norm.from)) return;
   plan.exchange(moments, 2 * channels);
 
-  const Tensor dx = !pooled && dy.exclusive ? dy : plan.allocate(norm.x.desc);
+  const Tensor dx = !norm.shape.pooled() && dy.exclusive ? dy : plan.allocate(norm.x.desc);
   uses.push_back(dx.ref);
   plan.add_kernel(
       node, "backward data",
@@ -113,9 +113,8 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
         double* const sums = moments_at(frame, moments);
         const double count = static_cast<double>(frame.group) * static_cast<double>(norm.shape.in.pixels());
         for (std::size_t i = 0; i < 2 * channels; ++i) sums[i] /= count;
-        batch_norm_spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(pooled ? gated : dy),
-                               norm.gamma.at(frame), norm.beta.at(frame), kept.at(frame), sums,
-                               sums + channels, frame.at<T>(dx));
+        batch_norm_spread_back(norm.shape, frame.at<T>(norm.x), frame.at<T>(gated), norm.gamma.at(frame),
+                               norm.beta.at(frame), kept.at(frame), sums, sums + channels, frame.at<T>(dx));
       },
       uses, dx);
   plan.add_gradient(norm.from, dx, node);
@@ -123,20 +122,9 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
 
 }  // namespace
 
-BatchNormKept::BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes,
-                             const Desc& dst, std::vector<Ref>& uses)
-    : pooled(shape.pooled()) {
-  const std::size_t bytes = static_cast<std::size_t>(lanes * shape.in.padded_channels()) * sizeof(float);
-  for (Ref* statistic : {&mean, &scale, &variance}) uses.push_back(*statistic = plan.allocate_bytes(bytes));
-  if (!pooled) return;
-  winners = plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t));
-  x_hat = plan.allocate_bytes(elements_of(dst) * sizeof(float));
-  uses.insert(uses.end(), {winners, x_hat});
-}
-
 void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm) {
   norm.shape.lane = norm.shape.in.samples;  // a plan's lanes are one group
-  std::vector<Ref> uses{norm.x.ref, norm.y.ref};
+  std::vector<Ref> uses{norm.x.ref};
   const BatchNormKept kept(plan, norm.shape, 1, norm.y.desc, uses);
   with_stored_type(norm.x.desc, [&](auto zero) {
     using T = decltype(zero);

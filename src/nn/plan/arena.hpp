@@ -6,9 +6,8 @@
 
 namespace convoke::nn {
 
-/// A buffer and the steps between which it holds something.
-struct BufferUse {
-  std::size_t bytes = 0;
+/// The steps from the first to the last of some uses.
+struct Interval {
   std::size_t first = std::numeric_limits<std::size_t>::max();
   std::size_t last = 0;
 
@@ -17,7 +16,19 @@ struct BufferUse {
     last = std::max(last, time);
   }
   bool used() const { return first <= last; }
-  bool overlaps(const BufferUse& other) const { return first <= other.last && other.first <= last; }
+  bool overlaps(const Interval& other) const { return first <= other.last && other.first <= last; }
+};
+
+/// A buffer and the steps between which it holds something: once, or twice if what it held is computed again.
+struct BufferUse {
+  std::size_t bytes = 0;
+  Interval once, again;
+
+  bool used() const { return once.used() || again.used(); }
+  bool overlaps(const BufferUse& other) const {
+    return once.overlaps(other.once) || once.overlaps(other.again) || again.overlaps(other.once) ||
+           again.overlaps(other.again);
+  }
 };
 
 struct ArenaPlan {

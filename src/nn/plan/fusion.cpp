@@ -44,6 +44,9 @@ class Fuser {
           take_relu(node.index, *relu6);
           fusions_[node.index].relu6 = true;
         }
+        for (const char* const curve : {"silu", "hard_swish"}) {
+          if (const Node* reader = sole_reader(node.index, curve)) take_curve(node.index, *reader);
+        }
         const Node* relu = sole_reader(node.index, "relu");
         if (relu == nullptr) continue;
         take_relu(node.index, *relu);
@@ -76,6 +79,12 @@ class Fuser {
     fusions_[host].relu = true;
     fusions_[host].output = relu.index;
     fusions_[relu.index].absorbed = true;
+  }
+
+  void take_curve(std::size_t host, const Node& curve) {
+    fusions_[host].curve = &curve;
+    fusions_[host].output = curve.index;
+    fusions_[curve.index].absorbed = true;
   }
 
   void take_max_pool(std::size_t host, const Node& pool) {

@@ -12,6 +12,7 @@ struct Fusion {
   bool absorbed = false;           ///< some earlier node does this one's work
   bool relu = false;               ///< this node also applies ReLU,
   bool relu6 = false;              ///< one that is cut off at 6 (relu is set too)
+  const Node* curve = nullptr;     ///< or this silu or hard_swish,
   const Node* max_pool = nullptr;  ///< ... and this pooling
   const Node* zero_pad = nullptr;  ///< its padding includes what this node before it would add
   std::size_t output = 0;  ///< the node whose value this one produces: itself, or the last one taken in
@@ -20,7 +21,7 @@ struct Fusion {
 /// Decides by the graph alone, one entry per node:
 ///   a convolution, dense, add + relu -> applied to the result as it is written
 ///   batch_norm + relu (+ max_pool)  -> one pass; windows that tile the image
-///   batch_norm + relu6              -> one pass
+///   batch_norm + relu6, silu, hard_swish -> one pass
 ///   conv2d + max_pool, relu between or after -> one pass, if suits_conv2d_max_pool()
 ///   relu + max_pool                 -> max(relu(x)) = relu(max(x)): applied to the pooled values
 ///   zero_pad + conv2d, depthwise_conv2d, and of a ReLU's value + max_pool -> padding of the window

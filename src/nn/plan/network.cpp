@@ -129,7 +129,7 @@ class Network::Plan {
           if (!inside) outside_.emplace_back(memories_.back(), tensor.ref);
           step.bound.push_back({name, memories_.back().get()});
         }
-        if (!step.kernel) bind_scratch(step);
+        if (step.shares_scratch) bind_scratch(step);
       }
     }
   }

@@ -9,7 +9,14 @@ ArenaPlan place_buffers(const PlanBuilder& builder) {
   std::vector<BufferUse> buffers(builder.buffer_bytes.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder.buffer_bytes[i];
   const auto use = [&](Ref ref, std::size_t time) {
-    if (ref.place == Ref::Place::kActivation) buffers[ref.id].use_at(time);
+    if (ref.place == Ref::Place::kActivation) buffers[ref.id].once.use_at(time);
+  };
+  const auto use_back = [&](Ref ref, std::size_t time) {
+    if (ref.place == Ref::Place::kActivation && builder.recomputed.contains(ref.id)) {
+      buffers[ref.id].again.use_at(time);
+    } else {
+      use(ref, time);
+    }
   };
   use(builder.input.ref, 0);
   std::size_t time = 1;
@@ -22,7 +29,7 @@ ArenaPlan place_buffers(const PlanBuilder& builder) {
   }
   ++time;
   for (const Step& step : builder.backward) {
-    for (const Ref ref : step.uses) use(ref, time);
+    for (const Ref ref : step.uses) use_back(ref, time);
     ++time;
   }
   return place(buffers);

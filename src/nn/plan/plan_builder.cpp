@@ -8,8 +8,16 @@
 #include "convoke/core/error.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
+#include "nn/plan/recomputation.hpp"
 
 namespace convoke::nn {
+namespace {
+
+// Scratch memory up to this is one piece for all steps, which stays near the core; what needs more finds room
+// among the activations that are not alive then.
+constexpr std::size_t kSharedScratchBytes = std::size_t{8} << 20;
+
+}  // namespace
 
 std::byte* Frame::address(Ref ref) const {
   switch (ref.place) {
@@ -115,6 +123,7 @@ void PlanBuilder::compile() {
   loss_gradient = allocate(logits.desc);
   add_gradient(head_, loss_gradient, last);
   for (auto maker = backward_makers_.rbegin(); maker != backward_makers_.rend(); ++maker) (*maker)();
+  recompute(*this);
 }
 
 Dims PlanBuilder::batched(const Shape& shape) const {
@@ -280,10 +289,15 @@ void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::
   step.info = {node.name, std::move(what), implementation, flops};
   step.primitive = primitive;
   step.output = arguments.back().second;
+  if (scratchpad.get_size() > kSharedScratchBytes) {
+    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, allocate(scratchpad));
+  } else {
+    scratchpad_bytes = std::max(scratchpad_bytes, scratchpad.get_size());
+    step.shares_scratch = true;
+  }
   for (const auto& [name, tensor] : arguments) step.uses.push_back(tensor.ref);
   step.arguments = std::move(arguments);
   step.completes = std::move(completes);
-  scratchpad_bytes = std::max(scratchpad_bytes, scratchpad.get_size());
   add_step(std::move(step));
 }
 
@@ -333,6 +347,18 @@ void PlanBuilder::add_step(Step step) {
   step.completes = std::move(final);
   backward.push_back(std::move(step));
   for (Step& sum : sums) backward.push_back(std::move(sum));
+}
+
+void PlanBuilder::offer_recomputation(const Node& node, std::string what,
+                                      std::function<void(const Frame&)> kernel, std::vector<Ref> uses,
+                                      Tensor value) {
+  if (!training()) return;
+  Step step;
+  step.info = {node.name, std::move(what), "convoke", 0};
+  step.kernel = std::move(kernel);
+  step.uses = std::move(uses);
+  step.output = std::move(value);
+  recomputations.push_back(std::move(step));
 }
 
 void PlanBuilder::exchange(Ref moments, std::size_t count) {

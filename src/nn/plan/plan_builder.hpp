@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,6 +77,7 @@ struct Step {
   std::vector<Ref> uses;               ///< all memory it reads or writes (arguments are added to it)
   Tensor output;                       ///< what it computes, to look for NaN in; may be empty
   std::vector<std::size_t> completes;  ///< parameter slots whose gradient is final after it
+  bool shares_scratch = false;         ///< the primitive works with scratch memory that is everybody's
   std::vector<dnnl_exec_arg_t> bound;  ///< filled when memory is placed
   Moments moments;                     ///< to be exchanged after it; usually none
 };
@@ -161,6 +163,10 @@ class PlanBuilder {
   void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
                   std::vector<Ref> uses, Tensor output, double flops = 0,
                   std::vector<std::size_t> completes = {});
+  /// Offers to compute the `value` of a forward step again in backward: `kernel` leaves the same bits
+  /// there from what `uses` hold. Taken up where that saves much memory (recomputation.hpp).
+  void offer_recomputation(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
+                           std::vector<Ref> uses, Tensor value);
   /// Ends a segment after the step that was added last: whoever runs the plan sums these `count` doubles over
   /// all plans of the batch, in place, before the next step. `count` must not depend on the plan's samples.
   void exchange(Ref moments, std::size_t count);
@@ -177,11 +183,13 @@ class PlanBuilder {
   std::vector<Step> forward;
   std::vector<Step> backward;
   std::vector<std::size_t> buffer_bytes;
-  std::size_t scratchpad_bytes = 0;
-  Tensor input;          ///< plain
-  Tensor output;         ///< plain
-  Tensor logits;         ///< what the loss reads: output, or the input of a last softmax
-  Tensor loss_gradient;  ///< d loss / d logits, training only
+  std::size_t scratchpad_bytes = 0;  ///< of what steps share
+  std::vector<Step> recomputations;  ///< that layers offer
+  std::set<std::size_t> recomputed;  ///< buffers that hold nothing between forward and backward
+  Tensor input;                      ///< plain
+  Tensor output;                     ///< plain
+  Tensor logits;                     ///< what the loss reads: output, or the input of a last softmax
+  Tensor loss_gradient;              ///< d loss / d logits, training only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
   /// Of a rehearsal: the copies that working() was asked for: (node, parameter), layout.
   std::vector<std::pair<std::pair<std::size_t, std::string>, Desc>> wanted;

@@ -1,0 +1,45 @@
+#include "nn/plan/recomputation.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+// Below this a plan is left as it is. A few times the cache of a core; the small CNNs' plans stay far below.
+constexpr std::size_t kWorthwhileBytes = std::size_t{64} << 20;
+
+bool uses(const Step& step, Ref ref) {
+  return std::find(step.uses.begin(), step.uses.end(), ref) != step.uses.end();
+}
+
+/// The memory is that of one value only, which backward reads.
+bool suits(const PlanBuilder& plan, Ref value) {
+  const auto writes = [&](const Step& step) { return step.output && step.output.ref == value; };
+  return std::count_if(plan.forward.begin(), plan.forward.end(), writes) == 1 &&
+         std::any_of(plan.backward.begin(), plan.backward.end(),
+                     [&](const Step& step) { return uses(step, value); });
+}
+
+}  // namespace
+
+void recompute(PlanBuilder& plan) {
+  std::vector<Step> offers = std::exchange(plan.recomputations, {});
+  std::erase_if(offers, [&](const Step& offer) { return !suits(plan, offer.output.ref); });
+  std::size_t bytes = 0;
+  for (const Step& offer : offers) bytes += offer.output.desc.get_size();
+  if (bytes < kWorthwhileBytes) return;
+  // The last one first: it may read what an earlier one computes.
+  for (auto offer = offers.rbegin(); offer != offers.rend(); ++offer) {
+    const Ref value = offer->output.ref;
+    const auto reader = std::find_if(plan.backward.begin(), plan.backward.end(),
+                                     [&](const Step& step) { return uses(step, value); });
+    plan.backward.insert(reader, std::move(*offer));
+    plan.recomputed.insert(value.id);
+  }
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,75 @@
+// Values that are computed again in backward, by plans that are large enough for it.
+#include <algorithm>
+
+#include "convoke/nn/backend.hpp"
+#include "convoke/nn/layers/activation.hpp"
+#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/structure.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// Batch norms of which one lane writes 40 MiB in fp32: with ReLU, silu, alone, with two readers; and one
+/// behind another, so that a recomputation reads what another one leaves.
+Graph large() {
+  Graph graph({3, 128, 128});
+  const Conv2dOptions point{.filters = 32, .kernel = 1, .bias = false};
+  Symbol x = relu(batch_norm(conv2d(input(graph), point)));
+  Symbol y = silu(batch_norm(conv2d(x, point)));
+  y = batch_norm(batch_norm(conv2d(y, point)));
+  x = relu(add(conv2d(y, point), x));
+  x = conv2d(relu6(batch_norm(conv2d(x, point))), point);
+  dense(global_average_pool(x), {.units = 4});
+  return graph;
+}
+
+long recomputations(const Network& network) {
+  const std::vector<PlanStep> steps = network.steps();
+  return std::count_if(steps.begin(), steps.end(),
+                       [](const PlanStep& step) { return step.what.starts_with("again"); });
+}
+
+void check_recomputation(Precision precision, std::int64_t lane, double tolerance) {
+  const Graph graph = large();
+  Experiment two(graph, {.lane = lane, .lanes = 2, .precision = precision}),
+      one(graph, {.lane = lane, .precision = precision});
+  CHECK(recomputations(one.network) == 0);
+  CHECK(recomputations(two.network) == 5);
+  CHECK(static_cast<double>(two.network.activation_bytes()) <
+        1.6 * static_cast<double>(one.network.activation_bytes()));
+
+  const auto samples = static_cast<std::uint32_t>(lane);
+  const Outcome together = two.run(Batch(graph, 2 * lane));
+  Outcome sum;
+  for (std::uint32_t part = 0; part < 2; ++part) {
+    const Outcome half = one.run(Batch(graph, lane, part * samples), 2 * lane);
+    sum.output.insert(sum.output.end(), half.output.begin(), half.output.end());
+    sum.loss += half.loss;
+    sum.correct += half.correct;
+    for (const auto& [name, values] : half.gradients) {
+      sum.gradients[name].resize(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) sum.gradients[name][i] += values[i];
+    }
+  }
+  check_equal(together, sum, tolerance);
+  // Twice the same bits: nothing is left over from the first run.
+  check_equal(two.run(Batch(graph, 2 * lane)), together, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a large plan computes batch norms again, and trains as small ones that keep them") {
+  check_recomputation(Precision::kFloat32, 4, 1e-5);
+}
+
+TEST_CASE("a large plan computes batch norms again: bf16") {
+  if (!backend().native_bf16 && !backend().emulates_bf16) return;
+  check_recomputation(Precision::kBfloat16, 8, 1e-2);
+}
