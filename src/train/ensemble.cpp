@@ -10,10 +10,9 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/run_log.hpp"
-#include "convoke/nn/split.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
-#include "convoke/train/feature_cache.hpp"
+#include "convoke/train/common_features.hpp"
 #include "convoke/train/memory.hpp"
 
 namespace convoke::train {
@@ -42,34 +41,6 @@ struct Turn {
 data::Holdout samples_of(const Job& job, const data::BatchLoader& loader, std::int64_t member) {
   return data::hold_out(data::shard(loader.split().labels, job.shards, member, job.members, job.engine.seed),
                         job.validation_split);
-}
-
-// Where a cache of features may be a file.
-std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
-  return folder.file(fmt::format("features-{}.bin", world.rank()));
-}
-
-/// If the members' networks begin alike, with frozen weights that are given to all of them.
-bool begin_alike(const Job& job) {
-  if (job.cache_features == 0 || job.members == 1 || !job.weights) return false;
-  const std::vector<engine::CanonicalParameter> frozen =
-      engine::canonical_parameters(nn::prefix_of(job.model.graph, nn::frozen_prefix(job.model.graph)));
-  return std::all_of(job.weights->given.begin(),
-                     job.weights->given.begin() + static_cast<std::ptrdiff_t>(frozen.size()),
-                     [](bool given) { return given; });
-}
-
-// Members go through their epochs each for itself, so all views are computed before. Collective.
-std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
-                                              const run::RunFolder& folder, const mpi::Communicator& world,
-                                              run::Phases& phases) {
-  if (!begin_alike(job)) return nullptr;
-  auto features = std::make_unique<FeatureCache>(job, loader, job.weights->values, world.split_node(),
-                                                 feature_file(folder, world), phases);
-  for (std::int64_t epoch = 0; epoch < std::min(job.cache_features, job.epochs); ++epoch) {
-    features->turn_to(epoch);
-  }
-  return features;
 }
 
 TrainedMember train_member(const Turn& turn, std::int64_t member,

@@ -10,6 +10,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/run/memory.hpp"
+#include "convoke/train/stage.hpp"
 
 namespace convoke::train {
 namespace {
@@ -21,13 +22,14 @@ constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
 /// What one rank trains, and what its node has for it.
 struct Demand {
   const Job& job;
+  nn::Graph graph;  ///< as its last stage trains it, which is most of it
   std::int64_t samples;
   bool validates;
   int rank, ranks;  // of the group
   bool root;
 
   engine::MemoryNeed need(const engine::EngineOptions& options) const {
-    return engine::predict_memory(job.model.graph, options, *job.optimizer, samples, validates, rank, ranks);
+    return engine::predict_memory(graph, options, *job.optimizer, samples, validates, rank, ranks);
   }
 };
 
@@ -104,7 +106,8 @@ std::string first_of_all(const std::string& mine, const mpi::Communicator& world
 std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validates,
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
-  const Demand demand{job, samples, validates, group.rank(), group.size(), group.root()};
+  const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
+  const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root()};
   const std::uint64_t resident = run::resident_bytes();
   auto available = static_cast<double>(run::available_bytes());
   node.min(std::span(&available, 1));  // nor does anybody take more before all have looked
