@@ -128,21 +128,20 @@ int bench(const BenchOptions& options) {
   // 3. The first step, then rounds between barriers.
   step();
   const double first_step = seconds_since_start() - session.init_seconds();
-  for (int i = 0; i < 3; ++i) step();
-  world.barrier();
-  const run::Stopwatch trial;
-  step();
-  std::array<double, 1> one{trial.seconds()};
-  world.max(one);
-  const auto steps = std::max<std::int64_t>(2, std::llround(options.seconds / one[0]));
-  std::vector<double> rates;
-  for (int round = 0; round < options.rounds; ++round) {
+  const auto makespan_of = [&](std::int64_t steps) {
     world.barrier();
     const run::Stopwatch watch;
     for (std::int64_t i = 0; i < steps; ++i) step();
     std::array<double, 1> slowest{watch.seconds()};
     world.max(slowest);
-    rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / slowest[0]);
+    return slowest[0];
+  };
+  double one = makespan_of(1);
+  for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm
+  const auto steps = std::max<std::int64_t>(1, std::llround(options.seconds / one));
+  std::vector<double> rates;
+  for (int round = 0; round < options.rounds; ++round) {
+    rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps));
   }
 
   // 4. The bare primitives of the same plan, while the other ranks wait.
@@ -152,9 +151,7 @@ int bench(const BenchOptions& options) {
   Bound bound;
   if (world.root()) {
     nn::Network& plan = *engine.plan();
-    // A step of a large network takes seconds; a small one is timed often, for the best of many.
-    const int repeats = static_cast<int>(std::clamp(std::llround(5 / one[0]), 2LL, 50LL));
-    const std::vector<double> seconds = plan.time_steps(repeats);
+    const std::vector<double> seconds = plan.time_steps(50);
     bound = bound_of(plan.steps(), seconds, plan.samples());
     if (options.profile) print_profile(plan.steps(), seconds, plan.samples());
   }

@@ -90,6 +90,21 @@ double difference(const std::vector<double>& actual, const std::vector<double>& 
   return largest > 0 ? worst / largest : worst;
 }
 
+Outcome lane_by_lane(Experiment& one, const Graph& graph, std::int64_t lane, std::int64_t lanes) {
+  Outcome sum;
+  for (std::int64_t i = 0; i < lanes; ++i) {
+    const Outcome part = one.run(Batch(graph, lane, static_cast<std::uint32_t>(i * lane)), lanes * lane);
+    sum.output.insert(sum.output.end(), part.output.begin(), part.output.end());
+    sum.loss += part.loss;
+    sum.correct += part.correct;
+    for (const auto& [name, values] : part.gradients) {
+      sum.gradients[name].resize(values.size());
+      for (std::size_t k = 0; k < values.size(); ++k) sum.gradients[name][k] += values[k];
+    }
+  }
+  return sum;
+}
+
 void check_equal(const Outcome& actual, const Outcome& expected, double tolerance) {
   CHECK(difference(actual.output, expected.output) <= tolerance);
   CHECK(std::abs(actual.loss - expected.loss) <= tolerance * (1 + std::abs(expected.loss)));

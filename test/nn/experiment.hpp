@@ -61,6 +61,9 @@ class Experiment {
 /// Largest difference relative to the largest value of `expected`, or to `floor` if that is larger.
 double difference(const std::vector<double>& actual, const std::vector<double>& expected, double floor = 0);
 
+/// The sum of what the plan of one lane gives for the lanes of a batch, one after another.
+Outcome lane_by_lane(Experiment& one, const convoke::nn::Graph& graph, std::int64_t lane, std::int64_t lanes);
+
 /// CHECKs that both outcomes are equal to `tolerance`, naming what differs.
 void check_equal(const Outcome& actual, const Outcome& expected, double tolerance);
 

@@ -1,33 +1,13 @@
 #include "nn/kernels/recurrent.hpp"
 
-#include <bit>
-
 #include "convoke/core/multiversion.hpp"
+#include "nn/kernels/curves.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
 namespace {
 
-// e^x = 2^k e^r with k = round(x / ln 2), |r| <= ln 2 / 2, e^r by the polynomial of Cephes (2 ulp); x is cut
-// to
-// +-87, where sigmoid and tanh have long been flat. Plain arithmetic, so that loops over it become vectors.
-[[gnu::always_inline]] inline float exp_of(float x) {
-  x = x < -87.0F ? -87.0F : x;  // NaN stays NaN
-  x = x > 87.0F ? 87.0F : x;
-  const float shifted = x * 1.44269504088896341F + 12582912.0F;  // 1.5 * 2^23: its lowest bits are k
-  const float k = shifted - 12582912.0F;
-  const float r = (x - k * 0.693359375F) + k * 2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * r * r + r + 1.0F;
-  return p * std::bit_cast<float>((std::bit_cast<std::uint32_t>(shifted) << 23) + 0x3F800000U);
-}
-[[gnu::always_inline]] inline float sigmoid_of(float x) { return 1.0F / (1.0F + exp_of(-x)); }
-[[gnu::always_inline]] inline float tanh_of(float x) { return 1.0F - 2.0F / (1.0F + exp_of(2.0F * x)); }
+[[gnu::always_inline]] inline float tanh_of(float x) { return 1.0F - 2.0F / (1.0F + exponential(2.0F * x)); }
 
 template <class T>
 [[gnu::always_inline]] inline bool masked(const RecurrentPlace<T>& p, std::int64_t n) {
@@ -87,10 +67,10 @@ template <class T>
       T* h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vi = sigmoid_of(load(i + u) + ri[u]);
-        const float vf = sigmoid_of(load(f + u) + rf[u]);
+        const float vi = logistic(load(i + u) + ri[u]);
+        const float vf = logistic(load(f + u) + rf[u]);
         const float vg = tanh_of(load(g + u) + rg[u]);
-        const float vo = sigmoid_of(load(o + u) + ro[u]);
+        const float vo = logistic(load(o + u) + ro[u]);
         const float vc = vf * before[u] + vi * vg;
         store(i + u, vi);
         store(f + u, vf);
@@ -148,8 +128,8 @@ template <class T>
       T *q = p.candidate + at, *h = p.h + at;
 #pragma omp simd
       for (std::int64_t u = 0; u < units; ++u) {
-        const float vz = sigmoid_of(load(z + u) + rz[u]);
-        const float vr = sigmoid_of(load(r + u) + rr[u]);
+        const float vz = logistic(load(z + u) + rz[u]);
+        const float vr = logistic(load(r + u) + rr[u]);
         const float vg = tanh_of(load(g + u) + vr * rg[u]);
         store(z + u, vz);
         store(r + u, vr);
