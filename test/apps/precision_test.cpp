@@ -61,3 +61,31 @@ TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without more") 
   CHECK(wrong.code == 2);
   CHECK(wrong.says("fp32"));
 }
+
+TEST_CASE("bf16 where the processor has none is refused before the first step, and emulated if asked for") {
+  const Place place;
+  // oneDNN then sees a processor without AVX512_BF16 and AMX.
+  const std::string old = "ONEDNN_MAX_CPU_ISA=AVX2 ", without = "ONEDNN_MAX_CPU_ISA=AVX512_CORE ";
+  const std::string training =
+      "train recipe.toml --quiet --output run --set train.epochs=1 --set train.precision=bf16";
+  for (const std::string& ranks : {std::string(), mpirun(2)}) {
+    const Outcome refused = place.run(training, old + ranks);
+    CAPTURE(refused.text);
+    CHECK(refused.code == 1);
+    CHECK(refused.times("this processor does not multiply bf16") == 1);
+    CHECK(refused.says("hint: train with precision = \"fp32\""));
+    CHECK_FALSE(fs::exists(place / "run"));
+  }
+  CHECK(place.run(training, without).code == 1);
+  const Outcome hopeless = place.run(training + " --set train.emulate_bf16=true", old);
+  CHECK(hopeless.code == 1);  // emulation wants AVX-512
+  REQUIRE(place.train("plain", "--set train.epochs=1").code == 0);
+  const Outcome evaluated = place.run("evaluate plain --precision bf16", old);
+  CHECK(evaluated.code == 1);
+  CHECK(evaluated.says("this processor does not multiply bf16"));
+
+  const Outcome emulated = place.run(training + " --set train.emulate_bf16=true", without);
+  CAPTURE(emulated.text);
+  if (emulated.says("this processor does not multiply bf16")) return;  // no AVX-512 at all
+  CHECK(emulated.code == 0);
+}
