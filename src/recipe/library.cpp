@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/nn/zoo.hpp"
 
 namespace convoke::recipe {
 namespace {
@@ -60,11 +61,15 @@ fs::path find_recipe(const std::string& recipe) {
   const std::vector<std::string> known = recipe_names();
   const std::string hint =
       known.empty() ? "give the path of a recipe.toml, or set CONVOKE_RECIPES to a folder of recipes"
-                    : fmt::format("known: {}; or the path of a recipe.toml", join(known));
+                    : fmt::format("known: {}; the zoo's networks, as resnet50; or the path of a recipe.toml",
+                                  join(known));
   if (fs::is_directory(recipe, unreadable)) {
     throw Error(fmt::format("the folder \"{}\" holds no {}", recipe, kFileName), hint);
   }
-  throw Error(fmt::format("unknown recipe \"{}\"{}", recipe, did_you_mean(recipe, known)), hint);
+  std::vector<std::string> names = known;
+  const std::vector<std::string> networks = nn::zoo_names();
+  names.insert(names.end(), networks.begin(), networks.end());
+  throw Error(fmt::format("unknown recipe \"{}\"{}", recipe, did_you_mean(recipe, names)), hint);
 }
 
 std::vector<std::string> recipe_names() {

@@ -1,4 +1,7 @@
 // A training step allocates nothing after the first.
+#include <string>
+
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -9,6 +12,7 @@
 #include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/softmax.hpp"
 #include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/zoo.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
@@ -68,6 +72,34 @@ TEST_CASE("a step of recurrent layers allocates nothing") {
   for (int i = 0; i < 3; ++i) step();
   const long after = allocations();
   CHECK(after == before);
+}
+
+// Between them most layers that the zoo is made of, fp32 and bf16; small ones, whose steps are short.
+TEST_CASE("a step of the zoo allocates nothing") {
+  for (const std::string name :
+       {"mobilenet-v3-small", "squeezenet1.1", "shufflenet-v2", "resnet20", "leaf-cnn"}) {
+    for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+      if (precision == Precision::kBfloat16 && !backend().native_bf16 && !backend().emulates_bf16) continue;
+      const Graph graph = make_zoo_model(name, {.input = convoke::Shape{3, 32, 32}, .classes = 10});
+      Experiment experiment(graph, {.lane = 2, .precision = precision});
+      const Batch batch(graph, 2);
+      const StepKey key = batch.key();
+      experiment.working.refresh();
+      const Network::Ready ready = [](std::size_t) {};
+      const auto step = [&] {
+        std::copy(batch.input.begin(), batch.input.end(), experiment.network.input().begin());
+        experiment.network.forward(key);
+        experiment.network.loss(batch.labels, 2);
+        experiment.network.backward(ready);
+      };
+      step();
+      const long before = allocations();
+      step();
+      const long after = allocations();
+      CAPTURE(name, precision == Precision::kBfloat16);
+      CHECK(after == before);
+    }
+  }
 }
 
 TEST_CASE("inference allocates nothing") {
