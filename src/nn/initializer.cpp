@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/normal_stream.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::nn {
@@ -18,6 +19,7 @@ struct Draw {
   const Shape& shape;
   double fan_in, fan_out;
   RandomStream random;
+  NormalStream normals;
   std::span<float> values;
 
   double option(std::string_view key) const { return std::get<double>(settings.find(key)->data()); }
@@ -28,13 +30,17 @@ struct Draw {
     for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * limit);
   }
   void normal(double mean, double deviation) {
-    for (float& value : values) value = static_cast<float>(mean + deviation * random.normal());
+    normals.fill(values);
+    for (float& value : values) value = static_cast<float>(mean + deviation * static_cast<double>(value));
   }
   void truncated(double mean, double deviation) {
-    for (float& value : values) {
-      double z = random.normal();
-      while (std::abs(z) > 2) z = random.normal();
-      value = static_cast<float>(mean + deviation * z);
+    std::array<float, 256> drawn{};
+    for (std::size_t i = 0; i < values.size();) {
+      normals.fill(drawn);
+      for (const float z : drawn) {
+        if (std::abs(z) > 2 || i == values.size()) continue;
+        values[i++] = static_cast<float>(mean + deviation * static_cast<double>(z));
+      }
     }
   }
 };
@@ -213,7 +219,8 @@ void Initializer::fill(const Shape& shape, std::int64_t fan_in, std::int64_t fan
   const auto at_least_one = [](std::int64_t fan) {
     return static_cast<double>(std::max<std::int64_t>(fan, 1));
   };
-  Draw draw{settings_, shape, at_least_one(fan_in), at_least_one(fan_out), RandomStream(key), values};
+  Draw draw{settings_,         shape, at_least_one(fan_in), at_least_one(fan_out), RandomStream(key),
+            NormalStream(key), values};
   entry_of(std::get<std::string>(settings_.find("name")->data())).fill(draw);
 }
 
