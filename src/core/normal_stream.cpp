@@ -14,27 +14,6 @@ constexpr int kPiece = 64;
 using Words = std::uint32_t[kPiece];
 using Floats = float[kPiece];
 
-void philox(std::uint32_t draw, std::uint64_t sample, PhiloxKey key, Words (&words)[4]) {
-  for (int i = 0; i < kPiece; ++i) {
-    words[0][i] = draw + static_cast<std::uint32_t>(i);
-    words[1][i] = 1;  // a RandomStream has 0 there
-    words[2][i] = static_cast<std::uint32_t>(sample);
-    words[3][i] = static_cast<std::uint32_t>(sample >> 32);
-  }
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < kPiece; ++i) {
-      const std::uint64_t a = std::uint64_t{0xD2511F53} * words[0][i];
-      const std::uint64_t b = std::uint64_t{0xCD9E8D57} * words[2][i];
-      words[0][i] = static_cast<std::uint32_t>(b >> 32) ^ words[1][i] ^ key[0];
-      words[1][i] = static_cast<std::uint32_t>(b);
-      words[2][i] = static_cast<std::uint32_t>(a >> 32) ^ words[3][i] ^ key[1];
-      words[3][i] = static_cast<std::uint32_t>(a);
-    }
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-}
-
 // 24 bits of a word, uniform in [0, 1).
 [[gnu::always_inline]] inline float fraction(std::uint32_t word) {
   return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F;
@@ -93,8 +72,13 @@ void NormalStream::fill(std::span<float> values) {
   Words words[4];
   Floats normals[4];
   for (std::size_t first = 0; first < values.size(); first += 4 * kPiece) {
-    philox(draw_, sample_, key_, words);
-    draw_ += kPiece;
+    for (int i = 0; i < kPiece; ++i) {
+      words[0][i] = draw_++;
+      words[1][i] = 1;  // a RandomStream has 0 there
+      words[2][i] = static_cast<std::uint32_t>(sample_);
+      words[3][i] = static_cast<std::uint32_t>(sample_ >> 32);
+    }
+    philox4x32(words, key_);
     box_muller(words[0], words[1], normals[0], normals[1]);
     box_muller(words[2], words[3], normals[2], normals[3]);
     const std::size_t count = std::min<std::size_t>(4 * kPiece, values.size() - first);

@@ -24,6 +24,24 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
+/// The same for N counters side by side, word w of counter i at words[w][i], in place: loops that become
+/// vector operations where this is inlined.
+template <int N>
+[[gnu::always_inline]] inline void philox4x32(std::uint32_t (&words)[4][N], PhiloxKey key) {
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < N; ++i) {
+      const std::uint64_t a = std::uint64_t{0xD2511F53} * words[0][i];
+      const std::uint64_t b = std::uint64_t{0xCD9E8D57} * words[2][i];
+      words[0][i] = static_cast<std::uint32_t>(b >> 32) ^ words[1][i] ^ key[0];
+      words[1][i] = static_cast<std::uint32_t>(b);
+      words[2][i] = static_cast<std::uint32_t>(a >> 32) ^ words[3][i] ^ key[1];
+      words[3][i] = static_cast<std::uint32_t>(a);
+    }
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+}
+
 /// What a random number is for; part of its address.
 enum class Purpose : std::uint32_t {
   kWeights = 1,

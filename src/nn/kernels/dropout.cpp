@@ -22,19 +22,7 @@ constexpr int kChunk = 4 * kCounters;  // elements they give
     words[2][i] = sample;
     words[3][i] = 0;
   }
-  for (int round = 0; round < 10; ++round) {
-#pragma omp simd
-    for (int i = 0; i < kCounters; ++i) {
-      const std::uint64_t a = std::uint64_t{0xD2511F53} * words[0][i];
-      const std::uint64_t b = std::uint64_t{0xCD9E8D57} * words[2][i];
-      words[0][i] = static_cast<std::uint32_t>(b >> 32) ^ words[1][i] ^ key[0];
-      words[1][i] = static_cast<std::uint32_t>(b);
-      words[2][i] = static_cast<std::uint32_t>(a >> 32) ^ words[3][i] ^ key[1];
-      words[3][i] = static_cast<std::uint32_t>(a);
-    }
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
+  philox4x32(words, key);
 }
 
 /// Sixteen elements whose words are `words`, side by side in memory.
