@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "convoke/core/error.hpp"
@@ -65,6 +67,17 @@ void silence_banners() {
   if (void* pointer = dlsym(RTLD_DEFAULT, "opal_show_help"); pointer != nullptr) {
     *static_cast<ShowHelp*>(pointer) = say_nothing;
   }
+}
+
+/// prterun, the launcher of Open MPI 5, follows whatever way a rank fails in by a banner of its own; only if
+/// it is asked itself to end the job, as by Ctrl-C, it does so without a word, and exits with 1. It can be
+/// asked where it is our parent: on its own node. Returns if it is not, or does not listen.
+void ask_prterun_to_end() {
+  std::ifstream parent(fmt::format("/proc/{}/comm", getppid()));
+  std::string name;
+  if (!(parent >> name) || name != "prterun") return;
+  std::signal(SIGTERM, SIG_DFL);  // so it ends us, too
+  if (kill(getppid(), SIGTERM) == 0) std::this_thread::sleep_for(std::chrono::seconds(10));
 }
 
 /// Below the smallest MPI_TAG_UB, and of nobody else.
@@ -134,7 +147,8 @@ Session::~Session() {
 //
 // Who has the last word? mpirun follows a rank that ends with an error by two banners of its own, unless it
 // was told by MPI_Abort. So an error before MPI is up still brings it up under mpirun: every other rank comes
-// there too, with the same error or with its work. A process that no mpirun has started ends by itself.
+// there too, with the same error or with its work. A process that no mpirun has started ends by itself. The
+// mpirun of Open MPI 5 is asked to end the job instead, where that is possible; its exit code is then 1.
 void Session::abort(const std::exception& error, int code) {
   const int launched_as = rank_of_open_mpi();
   const bool early = !running();
@@ -144,7 +158,10 @@ void Session::abort(const std::exception& error, int code) {
     std::_Exit(code);
   }
   const bool told = early && launched_as == 0;
-  if (told) print(report(error, ""));
+  if (told) {
+    print(report(error, ""));
+    ask_prterun_to_end();
+  }
   if (early) {
     double seconds = 0;
     start(seconds);
@@ -163,6 +180,7 @@ void Session::abort(const std::exception& error, int code) {
   }
   if (rank == 0) tell_others(size);
   if (size > 1 || launched_as >= 0) {
+    if (launched_as >= 0) ask_prterun_to_end();
     silence_banners();
     MPI_Abort(MPI_COMM_WORLD, code);
   }

@@ -43,3 +43,10 @@ inline std::string binary() {
 inline std::string mpirun(int ranks) {
   return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks);
 }
+
+/// What such a job exits with when one of its ranks ends in an error with `code`. The mpirun of Open MPI 5 is
+/// asked to end the job (mpi::Session::abort) and has 1 for all.
+inline int code_under_mpirun(int code) {
+  static const bool open_mpi_5 = shell("mpirun --version").says("Open MPI) 5");
+  return open_mpi_5 ? 1 : code;
+}
