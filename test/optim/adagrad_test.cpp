@@ -5,16 +5,6 @@
 
 using namespace convoke::optim;
 
-namespace {
-
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
-}
-
-}  // namespace
-
 TEST_CASE("adagrad: three steps by hand") {
   // s = 1 + 3, 4 + 5, 9 + 16; g / sqrt(s) = sqrt(3) / 2, sqrt(5) / 3, -4 / 5
   const Adagrad adagrad({.initial_accumulator_value = 1.0});

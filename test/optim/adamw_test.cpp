@@ -5,16 +5,6 @@
 
 using namespace convoke::optim;
 
-namespace {
-
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
-}
-
-}  // namespace
-
 TEST_CASE("adamw: three steps by hand") {
   // As Adam's test, with a tenth of the weight taken away before each step.
   const AdamW adamw({.adam = {.beta_1 = 0.5, .beta_2 = 0.5}, .weight_decay = 0.1});

@@ -5,16 +5,6 @@
 
 using namespace convoke::optim;
 
-namespace {
-
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
-}
-
-}  // namespace
-
 TEST_CASE("lamb: a step by hand") {
   // The first step of Adam is the sign of the gradient: u = (1, -1) + 0.5 (3, 4) = (2.5, 1), of length
   // sqrt(7.25); the step is 0.1 * 5 / sqrt(7.25) along it.

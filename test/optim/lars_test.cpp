@@ -6,16 +6,6 @@
 
 using namespace convoke::optim;
 
-namespace {
-
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
-}
-
-}  // namespace
-
 TEST_CASE("lars: two steps by hand") {
   // ||w|| = 5, ||g|| = 10: the rate is 0.1 * 2 * 5 / (10 + 0.5 * 5) = 0.08
   // v = -0.08 (g + 0.5 w) = -0.08 (7.5, 10)

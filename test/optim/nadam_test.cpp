@@ -5,16 +5,6 @@
 
 using namespace convoke::optim;
 
-namespace {
-
-void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
-  REQUIRE(weights.size() == expected.size());
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
-}
-
-}  // namespace
-
 TEST_CASE("nadam: two steps by hand") {
   // mu = 0.5 (1 - 0.96^t / 2) = 0.26, 0.2696, 0.278816; products 0.26, 0.070096, 0.0195438863.
   const Nadam nadam({.beta_1 = 0.5, .beta_2 = 0.5});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoke/optim/optimizer.hpp"
+#include "support/catch.hpp"
 
 // Weights under an optimizer, with its state: one parameter.
 class Training {
@@ -62,4 +63,10 @@ inline std::vector<float> fifty_steps(const convoke::optim::Optimizer& optimizer
   Training training(optimizer, {0.5F, 0.3F, 0.1F, -0.1F, -0.3F}, is_vector);
   for (int t = 1; t <= 50; ++t) training.step(gradients_of_step(t), rate);
   return training.weights();
+}
+
+inline void check_near(const std::vector<float>& weights, const std::vector<float>& expected, double margin) {
+  REQUIRE(weights.size() == expected.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    CHECK(weights[i] == Catch::Approx(expected[i]).epsilon(0).margin(margin));
 }
