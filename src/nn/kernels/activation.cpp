@@ -5,13 +5,10 @@
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/curves.hpp"
 #include "nn/kernels/pieces.hpp"
+#include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
 namespace {
-
-// Through its bits: the compiler makes vector operations of numbers, not of objects.
-[[gnu::always_inline]] inline void store(float& to, float value) { to = value; }
-[[gnu::always_inline]] inline void store(Bf16& to, float value) { to.bits = Bf16(value).bits; }
 
 /// Calls f(first, number) for pieces of 64 elements, a constant, and the rest one by one. bf16 goes through
 /// floats piece by piece, since the compiler makes no vector operations of conversion and function in one
@@ -35,7 +32,7 @@ template <Curve kCurve, class T>
 #pragma omp simd
         for (int i = 0; i < kNumber; ++i) v[i] = curve<kCurve>(v[i], alpha);
 #pragma omp simd
-        for (int i = 0; i < kNumber; ++i) store(y[first + i], v[i]);
+        for (int i = 0; i < kNumber; ++i) store(y + first + i, v[i]);
       });
 }
 
@@ -52,7 +49,7 @@ template <Curve kCurve, class T>
 #pragma omp simd
         for (int i = 0; i < kNumber; ++i) g[i] *= slope<kCurve>(v[i], alpha);
 #pragma omp simd
-        for (int i = 0; i < kNumber; ++i) store(dx[first + i], g[i]);
+        for (int i = 0; i < kNumber; ++i) store(dx + first + i, g[i]);
       });
 }
 

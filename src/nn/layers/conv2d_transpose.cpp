@@ -198,13 +198,7 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
     arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
     plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
                        std::move(arguments), weights.scratchpad_desc(), flops, completes);
-    if (!direct_write) {
-      const dnnl::reorder::primitive_desc pd(engine(), written.desc, engine(), diff_weight.desc,
-                                             attributes());
-      plan.add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
-                         {{DNNL_ARG_FROM, written}, {DNNL_ARG_TO, diff_weight}}, pd.scratchpad_desc(), 0,
-                         {plan.slot(node, "weight")});
-    }
+    if (!direct_write) plan.write_gradient(node, "weight", written);
 
     // d loss / d x.
     if (!plan.needs_gradient(from)) return;
