@@ -4,7 +4,6 @@
 
 #include "convoke/core/multiversion.hpp"
 #include "nn/kernels/curves.hpp"
-#include "nn/kernels/pieces.hpp"
 #include "nn/kernels/stored.hpp"
 
 namespace convoke::nn {
@@ -93,49 +92,6 @@ template <class T>
                  __attribute__((always_inline)) { backward<decltype(c)::value>(alpha, kept, dy, dx, n); });
 }
 
-template <class T>
-[[gnu::always_inline]] inline void prelu_body(const ChannelBlocks& s, const float* alpha, const T* x, T* y) {
-  for (std::int64_t n = 0; n < s.samples; ++n) {
-    for_each_piece(
-        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
-          constexpr int kWidth = decltype(width)::value;
-          const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
-          for (std::int64_t p = 0; p < s.pixels(); ++p) {
-#pragma omp simd
-            for (int c = 0; c < kWidth; ++c) {
-              const float value = x[first + p * s.block + c];
-              y[first + p * s.block + c] = value < 0 ? alpha[channel + c] * value : value;
-            }
-          }
-        });
-  }
-}
-
-//   d alpha = sum of x dy over x < 0: floats within a plane, added up over samples
-template <class T>
-[[gnu::always_inline]] inline void prelu_backward_body(const ChannelBlocks& s, const float* alpha, const T* x,
-                                                       const T* dy, T* dx, float* dalpha) {
-  std::fill(dalpha, dalpha + s.padded_channels(), 0.0F);
-  for (std::int64_t n = 0; n < s.samples; ++n) {
-    for_each_piece(
-        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
-          constexpr int kWidth = decltype(width)::value;
-          const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
-          float sum[kWidth] = {};
-          for (std::int64_t p = 0; p < s.pixels(); ++p) {
-#pragma omp simd
-            for (int c = 0; c < kWidth; ++c) {
-              const std::int64_t i = first + p * s.block + c;
-              const float value = x[i], gradient = dy[i];
-              sum[c] += value < 0 ? value * gradient : 0;
-              dx[i] = value > 0 ? gradient : alpha[channel + c] * gradient;
-            }
-          }
-          for (int c = 0; c < kWidth; ++c) dalpha[channel + c] += sum[c];
-        });
-  }
-}
-
 }  // namespace
 
 CONVOKE_MULTIVERSION
@@ -155,26 +111,6 @@ void activate_backward(Curve which, float alpha, const float* kept, const float*
 CONVOKE_MULTIVERSION
 void activate_backward(Curve which, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n) {
   backward_body(which, alpha, kept, dy, dx, n);
-}
-
-CONVOKE_MULTIVERSION
-void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y) {
-  prelu_body(shape, alpha, x, y);
-}
-CONVOKE_MULTIVERSION
-void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y) {
-  prelu_body(shape, alpha, x, y);
-}
-
-CONVOKE_MULTIVERSION
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
-                    float* dx, float* dalpha) {
-  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
-}
-CONVOKE_MULTIVERSION
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
-                    float* dalpha) {
-  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
 }
 
 }  // namespace convoke::nn

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 
-#include "nn/channel_blocks.hpp"
 #include "nn/kernels/bfloat16.hpp"
 
 namespace convoke::nn {
@@ -34,15 +33,5 @@ void activate(Curve curve, float alpha, const Bf16* x, Bf16* y, std::size_t n);
 void activate_backward(Curve curve, float alpha, const float* kept, const float* dy, float* dx,
                        std::size_t n);
 void activate_backward(Curve curve, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n);
-
-/// y = x > 0 ? x : alpha x with an alpha (padded channels) for each channel.
-void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y);
-void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y);
-
-/// dx, and d alpha (padded channels, overwritten); dx may be dy.
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
-                    float* dx, float* dalpha);
-void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
-                    float* dalpha);
 
 }  // namespace convoke::nn

@@ -16,11 +16,4 @@ struct ScaleShift {
 void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const float* x, float* y);
 void scale_shift(const ChannelBlocks& shape, const ScaleShift& by, const Bf16* x, Bf16* y);
 
-/// The gradients of y = gamma x with a gamma for each channel: dx, which may be dy, and dgamma (padded
-/// channels).
-void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
-                            float* dx, float* dgamma);
-void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
-                            Bf16* dx, float* dgamma);
-
 }  // namespace convoke::nn

@@ -5,7 +5,7 @@
 
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/pieces.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -102,7 +102,7 @@ void Activation::compile_by_onednn(PlanBuilder& plan, const Node& node) const {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
     const auto backward = eltwise_backward_desc(algorithm, y.desc, y.desc, forward);
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Tensor dx = plan.in_place_of(dy);
     plan.add_primitive(node, "backward", dnnl::eltwise_backward(backward), backward.impl_info_str(),
                        {{DNNL_ARG_DST, y}, {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_SRC, dx}},
                        backward.scratchpad_desc());
@@ -111,9 +111,8 @@ void Activation::compile_by_onednn(PlanBuilder& plan, const Node& node) const {
 }
 
 void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
-  const std::size_t from = node.inputs[0];
   ChannelBlocks blocks;
-  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor x = plan.blocked(plan.value(node.inputs[0]), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const std::size_t count = elements_of(x.desc);
   const Curve curve = approximate_ ? Curve::kGeluTanh : entry_of(function_).curve;
@@ -133,22 +132,9 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   });
   plan.set_value(node.index, y);
   if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const Tensor kept = slope_needs_x(curve) ? x : y;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            activate_backward(curve, alpha, frame.at<T>(kept), frame.at<T>(dy), frame.at<T>(dx), count);
-          },
-          {kept.ref, dy.ref, dx.ref}, dx);
-    });
-    plan.add_gradient(from, dx, node);
+  const Tensor kept = slope_needs_x(curve) ? x : y;
+  on_backward_in_place(plan, node, {kept.ref}, [=]<class T>(const Frame& frame, const T* dy, T* dx) {
+    activate_backward(curve, alpha, frame.at<T>(kept), dy, dx, count);
   });
 }
 

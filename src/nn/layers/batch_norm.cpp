@@ -31,7 +31,7 @@ void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPla
   Tensor dy = plan.gradient_like_value(norm.output, node);
   if (!dy) return;
   if (norm.shape.relu) dy = relu_gradient(plan, node, norm.y, dy);
-  const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Tensor dx = plan.in_place_of(dy);
   const std::vector<float> zeros(static_cast<std::size_t>(norm.shape.in.padded_channels()));
   BatchNormShape linear = norm.shape;
   linear.relu = false;
@@ -97,7 +97,7 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   const Tensor dy = plan.gradient_like_value(norm.output, node);
   if (!dy)  // nothing here or before it is learned
     return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
-  const Tensor gated = !shape.gates() || dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Tensor gated = shape.gates() ? plan.in_place_of(dy) : dy;
   const Tensor dx = !shape.pooled() && dy.exclusive ? dy : plan.allocate(norm.x.desc);
   const Ref dgamma = norm.gamma.gradient(plan, node, uses, completes);
   const Ref dbeta = norm.beta.gradient(plan, node, uses, completes);

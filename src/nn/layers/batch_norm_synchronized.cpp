@@ -86,7 +86,7 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   if (!dy)  // nothing here or before it is learned
     return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
 
-  const Tensor gated = !norm.shape.gates() || dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Tensor gated = norm.shape.gates() ? plan.in_place_of(dy) : dy;
   const Ref moments = allocate_moments(plan, channels);
   const Ref dgamma = norm.gamma.gradient(plan, node, uses, completes);
   const Ref dbeta = norm.beta.gradient(plan, node, uses, completes);

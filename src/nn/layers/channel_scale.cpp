@@ -1,7 +1,8 @@
 #include "convoke/nn/layers/channel_scale.hpp"
 
+#include "nn/kernels/per_channel.hpp"
 #include "nn/kernels/scale_shift.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/per_channel.hpp"
 
 namespace convoke::nn {
 
@@ -17,39 +18,12 @@ LayerPtr ChannelScale::make(SettingsReader& read) {
 }
 
 void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {
-  const std::size_t from = node.inputs[0];
-  ChannelBlocks blocks;
-  const Tensor x = plan.blocked_by_channel(from, node, blocks);
-  const Tensor y = plan.allocate(x.desc);
-  plan.prefer(node, "gamma", Desc({blocks.channels}, kFloat, Format::x));
-  const Ref gamma = plan.parameter(node, "gamma").ref;
-  with_stored_type(x.desc, [&](auto zero) {
-    using T = decltype(zero);
-    plan.add_kernel(
-        node, "forward",
-        [=](const Frame& frame) {
-          scale_shift(blocks, {.scale = frame.at(gamma)}, frame.at<T>(x), frame.at<T>(y));
-        },
-        {x.ref, y.ref}, y);
-  });
-  plan.set_value(node.index, y);
-  if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    const Ref dgamma = plan.gradient_of(node, "gamma").ref;
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(node, "backward",
-                      [=](const Frame& frame) {
-                        channel_scale_backward(blocks, frame.at(gamma), frame.at<T>(x), frame.at<T>(dy),
-                                               frame.at<T>(dx), frame.at(dgamma));
-                      },
-                      {x.ref, dy.ref, dx.ref}, dx, 0, {plan.slot(node, "gamma")});
-    });
-    plan.add_gradient(from, dx, node);
-  });
+  compile_per_channel(
+      plan, node, "gamma",
+      [](const ChannelBlocks& blocks, const float* gamma, auto* x, auto* y) {
+        scale_shift(blocks, {.scale = gamma}, x, y);
+      },
+      [](auto&&... given) { channel_scale_backward(given...); });
 }
 
 Symbol channel_scale(Symbol x, ChannelScaleOptions options) {

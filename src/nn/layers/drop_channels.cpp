@@ -4,6 +4,7 @@
 
 #include "convoke/core/random.hpp"
 #include "nn/kernels/scale_shift.hpp"
+#include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -48,21 +49,8 @@ void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Dro
         {x.ref, y.ref, factors}, y);
   });
   plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            scale_shift(blocks, {frame.at(factors), nullptr, true}, frame.at<T>(dy), frame.at<T>(dx));
-          },
-          {dy.ref, dx.ref, factors}, dx);
-    });
-    plan.add_gradient(from, dx, node);
+  on_backward_in_place(plan, node, {factors}, [=](const Frame& frame, const auto* dy, auto* dx) {
+    scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
   });
 }
 

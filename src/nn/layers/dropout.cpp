@@ -5,7 +5,7 @@
 #include "convoke/core/error.hpp"
 #include "nn/kernels/dropout.hpp"
 #include "nn/layers/drop_channels.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {
 
@@ -55,22 +55,8 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
         {x.ref, y.ref, keep}, y);
   });
   plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) {
-            dropout_backward(frame.at<T>(dy), reinterpret_cast<const std::uint8_t*>(frame.address(keep)),
-                             rate, frame.at<T>(dx), count);
-          },
-          {dy.ref, keep, dx.ref}, dx);
-    });
-    plan.add_gradient(from, dx, node);
+  on_backward_in_place(plan, node, {keep}, [=](const Frame& frame, const auto* dy, auto* dx) {
+    dropout_backward(dy, reinterpret_cast<const std::uint8_t*>(frame.address(keep)), rate, dx, count);
   });
 }
 

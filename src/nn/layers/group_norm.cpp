@@ -76,7 +76,7 @@ void GroupNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.on_backward([=, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Tensor dx = plan.in_place_of(dy);
     std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, first, second};
     std::vector<std::size_t> completes;
     const Ref dgamma = gamma.gradient(plan, node, uses, completes);

@@ -82,7 +82,7 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   plan.on_backward([=, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Tensor dx = plan.in_place_of(dy);
     const Ref partial = plan.allocate_bytes(static_cast<std::size_t>(2 * padded) * sizeof(float));
     std::vector<Ref> uses{x.ref, dy.ref, dx.ref, mean, scale, partial};
     std::vector<std::size_t> completes;

@@ -58,7 +58,7 @@ void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
     if (!plan.needs_gradient(from)) return;
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Tensor dx = plan.in_place_of(dy);
     const Ref room = plan.allocate_bytes(bytes);
     plan.add_kernel(
         node, "backward",

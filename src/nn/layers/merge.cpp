@@ -283,7 +283,7 @@ void Multiply::compile(PlanBuilder& plan, const Node& node) const {
       Tensor before;
       if (factor->channels) {
         const Tensor x = factor->before, s = factor->value, gradient = dy;
-        if (factor->before_wanted) before = dy.exclusive ? dy : plan.allocate(dy.desc);
+        if (factor->before_wanted) before = plan.in_place_of(dy);
         const Tensor ds = own ? plan.allocate(s.desc) : Tensor{};
         const bool onwards = factor->before_wanted;
         std::vector<Ref> uses{x.ref, s.ref, dy.ref};

@@ -7,7 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/scale_shift.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -36,19 +36,8 @@ void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<doubl
   });
   plan.set_value(node.index, y);
   if (!plan.training()) return;
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    const Tensor dy = plan.gradient_like_value(node.index, node);
-    if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
-    with_stored_type(dy.desc, [&](auto zero) {
-      using T = decltype(zero);
-      plan.add_kernel(
-          node, "backward",
-          [=](const Frame& frame) { scale_shift(blocks, {scale.data()}, frame.at<T>(dy), frame.at<T>(dx)); },
-          {dy.ref, dx.ref}, dx);
-    });
-    plan.add_gradient(from, dx, node);
+  on_backward_in_place(plan, node, {}, [=](const Frame&, const auto* dy, auto* dx) {
+    scale_shift(blocks, {scale.data()}, dy, dx);
   });
 }
 

@@ -31,7 +31,7 @@ void Softmax::compile(PlanBuilder& plan, const Node& node) const {
     if (!plan.needs_gradient(from)) return;
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-    const Tensor dx = dy.exclusive ? dy : plan.allocate(dy.desc);
+    const Tensor dx = plan.in_place_of(dy);
     plan.add_kernel(
         node, "backward",
         [=](const Frame& frame) { softmax_backward(frame.at(y), frame.at(dy), frame.at(dx), n, classes); },

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 #include "convoke/core/error.hpp"
 #include "nn/kernels/elementwise.hpp"
@@ -126,95 +125,11 @@ void PlanBuilder::compile() {
   recompute(*this);
 }
 
-Dims PlanBuilder::batched(const Shape& shape) const {
-  if (shape.rank() == 2) return {samples(), shape[1], 1, shape[0]};
-  Dims dims{samples()};
-  dims.insert(dims.end(), shape.extents().begin(), shape.extents().end());
-  return dims;
-}
-
-Desc PlanBuilder::plain_desc(const Shape& shape, Type type) const {
-  static constexpr Format kFormats[] = {Format::nc, Format::nhwc, Format::nchw};
-  return {batched(shape), type, kFormats[shape.rank() - 1]};
-}
-
-Tensor PlanBuilder::value_as(std::size_t node, Type type, const Node& reader) {
-  const Tensor as_is = value(node);
-  if (type_of(as_is.desc) == type) return as_is;
-  const std::pair key(as_is.ref, type);
-  const auto known = converted_.find(key);
-  if (known != converted_.end()) return known->second;
-  return converted_.emplace(key, retyped(as_is, type, reader)).first->second;
-}
-
-std::vector<Tensor> PlanBuilder::values_alike(const Node& node) {
-  std::vector<Tensor> values;
-  for (const std::size_t from : node.inputs) values.push_back(value_as(from, stored(), node));
-  const auto nested = std::find_if(values.begin(), values.end(), [](const Tensor& tensor) {
-    ChannelBlocks blocks;
-    return channel_blocks(tensor.desc, blocks) && blocks.nested;
-  });
-  const Desc desc = nested == values.end() ? values[0].desc : nested->desc;
-  for (Tensor& tensor : values) tensor = reordered(tensor, desc, node);
-  return values;
-}
-
-Tensor PlanBuilder::retyped(const Tensor& tensor, Type type, const Node& node) {
-  if (type_of(tensor.desc) == type) return tensor;
-  ChannelBlocks blocks;
-  const Dims dims = dims_of(tensor.desc);
-  if (channel_blocks(tensor.desc, blocks)) return reordered(tensor, with_layout_of(blocks, dims, type), node);
-  return reordered(tensor, Desc(dims, type, dims.size() == 4 ? Format::nhwc : Format::nc), node);
-}
-
 Tensor PlanBuilder::allocate(const Desc& desc) { return {desc, allocate_bytes(desc.get_size())}; }
 
 Ref PlanBuilder::allocate_bytes(std::size_t bytes) {
   buffer_bytes.push_back(bytes);
   return {Ref::Place::kActivation, buffer_bytes.size() - 1};
-}
-
-Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node& node) {
-  if (tensor.desc == desc) return tensor;
-  Tensor from = tensor;
-  Tensor to = allocate(desc);
-  if (dims_of(tensor.desc) != dims_of(desc)) {
-    // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
-    if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
-    from = flat(tensor, node);
-    [[maybe_unused]] const std::size_t bytes = from.desc.get_size();
-    from.desc = Desc(dims_of(desc), type_of(tensor.desc), Format::nchw);
-    assert(from.desc.get_size() == bytes);
-    if (from.desc == desc) return from;
-  }
-  const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());
-  add_primitive(node, "reorder", dnnl::reorder(pd), pd.impl_info_str(),
-                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, pd.scratchpad_desc());
-  return to;
-}
-
-Tensor PlanBuilder::flat(const Tensor& tensor, const Node& node) {
-  const Dims dims = dims_of(tensor.desc);
-  const Type type = type_of(tensor.desc);
-  if (dims.size() == 2) return reordered(tensor, Desc(dims, type, Format::nc), node);
-  Tensor plain = reordered(tensor, Desc(dims, type, Format::nchw), node);
-  plain.desc = Desc({dims[0], dims[1] * dims[2] * dims[3]}, type, Format::nc);
-  return plain;
-}
-
-Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlocks& blocks) {
-  if (channel_blocks(tensor.desc, blocks)) return tensor;
-  const Dims dims = dims_of(tensor.desc);
-  const Format format = dims.size() == 4 ? Format::nhwc : Format::nc;
-  Tensor plain = reordered(tensor, Desc(dims, type_of(tensor.desc), format), node);
-  [[maybe_unused]] const bool known = channel_blocks(plain.desc, blocks);
-  assert(known);
-  return plain;
-}
-
-Tensor PlanBuilder::blocked_by_channel(std::size_t from, const Node& node, ChannelBlocks& blocks) {
-  const bool vector = graph_.node(from).shape.rank() == 1;
-  return blocked(vector ? flat(value(from), node) : value(from), node, blocks);
 }
 
 bool PlanBuilder::trains(const Node& node) const {
@@ -394,7 +309,7 @@ void PlanBuilder::add_gradient(std::size_t node, const Tensor& tensor, const Nod
 }
 
 Tensor relu_gradient(PlanBuilder& plan, const Node& node, const Tensor& y, const Tensor& dy) {
-  const Tensor masked = dy.exclusive ? dy : plan.allocate(dy.desc);
+  const Tensor masked = plan.in_place_of(dy);
   const std::size_t count = elements_of(dy.desc);
   with_stored_type(dy.desc, [&](auto zero) {
     using T = decltype(zero);

@@ -124,6 +124,9 @@ class PlanBuilder {
   // Memory.
   Tensor allocate(const Desc& desc);
   Ref allocate_bytes(std::size_t bytes);
+  /// Where a step may write what it makes of `tensor` in the same layout: over it, or beside it if somebody
+  /// reads it later.
+  Tensor in_place_of(const Tensor& tensor) { return tensor.exclusive ? tensor : allocate(tensor.desc); }
   /// `tensor` in layout `desc`: itself if it has it, else through a reorder, in the list that is being built.
   Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);
   /// `tensor` as `type` in a layout of the same kind.

@@ -1,0 +1,109 @@
+#include "nn/kernels/per_channel.hpp"
+
+#include <algorithm>
+
+#include "convoke/core/multiversion.hpp"
+#include "nn/kernels/pieces.hpp"
+
+namespace convoke::nn {
+namespace {
+
+template <class T>
+[[gnu::always_inline]] inline void prelu_body(const ChannelBlocks& s, const float* alpha, const T* x, T* y) {
+  for (std::int64_t n = 0; n < s.samples; ++n) {
+    for_each_piece(
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
+          for (std::int64_t p = 0; p < s.pixels(); ++p) {
+            const In<T, kWidth> in(x + first + p * s.block);
+            Out<T, kWidth> out(y + first + p * s.block);
+#pragma omp simd
+            for (int c = 0; c < kWidth; ++c) out[c] = in[c] < 0 ? alpha[channel + c] * in[c] : in[c];
+            out.put();
+          }
+        });
+  }
+}
+
+/// dx = dy slope(x, p) and dp = sum of dy share(x), p the channel's parameter: floats within a plane, added
+/// up over samples.
+template <class T, class Slope, class Share>
+[[gnu::always_inline]] inline void backward_body(const ChannelBlocks& s, const float* parameter, const T* x,
+                                                 const T* dy, T* dx, float* gradient, const Slope& slope,
+                                                 const Share& share) {
+  std::fill(gradient, gradient + s.padded_channels(), 0.0F);
+  for (std::int64_t n = 0; n < s.samples; ++n) {
+    for_each_piece(
+        s, [&](auto width, std::int64_t channel) __attribute__((always_inline)) {
+          constexpr int kWidth = decltype(width)::value;
+          const std::int64_t first = plane_offset(s, s.pixels(), n, channel);
+          float sum[kWidth] = {};
+          for (std::int64_t p = 0; p < s.pixels(); ++p) {
+            const In<T, kWidth> in(x + first + p * s.block), given(dy + first + p * s.block);
+            Out<T, kWidth> out(dx + first + p * s.block);
+#pragma omp simd
+            for (int c = 0; c < kWidth; ++c) {
+              const float value = in[c], incoming = given[c];
+              sum[c] += share(value) * incoming;
+              out[c] = slope(value, parameter[channel + c]) * incoming;
+            }
+            out.put();
+          }
+          for (int c = 0; c < kWidth; ++c) gradient[channel + c] += sum[c];
+        });
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void prelu_backward_body(const ChannelBlocks& shape, const float* alpha,
+                                                       const T* x, const T* dy, T* dx, float* dalpha) {
+  backward_body(
+      shape, alpha, x, dy, dx, dalpha,
+      [](float value, float a) __attribute__((always_inline)) { return value > 0 ? 1.0F : a; },
+      [](float value) __attribute__((always_inline)) { return value < 0 ? value : 0.0F; });
+}
+
+template <class T>
+[[gnu::always_inline]] inline void channel_scale_backward_body(const ChannelBlocks& shape, const float* gamma,
+                                                               const T* x, const T* dy, T* dx,
+                                                               float* dgamma) {
+  backward_body(
+      shape, gamma, x, dy, dx, dgamma, [](float, float g) __attribute__((always_inline)) { return g; },
+      [](float value) __attribute__((always_inline)) { return value; });
+}
+
+}  // namespace
+
+CONVOKE_MULTIVERSION
+void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y) {
+  prelu_body(shape, alpha, x, y);
+}
+CONVOKE_MULTIVERSION
+void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y) {
+  prelu_body(shape, alpha, x, y);
+}
+
+CONVOKE_MULTIVERSION
+void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
+                    float* dx, float* dalpha) {
+  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
+}
+CONVOKE_MULTIVERSION
+void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
+                    float* dalpha) {
+  prelu_backward_body(shape, alpha, x, dy, dx, dalpha);
+}
+
+CONVOKE_MULTIVERSION
+void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
+                            float* dx, float* dgamma) {
+  channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
+}
+CONVOKE_MULTIVERSION
+void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,
+                            Bf16* dx, float* dgamma) {
+  channel_scale_backward_body(shape, gamma, x, dy, dx, dgamma);
+}
+
+}  // namespace convoke::nn

@@ -1,0 +1,32 @@
+#pragma once
+#include <vector>
+
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+
+/// Registers the backward step of a layer whose dx has the shape of dy and is made of it element by element,
+/// and of what `reads` hold: kernel(frame, const T* dy, T* dx), T the type that values are stored as. dx is
+/// dy where nobody else reads it.
+template <class Kernel>
+void on_backward_in_place(PlanBuilder& plan, const Node& node, std::vector<Ref> reads, const Kernel& kernel) {
+  plan.on_backward([=, &plan, &node] {
+    const std::size_t from = node.inputs[0];
+    if (!plan.needs_gradient(from)) return;
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = plan.in_place_of(dy);
+    std::vector<Ref> uses = reads;
+    uses.insert(uses.end(), {dy.ref, dx.ref});
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, "backward",
+          [=](const Frame& frame) { kernel(frame, static_cast<const T*>(frame.at<T>(dy)), frame.at<T>(dx)); },
+          std::move(uses), dx);
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+}  // namespace convoke::nn
