@@ -52,7 +52,7 @@ int info(const InfoOptions& options) {
   line("oneDNN", backend.version);
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());
-  line("processor", fmt::format("{} (kind: {})", run::cpu_model(), backend.processor_kind));
+  line("processor", run::cpu_model());
   line("ranks", fmt::format("{} on {} host{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s"));
 
   // 3. Which cores each rank may use, and what would spoil a run.

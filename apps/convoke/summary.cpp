@@ -44,8 +44,7 @@ void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
   fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
              recipe.train.batch, format_bytes(network.activation_bytes()));
   const nn::Backend backend = nn::backend();
-  fmt::print("oneDNN {}, instruction set {}, processor kind {}\n", backend.version, backend.instruction_set,
-             backend.processor_kind);
+  fmt::print("oneDNN {}, instruction set {}\n", backend.version, backend.instruction_set);
   fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
   double total = 0;
   for (const nn::PlanStep& step : network.steps()) {

@@ -42,20 +42,14 @@ void check(const EngineOptions& options) {
 }
 
 void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
-  // Two halves of the hash, since a double holds 32 bits exactly, and what may be the reason.
-  const std::array<double, 3> mine{static_cast<double>(layout.hash() >> 32),
-                                   static_cast<double>(layout.hash() & 0xFFFFFFFF),
-                                   static_cast<double>(nn::processor_kind())};
-  std::array<double, 3> least = mine;
-  std::array<double, 3> most = mine;
+  // Two halves of the hash, since a double holds 32 bits exactly.
+  const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
+                                   static_cast<double>(layout.hash() & 0xFFFFFFFF)};
+  std::array<double, 2> least = mine;
+  std::array<double, 2> most = mine;
   group.min(least);
   group.max(most);
-  if (least[0] == most[0] && least[1] == most[1]) return;
-  if (least[2] != most[2]) {
-    throw Error(
-        "the ranks' processors are of different kinds, for which convolution = \"auto\" chooses differently",
-        "set train.convolution to \"direct\" or \"winograd\", or CONVOKE_PROCESSOR=other for all ranks");
-  }
+  if (least == most) return;
   throw Error(
       "the ranks lay their parameters out differently: their processors have different instruction sets",
       "set ONEDNN_MAX_CPU_ISA (e.g. AVX2) to the weakest of them for all ranks");

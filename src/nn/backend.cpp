@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl_debug.h>
-#include <cstdlib>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "convoke/core/error.hpp"
@@ -21,8 +20,7 @@ Backend backend() {
   return {.version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch),
           .instruction_set = isa,
           .native_bf16 = avx512 && bf16,
-          .emulates_bf16 = avx512 && !bf16,
-          .processor_kind = std::string(name_of(processor_kind()))};
+          .emulates_bf16 = avx512 && !bf16};
 }
 
 void require_precision(Precision precision, bool emulate) {
@@ -36,23 +34,5 @@ void require_precision(Precision precision, bool emulate) {
           ? "train with precision = \"fp32\"; or with emulate_bf16 = true, which is slower than fp32"
           : "train with precision = \"fp32\"");
 }
-
-ProcessorKind processor_kind() {
-  if (const char* chosen = std::getenv("CONVOKE_PROCESSOR"); chosen != nullptr && *chosen != '\0') {
-    for (const ProcessorKind kind : {ProcessorKind::kIntel, ProcessorKind::kOther}) {
-      if (name_of(kind) == chosen) return kind;
-    }
-    throw Error(
-        fmt::format("the environment has CONVOKE_PROCESSOR={}, which is no kind of processor", chosen),
-        "known: intel, other");
-  }
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_is("intel")) return ProcessorKind::kIntel;
-#endif
-  return ProcessorKind::kOther;
-}
-
-std::string_view name_of(ProcessorKind kind) { return kind == ProcessorKind::kIntel ? "intel" : "other"; }
 
 }  // namespace convoke::nn

@@ -62,7 +62,6 @@ Settings environment(const Machine& machine, int threads) {
           {"mpi", mpi::Session::library_version()},
           {"onednn", backend.version},
           {"instruction_set", backend.instruction_set},
-          {"processor_kind", backend.processor_kind},
           {"cpu", cpu_model()},
           {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
           {"nodes", machine.nodes},

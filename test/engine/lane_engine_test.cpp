@@ -10,7 +10,6 @@
 #include "support/counted_allocations.hpp"
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
-#include "support/variable.hpp"
 
 // The lane engine's promise: what a step computes is decided by the recipe, not by who computes it.
 
@@ -280,20 +279,4 @@ TEST_CASE("lanes: automatic size, shares, and a batch that they do not divide") 
   odd.lane = 5;
   CHECK(error_of([&] { LaneEngine(graph, odd, loader, *optimizer, world()); }) ==
         "a batch of 32 samples is no multiple of a lane of 5");
-}
-
-TEST_CASE("ranks on processors of different kinds refuse to share a model, unless the algorithm is given") {
-  const mpi::Session session;
-  const mpi::Communicator& world = session.world();
-  const Variable kind("CONVOKE_PROCESSOR", world.root() ? "intel" : "other");
-  const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
-  Job job = tiny::job();
-  const auto start = [&] {
-    return error_of([&] { LaneEngine(job.model.graph, job.engine, loader, *job.optimizer, world); });
-  };
-  const std::string why = start();
-  CHECK((why.find("processors are of different kinds") != std::string::npos) == (world.size() > 1));
-  job.engine.convolution = nn::ConvolutionChoice::kDirect;
-  CHECK(start().empty());
 }

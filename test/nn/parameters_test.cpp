@@ -12,7 +12,6 @@
 #include "convoke/nn/layers/structure.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "support/variable.hpp"
 
 using namespace convoke;
 using namespace convoke::nn;
@@ -156,16 +155,6 @@ TEST_CASE("weights start uniform within Glorot's limits, vectors at zero or one"
   CHECK(values_of("batch_norm_1.beta") == std::vector<float>(64, 0.0F));
   CHECK(values_of("batch_norm_1.running_mean") == std::vector<float>(64, 0.0F));
   CHECK(values_of("batch_norm_1.running_variance") == std::vector<float>(64, 1.0F));
-}
-
-TEST_CASE("the hash tells kinds of processors apart where the algorithms depend on them") {
-  const auto hash = [](const char* kind, ConvolutionChoice convolution) {
-    const Variable processor("CONVOKE_PROCESSOR", kind);
-    return ParameterLayout(various(), 4, convolution).hash();
-  };
-  CHECK(hash("intel", ConvolutionChoice::kAuto) != hash("other", ConvolutionChoice::kAuto));
-  CHECK(hash("intel", ConvolutionChoice::kAuto) == hash("intel", ConvolutionChoice::kAuto));
-  CHECK(hash("intel", ConvolutionChoice::kDirect) == hash("other", ConvolutionChoice::kDirect));
 }
 
 TEST_CASE("the hash tells layouts apart") {

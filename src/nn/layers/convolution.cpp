@@ -19,33 +19,18 @@ using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
 using BackwardWeights = dnnl::convolution_backward_weights;
 
-/// `make(algorithm)` with Winograd where it is preferred and exists, else direct.
-template <class Make>
-auto Convolution::choose(Pass pass, const Make& make) const {
-  if (geometry_.type == kFloat &&
-      prefers_winograd(pass, geometry_.shape, plan_->options().convolution, processor_kind())) {
-    try {
-      return make(algorithm::convolution_winograd);
-    } catch (const dnnl::error&) {
-      // Not in this oneDNN, or not on this machine.
-    }
-  }
-  return make(algorithm::convolution_direct);
-}
-
 Convolution::Geometry Convolution::measure() const {
   const Conv2dOptions& o = spec_.options;
   const Shape& in = spec_.in;
   const Window2d window = slide(in, o.kernel, o.stride, o.dilation, o.padding);
-  Geometry geometry{
-      {o.stride.height, o.stride.width},
-      {o.dilation.height - 1, o.dilation.width - 1},
-      {window.height.before, window.width.before},
-      {window.height.after, window.width.after},
-      {plan_->samples(), in[0], o.filters, in[1], in[2], window.height.output, window.width.output,
-       o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1},
-      0,
-      plan_->stored()};
+  Geometry geometry{{o.stride.height, o.stride.width},
+                    {o.dilation.height - 1, o.dilation.width - 1},
+                    {window.height.before, window.width.before},
+                    {window.height.after, window.width.after},
+                    window.height.output,
+                    window.width.output,
+                    0,
+                    plan_->stored()};
   geometry.flops =
       2.0 * static_cast<double>(plan_->samples() * o.filters * window.height.output * window.width.output *
                                 (in[0] / o.groups) * o.kernel.height * o.kernel.width);
@@ -63,35 +48,79 @@ Desc Convolution::bias_desc() const {
   return spec_.options.bias ? Desc({spec_.options.filters}, kFloat, Format::x) : Desc();
 }
 
-// The backward passes' hints are direct or Winograd as they are, whatever forward is.
-Forward::primitive_desc Convolution::hint(algorithm algorithm, const Desc& weight, const Desc& x,
-                                          const Desc& y) const {
-  return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm, x, weight, bias_desc(),
-                               y, geometry_.stride, geometry_.dilation, geometry_.before, geometry_.after);
+Forward::primitive_desc Convolution::hint(const Desc& weight, const Desc& x, const Desc& y) const {
+  return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm::convolution_direct, x,
+                               weight, bias_desc(), y, geometry_.stride, geometry_.dilation, geometry_.before,
+                               geometry_.after);
 }
 
 BackwardWeights::primitive_desc Convolution::weights_pass(const Desc& weight, const Desc& diff_weight,
                                                           const Desc& x, const Desc& y) const {
-  return choose(Pass::kBackwardWeights, [&](algorithm algorithm) {
-    return backward_desc<BackwardWeights>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
-                                          diff_weight, bias_desc(), y, geometry_.stride, geometry_.dilation,
-                                          geometry_.before, geometry_.after);
-  });
+  return backward_desc<BackwardWeights>(attributes(), hint(weight, x, y), algorithm::convolution_direct, x,
+                                        diff_weight, bias_desc(), y, geometry_.stride, geometry_.dilation,
+                                        geometry_.before, geometry_.after);
 }
 
 BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const Desc& x, const Desc& y) const {
-  return choose(Pass::kBackwardData, [&](algorithm algorithm) {
-    return backward_desc<BackwardData>(attributes(), hint(algorithm, weight, x, y), algorithm, x,
-                                       Desc(weight_dims(), geometry_.type, Format::any), y, geometry_.stride,
-                                       geometry_.dilation, geometry_.before, geometry_.after);
-  });
+  return backward_desc<BackwardData>(attributes(), hint(weight, x, y), algorithm::convolution_direct, x,
+                                     Desc(weight_dims(), geometry_.type, Format::any), y, geometry_.stride,
+                                     geometry_.dilation, geometry_.before, geometry_.after);
+}
+
+/// The convolution as our Winograd kernels compute it, if they can.
+std::optional<WinogradConvolution> Convolution::fit_winograd() const {
+  const WinogradKernels* kernels = winograd_kernels();
+  const Conv2dOptions& o = spec_.options;
+  if (kernels == nullptr || geometry_.type != kFloat) return std::nullopt;
+  if (!(o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1)) || o.groups != 1)
+    return std::nullopt;
+  if (spec_.in[0] % kernels->block != 0 || o.filters % kernels->block != 0) return std::nullopt;
+  // Shared weights may be laid down as another use prefers.
+  const Desc laid_down = plan_->laid_down(*node_, spec_.weight);
+  if (laid_down.get_size() > 0 && laid_down != winograd_weight(weight_dims())) return std::nullopt;
+  return WinogradConvolution{
+      .shape = {plan_->samples(), spec_.in[0], o.filters, spec_.in[1], spec_.in[2], geometry_.height,
+                geometry_.width, geometry_.before[0], geometry_.before[1]},
+      .weight = spec_.weight,
+      .bias = o.bias ? spec_.bias : "",
+      .relu = spec_.relu,
+      .flops = geometry_.flops};
+}
+
+/// Forward may bring its input and weights into the blocks of the kernels; backward takes them as they are.
+bool Convolution::by_winograd(Pass pass) const {
+  if (!winograd_ || !prefers_winograd(pass, winograd_->shape, plan_->options().convolution)) return false;
+  if (pass == Pass::kForward) return true;
+  return x_.desc == winograd_image(dims_of(x_.desc)) && y_.desc == winograd_image(dims_of(y_.desc)) &&
+         plan_->parameter(*node_, spec_.weight).desc == winograd_weight(weight_dims());
 }
 
 Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, ConvolutionSpec spec)
-    : plan_(&plan), node_(&node), spec_(std::move(spec)), geometry_(measure()) {
+    : plan_(&plan), node_(&node), spec_(std::move(spec)), geometry_(measure()), winograd_(fit_winograd()) {
+  if (by_winograd(Pass::kForward)) {
+    forward_winograd(x);
+  } else {
+    forward_direct(x);
+  }
+}
+
+void Convolution::forward_winograd(const Tensor& x) {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
+  x_ = plan.reordered(x, winograd_image(dims_of(x.desc)), node);
+  y_ = plan.allocate(
+      winograd_image({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}));
+  forward_weight_ = winograd_weight(weight_dims());
+  plan.prefer(node, spec_.weight, forward_weight_);
+  if (spec_.options.bias) plan.prefer(node, spec_.bias, bias_desc());
+  add_winograd_forward(plan, node, *winograd_, x_, y_);
+}
+
+void Convolution::forward_direct(const Tensor& x) {
+  PlanBuilder& plan = *plan_;
+  const Node& node = *node_;
   const Type type = geometry_.type;
-  // In inference too: the kernels of training take the weights as they are laid down (Winograd for inference
-  // has a format of its own, to which oneDNN cannot reorder), and what is evaluated is what was trained.
+  // In inference too: what is evaluated is what was trained.
   const auto kind = prop_kind::forward_training;
   const dnnl::primitive_attr attr = spec_.relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
@@ -100,9 +129,8 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
   const Desc laid_down = plan.laid_down(node, spec_.weight);
   // The input of the network stays plain (oneDNN has kernels for few plain channels); else oneDNN chooses.
   const Desc source(plan.batched(spec_.in), type, spec_.plain_source ? Format::nchw : Format::any);
-  const Desc dst(
-      {plan.samples(), spec_.options.filters, geometry_.shape.out_height, geometry_.shape.out_width}, type,
-      Format::any);
+  const Desc dst({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}, type,
+                 Format::any);
 
   // Each of the makers tries the laid-down layout first, and lets oneDNN choose if no kernel takes it.
   const auto with_weights = [&](const auto& make) {
@@ -115,11 +143,9 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
     }
     return make(any_weight);
   };
-  const auto forward = choose(Pass::kForward, [&](algorithm algorithm) {
-    return with_weights([&](const Desc& weight) {
-      return forward_desc<Forward>(attr, kind, algorithm, source, weight, bias_desc(), dst, geometry_.stride,
-                                   geometry_.dilation, geometry_.before, geometry_.after);
-    });
+  const auto forward = with_weights([&](const Desc& weight) {
+    return forward_desc<Forward>(attr, kind, algorithm::convolution_direct, source, weight, bias_desc(), dst,
+                                 geometry_.stride, geometry_.dilation, geometry_.before, geometry_.after);
   });
   x_ = plan.reordered(x, forward.src_desc(), node);
   y_ = plan.allocate(forward.dst_desc());
@@ -141,9 +167,23 @@ Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, C
 }
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {
-  if (spec_.relu) dy = relu_gradient(*plan_, *node_, y_, dy);
-  if (plan_->trains(*node_)) backward_weights(dy);
-  return wants_data ? backward_data(dy) : Tensor{};
+  const bool trains = plan_->trains(*node_);
+  const bool winograd_weights = trains && by_winograd(Pass::kBackwardWeights);
+  const bool winograd_data = wants_data && by_winograd(Pass::kBackwardData);
+  // Our kernels apply the ReLU's gradient as they read dy.
+  Tensor gate = spec_.relu ? y_ : Tensor{};
+  if (gate && (trains != winograd_weights || wants_data != winograd_data)) {
+    dy = relu_gradient(*plan_, *node_, y_, dy);
+    gate = {};
+  }
+  if (winograd_weights) {
+    add_winograd_weight_gradient(*plan_, *node_, *winograd_, x_, dy, gate);
+  } else if (trains) {
+    backward_weights(dy);
+  }
+  if (!wants_data) return {};
+  if (winograd_data) return add_winograd_data_gradient(*plan_, *node_, *winograd_, x_.desc, dy, gate);
+  return backward_data(dy);
 }
 
 // Shared weights are laid down as another use prefers.
@@ -199,7 +239,7 @@ void Convolution::backward_weights(const Tensor& dy) const {
   if (!direct_write) plan.write_gradient(node, spec_.weight, written);
 }
 
-// d loss / d x. Direct kernels want the transposed blocks of the weights; Winograd takes the laid-down ones.
+// d loss / d x. Direct kernels want the transposed blocks of the weights.
 Tensor Convolution::backward_data(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;

@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "convoke/nn/layers/conv2d.hpp"
+#include "nn/layers/winograd_passes.hpp"
 #include "nn/plan/convolution_choice.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -33,21 +35,22 @@ class Convolution {
   /// What all three passes share.
   struct Geometry {
     Dims stride, dilation, before, after;
-    ConvolutionShape shape;
-    double flops = 0;    ///< of one pass over the plan's batch
-    Type type = kFloat;  ///< of values; gradients of weights are fp32
+    std::int64_t height = 0, width = 0;  ///< of the output
+    double flops = 0;                    ///< of one pass over the plan's batch
+    Type type = kFloat;                  ///< of values; gradients of weights are fp32
   };
   Geometry measure() const;
+  std::optional<WinogradConvolution> fit_winograd() const;
+  bool by_winograd(Pass pass) const;
+  void forward_winograd(const Tensor& x);
+  void forward_direct(const Tensor& x);
   void backward_weights(const Tensor& dy) const;
   Tensor backward_data(const Tensor& dy) const;
   Desc hint_weight() const;
   Desc plain(const Tensor& tensor) const;
   Dims weight_dims() const;
   Desc bias_desc() const;
-  template <class Make>
-  auto choose(Pass pass, const Make& make) const;
-  dnnl::convolution_forward::primitive_desc hint(dnnl::algorithm algorithm, const Desc& weight, const Desc& x,
-                                                 const Desc& y) const;
+  dnnl::convolution_forward::primitive_desc hint(const Desc& weight, const Desc& x, const Desc& y) const;
   dnnl::convolution_backward_weights::primitive_desc weights_pass(const Desc& weight, const Desc& diff_weight,
                                                                   const Desc& x, const Desc& y) const;
   dnnl::convolution_backward_data::primitive_desc data_pass(const Desc& weight, const Desc& x,
@@ -57,6 +60,7 @@ class Convolution {
   const Node* node_;
   ConvolutionSpec spec_;
   Geometry geometry_;
+  std::optional<WinogradConvolution> winograd_;  ///< if our kernels can take it
   Tensor x_, y_;
   Desc forward_weight_;  ///< as the forward pass reads it
 };

@@ -116,7 +116,7 @@ class Network::Plan {
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
     frame_.offsets = std::move(plan.offsets);
-    scratch_ = arena_.data() + scratch;
+    frame_.scratch = arena_.data() + scratch;
   }
 
   void bind_arguments() {
@@ -138,7 +138,7 @@ class Network::Plan {
     const Desc desc({static_cast<dnnl::memory::dim>(builder_.scratchpad_bytes)}, dnnl::memory::data_type::u8,
                     Format::a);
     if (desc.get_size() == 0) return;
-    memories_.emplace_back(desc, engine(), scratch_);
+    memories_.emplace_back(desc, engine(), frame_.scratch);
     step.bound.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
   }
 
@@ -163,7 +163,6 @@ class Network::Plan {
     return {reinterpret_cast<double*>(frame_.address(moments.ref)), moments.count};
   }
 
-  std::byte* scratch_ = nullptr;
   std::vector<dnnl::memory> memories_;
   std::vector<std::pair<dnnl::memory, Ref>> outside_;  ///< bound to the caller's arenas
   std::vector<std::size_t> complete_;

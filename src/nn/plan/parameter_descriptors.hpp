@@ -5,6 +5,7 @@
 
 #include "convoke/nn/plan/parameters.hpp"
 #include "nn/dnnl.hpp"
+#include "nn/plan/weight_form.hpp"
 
 namespace convoke::nn {
 
@@ -15,16 +16,16 @@ struct ParameterLayout::Descriptors {
 
   std::size_t find(std::size_t node, std::string_view parameter) const;
 
-  /// A copy of a parameter in another layout or type.
+  /// A copy of a parameter in another form.
   struct Working {
     std::size_t slot;
-    Desc desc;
+    WeightForm form;
     std::size_t offset;  ///< in bytes, a multiple of 64
   };
   std::vector<Working> working;
   std::size_t working_bytes = 0;
-  /// Offset of the copy of `slot` in layout `desc`, if there is one.
-  std::optional<std::size_t> find_working(std::size_t slot, const Desc& desc) const;
+  /// Offset of the copy of `slot` in that form, if there is one.
+  std::optional<std::size_t> find_working(std::size_t slot, const WeightForm& form) const;
 };
 
 }  // namespace convoke::nn

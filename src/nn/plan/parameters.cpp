@@ -68,9 +68,9 @@ std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_vie
 }
 
 std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_t slot,
-                                                                      const Desc& desc) const {
+                                                                      const WeightForm& form) const {
   const auto it = std::find_if(working.begin(), working.end(),
-                               [&](const Working& copy) { return copy.slot == slot && copy.desc == desc; });
+                               [&](const Working& copy) { return copy.slot == slot && copy.form == form; });
   return it == working.end() ? std::nullopt : std::optional(it->offset);
 }
 
@@ -103,14 +103,11 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
   gradient_size_ = lay_down_all([](const ParameterSpec& spec) { return spec.statistic(); });
   lay_down_all([](const ParameterSpec& spec) { return spec.frozen; });
   hash_ = hash_of(slots_, descriptors_->descs);
-  for (const auto& [key, desc] : rehearsal.wanted) {
+  for (const auto& [key, form] : rehearsal.wanted) {
     descriptors_->working.push_back(
-        {descriptors_->find(key.first, key.second), desc, descriptors_->working_bytes});
-    descriptors_->working_bytes += aligned(desc.get_size() / sizeof(float) + 1) * sizeof(float);
+        {descriptors_->find(key.first, key.second), form, descriptors_->working_bytes});
+    descriptors_->working_bytes += aligned(form.desc.get_size() / sizeof(float) + 1) * sizeof(float);
   }
-  // Equal layouts may go with other algorithms. (bf16 has none to choose.)
-  if (convolution == ConvolutionChoice::kAuto && precision == Precision::kFloat32)
-    mix(hash_, static_cast<std::uint64_t>(processor_kind()));
 }
 
 ParameterLayout::~ParameterLayout() = default;

@@ -22,6 +22,8 @@ std::byte* Frame::address(Ref ref) const {
   switch (ref.place) {
     case Ref::Place::kActivation:
       return activations + offsets[ref.id];
+    case Ref::Place::kScratch:
+      return scratch;
     // Parameters are only read; oneDNN's interface has no const memory.
     case Ref::Place::kParameter:
       return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
@@ -132,6 +134,12 @@ Ref PlanBuilder::allocate_bytes(std::size_t bytes) {
   return {Ref::Place::kActivation, buffer_bytes.size() - 1};
 }
 
+Ref PlanBuilder::scratch(std::size_t bytes) {
+  if (bytes > kSharedScratchBytes) return allocate_bytes(bytes);
+  scratchpad_bytes = std::max(scratchpad_bytes, bytes);
+  return {Ref::Place::kScratch, 0};
+}
+
 bool PlanBuilder::trains(const Node& node) const {
   const std::vector<ParameterSpec>& specs = graph_.owner(node).parameters;
   return std::any_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) { return spec.trainable; });
@@ -180,20 +188,27 @@ void PlanBuilder::write_gradient(const Node& node, std::string_view parameter, c
                 {slot(node, parameter)});
 }
 
-Tensor PlanBuilder::working(const Node& node, std::string_view name, const Desc& desc) {
+Tensor PlanBuilder::working(const Node& node, std::string_view name, const WeightForm& form) {
   const Tensor master = parameter(node, name);
-  if (master.desc == desc) return master;
-  if (dims_of(master.desc) != dims_of(desc))
-    return reordered(master, desc, node);  // shared, see write_gradient
+  const bool reordering = form.kind == WeightForm::Kind::kReordered;
+  if (reordering && master.desc == form.desc) return master;
+  if (reordering && dims_of(master.desc) != dims_of(form.desc))
+    return reordered(master, form.desc, node);  // shared, see write_gradient
   if (layout_ == nullptr) {
     const std::pair key(node.parameters_of, std::string(name));
-    const auto same = [&](const auto& copy) { return copy.first == key && copy.second == desc; };
-    if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.emplace_back(key, desc);
+    const auto same = [&](const auto& copy) { return copy.first == key && copy.second == form; };
+    if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.emplace_back(key, form);
   } else if (options_.working_weights) {
-    const auto copy = layout_->descriptors().find_working(slot(node, name), desc);
-    if (copy) return {desc, {Ref::Place::kWorking, *copy}};
+    const auto copy = layout_->descriptors().find_working(slot(node, name), form);
+    if (copy) return {form.desc, {Ref::Place::kWorking, *copy}};
   }
-  return reordered(master, desc, node);
+  if (reordering) return reordered(master, form.desc, node);
+  const Tensor made = allocate(form.desc);
+  add_kernel(
+      node, "transform weights",
+      [=](const Frame& frame) { form.transform(frame.at(master), frame.at(made)); }, {master.ref, made.ref},
+      made);
+  return made;
 }
 
 void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::primitive& primitive,
@@ -218,9 +233,9 @@ void PlanBuilder::add_primitive(const Node& node, std::string what, const dnnl::
 
 void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
                              std::vector<Ref> uses, Tensor out, double flops,
-                             std::vector<std::size_t> completes) {
+                             std::vector<std::size_t> completes, std::string implementation) {
   Step step;
-  step.info = {node.name, std::move(what), "convoke", flops};
+  step.info = {node.name, std::move(what), std::move(implementation), flops};
   step.kernel = std::move(kernel);
   step.uses = std::move(uses);
   step.output = std::move(out);

@@ -14,12 +14,14 @@
 #include "nn/dnnl.hpp"
 #include "nn/kernels/bfloat16.hpp"
 #include "nn/plan/fusion.hpp"
+#include "nn/plan/weight_form.hpp"
 
 namespace convoke::nn {
 
-/// A piece of memory of a plan: a buffer of the activation arena, or a place in the caller's arenas.
+/// A piece of memory of a plan: a buffer of the activation arena, the scratch memory that all steps share, or
+/// a place in the caller's arenas.
 struct Ref {
-  enum class Place : unsigned char { kActivation, kParameter, kGradient, kWorking };
+  enum class Place : unsigned char { kActivation, kScratch, kParameter, kGradient, kWorking };
   Place place = Place::kActivation;
   std::size_t id = 0;  ///< activation: number of the buffer; working weights: offset in bytes; else in floats
 
@@ -37,6 +39,7 @@ struct Tensor {
 /// The addresses that the steps of a run work on, and what the run is.
 struct Frame {
   std::byte* activations = nullptr;
+  std::byte* scratch = nullptr;
   std::vector<std::size_t> offsets;  ///< of each activation buffer, bytes
   const float* parameters = nullptr;
   const std::byte* working = nullptr;
@@ -124,6 +127,8 @@ class PlanBuilder {
   // Memory.
   Tensor allocate(const Desc& desc);
   Ref allocate_bytes(std::size_t bytes);
+  /// Memory for the time of one step.
+  Ref scratch(std::size_t bytes);
   /// Where a step may write what it makes of `tensor` in the same layout: over it, or beside it if somebody
   /// reads it later.
   Tensor in_place_of(const Tensor& tensor) { return tensor.exclusive ? tensor : allocate(tensor.desc); }
@@ -154,9 +159,9 @@ class PlanBuilder {
   /// Adds a reorder of a gradient in another layout, or of other dims (a dense layer on a flattened image and
   /// on a vector), to where it belongs, and completes it.
   void write_gradient(const Node& node, std::string_view parameter, const Tensor& written);
-  /// A parameter in the layout and type `desc` that a primitive wants: itself if it is laid down so, else the
-  /// copy that is made once per update (working_weights.hpp), or without one, by a reorder in the plan.
-  Tensor working(const Node& node, std::string_view parameter, const Desc& desc);
+  /// A parameter in the form that a primitive wants: itself if it is laid down so, else the copy that is made
+  /// once per update (working_weights.hpp), or without one, made by a step of the plan.
+  Tensor working(const Node& node, std::string_view parameter, const WeightForm& form);
   std::size_t slot(const Node& node, std::string_view parameter) const;
 
   // Steps: into the forward list while the layers compile, into the backward list from on_backward.
@@ -165,7 +170,7 @@ class PlanBuilder {
                      const Desc& scratchpad, double flops = 0, std::vector<std::size_t> completes = {});
   void add_kernel(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
                   std::vector<Ref> uses, Tensor output, double flops = 0,
-                  std::vector<std::size_t> completes = {});
+                  std::vector<std::size_t> completes = {}, std::string implementation = "convoke");
   /// Offers to compute the `value` of a forward step again in backward: `kernel` leaves the same bits
   /// there from what `uses` hold. Taken up where that saves much memory (recomputation.hpp).
   void offer_recomputation(const Node& node, std::string what, std::function<void(const Frame&)> kernel,
@@ -194,8 +199,8 @@ class PlanBuilder {
   Tensor logits;                     ///< what the loss reads: output, or the input of a last softmax
   Tensor loss_gradient;              ///< d loss / d logits, training only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
-  /// Of a rehearsal: the copies that working() was asked for: (node, parameter), layout.
-  std::vector<std::pair<std::pair<std::size_t, std::string>, Desc>> wanted;
+  /// Of a rehearsal: the copies that working() was asked for: (node, parameter), form.
+  std::vector<std::pair<std::pair<std::size_t, std::string>, WeightForm>> wanted;
 
  private:
   /// What became of a slot's gradient so far.

@@ -1,6 +1,7 @@
 #include "convoke/nn/plan/working_weights.hpp"
 
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "convoke/core/aligned_buffer.hpp"
@@ -14,41 +15,58 @@ struct WorkingWeights::Copies {
     dnnl::reorder primitive;
     dnnl::memory from, to, scratch;
     std::array<dnnl_exec_arg_t, 3> arguments;
-    std::size_t end;  ///< of its copy, in bytes from the start
+
+    void run() const {
+      const dnnl_status_t status = dnnl_primitive_execute(
+          primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data());
+      if (status != dnnl_success) throw Error("oneDNN failed to convert weights");
+    }
+  };
+  struct Copy {
+    std::function<void()> make;
+    std::size_t end;  ///< in bytes from the start
   };
   std::shared_ptr<const ParameterLayout> layout;
   AlignedBuffer<std::byte> bytes;
   std::vector<AlignedBuffer<std::byte>> scratch;
-  std::vector<Reorder> reorders;
+  std::vector<Copy> copies;
+
+  std::function<void()> reordering(const Desc& from, float* source, const Desc& to, std::byte* target) {
+    const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, attributes());
+    scratch.emplace_back(pd.scratchpad_desc().get_size());
+    auto reorder =
+        std::make_shared<Reorder>(Reorder{dnnl::reorder(pd),
+                                          dnnl::memory(from, engine(), source),
+                                          dnnl::memory(to, engine(), target),
+                                          dnnl::memory(pd.scratchpad_desc(), engine(), scratch.back().data()),
+                                          {}});
+    reorder->arguments = {{{DNNL_ARG_FROM, reorder->from.get()},
+                           {DNNL_ARG_TO, reorder->to.get()},
+                           {DNNL_ARG_SCRATCHPAD, reorder->scratch.get()}}};
+    return [reorder] { reorder->run(); };
+  }
 };
 
 WorkingWeights::WorkingWeights(std::shared_ptr<const ParameterLayout> layout, const float* parameters)
     : copies_(std::make_unique<Copies>()) {
   const ParameterLayout::Descriptors& descriptors = layout->descriptors();
   copies_->bytes = AlignedBuffer<std::byte>(descriptors.working_bytes);
-  for (const auto& copy : descriptors.working) {
-    const Desc& from = descriptors.descs[copy.slot];
-    const dnnl::reorder::primitive_desc pd(engine(), from, engine(), copy.desc, attributes());
-    copies_->scratch.emplace_back(pd.scratchpad_desc().get_size());
+  for (const auto& [slot, form, offset] : descriptors.working) {
+    const Desc& from = descriptors.descs[slot];
     // Memory that oneDNN only reads still has a type without const.
-    auto* const source = const_cast<float*>(parameters) + layout->slots()[copy.slot].offset;
-    Copies::Reorder reorder{dnnl::reorder(pd),
-                            dnnl::memory(from, engine(), source),
-                            dnnl::memory(copy.desc, engine(), copies_->bytes.data() + copy.offset),
-                            dnnl::memory(pd.scratchpad_desc(), engine(), copies_->scratch.back().data()),
-                            {},
-                            copy.offset + copy.desc.get_size()};
-    reorder.arguments = {{{DNNL_ARG_FROM, reorder.from.get()},
-                          {DNNL_ARG_TO, reorder.to.get()},
-                          {DNNL_ARG_SCRATCHPAD, reorder.scratch.get()}}};
-    copies_->reorders.push_back(std::move(reorder));
+    auto* const source = const_cast<float*>(parameters) + layout->slots()[slot].offset;
+    std::byte* const target = copies_->bytes.data() + offset;
+    auto make = form.kind == WeightForm::Kind::kReordered
+                    ? copies_->reordering(from, source, form.desc, target)
+                    : [=, form = form] { form.transform(source, reinterpret_cast<float*>(target)); };
+    copies_->copies.push_back({std::move(make), offset + form.desc.get_size()});
   }
   copies_->layout = std::move(layout);
 }
 
 WorkingWeights::~WorkingWeights() = default;
 
-bool WorkingWeights::empty() const { return copies_->reorders.empty(); }
+bool WorkingWeights::empty() const { return copies_->copies.empty(); }
 const std::byte* WorkingWeights::data() const { return copies_->bytes.data(); }
 
 // A part makes the copies that end in its share of the bytes.
@@ -57,12 +75,8 @@ void WorkingWeights::refresh(int part, int parts) const {
   const auto cut = [&](int i) {
     return total * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts);
   };
-  for (const Copies::Reorder& reorder : copies_->reorders) {
-    if (reorder.end <= cut(part) || reorder.end > cut(part + 1)) continue;
-    const dnnl_status_t status =
-        dnnl_primitive_execute(reorder.primitive.get(), stream().get(),
-                               static_cast<int>(reorder.arguments.size()), reorder.arguments.data());
-    if (status != dnnl_success) throw Error("oneDNN failed to convert weights");
+  for (const Copies::Copy& copy : copies_->copies) {
+    if (copy.end > cut(part) && copy.end <= cut(part + 1)) copy.make();
   }
 }
 

@@ -1,0 +1,157 @@
+#pragma once
+// The passes of winograd.hpp for the instruction set that the including file is compiled for: block by block
+// of tiles, transform, multiply, transform back.
+#include "nn/kernels/winograd/filters.hpp"
+#include "nn/kernels/winograd/products.hpp"
+#include "nn/kernels/winograd/tile_transforms.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// Offset of channel vector `channel` of `blocks` of a sample.
+inline std::int64_t plane_of(std::int64_t sample, std::int64_t blocks, std::int64_t channel,
+                             std::int64_t height, std::int64_t width) {
+  return (sample * blocks + channel) * height * width * kLanes;
+}
+
+/// The points of a block's x, as rows.
+inline void transform_inputs(const WinogradShape& s, const TileBlock& block, const float* x,
+                             const PointValues& points) {
+  for (std::int64_t c = 0; c < points.blocks; ++c) {
+    for_each_tile(
+        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+          const Plane plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width), nullptr,
+                            s.in_height, s.in_width};
+          transform_input<decltype(rows)::value, decltype(columns)::value>(
+              plane, tile.row - s.top, tile.column - s.left, points.rows(block, tile, c));
+        });
+  }
+}
+
+/// The points of a block's dy, as rows or as panels; adds the sums of dy to `sums` (out channels), if not
+/// null.
+template <bool gated>
+inline void transform_gradients(const WinogradShape& s, const TileBlock& block, const float* dy,
+                                const float* gate, bool panels, const PointValues& points, float* sums) {
+  for (std::int64_t k = 0; k < points.blocks; ++k) {
+    Vec sum = zero();
+    for_each_tile(
+        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+          const std::int64_t at = plane_of(tile.sample, points.blocks, k, s.out_height, s.out_width);
+          const Plane plane{dy + at, gated ? gate + at : nullptr, s.out_height, s.out_width};
+          transform_gradient<decltype(rows)::value, decltype(columns)::value, gated>(
+              plane, tile.row, tile.column,
+              panels ? points.panels(block, tile, k) : points.rows(block, tile, k), sum);
+        });
+    if (sums != nullptr) store(sums + k * kLanes, load(sums + k * kLanes) + sum);
+  }
+}
+
+inline void transform_gradients(const WinogradShape& s, const TileBlock& block, const float* dy,
+                                const float* gate, bool panels, const PointValues& points, float* sums) {
+  if (gate == nullptr) {
+    transform_gradients<false>(s, block, dy, nullptr, panels, points, sums);
+  } else {
+    transform_gradients<true>(s, block, dy, gate, panels, points, sums);
+  }
+}
+
+inline std::int64_t scratch_floats(const WinogradShape& s) {
+  const std::int64_t most = s.tiles_per_block();
+  return PointValues{nullptr, s.in_channels / kLanes, most}.floats() +
+         PointValues{nullptr, s.out_channels / kLanes, most}.floats() +
+         (s.by_pieces() ? kPoints * kWeightPieceStride : 0);
+}
+
+inline std::int64_t gradient_scratch_floats(const WinogradShape& s) {
+  const std::int64_t most = s.gradient_tiles_per_block();
+  const std::int64_t in_blocks = s.in_channels / kLanes, out_blocks = s.out_channels / kLanes;
+  const std::int64_t pieces = most >= s.tiles() ? 1
+                                                : (in_blocks + kPieceBlocks - 1) / kPieceBlocks *
+                                                      ((out_blocks + kPanel - 1) / kPanel);
+  return PointValues{nullptr, in_blocks, most}.floats() + PointValues{nullptr, out_blocks, most}.floats() +
+         pieces * kPieceFloats;
+}
+
+/// out = in * U at all points, or U^T; `weights`: that, or the filters themselves.
+inline void multiply_weights(const WinogradShape& s, const PointValues& in, const float* weights,
+                             bool transposed, const PointValues& out, const TileBlock& block) {
+  if (s.by_pieces()) {
+    return multiply_filters(in, {weights, s.in_channels / kLanes, transposed}, out, block, out.end());
+  }
+  for (int point = 0; point < kPoints; ++point) {
+    multiply_point(in, weights + point * s.in_channels * s.out_channels, out, point, block.rows[point]);
+  }
+}
+
+void forward(const WinogradShape& s, const float* x, const float* weights, const float* bias, bool rectified,
+             float* y, float* scratch) {
+  const auto most = static_cast<int>(s.tiles_per_block());
+  const PointValues in{scratch, s.in_channels / kLanes, most};
+  const PointValues out{in.end(), s.out_channels / kLanes, most};
+  TileBlock block;
+  for (std::int64_t from = 0; from < s.tiles(); from += most) {
+    gather(s, from, most, block);
+    transform_inputs(s, block, x, in);
+    multiply_weights(s, in, weights, false, out, block);
+    for (std::int64_t k = 0; k < out.blocks; ++k) {
+      const Vec b = bias == nullptr ? zero() : load(bias + k * kLanes);
+      for_each_tile(
+          block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+            transform_output<decltype(rows)::value, decltype(columns)::value>(
+                out.rows(block, tile, k), b, rectified, s.out_height, s.out_width, tile.row, tile.column,
+                y + plane_of(tile.sample, out.blocks, k, s.out_height, s.out_width));
+          });
+    }
+  }
+}
+
+void data_gradient(const WinogradShape& s, const float* dy, const float* gate, const float* weights,
+                   float* dx, float* scratch) {
+  const auto most = static_cast<int>(s.tiles_per_block());
+  const PointValues in{scratch, s.out_channels / kLanes, most};
+  const PointValues out{in.end(), s.in_channels / kLanes, most};
+  TileBlock block;
+  for (std::int64_t from = 0; from < s.tiles(); from += most) {
+    gather(s, from, most, block);
+    transform_gradients(s, block, dy, gate, false, in, nullptr);
+    multiply_weights(s, in, weights, true, out, block);
+    for (std::int64_t c = 0; c < out.blocks; ++c) {
+      for_each_tile(
+          block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+            spread_points<decltype(rows)::value, decltype(columns)::value>(
+                out.rows(block, tile, c), s, tile,
+                dx + plane_of(tile.sample, out.blocks, c, s.in_height, s.in_width));
+          });
+    }
+  }
+}
+
+void weight_gradient(const WinogradShape& s, const float* x, const float* dy, const float* gate, float* dw,
+                     float* dbias, float* scratch) {
+  const auto most = static_cast<int>(s.gradient_tiles_per_block());
+  const PointValues in{scratch, s.in_channels / kLanes, most};
+  const PointValues out{in.end(), s.out_channels / kLanes, most};
+  for (std::int64_t k = 0; dbias != nullptr && k < s.out_channels; k += kLanes) store(dbias + k, zero());
+  TileBlock block;
+  for (std::int64_t from = 0; from < s.tiles(); from += most) {
+    const bool first = from == 0, last = from + most >= s.tiles();
+    gather(s, from, most, block);
+    transform_inputs(s, block, x, in);
+    transform_gradients(s, block, dy, gate, true, out, dbias);
+    // Of a single block, a piece is transformed back at once and the next one takes its place.
+    float* piece = out.end();
+    for (std::int64_t k = 0; k < out.blocks; k += kPanel) {
+      for (std::int64_t c = 0; c < in.blocks; c += kPieceBlocks) {
+        const std::int64_t blocks = in.blocks - c < kPieceBlocks ? in.blocks - c : kPieceBlocks;
+        accumulate_piece(in, c, blocks, out, k, block, piece, !first);
+        if (last)
+          transform_piece_back(piece, in.blocks, c, blocks * kLanes, k, Panel(out.blocks, k).vectors, dw);
+        if (!first || !last) piece += kPieceFloats;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convoke::nn

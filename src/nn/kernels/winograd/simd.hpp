@@ -1,0 +1,47 @@
+#pragma once
+// One vector of the instruction set that the including file is compiled for. Everything is local to that
+// file: the same names mean something else in the next.
+#include <immintrin.h>
+
+namespace convoke::nn {
+namespace {
+
+#ifdef __AVX512F__
+using Vec = __m512;
+inline Vec zero() { return _mm512_setzero_ps(); }
+inline Vec all(float value) { return _mm512_set1_ps(value); }
+inline Vec load(const float* at) { return _mm512_loadu_ps(at); }
+inline void store(float* at, Vec value) { _mm512_storeu_ps(at, value); }
+inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+inline Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }
+/// max(value, 0); a NaN stays one. (The form without a mask makes GCC 12 see an uninitialised value.)
+inline Vec relu(Vec value) { return _mm512_maskz_max_ps(0xFFFF, zero(), value); }
+/// `value` where `gate` > 0, else 0.
+inline Vec where_positive(Vec gate, Vec value) {
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(gate, zero(), _CMP_GT_OQ), value);
+}
+#else
+using Vec = __m256;
+inline Vec zero() { return _mm256_setzero_ps(); }
+inline Vec all(float value) { return _mm256_set1_ps(value); }
+inline Vec load(const float* at) { return _mm256_loadu_ps(at); }
+inline void store(float* at, Vec value) { _mm256_storeu_ps(at, value); }
+inline Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
+inline Vec fnma(Vec a, Vec b, Vec c) { return _mm256_fnmadd_ps(a, b, c); }
+inline Vec relu(Vec value) { return _mm256_max_ps(zero(), value); }
+inline Vec where_positive(Vec gate, Vec value) {
+  return _mm256_and_ps(_mm256_cmp_ps(gate, zero(), _CMP_GT_OQ), value);
+}
+#endif
+
+constexpr int kLanes = sizeof(Vec) / sizeof(float);
+
+/// kLanes values that lie `stride` floats apart.
+inline Vec load_strided(const float* at, int stride) {
+  Vec values{};
+  for (int i = 0; i < kLanes; ++i) values[i] = at[i * stride];
+  return values;
+}
+
+}  // namespace
+}  // namespace convoke::nn

@@ -1,0 +1,206 @@
+#pragma once
+// The transforms of a tile in both directions, between images and points.
+#include "nn/kernels/winograd/panels.hpp"
+#include "nn/kernels/winograd/tiles.hpp"
+#include "nn/kernels/winograd/transforms.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// Where the points of a tile stand, `step` floats between tiles.
+struct Points {
+  float* at;
+  std::int64_t stride, step;
+  const int* first;  // of its class
+  int index;
+  [[gnu::always_inline]] float* operator()(int point) const {
+    return at + point * stride + (first[point] + index) * step;
+  }
+};
+
+/// `blocks` vectors of channels of up to `most` tiles at each point.
+struct PointValues {
+  float* at;
+  std::int64_t blocks;
+  std::int64_t most;
+
+  // A line more than the tiles take, lest the points of a tile fall into the same sets of the cache.
+  std::int64_t stride() const { return (blocks * most + 1) * kLanes; }
+  float* point(int number) const { return at + number * stride(); }
+  float* end() const { return point(kPoints); }
+  std::int64_t floats() const { return kPoints * stride(); }
+
+  /// As rows, [channel vector][tile]: for products whose rows are tiles.
+  Points rows(const TileBlock& block, const Tile& tile, std::int64_t channel) const {
+    return {at + channel * most * kLanes, stride(), kLanes, block.first[tile.size_class], tile.index};
+  }
+  /// As panels, [panel][tile][channel vector]: for sums over tiles.
+  Points panels(const TileBlock& block, const Tile& tile, std::int64_t channel) const {
+    const Panel panel(blocks, channel);
+    return {at + (panel.first * most + channel - panel.first) * kLanes, stride(), panel.vectors * kLanes,
+            block.first[tile.size_class], tile.index};
+  }
+};
+
+/// The points of the input of `rows` x `columns` outputs; read(a, b): the pixel (a, b) of the tile.
+template <int rows, int columns, class Read>
+[[gnu::always_inline]] inline void input_points(const Read& read, const Points& points) {
+  Vec half[rows + 2][columns + 2];
+#pragma GCC unroll 6
+  for (int b = 0; b < columns + 2; ++b) {
+    Vec d[rows + 2], s[rows + 2];
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) d[a] = read(a, b);
+    Transform<rows>::input(d, s);
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) half[a][b] = s[a];
+  }
+#pragma GCC unroll 6
+  for (int a = 0; a < rows + 2; ++a) {
+    Vec s[columns + 2];
+    Transform<columns>::input(half[a], s);
+#pragma GCC unroll 6
+    for (int b = 0; b < columns + 2; ++b) store(points(6 * a + b), s[b]);
+  }
+}
+
+/// A plane of pixels, kLanes channels each, zero around it; where there is a gate, only what is behind a
+/// positive one.
+struct Plane {
+  const float* pixels;
+  const float* gate;
+  std::int64_t height, width;
+};
+
+template <bool gated>
+[[gnu::always_inline]] inline Vec pixel(const Plane& plane, std::int64_t at) {
+  const Vec value = load(plane.pixels + at);
+  if constexpr (gated) return where_positive(load(plane.gate + at), value);
+  return value;
+}
+
+template <int rows, int columns>
+[[gnu::always_inline]] inline void transform_input(const Plane& plane, std::int64_t top, std::int64_t left,
+                                                   const Points& points) {
+  const std::int64_t corner = (top * plane.width + left) * kLanes;
+  if (top >= 0 && left >= 0 && top + rows + 2 <= plane.height && left + columns + 2 <= plane.width) {
+    input_points<rows, columns>(
+        [&](int a, int b) __attribute__((always_inline)) {
+          return load(plane.pixels + corner + (a * plane.width + b) * kLanes);
+        },
+        points);
+    return;
+  }
+  input_points<rows, columns>(
+      [&](int a, int b) __attribute__((always_inline)) {
+        const bool inside = top + a >= 0 && top + a < plane.height && left + b >= 0 && left + b < plane.width;
+        return inside ? load(plane.pixels + corner + (a * plane.width + b) * kLanes) : zero();
+      },
+      points);
+}
+
+/// The points of the gradient of a tile's outputs, to which it adds their sum.
+template <int rows, int columns, bool gated>
+[[gnu::always_inline]] inline void transform_gradient(const Plane& plane, std::int64_t top, std::int64_t left,
+                                                      const Points& points, Vec& sum) {
+  Vec half[rows + 2][columns];
+  Vec total = zero();
+#pragma GCC unroll 4
+  for (int b = 0; b < columns; ++b) {
+    Vec d[rows], s[rows + 2];
+#pragma GCC unroll 4
+    for (int a = 0; a < rows; ++a) {
+      const bool inside = top + a < plane.height && left + b < plane.width;
+      d[a] = inside ? pixel<gated>(plane, ((top + a) * plane.width + left + b) * kLanes) : zero();
+      total += d[a];
+    }
+    Transform<rows>::gradient(d, s);
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) half[a][b] = s[a];
+  }
+  sum += total;
+#pragma GCC unroll 6
+  for (int a = 0; a < rows + 2; ++a) {
+    Vec s[columns + 2];
+    Transform<columns>::gradient(half[a], s);
+#pragma GCC unroll 6
+    for (int b = 0; b < columns + 2; ++b) store(points(6 * a + b), s[b]);
+  }
+}
+
+/// A tile's outputs from its points, with bias and ReLU.
+template <int rows, int columns>
+[[gnu::always_inline]] inline void transform_output(const Points& points, Vec bias, bool rectified,
+                                                    std::int64_t height, std::int64_t width, std::int64_t top,
+                                                    std::int64_t left, float* plane) {
+  Vec half[rows + 2][columns];
+#pragma GCC unroll 6
+  for (int a = 0; a < rows + 2; ++a) {
+    Vec s[columns + 2];
+#pragma GCC unroll 6
+    for (int b = 0; b < columns + 2; ++b) s[b] = load(points(6 * a + b));
+    Transform<columns>::output(s, half[a]);
+  }
+#pragma GCC unroll 4
+  for (int b = 0; b < columns; ++b) {
+    Vec s[rows + 2], y[rows];
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) s[a] = half[a][b];
+    Transform<rows>::output(s, y);
+#pragma GCC unroll 4
+    for (int a = 0; a < rows; ++a) {
+      if (top + a >= height || left + b >= width) continue;
+      const Vec value = y[a] + bias;
+      store(plane + ((top + a) * width + left + b) * kLanes, rectified ? relu(value) : value);
+    }
+  }
+}
+
+/// Adds the gradient of a tile's inputs, from its points. The tiles above and to the left have written the
+/// pixels that they share with it; it is the first at all others.
+template <int rows, int columns>
+[[gnu::always_inline]] inline void spread_points(const Points& points, const WinogradShape& s,
+                                                 const Tile& tile, float* plane) {
+  Vec half[rows + 2][columns + 2];
+#pragma GCC unroll 6
+  for (int a = 0; a < rows + 2; ++a) {
+    Vec point[columns + 2];
+#pragma GCC unroll 6
+    for (int b = 0; b < columns + 2; ++b) point[b] = load(points(6 * a + b));
+    Transform<columns>::spread(point, half[a]);
+  }
+  const std::int64_t top = tile.row - s.top, left = tile.column - s.left;
+  float* const corner = plane + (top * s.in_width + left) * kLanes;
+  const bool inside =
+      top >= 0 && left >= 0 && top + rows + 2 <= s.in_height && left + columns + 2 <= s.in_width;
+  const auto column = [&](int b, const auto& write) __attribute__((always_inline)) {
+    Vec point[rows + 2], d[rows + 2];
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) point[a] = half[a][b];
+    Transform<rows>::spread(point, d);
+#pragma GCC unroll 6
+    for (int a = 0; a < rows + 2; ++a) write(a, corner + (a * s.in_width + b) * kLanes, d[a]);
+  };
+  if (inside && tile.row > 0 && tile.column > 0) {
+#pragma GCC unroll 6
+    for (int b = 0; b < columns + 2; ++b) {
+      column(
+          b, [&](int a, float* at, Vec value)
+                 __attribute__((always_inline)) { store(at, a < 2 || b < 2 ? load(at) + value : value); });
+    }
+    return;
+  }
+#pragma GCC unroll 6
+  for (int b = 0; b < columns + 2; ++b) {
+    if (left + b < 0 || left + b >= s.in_width) continue;
+    column(
+        b, [&](int a, float* at, Vec value) __attribute__((always_inline)) {
+          if (top + a < 0 || top + a >= s.in_height) return;
+          const bool shared = (a < 2 && tile.row > 0) || (b < 2 && tile.column > 0);
+          store(at, shared ? load(at) + value : value);
+        });
+  }
+}
+
+}  // namespace
+}  // namespace convoke::nn

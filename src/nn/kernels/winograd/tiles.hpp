@@ -1,0 +1,101 @@
+#pragma once
+// The tiles that are worked on together, and how they are ordered.
+#include <cstdint>
+
+#include "nn/kernels/winograd/winograd.hpp"
+
+namespace convoke::nn {
+namespace {
+
+constexpr int kPoints = 36;  // of a tile of 4 x 4: point (a, b) has the number 6 a + b
+constexpr int kClasses = 9;  // sizes 4, 3 and 2 along both axes
+
+struct Tile {
+  std::int64_t sample;
+  std::int64_t row, column;  // of its first output
+  int size_class;            // 3 (4 - rows) + (4 - columns)
+  int index;                 // among those of its class in the block
+};
+
+/// A block of tiles that are transformed, multiplied and transformed back while they are near. At each point
+/// the tiles that have it lie side by side, class by class, the largest first.
+struct TileBlock {
+  int count = 0;
+  Tile tiles[kMostTiles];
+  int of_class[kClasses];
+  int first[kClasses][kPoints];  // of a class at a point
+  int rows[kPoints];             // tiles that have the point
+};
+
+constexpr int rows_of(int size_class) { return 4 - size_class / 3; }
+constexpr int columns_of(int size_class) { return 4 - size_class % 3; }
+constexpr bool has_point(int size_class, int point) {
+  return point / 6 < rows_of(size_class) + 2 && point % 6 < columns_of(size_class) + 2;
+}
+
+/// A shape's tiles from number `from` on, at most `most`: sample by sample, row by row.
+inline void gather(const WinogradShape& s, std::int64_t from, int most, TileBlock& block) {
+  const TileAxis down(s.out_height), across(s.out_width);
+  const std::int64_t per_sample = std::int64_t{down.count()} * across.count();
+  const std::int64_t left = s.samples * per_sample - from;
+  block.count = left < most ? static_cast<int>(left) : most;
+  for (int& n : block.of_class) n = 0;
+  for (int t = 0; t < block.count; ++t) {
+    const std::int64_t number = from + t, within = number % per_sample;
+    const auto i = static_cast<int>(within / across.count()), j = static_cast<int>(within % across.count());
+    const int size_class = 3 * (4 - down.size(i)) + (4 - across.size(j));
+    block.tiles[t] = {number / per_sample, down.start(i), across.start(j), size_class,
+                      block.of_class[size_class]++};
+  }
+  for (int point = 0; point < kPoints; ++point) {
+    int row = 0;
+    for (int c = 0; c < kClasses; ++c) {
+      block.first[c][point] = row;
+      if (has_point(c, point)) row += block.of_class[c];
+    }
+    block.rows[point] = row;
+  }
+}
+
+/// Calls f(integral constants rows, columns) for a tile's size.
+template <int n>
+struct Int {
+  static constexpr int value = n;
+};
+template <class F>
+[[gnu::always_inline]] inline void with_size(int size_class, const F& f) {
+  switch (size_class) {
+    case 0:
+      return f(Int<4>{}, Int<4>{});
+    case 1:
+      return f(Int<4>{}, Int<3>{});
+    case 2:
+      return f(Int<4>{}, Int<2>{});
+    case 3:
+      return f(Int<3>{}, Int<4>{});
+    case 4:
+      return f(Int<3>{}, Int<3>{});
+    case 5:
+      return f(Int<3>{}, Int<2>{});
+    case 6:
+      return f(Int<2>{}, Int<4>{});
+    case 7:
+      return f(Int<2>{}, Int<3>{});
+    default:
+      return f(Int<2>{}, Int<2>{});
+  }
+}
+
+/// Calls f(tile, rows, columns) for each tile of a block, its size as Int.
+template <class F>
+[[gnu::always_inline]] inline void for_each_tile(const TileBlock& block, const F& f) {
+  for (int t = 0; t < block.count; ++t) {
+    const Tile& tile = block.tiles[t];
+    with_size(
+        tile.size_class, [&](auto rows, auto columns)
+                             __attribute__((always_inline)) { f(tile, rows, columns); });
+  }
+}
+
+}  // namespace
+}  // namespace convoke::nn

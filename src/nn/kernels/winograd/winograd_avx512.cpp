@@ -1,0 +1,19 @@
+// Compiled with -march=x86-64-v4: see CMakeLists.txt.
+#if defined(__x86_64__)
+#include "nn/kernels/winograd/passes.hpp"
+
+namespace convoke::nn {
+
+const WinogradKernels kWinogradAvx512{kLanes,
+                                      "convoke:winograd_avx512",
+                                      scratch_floats,
+                                      gradient_scratch_floats,
+                                      transform_weights,
+                                      transform_weights_transposed,
+                                      forward,
+                                      data_gradient,
+                                      weight_gradient};
+
+}  // namespace convoke::nn
+
+#endif
