@@ -53,10 +53,10 @@ EngineOptions options(Reduction reduction, int threads = 1) {
 
 /// Parameters after `steps` steps of 32 samples, and a last one of 21: five lanes and a smaller one.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
-                           const Settings& optimizer_settings = {{"name", "adam"}}) {
+                           const Settings& optimizer_settings = {{"name", "adam"}},
+                           const nn::Graph& graph = tiny::graph()) {
   const tiny::Pictures pictures(128);
   const data::BatchLoader loader = pictures.loader();
-  const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer(optimizer_settings);
   LaneEngine engine(graph, options, loader, *optimizer, group);
   const std::vector<std::uint32_t> ids = pictures.ids();
@@ -108,6 +108,25 @@ TEST_CASE("exact: so it is in bf16") {
   CHECK(trained(world(), bf16(1), 12) == reference);
   CHECK(trained(world(), bf16(2), 12) == reference);
   CHECK(trained(alone(), bf16(3), 12) == reference);
+}
+
+TEST_CASE("exact: so it is with Winograd's convolutions") {
+  const nn::Graph graph = nn::build_graph(
+      Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
+                       {{"layer", "conv2d"}, {"filters", 32}, {"kernel", 3}, {"activation", "relu"}},
+                       {{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
+                       {{"layer", "batch_norm"}},
+                       {{"layer", "flatten"}},
+                       {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+  const auto winograd = [&](const mpi::Communicator& group, int threads) {
+    EngineOptions chosen = options(Reduction::kExact, threads);
+    chosen.convolution = nn::ConvolutionChoice::kWinograd;
+    return trained(group, chosen, 12, {{"name", "adam"}}, graph);
+  };
+  const std::vector<float> reference = winograd(alone(), 1);
+  CHECK(winograd(world(), 1) == reference);
+  CHECK(winograd(world(), 2) == reference);
+  CHECK(winograd(alone(), 3) == reference);
 }
 
 TEST_CASE("exact: so it is where parameters are taken whole or apart") {
