@@ -19,6 +19,7 @@ Backend backend() {
                     isa.find("avx10") != std::string::npos || isa.find("fp16") != std::string::npos;
   return {.version = fmt::format("{}.{}.{}", version.major, version.minor, version.patch),
           .instruction_set = isa,
+          .avx512 = avx512,
           .native_bf16 = avx512 && bf16,
           .emulates_bf16 = avx512 && !bf16};
 }

@@ -9,6 +9,7 @@ namespace convoke::nn {
 struct Backend {
   std::string version;          ///< of oneDNN: "2.6.3"
   std::string instruction_set;  ///< what it dispatches to on this machine: "avx512_core_bf16"
+  bool avx512 = false;          ///< that is AVX-512 or above
   bool native_bf16 = false;     ///< the processor multiplies bf16: AVX512_BF16 or AMX
   bool emulates_bf16 = false;   ///< it has AVX-512, with which oneDNN computes bf16, slower than fp32
 };

@@ -57,11 +57,11 @@ bool WinogradShape::by_pieces() const { return weight_floats() * kFloatBytes > 4
 const WinogradKernels* winograd_kernels() {
 #if defined(__x86_64__)
   static const WinogradKernels* const kernels = []() -> const WinogradKernels* {
-    const std::string isa = backend().instruction_set;
-    const bool avx512 = isa.find("avx512") != std::string::npos || isa.find("avx10") != std::string::npos;
+    const Backend here = backend();
     __builtin_cpu_init();
-    if (avx512 && __builtin_cpu_supports("x86-64-v4")) return &kWinogradAvx512;
-    if (isa.find("avx2") != std::string::npos && __builtin_cpu_supports("x86-64-v3")) return &kWinogradAvx2;
+    if (here.avx512 && __builtin_cpu_supports("x86-64-v4")) return &kWinogradAvx512;
+    if (here.instruction_set.find("avx2") != std::string::npos && __builtin_cpu_supports("x86-64-v3"))
+      return &kWinogradAvx2;
     return nullptr;
   }();
   return kernels;
