@@ -2,7 +2,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "convoke/data_prep/source.hpp"
+#include "convoke/data_prep/sources/source.hpp"
+#include "convoke/data_prep/sources/source_options.hpp"
 
 namespace convoke::data_prep {
 
@@ -14,6 +15,6 @@ bool is_idx(const std::filesystem::path& path);
 /// highest label + 1. Throws Error naming the file: missing, wrong magic number, truncated, corrupt gzip,
 /// unequal numbers of images and labels, images of another size in the other split, fewer than 2 classes.
 /// Damage within the images shows when they are read.
-std::unique_ptr<Source> open_idx(const std::filesystem::path& folder);
+std::unique_ptr<Source> open_idx(const std::filesystem::path& folder, const SourceOptions& options);
 
 }  // namespace convoke::data_prep

@@ -4,14 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "convoke/data_prep/source.hpp"
+#include "convoke/data_prep/sources/source.hpp"
+#include "convoke/data_prep/sources/source_options.hpp"
 
 namespace convoke::data_prep {
 
 /// Opens `path` as the named kind of source, or, with an empty name, as the first kind that recognises it.
 /// Throws Error if there is nothing at `path`, no kind recognises it or none bears the name (listing the
 /// kinds), or it is damaged.
-std::unique_ptr<Source> open_source(const std::filesystem::path& path, const std::string& kind = {});
+std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options = {},
+                                    const std::string& kind = {});
+
+/// True if some kind of source recognises `path`.
+bool is_source(const std::filesystem::path& path);
 
 /// "idx", ...: for help texts.
 std::vector<std::string> source_kinds();

@@ -1,4 +1,4 @@
-#include "idx_file.hpp"
+#include "sources/idx_file.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -1,0 +1,115 @@
+#include "convoke/data_prep/sources/idx.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <optional>
+
+#include "convoke/core/error.hpp"
+#include "sources/idx_file.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Splits and the first part of their files' names.
+struct SplitFiles {
+  const char* split;
+  const char* prefix;
+};
+constexpr std::array kSplits{SplitFiles{"train", "train"}, SplitFiles{"test", "t10k"}};
+
+// The file of that name in `folder`: as LeCun names it or, as some copies have it, with a dot before "idx";
+// plain before gzipped.
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& prefix,
+                                  const std::string& kind) {
+  for (const char* extension : {"", ".gz"}) {
+    for (const char* separator : {"-", "."}) {
+      fs::path file = folder / fmt::format("{}{}{}-ubyte{}", prefix, separator, kind, extension);
+      if (fs::is_regular_file(file)) return file;
+    }
+  }
+  return {};
+}
+
+fs::path require_file(const fs::path& folder, const std::string& prefix, const std::string& kind) {
+  if (const auto file = find_file(folder, prefix, kind)) return *file;
+  throw Error(
+      fmt::format("{}: has no {}-{}-ubyte, nor the same with .gz", folder.string(), prefix, kind),
+      "a folder of IDX files holds {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte");
+}
+
+class IdxSource final : public Source {
+ public:
+  IdxSource(const fs::path& folder, std::vector<std::string> class_names) {
+    std::vector<std::string> names;
+    for (const SplitFiles& entry : kSplits) {
+      const std::string prefix = entry.prefix;
+      images_.emplace_back(require_file(folder, prefix + "-images", "idx3"), 3, "images");
+      const IdxFile& images = images_.back();
+      IdxFile labels(require_file(folder, prefix + "-labels", "idx1"), 1, "labels");
+      const std::vector<std::int64_t>& extents = images.extents();
+      if (labels.extents()[0] != extents[0]) {
+        throw Error(fmt::format("{} has {} images, but {} has {} labels", images.file().string(), extents[0],
+                                labels.file().string(), labels.extents()[0]));
+      }
+      const Shape shape{1, extents[1], extents[2]};
+      if (images_.size() == 1) shape_ = shape;
+      if (shape != shape_) {
+        throw Error(fmt::format("{} has images of {} x {}, but {} of {} x {}", images.file().string(),
+                                shape[1], shape[2], images_.front().file().string(), shape_[1], shape_[2]));
+      }
+      add_items(entry.split, labels);
+      for (const IdxFile* file : {&images, &std::as_const(labels)})
+        names.push_back(file->file().filename().string());
+    }
+    if (catalogue_.classes < 2) {
+      throw Error(fmt::format("{}: all labels are 0; a dataset needs at least 2 classes", folder.string()));
+    }
+    catalogue_.class_names = std::move(class_names);
+    catalogue_.provenance = fmt::format("IDX files {} of {}", fmt::join(names, ", "), folder.string());
+  }
+
+  const Catalogue& catalogue() const override { return catalogue_; }
+  SampleFormat format() const override { return {.shape = shape_}; }
+
+  Original read(std::size_t item, std::span<std::byte> sample) override {
+    const auto last = std::upper_bound(first_.begin(), first_.end(), item);
+    const auto split = static_cast<std::size_t>(last - first_.begin()) - 1;
+    images_[split].read(static_cast<std::int64_t>(item - first_[split]),
+                        {reinterpret_cast<std::uint8_t*>(sample.data()), sample.size()});
+    return {.height = static_cast<std::int32_t>(shape_[1]),
+            .width = static_cast<std::int32_t>(shape_[2]),
+            .bytes = sample.size()};
+  }
+
+ private:
+  void add_items(const std::string& split, IdxFile& file) {
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(file.extents()[0]));
+    file.read(0, labels);
+    first_.push_back(catalogue_.items.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      catalogue_.items.push_back(
+          {.name = fmt::format("{}[{}]", split, i), .split = split, .label = labels[i]});
+      catalogue_.classes = std::max<std::int64_t>(catalogue_.classes, labels[i] + 1);
+    }
+  }
+
+  Catalogue catalogue_;
+  Shape shape_;
+  std::vector<IdxFile> images_;     // of each split
+  std::vector<std::size_t> first_;  // item of each split
+};
+
+}  // namespace
+
+bool is_idx(const fs::path& path) { return find_file(path, "train-images", "idx3").has_value(); }
+
+std::unique_ptr<Source> open_idx(const fs::path& folder, const SourceOptions& options) {
+  return std::make_unique<IdxSource>(folder, options.class_names);
+}
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,50 @@
+#include "convoke/data_prep/sources/source_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/data_prep/sources/idx.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  bool (*detects)(const std::filesystem::path&);
+  std::unique_ptr<Source> (*opens)(const std::filesystem::path&, const SourceOptions&);
+};
+
+// Asked in this order.
+constexpr std::array kSources{
+    Entry{"idx", is_idx, open_idx},
+};
+
+// The first kind that recognises `path`; none: nullptr.
+const Entry* recognise(const std::filesystem::path& path) {
+  const auto it = std::find_if(kSources.begin(), kSources.end(),
+                               [&](const Entry& source) { return source.detects(path); });
+  return it == kSources.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
+                                    const std::string& kind) {
+  if (!std::filesystem::exists(path)) throw Error(fmt::format("{}: no such file or folder", path.string()));
+  if (!kind.empty()) return find_in(kSources, kind, "kind of source").opens(path, options);
+  if (const Entry* const source = recognise(path)) return source->opens(path, options);
+  throw Error(fmt::format("{}: is no source of samples that is known", path.string()),
+              "known kinds: " + join(source_kinds()) + "; --kind names one");
+}
+
+bool is_source(const std::filesystem::path& path) {
+  return std::filesystem::exists(path) && recognise(path) != nullptr;
+}
+
+std::vector<std::string> source_kinds() { return names_in(kSources); }
+
+}  // namespace convoke::data_prep
