@@ -1,81 +1,287 @@
 #include "convoke/data_prep/prepare.hpp"
 
-#include <algorithm>
-#include <cassert>
+#include <fmt/format.h>
 
-#include "convoke/data_prep/source_table.hpp"
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <chrono>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "findings.hpp"
+#include "spool.hpp"
 
 namespace convoke::data_prep {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 4 << 20;
+namespace fs = std::filesystem;
 
-/// What process `index` of `count` does of n samples: first..last-1.
-struct Range {
-  Range(std::int64_t n, const Team& team)
-      : first(n * team.index / team.count), last(n * (team.index + 1) / team.count) {}
-  std::int64_t first, last;
+constexpr std::size_t kBlockBytes = 4 << 20;
+
+struct NamedOrder {
+  std::string_view name;
+  Order order;
 };
+constexpr std::array kOrders{NamedOrder{"auto", Order::kAuto}, NamedOrder{"source", Order::kSource},
+                             NamedOrder{"shuffled", Order::kShuffled}};
 
-// Process 0 creates the file and tells the others where its arrays are.
-data::DatasetWriter open_writer(const PrepareOptions& options, const data::DatasetInfo& info,
-                                const std::vector<data::SplitSize>& splits, const Team& team) {
-  if (team.index == 0) {
-    auto writer = data::DatasetWriter::create(options.output, info, splits, options.overwrite);
-    std::vector<std::uint64_t> places = writer.places();
-    team.broadcast(places);
-    return writer;
-  }
-  std::vector<std::uint64_t> places(data::DatasetWriter::kPlacesPerSplit * splits.size());
-  team.broadcast(places);
-  return data::DatasetWriter::join(options.output, info, splits, places);
-}
-
-}  // namespace
-
-PrepareReport prepare(const PrepareOptions& options, const Team& team) {
-  assert(team.index >= 0 && team.index < team.count);
-  // 1. What there is.
-  const std::unique_ptr<Source> source = open_source(options.source, options.kind);
-  PrepareReport report{source->info(), source->splits()};
-  if (!options.class_names.empty()) report.info.class_names = options.class_names;
-
-  // 2. A file with room for it.
-  data::DatasetWriter writer = open_writer(options, report.info, report.splits, team);
-
-  // 3. Each process decodes its range of every split and puts it there.
-  const std::int64_t sample_bytes = report.info.sample_shape.elements();
-  const std::int64_t block = std::max<std::int64_t>(1, kBlockBytes / sample_bytes);
-  std::int64_t total = 0;
-  for (const data::SplitSize& split : report.splits) {
-    const Range mine(split.samples, team);
-    total += mine.last - mine.first;
-  }
-  std::vector<std::uint8_t> samples;
-  std::vector<std::int32_t> labels;
-  std::int64_t done = 0;
-  for (const data::SplitSize& split : report.splits) {
-    const Range mine(split.samples, team);
-    for (std::int64_t first = mine.first; first < mine.last; first += block) {
-      const std::int64_t count = std::min(block, mine.last - first);
-      samples.resize(static_cast<std::size_t>(count * sample_bytes));
-      labels.resize(static_cast<std::size_t>(count));
-      source->read(split.name, first, samples, labels);
-      writer.write(split.name, first, samples, labels);
-      done += count;
-      if (options.progress) options.progress(done, total);
+/// The steps of prepare(), and what they hand on.
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, const Team& team)
+      : options_(options),
+        team_(team),
+        source_(open_source(options.source, options.samples, options.kind)),
+        catalogue_(source_->catalogue()) {
+    if (!options.overwrite && fs::exists(options.output)) {
+      throw Error(fmt::format("{}: exists already", options.output.string()),
+                  "choose another name, or say --overwrite");
+    }
+    const std::size_t names = options.samples.class_names.size();
+    if (names > 0 && static_cast<std::int64_t>(names) != catalogue_.classes) {
+      throw Error(fmt::format("{}: {} class names for {} classes", options.output.string(), names,
+                              catalogue_.classes));
     }
   }
 
-  // 4. Process 0 measures and completes it when all have written.
-  writer.flush();
-  team.barrier();
-  if (team.index == 0) {
-    report.info = writer.finish();
-    report.bytes = std::filesystem::file_size(options.output);
+  PrepareReport run() {
+    // 1. Which sample is in which split; what the training samples teach.
+    divide_items();
+    // 2. Each process decodes its share.
+    Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
+                team_);
+    decode(spool);
+    team_.barrier();
+    // 3. Is it fit to learn from?
+    records_ = spool.records();
+    if (team_.index == 0) judge(spool);
+    team_.barrier();
+    // 4. Into one file, in order.
+    write(spool);
+    if (team_.index == 0) spool.remove();
+    return std::move(report_);
   }
-  team.barrier();
-  return report;
+
+ private:
+  void divide_items() {
+    for (const Item& item : catalogue_.items) {
+      if (!item.fault.empty() && !options_.skip_bad) refuse(fmt::format("{}: {}", item.name, item.fault));
+    }
+    division_ = divide(catalogue_, options_.division);
+    report_.division = division_.rule;
+    source_->fit(training_items());
+    format_ = source_->format();
+    sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
+    report_.info = {.sample_shape = format_.shape,
+                    .sample_type = format_.type,
+                    .classes = catalogue_.classes,
+                    .class_names = options_.samples.class_names.empty() ? catalogue_.class_names
+                                                                        : options_.samples.class_names,
+                    .vocabulary = format_.vocabulary,
+                    .provenance = catalogue_.provenance};
+  }
+
+  // Those of the split "train", or of the first if none is called so, as statistics are taken.
+  std::vector<std::size_t> training_items() const {
+    const auto it = std::find(division_.names.begin(), division_.names.end(), "train");
+    return division_.items(
+        it == division_.names.end() ? 0 : static_cast<std::size_t>(it - division_.names.begin()));
+  }
+
+  // What must be the same for a run to be taken up: whatever decides the values of a sample or its number.
+  std::string identity() const {
+    std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(),
+                                   division_.rule, format_.shape.to_string(), data::name_of(format_.type),
+                                   format_.vocabulary, format_.preparation);
+    for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
+      const Item& item = catalogue_.items[i];
+      text += fmt::format("{} {} {}\n", item.name, item.label, division_.of_item[i]);
+    }
+    return text;
+  }
+
+  void decode(Spool& spool) {
+    const std::vector<Record> before = spool.records();
+    team_.barrier();  // all see the same before any goes on
+    std::vector<std::size_t> pending;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].state == Record::kMissing) pending.push_back(i);
+    }
+    report_.taken_up = static_cast<std::int64_t>(before.size() - pending.size());
+    const Share mine(static_cast<std::int64_t>(pending.size()), team_);
+    std::vector<std::byte> sample(sample_bytes_);
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t k = mine.first; k < mine.last; ++k) {
+      decode_item(pending[static_cast<std::size_t>(k)], sample, spool);
+      if (options_.progress) options_.progress(k + 1 - mine.first, mine.size());
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const std::array<double, 2> work{static_cast<double>(mine.size()), seconds.count()};
+    const std::vector<double> all = team_.gather(work);
+    for (std::size_t i = 0; i < all.size(); i += 2)
+      report_.work.push_back({static_cast<std::int64_t>(all[i]), all[i + 1]});
+  }
+
+  void decode_item(std::size_t item, std::span<std::byte> sample, Spool& spool) {
+    const std::string& fault = catalogue_.items[item].fault;
+    if (!fault.empty()) return spool.put_bad(item, fault);
+    Original original;
+    try {
+      original = source_->read(item, sample);
+    } catch (const Error& error) {
+      if (!options_.skip_bad) refuse(error.what());
+      return spool.put_bad(item, error.what());
+    }
+    Record record{.height = original.height, .width = original.width, .bytes = original.bytes};
+    if (is_picture()) {
+      const Shape& shape = format_.shape;
+      record.look = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},
+                                    shape[1], shape[2], shape[0]);
+    }
+    spool.put(item, sample, record);
+  }
+
+  [[noreturn]] static void refuse(const std::string& why) {
+    throw Error(why, "mend or remove it, or say --skip-bad to leave out and list what cannot be read");
+  }
+
+  bool is_picture() const { return format_.type == data::SampleType::kUint8; }
+
+  // At index 0: lists what is wrong or doubtful, beside the output.
+  void judge(const Spool& spool) {
+    Findings findings{spool.faults(), find_duplicates(records_, spool, sample_bytes_), {}};
+    if (is_picture()) {
+      const Shape& shape = format_.shape;
+      findings.lookalikes = find_lookalikes(records_, spool, shape[1], shape[2], shape[0]);
+    }
+    report_.duplicates = static_cast<std::int64_t>(findings.duplicates.size());
+    report_.lookalikes = static_cast<std::int64_t>(findings.lookalikes.size());
+    report_.leaks = leaks(findings.duplicates, division_);
+    report_.lookalike_leaks = leaks(findings.lookalikes, division_);
+    for (const Record& record : records_) report_.source_bytes += record.bytes;
+    const fs::path list = options_.output.string() + ".findings.csv";
+    std::error_code ignored;
+    fs::remove(list, ignored);
+    if (findings.empty()) return;
+    write_findings(list, findings, catalogue_, division_);
+    report_.list = list;
+    if (!options_.allow_duplicates) expect_no_leak(findings, catalogue_, division_, list);
+  }
+
+  // Which items go where in the dataset: by split, in order.
+  std::vector<std::vector<std::size_t>> arrange() {
+    std::vector<std::vector<std::size_t>> arranged;
+    for (std::size_t s = 0; s < division_.names.size(); ++s) {
+      std::vector<std::size_t> items = division_.items(s);
+      std::erase_if(items, [&](std::size_t item) { return records_[item].state == Record::kBad; });
+      const bool shuffled = options_.order == Order::kShuffled ||
+                            (options_.order == Order::kAuto && lies_by_class(catalogue_, items));
+      if (shuffled) shuffle_items(items, options_.division.seed, s);
+      report_.shuffled = report_.shuffled || shuffled;
+      report_.splits.push_back(
+          {division_.names[s], static_cast<std::int64_t>(items.size()), catalogue_.weighted});
+      arranged.push_back(std::move(items));
+    }
+    report_.left_out = std::count_if(records_.begin(), records_.end(),
+                                     [](const Record& r) { return r.state == Record::kBad; });
+    return arranged;
+  }
+
+  // Process 0 creates the file and tells the others where its arrays are.
+  data::DatasetWriter open_writer() const {
+    if (team_.index == 0) {
+      auto writer =
+          data::DatasetWriter::create(options_.output, report_.info, report_.splits, options_.overwrite);
+      std::vector<std::uint64_t> places = writer.places();
+      team_.broadcast(places);
+      return writer;
+    }
+    std::vector<std::uint64_t> places(data::DatasetWriter::kPlacesPerSplit * report_.splits.size());
+    team_.broadcast(places);
+    return data::DatasetWriter::join(options_.output, report_.info, report_.splits, places);
+  }
+
+  void write(const Spool& spool) {
+    const std::vector<std::vector<std::size_t>> arranged = arrange();
+    data::DatasetWriter writer = open_writer();
+    for (std::size_t s = 0; s < arranged.size(); ++s)
+      write_split(report_.splits[s].name, arranged[s], spool, writer);
+    writer.flush();
+    team_.barrier();
+    if (team_.index == 0) {
+      report_.info = writer.finish();
+      report_.bytes = fs::file_size(options_.output);
+      find_absent_classes(arranged);
+    }
+    team_.barrier();
+  }
+
+  void write_split(const std::string& name, const std::vector<std::size_t>& items, const Spool& spool,
+                   data::DatasetWriter& writer) const {
+    const Share mine(static_cast<std::int64_t>(items.size()), team_);
+    const auto block = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / sample_bytes_));
+    std::vector<std::byte> buffer(static_cast<std::size_t>(block) * sample_bytes_);
+    std::vector<std::int32_t> labels;
+    std::vector<float> weights;
+    for (std::int64_t first = mine.first; first < mine.last; first += block) {
+      const auto count = static_cast<std::size_t>(std::min(block, mine.last - first));
+      const std::span bytes = std::span(buffer).first(count * sample_bytes_);
+      labels.clear();
+      weights.clear();
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t item = items[static_cast<std::size_t>(first) + k];
+        spool.get(item, records_[item], bytes.subspan(k * sample_bytes_, sample_bytes_));
+        labels.push_back(catalogue_.items[item].label);
+        if (catalogue_.weighted) weights.push_back(catalogue_.items[item].weight);
+      }
+      writer.write(name, first, samples_in(bytes), labels, weights);
+    }
+  }
+
+  data::Samples samples_in(std::span<const std::byte> bytes) const {
+    if (format_.type == data::SampleType::kUint8)
+      return std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    if (format_.type == data::SampleType::kInt32)
+      return std::span(reinterpret_cast<const std::int32_t*>(bytes.data()),
+                       bytes.size() / sizeof(std::int32_t));
+    return std::span(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
+  }
+
+  void find_absent_classes(const std::vector<std::vector<std::size_t>>& arranged) {
+    std::vector<bool> there(static_cast<std::size_t>(catalogue_.classes));
+    const auto train = std::find(division_.names.begin(), division_.names.end(), "train");
+    const auto split =
+        train == division_.names.end() ? 0 : static_cast<std::size_t>(train - division_.names.begin());
+    for (const std::size_t item : arranged[split])
+      there[static_cast<std::size_t>(catalogue_.items[item].label)] = true;
+    for (std::size_t c = 0; c < there.size(); ++c) {
+      if (!there[c])
+        report_.absent.push_back(report_.info.class_names.empty() ? std::to_string(c)
+                                                                  : report_.info.class_names[c]);
+    }
+  }
+
+  const PrepareOptions& options_;
+  const Team& team_;
+  std::unique_ptr<Source> source_;
+  const Catalogue& catalogue_;
+  Division division_;
+  SampleFormat format_;
+  std::size_t sample_bytes_ = 0;
+  std::vector<Record> records_;
+  PrepareReport report_;
+};
+
+}  // namespace
+
+Order order_from(const std::string& name) { return find_in(kOrders, name, "order").order; }
+
+PrepareReport prepare(const PrepareOptions& options, const Team& team) {
+  assert(team.index >= 0 && team.index < team.count);
+  return Preparation(options, team).run();
 }
 
 }  // namespace convoke::data_prep

@@ -13,7 +13,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "positioned_io.hpp"
+#include "convoke/data/positioned_io.hpp"
 #include "sample_check.hpp"
 #include "stored_dataset.hpp"
 

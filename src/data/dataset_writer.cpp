@@ -14,7 +14,7 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset_format.hpp"
-#include "positioned_io.hpp"
+#include "convoke/data/positioned_io.hpp"
 #include "sample_check.hpp"
 
 namespace convoke::data {

@@ -1,4 +1,4 @@
-#include "positioned_io.hpp"
+#include "convoke/data/positioned_io.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -36,10 +36,11 @@ inline void write_gzip(const std::filesystem::path& file, const std::string& byt
   gzclose(out);
 }
 
-/// Image i of a small MNIST: 4 x 5 pixels, all different from image to image.
-inline std::vector<std::uint8_t> small_images(std::uint32_t count) {
+/// Images first, first + 1, ... of a small MNIST: 4 x 5 pixels, all different from image to image.
+inline std::vector<std::uint8_t> small_images(std::uint32_t count, std::uint32_t first = 0) {
   std::vector<std::uint8_t> values;
-  for (std::uint32_t i = 0; i < 20 * count; ++i) values.push_back(static_cast<std::uint8_t>(i * 37 % 251));
+  for (std::uint32_t i = 20 * first; i < 20 * (first + count); ++i)
+    values.push_back(static_cast<std::uint8_t>(i * 37 % 251));
   return values;
 }
 
@@ -49,8 +50,8 @@ inline std::vector<std::uint8_t> small_labels(std::uint32_t count) {
   return values;
 }
 
-inline std::string small_image_file(std::uint32_t count) {
-  return idx_bytes(0x803, {count, 4, 5}, small_images(count));
+inline std::string small_image_file(std::uint32_t count, std::uint32_t first = 0) {
+  return idx_bytes(0x803, {count, 4, 5}, small_images(count, first));
 }
 inline std::string small_label_file(std::uint32_t count) {
   return idx_bytes(0x801, {count}, small_labels(count));
@@ -62,6 +63,6 @@ inline void write_small_mnist(const std::filesystem::path& folder, bool gzip) {
   const std::string end = gzip ? "-ubyte.gz" : "-ubyte";
   write(folder / ("train-images-idx3" + end), small_image_file(30));
   write(folder / ("train-labels-idx1" + end), small_label_file(30));
-  write(folder / ("t10k-images-idx3" + end), small_image_file(7));
+  write(folder / ("t10k-images-idx3" + end), small_image_file(7, 30));
   write(folder / ("t10k-labels-idx1" + end), small_label_file(7));
 }

@@ -34,6 +34,16 @@ class Threads {
       std::copy(shared_.begin(), shared_.end(), values.begin());
       wait();
     };
+    team.gather = [this, index](std::span<const double> mine) {
+      std::vector<double> all;
+      for (int turn = 0; turn < count_; ++turn) {
+        if (turn == index) gathered_.insert(gathered_.end(), mine.begin(), mine.end());
+        wait();
+      }
+      if (index == 0) all.swap(gathered_);
+      wait();
+      return all;
+    };
     return team;
   }
 
@@ -56,6 +66,7 @@ class Threads {
   std::mutex mutex_;
   std::condition_variable all_;
   std::vector<std::uint64_t> shared_;
+  std::vector<double> gathered_;
 };
 
 }  // namespace
@@ -65,7 +76,7 @@ TEST_CASE("prepare turns IDX files into a dataset") {
   write_small_mnist(folder.path(), GENERATE(false, true));
   std::vector<std::int64_t> steps;
   PrepareOptions options{folder.path(), folder / "small.h5"};
-  options.class_names = {"a", "b", "c", "d"};
+  options.samples.class_names = {"a", "b", "c", "d"};
   options.progress = [&](std::int64_t done, std::int64_t total) {
     CHECK(total == 37);
     steps.push_back(done);
@@ -78,7 +89,7 @@ TEST_CASE("prepare turns IDX files into a dataset") {
 
   const auto dataset = data::Dataset::open(folder / "small.h5", {"train", "test"});
   CHECK(dataset.info().sample_shape == Shape{1, 4, 5});
-  CHECK(dataset.info().class_names == options.class_names);
+  CHECK(dataset.info().class_names == options.samples.class_names);
   CHECK(dataset.info().content_hash == report.info.content_hash);
   CHECK_THAT(dataset.info().provenance, Contains("IDX files train-images-idx3-ubyte"));
   const auto train = dataset.split("train").values<std::uint8_t>();
@@ -94,15 +105,114 @@ TEST_CASE("a team writes the same bytes as one process") {
   prepare({folder.path(), folder / "one.h5"});
   for (const int count : {2, 3, 8, 40}) {  // 40: more than there are samples
     Threads threads(count);
+    std::vector<PrepareReport::Work> done;
     std::vector<std::thread> team;
     for (int index = 0; index < count; ++index) {
       team.emplace_back([&, index] {
-        prepare({folder.path(), folder / "many.h5", "", true}, threads.member(index));
+        const PrepareReport report =
+            prepare({folder.path(), folder / "many.h5", "", true}, threads.member(index));
+        if (index == 0) done = report.work;
       });
     }
     for (std::thread& thread : team) thread.join();
     CHECK(read_file(folder / "one.h5") == read_file(folder / "many.h5"));
+    REQUIRE(static_cast<int>(done.size()) == count);
+    std::int64_t samples = 0;
+    for (const PrepareReport::Work& work : done) samples += work.samples;
+    CHECK(samples == 37);
   }
+}
+
+TEST_CASE("a run that was cut short is taken up") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  prepare({folder.path(), folder / "whole.h5"});
+
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  struct Cut {};
+  options.progress = [](std::int64_t done, std::int64_t) {
+    if (done == 20) throw Cut{};
+  };
+  CHECK_THROWS_AS(prepare(options), Cut);
+  CHECK_FALSE(std::filesystem::exists(folder / "small.h5"));
+  CHECK(std::filesystem::exists(folder / "small.h5.work"));
+
+  options.progress = {};
+  SECTION("by the same options") {
+    const PrepareReport report = prepare(options);
+    CHECK(report.taken_up == 20);
+    CHECK(report.work.at(0).samples == 17);
+    CHECK(read_file(folder / "small.h5") == read_file(folder / "whole.h5"));
+    CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
+  }
+  SECTION("not by others") {
+    options.division.parts = {{"train", 0.5}, {"test", 0.5}};
+    CHECK(prepare(options).taken_up == 0);
+  }
+}
+
+TEST_CASE("what cannot be read ends the run, or is left out and listed") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  const auto images = folder / "t10k-images-idx3-ubyte";
+  write_file(images, read_file(images).substr(0, 16 + 20 * 4));  // 4 of 7 images
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte: is truncated"));
+
+  options.skip_bad = true;
+  const PrepareReport report = prepare(options);
+  CHECK(report.left_out == 3);
+  CHECK(report.splits.at(1).samples == 4);
+  CHECK_THAT(read_file(report.list), Contains("unreadable,test[4],test,0,,,,"));
+  const auto dataset = data::Dataset::open(folder / "small.h5", {"test"});
+  const auto values = dataset.split("test").values<std::uint8_t>();
+  CHECK(std::vector(values.begin(), values.end()) == small_images(4, 30));
+}
+
+TEST_CASE("a sample in two splits is an error unless it is allowed") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  write_file(folder / "t10k-images-idx3-ubyte", small_image_file(7, 25));  // 5 of them are training images
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  CHECK_THAT(
+      error_of([&] { prepare(options); }),
+      Contains("5 samples are in two splits, so a test would not be one: train[25] of \"train\" equals "
+               "test[0] of \"test\""));
+  CHECK_FALSE(std::filesystem::exists(options.output));
+  CHECK_THAT(read_file(folder / "small.h5.findings.csv"),
+             Contains("duplicate,train[25],train,1,test[0],test,0,equal values\n"));
+  options.allow_duplicates = true;
+  const PrepareReport report = prepare(options);
+  CHECK(report.duplicates == 5);
+  CHECK(report.leaks == 5);
+  CHECK(report.splits.at(1).samples == 7);
+  CHECK(report.taken_up == 37);  // the decoded samples were still there
+}
+
+TEST_CASE("samples that lie class by class are shuffled, unless told otherwise") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  std::vector<std::uint8_t> sorted = small_labels(30);
+  std::sort(sorted.begin(), sorted.end());
+  write_file(folder / "train-labels-idx1-ubyte", idx_bytes(0x801, {30}, sorted));
+  PrepareOptions options{folder.path(), folder / "small.h5", "", true};
+  const auto labels = [&] {
+    const auto dataset = data::Dataset::open(options.output, {"train"});
+    const auto view = dataset.split("train").labels;
+    return std::vector<std::uint8_t>(view.begin(), view.end());
+  };
+  CHECK(prepare(options).shuffled);
+  std::vector<std::uint8_t> mixed = labels();
+  CHECK(mixed != sorted);
+  CHECK(std::is_permutation(mixed.begin(), mixed.end(), sorted.begin()));
+  options.order = Order::kSource;
+  CHECK_FALSE(prepare(options).shuffled);
+  CHECK(labels() == sorted);
+  options.order = Order::kShuffled;
+  options.division.seed = 2;
+  CHECK(prepare(options).shuffled);
+  CHECK(labels() != mixed);
+  CHECK_THAT(error_of([] { order_from("sorted"); }), Contains("unknown order \"sorted\""));
 }
 
 TEST_CASE("prepare leaves what is there alone, and no half file") {
@@ -114,10 +224,10 @@ TEST_CASE("prepare leaves what is there alone, and no half file") {
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: exists already"));
   CHECK(read_file(options.output) == before);
 
-  options.class_names = {"a", "b"};
+  options.samples.class_names = {"a", "b"};
   options.overwrite = true;
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: 2 class names for 4 classes"));
-  options.class_names.clear();
+  options.samples.class_names.clear();
 
   // Damage that shows half way.
   const auto images = folder / "t10k-images-idx3-ubyte.gz";

@@ -2,45 +2,72 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
+#include "convoke/data_prep/division.hpp"
+#include "convoke/data_prep/sources/source_options.hpp"
+#include "convoke/data_prep/team.hpp"
 
 namespace convoke::data_prep {
+
+/// In which order samples lie in the dataset.
+enum class Order {
+  kAuto,      ///< shuffled, where a split's samples lie class by class in the source; else the source's
+  kSource,    ///< as the source lists them
+  kShuffled,  ///< by the seed of the division
+};
+
+/// "auto", "source", "shuffled". Throws Error listing them.
+Order order_from(const std::string& name);
 
 struct PrepareOptions {
   std::filesystem::path source;
   std::filesystem::path output;
-  std::string kind = {};                      ///< of the source, e.g. "idx"; empty: found out
-  bool overwrite = false;                     ///< replace `output` if it exists
-  std::vector<std::string> class_names = {};  ///< instead of the source's; one per class
+  std::string kind = {};          ///< of the source, e.g. "idx"; empty: found out
+  bool overwrite = false;         ///< replace `output` if it exists
+  SourceOptions samples = {};     ///< what a sample is to be
+  DivisionOptions division = {};  ///< splits
+  Order order = Order::kAuto;     ///< within a split
+  bool skip_bad = false;          ///< leave out what cannot be read, and list it
+  bool allow_duplicates = false;  ///< the same sample in two splits is no error
   /// Called with samples done and to do by this process; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
-/// The processes that prepare together, each calling prepare() with the same options; by default this one
-/// alone. Under MPI: rank, size, MPI_Barrier and MPI_Bcast from rank 0 (data preparation itself knows nothing
-/// of MPI). A process that throws leaves the others waiting: end the job then.
-struct Team {
-  int index = 0;
-  int count = 1;
-  std::function<void()> barrier = [] {};
-  std::function<void(std::span<std::uint64_t>)> broadcast = [](std::span<std::uint64_t>) {};
-};
-
 struct PrepareReport {
+  /// What one process did.
+  struct Work {
+    std::int64_t samples = 0;
+    double seconds = 0;
+  };
+
   data::DatasetInfo info;  ///< mean, deviation and hash at index 0 only
   std::vector<data::SplitSize> splits;
-  std::uint64_t bytes = 0;  ///< size of the file, at index 0
+  std::string division;       ///< how the samples were divided into splits
+  bool shuffled = false;      ///< some split's samples lie in a shuffled order
+  std::int64_t taken_up = 0;  ///< samples that an interrupted run had decoded
+  std::int64_t left_out = 0;  ///< unreadable samples
+  // At index 0 only:
+  std::uint64_t source_bytes = 0;  ///< of the samples as the source has them
+  std::uint64_t bytes = 0;         ///< of the dataset
+  std::int64_t duplicates = 0;     ///< pairs of equal samples
+  std::int64_t leaks = 0;          ///< of these, between two splits
+  std::int64_t lookalikes = 0;     ///< pairs of pictures that look the same
+  std::int64_t lookalike_leaks = 0;
+  std::filesystem::path list;       ///< CSV of all these, beside the dataset; empty: there are none
+  std::vector<std::string> absent;  ///< classes without a training sample
+  std::vector<Work> work;           ///< of each process
 };
 
-/// Turns `source` into the dataset file `output`. Every process decodes an equal range of each split and
-/// writes it into the file; the bytes do not depend on how many there are. Throws Error if the source is
-/// damaged, the output exists (unless told to overwrite) or cannot be written; then there is no output file,
-/// or the old one.
+/// Turns `source` into the dataset file `output`. Every process decodes an equal share of the samples into a
+/// folder beside the output, `<output>.work`; then they are checked, ordered and written. The bytes do not
+/// depend on how many processes there are. A run that was cut short is taken up by the next one with the same
+/// options. Throws Error if the source is damaged, a sample is in two splits (unless told to allow it), the
+/// output exists (unless told to overwrite) or cannot be written; then there is no output file, or the old
+/// one.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

@@ -1,7 +1,7 @@
-#include "convoke/data_prep/idx.hpp"
+#include "convoke/data_prep/sources/idx.hpp"
 
-#include "convoke/data_prep/source_table.hpp"
-#include "idx_files.hpp"
+#include "../idx_files.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -12,24 +12,19 @@ using Catch::Contains;
 
 namespace {
 
-struct Read {
-  std::vector<std::uint8_t> samples;
-  std::vector<std::int32_t> labels;
-};
-
-Read read(Source& source, const std::string& split, std::int64_t first, std::size_t count) {
-  Read out{std::vector<std::uint8_t>(20 * count), std::vector<std::int32_t>(count)};
-  source.read(split, first, out.samples, out.labels);
-  return out;
+/// The samples of items first, first + 1, ...
+std::vector<std::uint8_t> read(Source& source, std::size_t first, std::size_t count) {
+  std::vector<std::uint8_t> values(20 * count);
+  for (std::size_t i = 0; i < count; ++i)
+    source.read(first + i, std::as_writable_bytes(std::span(values).subspan(20 * i, 20)));
+  return values;
 }
 
 /// The error of opening the folder and reading all its images.
 std::string error_in(const TemporaryFolder& folder) {
   return error_of([&] {
     const auto source = open_source(folder.path());
-    for (const auto& split : source->splits()) {
-      read(*source, split.name, 0, static_cast<std::size_t>(split.samples));
-    }
+    read(*source, 0, source->catalogue().items.size());
   });
 }
 
@@ -40,30 +35,28 @@ TEST_CASE("IDX folders are read, plain or gzipped, in any order") {
   write_small_mnist(folder.path(), GENERATE(false, true));
   CHECK(is_idx(folder.path()));
   const auto source = open_source(folder.path());
-  CHECK(source->info().sample_shape == Shape{1, 4, 5});
-  CHECK(source->info().classes == 4);
-  CHECK(source->info().class_names.empty());
-  CHECK_THAT(source->info().provenance, Contains("train-images-idx3-ubyte"));
-  REQUIRE(source->splits().size() == 2);
-  CHECK(source->splits()[0].name == "train");
-  CHECK(source->splits()[0].samples == 30);
-  CHECK(source->splits()[1].name == "test");
-  CHECK(source->splits()[1].samples == 7);
+  CHECK(source->format().shape == Shape{1, 4, 5});
+  CHECK(source->format().type == convoke::data::SampleType::kUint8);
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.classes == 4);
+  CHECK(catalogue.class_names.empty());
+  CHECK_THAT(catalogue.provenance, Contains("train-images-idx3-ubyte"));
+  REQUIRE(catalogue.items.size() == 37);
+  for (std::size_t i = 0; i < 37; ++i) {
+    const Item& item = catalogue.items[i];
+    CHECK(item.split == (i < 30 ? "train" : "test"));
+    CHECK(item.label == static_cast<std::int32_t>((i < 30 ? i : i - 30) % 4));
+  }
+  CHECK(catalogue.items[31].name == "test[1]");
 
-  const std::vector<std::uint8_t> images = small_images(30);
-  const auto check = [&](std::int64_t first, std::size_t count) {
-    const Read out = read(*source, "train", first, count);
-    const auto begin = images.begin() + 20 * first;
-    CHECK(out.samples == std::vector<std::uint8_t>(begin, begin + 20 * static_cast<std::ptrdiff_t>(count)));
-    for (std::size_t i = 0; i < count; ++i) {
-      CHECK(out.labels[i] == (first + static_cast<std::int64_t>(i)) % 4);
-    }
+  const auto check = [&](std::size_t first, std::size_t count) {
+    CHECK(read(*source, first, count) ==
+          small_images(static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(first)));
   };
   check(0, 10);
   check(10, 5);   // on
-  check(20, 10);  // forward, to the end
+  check(20, 17);  // forward, into the test split
   check(3, 2);    // back
-  CHECK(read(*source, "test", 0, 7).samples == small_images(7));
 }
 
 TEST_CASE("names with a dot before idx are known too") {
@@ -73,7 +66,7 @@ TEST_CASE("names with a dot before idx are known too") {
     std::filesystem::rename(folder / (std::string(name) + "-idx3-ubyte"),
                             folder / (std::string(name) + ".idx3-ubyte"));
   }
-  CHECK(open_source(folder.path(), "idx")->splits()[0].samples == 30);
+  CHECK(open_source(folder.path(), {}, "idx")->catalogue().items.size() == 37);
 }
 
 TEST_CASE("missing and foreign sources are refused") {
@@ -81,9 +74,9 @@ TEST_CASE("missing and foreign sources are refused") {
   CHECK_THAT(error_of([&] { open_source(folder / "none"); }), Contains("none: no such file or folder"));
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
              Contains("is no source of samples that is known"));
-  CHECK_THAT(error_of([&] { open_source(folder.path(), "idxx"); }),
+  CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idxx"); }),
              Contains("unknown kind of source \"idxx\" (did you mean \"idx\"?)"));
-  CHECK_THAT(error_of([&] { open_source(folder.path(), "idx"); }),
+  CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idx"); }),
              Contains("has no train-images-idx3-ubyte"));
   write_small_mnist(folder.path(), false);
   std::filesystem::remove(folder / "t10k-labels-idx1-ubyte");

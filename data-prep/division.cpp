@@ -1,0 +1,281 @@
+#include "convoke/data_prep/division.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+// train, validation, test, then the others by name.
+bool comes_first(const std::string& a, const std::string& b) {
+  const auto place = [](const std::string& name) {
+    return name == "train" ? 0 : name == "validation" ? 1 : name == "test" ? 2 : 3;
+  };
+  return std::pair(place(a), a) < std::pair(place(b), b);
+}
+
+void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
+  std::vector<std::uint32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  shuffle(order, key);
+  const std::vector<std::size_t> before = values;
+  std::transform(order.begin(), order.end(), values.begin(), [&](std::uint32_t i) { return before[i]; });
+}
+
+Division as_the_source_says(const Catalogue& catalogue) {
+  Division division{.names = {}, .of_item = {}, .rule = "the source's own"};
+  for (const Item& item : catalogue.items) {
+    if (!item.fault.empty()) continue;
+    if (item.split.empty()) {
+      throw Error(fmt::format("{}: is in no split, but other samples are", item.name),
+                  "divide all of them anew with --split train=0.8,test=0.2");
+    }
+    if (std::find(division.names.begin(), division.names.end(), item.split) == division.names.end())
+      division.names.push_back(item.split);
+  }
+  std::sort(division.names.begin(), division.names.end(), comes_first);
+  for (const Item& item : catalogue.items) {
+    const auto it = std::find(division.names.begin(), division.names.end(), item.split);
+    division.of_item.push_back(item.fault.empty() ? static_cast<std::int32_t>(it - division.names.begin())
+                                                  : Division::kNone);
+  }
+  return division;
+}
+
+/// What is drawn as one: the items of a group, or one item.
+using Unit = std::vector<std::size_t>;
+
+std::vector<Unit> units_of(const Catalogue& catalogue) {
+  std::vector<Unit> units;
+  std::map<std::string, std::size_t> unit_of_group;
+  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+    const Item& item = catalogue.items[i];
+    if (!item.fault.empty()) continue;
+    if (!item.group.empty()) {
+      const auto [it, is_new] = unit_of_group.try_emplace(item.group, units.size());
+      if (!is_new) {
+        units[it->second].push_back(i);
+        continue;
+      }
+    }
+    units.push_back({i});
+  }
+  return units;
+}
+
+// Deals the items into `fractions.size()` parts.
+class Dealer {
+ public:
+  Dealer(const Catalogue& catalogue, const DivisionOptions& options, std::vector<double> fractions)
+      : catalogue_(catalogue), options_(options), fractions_(std::move(fractions)) {}
+
+  std::vector<std::int32_t> deal() {
+    std::vector<std::int32_t> part(catalogue_.items.size(), Division::kNone);
+    const std::vector<Unit> units = units_of(catalogue_);
+    const bool grouped =
+        std::any_of(units.begin(), units.end(), [](const Unit& unit) { return unit.size() > 1; });
+    if (grouped) {
+      deal_groups(units, part);
+    } else {
+      deal_classes(units, part);
+    }
+    return part;
+  }
+
+ private:
+  std::size_t strata() const {
+    return options_.stratified ? static_cast<std::size_t>(catalogue_.classes) : 1;
+  }
+  std::size_t stratum(std::size_t item) const {
+    return options_.stratified ? static_cast<std::size_t>(catalogue_.items[item].label) : 0;
+  }
+
+  // Each class is shuffled and cut. What rounding takes from a part in one class it is due in the next ones,
+  // so that many small classes do not all round the same way.
+  void deal_classes(const std::vector<Unit>& units, std::vector<std::int32_t>& part) const {
+    std::vector<std::vector<std::size_t>> members(strata());
+    for (const Unit& unit : units) members[stratum(unit[0])].push_back(unit[0]);
+    std::vector<double> due(fractions_.size());
+    for (std::size_t c = 0; c < members.size(); ++c) {
+      shuffle_keyed(members[c], {options_.seed, Purpose::kSplit, 0, c});
+      auto next = members[c].begin();
+      const std::vector<std::size_t> counts = cut(members[c].size(), due);
+      for (std::size_t p = 0; p < counts.size(); ++p) {
+        for (std::size_t i = 0; i < counts[p]; ++i) part[*next++] = static_cast<std::int32_t>(p);
+      }
+    }
+  }
+
+  // How many of n each part gets: what it is due, rounded down, and the rest by the largest remainders.
+  std::vector<std::size_t> cut(std::size_t n, std::vector<double>& due) const {
+    constexpr double kRounding = 1e-9;  // 0.1 + 0.1 + ... may fall short of 1
+    std::vector<std::size_t> counts(fractions_.size());
+    std::size_t left = n;
+    for (std::size_t p = 0; p < counts.size(); ++p) {
+      due[p] += static_cast<double>(n) * fractions_[p];
+      counts[p] = std::min(left, static_cast<std::size_t>(std::max(0.0, due[p] + kRounding)));
+      left -= counts[p];
+      due[p] -= static_cast<double>(counts[p]);
+    }
+    for (; left > 0; --left) {
+      const auto most = static_cast<std::size_t>(std::max_element(due.begin(), due.end()) - due.begin());
+      ++counts[most];
+      --due[most];
+    }
+    return counts;
+  }
+
+  // Each group goes to the part p that it brings nearest to its due: it minimises
+  //   sum over classes c of ((n_pc + g_c - d_pc)^2 - (n_pc - d_pc)^2) / n_c ,   d_pc = fraction_p n_c
+  void deal_groups(std::vector<Unit> units, std::vector<std::int32_t>& part) const {
+    std::vector<std::size_t> order(units.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    shuffle_keyed(order, {options_.seed, Purpose::kSplit, 0, 0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return units[a].size() > units[b].size(); });
+    std::vector<double> total(strata());
+    for (const Unit& unit : units) {
+      for (const std::size_t item : unit) ++total[stratum(item)];
+    }
+    std::vector<std::vector<double>> count(fractions_.size(), std::vector<double>(strata()));
+    for (const std::size_t u : order) {
+      std::map<std::size_t, double> of_class;
+      for (const std::size_t item : units[u]) ++of_class[stratum(item)];
+      std::size_t best = 0;
+      double least = 0;
+      for (std::size_t p = 0; p < fractions_.size(); ++p) {
+        double change = 0;
+        for (const auto& [c, g] : of_class) {
+          change += g * (g + 2 * (count[p][c] - fractions_[p] * total[c])) / total[c];
+        }
+        if (p == 0 || change < least) std::tie(best, least) = std::pair(p, change);
+      }
+      for (const auto& [c, g] : of_class) count[best][c] += g;
+      for (const std::size_t item : units[u]) part[item] = static_cast<std::int32_t>(best);
+    }
+  }
+
+  const Catalogue& catalogue_;
+  const DivisionOptions& options_;
+  std::vector<double> fractions_;
+};
+
+Division by_folds(const Catalogue& catalogue, const DivisionOptions& options) {
+  const auto folds = static_cast<std::size_t>(options.folds);
+  Dealer dealer(catalogue, options, std::vector<double>(folds, 1.0 / static_cast<double>(folds)));
+  Division division{.names = {"train", "test"}, .of_item = dealer.deal(), .rule = {}};
+  for (std::int32_t& part : division.of_item) {
+    if (part != Division::kNone) part = part + 1 == options.fold ? 1 : 0;
+  }
+  division.rule = fmt::format("fold {} of {}", options.fold, options.folds);
+  return division;
+}
+
+Division by_parts(const Catalogue& catalogue, const DivisionOptions& options,
+                  const std::vector<SplitPart>& parts) {
+  Division division;
+  std::vector<double> fractions;
+  std::vector<std::string> words;
+  for (const SplitPart& part : parts) {
+    division.names.push_back(part.name);
+    fractions.push_back(part.fraction);
+    words.push_back(fmt::format("{}={:g}", part.name, part.fraction));
+  }
+  division.of_item = Dealer(catalogue, options, std::move(fractions)).deal();
+  division.rule = join(words);
+  return division;
+}
+
+void expect_no_empty_split(const Division& division) {
+  for (std::size_t s = 0; s < division.names.size(); ++s) {
+    if (std::find(division.of_item.begin(), division.of_item.end(), static_cast<std::int32_t>(s)) ==
+        division.of_item.end()) {
+      throw Error(fmt::format("split \"{}\" would have no sample ({})", division.names[s], division.rule),
+                  "give it a larger fraction, or leave it out");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SplitPart> split_parts_from(const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(fmt::format("--split {}: {}", text, why),
+                "write for example train=0.8,validation=0.1,test=0.1");
+  };
+  std::vector<SplitPart> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t equals = word.find('=');
+    SplitPart part{canonical_split(word.substr(0, equals))};
+    const std::string number = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), part.fraction);
+    if (error != std::errc{} || rest != number.data() + number.size() || part.name.empty() ||
+        !(part.fraction > 0 && part.fraction <= 1))
+      refuse(fmt::format("\"{}\" is no NAME=FRACTION with a fraction between 0 and 1", word));
+    if (std::any_of(parts.begin(), parts.end(), [&](const SplitPart& p) { return p.name == part.name; }))
+      refuse(fmt::format("\"{}\" is there twice", part.name));
+    parts.push_back(std::move(part));
+  }
+  double sum = 0;
+  for (const SplitPart& part : parts) sum += part.fraction;
+  if (std::abs(sum - 1) > 1e-6) refuse(fmt::format("the fractions sum to {:g}, not 1", sum));
+  return parts;
+}
+
+std::vector<std::size_t> Division::items(std::size_t split) const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < of_item.size(); ++i) {
+    if (of_item[i] == static_cast<std::int32_t>(split)) found.push_back(i);
+  }
+  return found;
+}
+
+Division divide(const Catalogue& catalogue, const DivisionOptions& options) {
+  const std::vector<Item>& items = catalogue.items;
+  const bool says = std::any_of(items.begin(), items.end(),
+                                [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
+  Division division;
+  if (options.folds > 0) {
+    division = by_folds(catalogue, options);
+  } else if (!options.parts.empty()) {
+    division = by_parts(catalogue, options, options.parts);
+  } else if (says) {
+    division = as_the_source_says(catalogue);
+  } else {
+    division = by_parts(catalogue, options, {{"train", 0.8}, {"test", 0.2}});
+  }
+  if (options.folds > 0 || !options.parts.empty() || !says) {
+    const bool grouped =
+        std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
+    division.rule += fmt::format("{}{}, seed {}", options.stratified ? ", stratified" : "",
+                                 grouped ? ", by groups" : "", options.seed);
+  }
+  expect_no_empty_split(division);
+  return division;
+}
+
+bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items) {
+  const auto label = [&](std::size_t item) { return catalogue.items[item].label; };
+  const auto before = [&](std::size_t a, std::size_t b) { return label(a) < label(b); };
+  const auto same = [&](std::size_t a, std::size_t b) { return label(a) == label(b); };
+  return std::is_sorted(items.begin(), items.end(), before) &&
+         std::adjacent_find(items.begin(), items.end(), same) != items.end();
+}
+
+void shuffle_items(std::vector<std::size_t>& items, std::uint64_t seed, std::size_t split) {
+  shuffle_keyed(items, {seed, Purpose::kOrder, 0, split});
+}
+
+}  // namespace convoke::data_prep

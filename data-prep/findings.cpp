@@ -1,0 +1,75 @@
+#include "findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+bool leaks_between(const Pair& pair, const Division& division) {
+  return division.of_item[pair.first] != division.of_item[pair.second];
+}
+
+std::string split_of(std::size_t item, const Division& division) {
+  const std::int32_t split = division.of_item[item];
+  return split == Division::kNone ? "" : division.names[static_cast<std::size_t>(split)];
+}
+
+std::string class_of(std::size_t item, const Catalogue& catalogue) {
+  const std::int32_t label = catalogue.items[item].label;
+  return catalogue.class_names.empty() ? std::to_string(label)
+                                       : catalogue.class_names[static_cast<std::size_t>(label)];
+}
+
+std::string quoted(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string text = "\"";
+  for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+}  // namespace
+
+std::int64_t leaks(const std::vector<Pair>& pairs, const Division& division) {
+  return std::count_if(pairs.begin(), pairs.end(),
+                       [&](const Pair& pair) { return leaks_between(pair, division); });
+}
+
+void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
+                    const Division& division) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
+  const auto who = [&](std::size_t item) {
+    return fmt::format("{},{},{}", quoted(catalogue.items[item].name), quoted(split_of(item, division)),
+                       quoted(class_of(item, catalogue)));
+  };
+  for (const auto& [item, reason] : findings.faults)
+    out << fmt::format("unreadable,{},,,,{}\n", who(item), quoted(reason));
+  for (const Pair& pair : findings.duplicates)
+    out << fmt::format("duplicate,{},{},equal values\n", who(pair.first), who(pair.second));
+  for (const Pair& pair : findings.lookalikes)
+    out << fmt::format("lookalike,{},{},look the same\n", who(pair.first), who(pair.second));
+  out.close();
+  if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
+}
+
+void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const Division& division,
+                    const std::filesystem::path& list) {
+  const auto leak = std::find_if(findings.duplicates.begin(), findings.duplicates.end(),
+                                 [&](const Pair& pair) { return leaks_between(pair, division); });
+  if (leak == findings.duplicates.end()) return;
+  throw Error(
+      fmt::format(
+          "{} samples are in two splits, so a test would not be one: {} of \"{}\" equals {} of \"{}\"",
+          format_count(leaks(findings.duplicates, division)), catalogue.items[leak->first].name,
+          split_of(leak->first, division), catalogue.items[leak->second].name,
+          split_of(leak->second, division)),
+      fmt::format("{} lists them all; remove them from one split, or say --allow-duplicates", list.string()));
+}
+
+}  // namespace convoke::data_prep

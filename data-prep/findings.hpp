@@ -1,0 +1,33 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "convoke/data_prep/division.hpp"
+#include "duplicates.hpp"
+
+namespace convoke::data_prep {
+
+/// What is wrong or doubtful with a source's samples.
+struct Findings {
+  std::map<std::size_t, std::string> faults;  ///< items that cannot be read, and why
+  std::vector<Pair> duplicates;
+  std::vector<Pair> lookalikes;
+
+  bool empty() const { return faults.empty() && duplicates.empty() && lookalikes.empty(); }
+};
+
+/// How many of the pairs are in two splits.
+std::int64_t leaks(const std::vector<Pair>& pairs, const Division& division);
+
+/// All of them as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
+void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
+                    const Division& division);
+
+/// Throws Error naming the first sample that is in two splits, if there is one. `list`: where all of them
+/// are.
+void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const Division& division,
+                    const std::filesystem::path& list);
+
+}  // namespace convoke::data_prep

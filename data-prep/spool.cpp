@@ -1,0 +1,142 @@
+#include "spool.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "convoke/core/checksum.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/positioned_io.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder holds: `identity`; `samples`, the values of item i at i * sample_bytes; `records`, its record at
+// i * sizeof(Record); and `faults-<process>`, a line "<item> <reason>" for each bad item.
+constexpr const char* kIdentity = "identity";
+constexpr const char* kSamples = "samples";
+constexpr const char* kRecords = "records";
+constexpr std::string_view kFaults = "faults-";
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int open_file(const fs::path& file, int flags) {
+  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw Error(
+        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
+  }
+  return descriptor;
+}
+
+void make_file(const fs::path& file, std::uint64_t bytes) {
+  const int descriptor = open_file(file, O_RDWR | O_CREAT | O_TRUNC);
+  const int outcome = ::ftruncate(descriptor, static_cast<off_t>(bytes));
+  const int error = errno;
+  ::close(descriptor);
+  if (outcome != 0)
+    throw Error(fmt::format("{}: cannot be made: {}", file.string(), std::generic_category().message(error)));
+}
+
+// Room for the samples twice: here and in the dataset.
+void expect_room(const fs::path& folder, std::uint64_t sample_bytes) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available >= 2 * sample_bytes) return;
+  throw Error(
+      fmt::format("{}: the disk has {} left; {} of samples need twice their size for a while",
+                  folder.parent_path().string(), format_bytes(space.available), format_bytes(sample_bytes)),
+      "choose a smaller --size, or another disk for --output");
+}
+
+}  // namespace
+
+Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, std::size_t sample_bytes,
+             const Team& team)
+    : folder_(std::move(folder)), items_(items), sample_bytes_(sample_bytes), team_index_(team.index) {
+  const std::string full_identity = fmt::format("{} samples of {} bytes\n{}", items, sample_bytes, identity);
+  if (team.index == 0 && content_of(folder_ / kIdentity) != full_identity) {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+    if (!error) fs::create_directories(folder_, error);
+    if (error) throw Error(fmt::format("{}: cannot be made: {}", folder_.string(), error.message()));
+    expect_room(folder_, items * sample_bytes);
+    make_file(folder_ / kSamples, items * sample_bytes);
+    make_file(folder_ / kRecords, items * sizeof(Record));
+    std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: now it can be taken up
+  }
+  team.barrier();
+  samples_ = open_file(folder_ / kSamples, O_RDWR);
+  records_ = open_file(folder_ / kRecords, O_RDWR);
+}
+
+Spool::~Spool() {
+  if (samples_ >= 0) ::close(samples_);
+  if (records_ >= 0) ::close(records_);
+}
+
+std::vector<Record> Spool::records() const {
+  std::vector<Record> all(items_);
+  data::read_at(records_, 0, std::as_writable_bytes(std::span(all)), folder_ / kRecords);
+  return all;
+}
+
+void Spool::put(std::size_t item, std::span<const std::byte> sample, Record record) {
+  assert(item < items_ && sample.size() == sample_bytes_);
+  record.state = Record::kDone;
+  record.checksum = crc32(sample);
+  data::write_at(samples_, item * sample_bytes_, sample, folder_ / kSamples);
+  data::write_at(records_, item * sizeof(Record), std::as_bytes(std::span(&record, 1)), folder_ / kRecords);
+}
+
+void Spool::put_bad(std::size_t item, const std::string& reason) {
+  const fs::path file = folder_ / fmt::format("{}{}", kFaults, team_index_);
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  std::string line = reason;
+  for (char& c : line) c = c == '\n' ? ' ' : c;
+  out << item << ' ' << line << '\n';
+  out.close();
+  if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
+  const Record record{.state = Record::kBad};
+  data::write_at(records_, item * sizeof(Record), std::as_bytes(std::span(&record, 1)), folder_ / kRecords);
+}
+
+void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
+  assert(item < items_ && sample.size() == sample_bytes_);
+  data::read_at(samples_, item * sample_bytes_, sample, folder_ / kSamples);
+  if (crc32(sample) != record.checksum) {
+    throw Error(fmt::format("{}: sample {} is not as it was written", (folder_ / kSamples).string(), item),
+                fmt::format("remove {} and prepare again", folder_.string()));
+  }
+}
+
+std::map<std::size_t, std::string> Spool::faults() const {
+  std::map<std::size_t, std::string> reasons;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    if (!entry.path().filename().string().starts_with(kFaults)) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::size_t item = 0;
+    std::string reason;
+    while (in >> item && in.get() && std::getline(in, reason)) reasons[item] = reason;
+  }
+  return reasons;
+}
+
+void Spool::remove() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+}  // namespace convoke::data_prep
