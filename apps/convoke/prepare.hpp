@@ -3,15 +3,15 @@
 #include <vector>
 
 #include "command.hpp"
+#include "convoke/data_prep/prepare.hpp"
 
 namespace convoke::app {
 
 struct PrepareOptions {
-  std::string source;
-  std::string output;
-  std::string kind;  ///< of the source; empty: found out
-  std::vector<std::string> class_names;
-  bool overwrite = false;
+  data_prep::PrepareOptions work;
+  std::string size, split, fold;  ///< as written: HxW, train=0.8,..., I/K
+  std::string order = "auto";
+  bool unstratified = false;
 };
 
 void add_prepare(CLI::App& parser, PrepareOptions& options);
