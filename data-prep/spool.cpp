@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -20,8 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder holds: `identity`; `samples`, the values of item i at i * sample_bytes; `records`, its record at
-// i * sizeof(Record); and `faults-<process>`, a line "<item> <reason>" for each bad item.
+// The folder holds: `lock`, held while a team works; `identity`; `samples`, the values of item i at i *
+// sample_bytes; `records`, its record at i * sizeof(Record); and `faults-<process>`, a line "<item> <reason>"
+// for each bad item.
+constexpr const char* kLock = "lock";
 constexpr const char* kIdentity = "identity";
 constexpr const char* kSamples = "samples";
 constexpr const char* kRecords = "records";
@@ -50,6 +53,27 @@ void make_file(const fs::path& file, std::uint64_t bytes) {
     throw Error(fmt::format("{}: cannot be made: {}", file.string(), std::generic_category().message(error)));
 }
 
+// Held until the descriptor is closed, also by a process that is killed.
+int lock(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw Error(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
+  const int descriptor = open_file(folder / kLock, O_RDWR | O_CREAT);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor);
+    throw Error(fmt::format("{}: is in use: another run prepares the same", folder.string()),
+                "wait until it has ended");
+  }
+  return descriptor;
+}
+
+// Of a run that wanted something else.
+void clear(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename() != kLock) fs::remove(entry.path());
+  }
+}
+
 // Room for the samples twice: here and in the dataset.
 void expect_room(const fs::path& folder, std::uint64_t sample_bytes) {
   std::error_code error;
@@ -67,11 +91,9 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
              const Team& team)
     : folder_(std::move(folder)), items_(items), sample_bytes_(sample_bytes), team_index_(team.index) {
   const std::string full_identity = fmt::format("{} samples of {} bytes\n{}", items, sample_bytes, identity);
+  if (team.index == 0) lock_ = lock(folder_);
   if (team.index == 0 && content_of(folder_ / kIdentity) != full_identity) {
-    std::error_code error;
-    fs::remove_all(folder_, error);
-    if (!error) fs::create_directories(folder_, error);
-    if (error) throw Error(fmt::format("{}: cannot be made: {}", folder_.string(), error.message()));
+    clear(folder_);
     expect_room(folder_, items * sample_bytes);
     make_file(folder_ / kSamples, items * sample_bytes);
     make_file(folder_ / kRecords, items * sizeof(Record));
@@ -83,8 +105,9 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
 }
 
 Spool::~Spool() {
-  if (samples_ >= 0) ::close(samples_);
-  if (records_ >= 0) ::close(records_);
+  for (const int descriptor : {samples_, records_, lock_}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 }
 
 std::vector<Record> Spool::records() const {

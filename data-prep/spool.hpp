@@ -30,8 +30,8 @@ struct Record {
 class Spool {
  public:
   /// Collective over the team. What a run with another `identity` (a text that tells source, splits and
-  /// options) or of another size has left is removed. Throws Error if it cannot be made, or the disk has no
-  /// room.
+  /// options) or of another size has left is removed. Throws Error if it cannot be made, another team
+  /// is at work in it, or the disk has no room.
   Spool(std::filesystem::path folder, const std::string& identity, std::size_t items,
         std::size_t sample_bytes, const Team& team);
   Spool(const Spool&) = delete;
@@ -63,6 +63,7 @@ class Spool {
   int team_index_;
   int samples_ = -1;  // descriptors
   int records_ = -1;
+  int lock_ = -1;
 };
 
 }  // namespace convoke::data_prep

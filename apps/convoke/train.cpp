@@ -13,6 +13,7 @@
 #include "convoke/run/node_storage.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
+#include "dataset_for.hpp"
 #include "job.hpp"
 #include "start.hpp"
 
@@ -114,7 +115,7 @@ int train(const TrainOptions& options) {
   // 3. What to learn from: one copy of the samples per node.
   const mpi::Communicator node = world.split_node();
   run::NodeStorage training_memory(node);
-  recipe.data.path = std::filesystem::absolute(recipe::resolve_dataset(recipe)).string();
+  recipe.data.path = dataset_for(recipe, world).string();
   const data::Dataset dataset = [&] {
     const run::Timed timed(phases.load);
     return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());

@@ -145,6 +145,15 @@ TEST_CASE("a run that was cut short is taken up") {
     CHECK(read_file(folder / "small.h5") == read_file(folder / "whole.h5"));
     CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
   }
+  SECTION("not while another is at work") {
+    std::string why;
+    options.progress = [&](std::int64_t, std::int64_t) {
+      PrepareOptions second{folder.path(), folder / "small.h5"};
+      if (why.empty()) why = error_of([&] { prepare(second); });
+    };
+    prepare(options);
+    CHECK_THAT(why, Contains("small.h5.work: is in use: another run prepares the same"));
+  }
   SECTION("not by others") {
     options.division.parts = {{"train", 0.5}, {"test", 0.5}};
     CHECK(prepare(options).taken_up == 0);
