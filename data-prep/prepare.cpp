@@ -26,7 +26,7 @@ data::DatasetWriter open_writer(const PrepareOptions& options, const data::Datas
     team.broadcast(places);
     return writer;
   }
-  std::vector<std::uint64_t> places(data::DatasetWriter::kPlacesPerSplit * splits.size());
+  std::vector<std::uint64_t> places(data::DatasetWriter::place_count(splits));
   team.broadcast(places);
   return data::DatasetWriter::join(options.output, info, splits, places);
 }
