@@ -36,7 +36,7 @@ void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
 }
 
 Division as_the_source_says(const Catalogue& catalogue) {
-  Division division{.names = {}, .of_item = {}, .rule = "the source's own"};
+  Division division{.names = {}, .of_item = {}, .rule = "the source's own", .is_sources = true};
   for (const Item& item : catalogue.items) {
     if (!item.fault.empty()) continue;
     if (item.split.empty()) {

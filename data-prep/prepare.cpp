@@ -6,10 +6,12 @@
 #include <array>
 #include <cassert>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "findings.hpp"
 #include "spool.hpp"
@@ -27,6 +29,14 @@ struct NamedOrder {
 };
 constexpr std::array kOrders{NamedOrder{"auto", Order::kAuto}, NamedOrder{"source", Order::kSource},
                              NamedOrder{"shuffled", Order::kShuffled}};
+
+// Of a file, or of the files of a folder.
+std::uint64_t size_on_disk(const fs::path& path) {
+  if (!fs::is_directory(path)) return fs::file_size(path);
+  std::uint64_t bytes = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) bytes += entry.file_size();
+  return bytes;
+}
 
 /// The steps of prepare(), and what they hand on.
 class Preparation {
@@ -181,13 +191,39 @@ class Preparation {
                             (options_.order == Order::kAuto && lies_by_class(catalogue_, items));
       if (shuffled) shuffle_items(items, options_.division.seed, s);
       report_.shuffled = report_.shuffled || shuffled;
-      report_.splits.push_back(
-          {division_.names[s], static_cast<std::int64_t>(items.size()), catalogue_.weighted});
+      report_.splits.push_back({.name = division_.names[s],
+                                .samples = static_cast<std::int64_t>(items.size()),
+                                .weights = catalogue_.weighted,
+                                .original_sizes = sizes_differ()});
       arranged.push_back(std::move(items));
     }
     report_.left_out = std::count_if(records_.begin(), records_.end(),
                                      [](const Record& r) { return r.state == Record::kBad; });
+    if (options_.shards > 0) report_.splits = data::in_shards(report_.splits, options_.shards);
+    describe_preparation();
     return arranged;
+  }
+
+  // Was any sample of another size than it has now? (Rows of tables have none.)
+  bool sizes_differ() const {
+    return std::any_of(records_.begin(), records_.end(), [&](const Record& record) {
+      if (!is_picture()) return record.height > 0;
+      return record.state == Record::kDone &&
+             (record.height != format_.shape[1] || record.width != format_.shape[2]);
+    });
+  }
+
+  // What the source says of how it makes samples, and what was done with them here; nothing, where they were
+  // taken as they are.
+  void describe_preparation() {
+    const bool plain = division_.is_sources && !report_.shuffled && report_.left_out == 0;
+    if (format_.preparation.empty() && plain) return;
+    auto preparation =
+        nlohmann::ordered_json::parse(format_.preparation.empty() ? "{}" : format_.preparation);
+    preparation["splits"] = division_.rule;
+    preparation["shuffled"] = report_.shuffled;
+    preparation["left_out"] = report_.left_out;
+    report_.info.preparation = preparation.dump();
   }
 
   // Process 0 creates the file and tells the others where its arrays are.
@@ -199,7 +235,7 @@ class Preparation {
       team_.broadcast(places);
       return writer;
     }
-    std::vector<std::uint64_t> places(data::DatasetWriter::kPlacesPerSplit * report_.splits.size());
+    std::vector<std::uint64_t> places(data::DatasetWriter::place_count(report_.splits));
     team_.broadcast(places);
     return data::DatasetWriter::join(options_.output, report_.info, report_.splits, places);
   }
@@ -213,7 +249,7 @@ class Preparation {
     team_.barrier();
     if (team_.index == 0) {
       report_.info = writer.finish();
-      report_.bytes = fs::file_size(options_.output);
+      report_.bytes = size_on_disk(options_.output);
       find_absent_classes(arranged);
     }
     team_.barrier();
@@ -226,18 +262,22 @@ class Preparation {
     std::vector<std::byte> buffer(static_cast<std::size_t>(block) * sample_bytes_);
     std::vector<std::int32_t> labels;
     std::vector<float> weights;
+    std::vector<std::int32_t> sizes;
+    const bool sized = sizes_differ();
     for (std::int64_t first = mine.first; first < mine.last; first += block) {
       const auto count = static_cast<std::size_t>(std::min(block, mine.last - first));
       const std::span bytes = std::span(buffer).first(count * sample_bytes_);
       labels.clear();
       weights.clear();
+      sizes.clear();
       for (std::size_t k = 0; k < count; ++k) {
         const std::size_t item = items[static_cast<std::size_t>(first) + k];
         spool.get(item, records_[item], bytes.subspan(k * sample_bytes_, sample_bytes_));
         labels.push_back(catalogue_.items[item].label);
         if (catalogue_.weighted) weights.push_back(catalogue_.items[item].weight);
+        if (sized) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
       }
-      writer.write(name, first, samples_in(bytes), labels, weights);
+      writer.write(name, first, samples_in(bytes), labels, weights, sizes);
     }
   }
 

@@ -147,7 +147,9 @@ void add_prepare(CLI::App& parser, PrepareOptions& options) {
   parser.add_option("source", work.source, "Where the samples are: a file or a folder")
       ->required()
       ->type_name("SOURCE");
-  parser.add_option("-o,--output", work.output, "The dataset file to write")->required()->type_name("FILE");
+  parser.add_option("-o,--output", work.output, "The dataset to write: a file, or with --shards a folder")
+      ->required()
+      ->type_name("FILE");
   parser
       .add_option("--kind", work.kind,
                   "Kind of source, if it cannot be told: " + join(data_prep::source_kinds()))
@@ -157,6 +159,11 @@ void add_prepare(CLI::App& parser, PrepareOptions& options) {
                   "Names of the classes, in the order of the labels")
       ->delimiter(',')
       ->type_name("NAME,...");
+  parser
+      .add_option("--shards", work.shards,
+                  "Write a folder of files instead of one file, so many for the largest split")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   parser.add_flag("--skip-bad", work.skip_bad, "Leave out what cannot be read, and list it");
   parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
   add_picture_options(parser, options);

@@ -1,19 +1,15 @@
 #include "convoke/data/dataset.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <new>
 #include <optional>
-#include <system_error>
 
+#include "array_reader.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data/positioned_io.hpp"
 #include "sample_check.hpp"
 #include "stored_dataset.hpp"
 
@@ -24,38 +20,20 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// A file descriptor for pread.
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& file) : id_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (id_ < 0) {
-      throw Error(
-          fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(id_); }
-  int get() const { return id_; }
-
- private:
-  int id_;
-};
-
-// Straight from the file where its bytes lie as memory has them; else through HDF5, which unpacks and
-// converts.
+// All rows of an array, refused if one is wrong.
 template <class T>
-void read_array(const hdf5::Dataset& dataset, int descriptor, std::span<T> values,
-                const std::filesystem::path& file) {
-  if (const auto offset = dataset.raw_offset()) {
-    read_at(descriptor, *offset, std::as_writable_bytes(values), file);
-  } else {
-    dataset.read(values);
-  }
+void read_all(const StoredArray& array, SampleType type, std::int64_t rows, std::span<T> values) {
+  ArrayReader(array, type, values.size_bytes() / static_cast<std::size_t>(rows))
+      .read(0, std::as_writable_bytes(values));
 }
 
-void refuse(const std::optional<Fault>& fault, const hdf5::Dataset& array) {
-  if (fault) throw Error(fmt::format("{}: sample {} {}", array.where(), fault->sample, fault->what));
+// `fault`: of row first + fault.sample of an array.
+void refuse(const std::optional<Fault>& fault, const StoredArray& array) {
+  if (!fault) return;
+  const auto row = static_cast<std::int64_t>(fault->sample);
+  const auto after =
+      std::find_if(array.begin(), array.end(), [&](const StoredPiece& p) { return row < p.first + p.count; });
+  throw Error(fmt::format("{}: sample {} {}", after->where(), row - after->first, fault->what));
 }
 
 /// Hands out one block of memory piece by piece, each on a cache line of its own.
@@ -78,7 +56,8 @@ class Pieces {
 std::size_t bytes_of_split(const StoredSplit& split) {
   const auto count = static_cast<std::size_t>(split.count);
   return aligned(count * static_cast<std::size_t>(split.shape.elements()) * size_of(split.type)) +
-         aligned(count * sizeof(std::int32_t)) + (split.weights ? aligned(count * sizeof(float)) : 0) +
+         aligned(count * sizeof(std::int32_t)) +
+         (!split.weights.empty() ? aligned(count * sizeof(float)) : 0) +
          (split.type == SampleType::kInt32 ? aligned(sizeof(std::int32_t)) : 0);
 }
 
@@ -96,14 +75,23 @@ Storage private_storage() {
 }
 
 DatasetInfo inspect(const std::filesystem::path& path, const std::vector<std::string>& splits) {
-  return look_at(hdf5::File::open(path), splits).info;
+  return look_at(path, splits).info;
+}
+
+std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, const std::string& split) {
+  const Stored stored = look_at(path, {split});
+  const StoredSplit& found = stored.splits.front();
+  if (found.original_sizes.empty()) return {};
+  std::vector<std::int32_t> sizes(2 * static_cast<std::size_t>(found.count));
+  read_all(found.original_sizes, SampleType::kInt32, found.count, std::span(sizes));
+  refuse(size_fault(sizes), found.original_sizes);
+  return sizes;
 }
 
 Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::string>& splits,
                       Storage storage) {
   // 1. What there is; every rank looks, so that every rank ends with the same message.
-  const hdf5::File file = hdf5::File::open(path);
-  const Stored stored = look_at(file, splits);
+  const Stored stored = look_at(path, splits);
   Dataset dataset;
   dataset.file_ = path;
   dataset.info_ = stored.info;
@@ -117,29 +105,29 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
   Pieces pieces(block);
 
   // 3. The samples themselves, read and checked by the owner.
-  const Descriptor descriptor(path);
-  const auto fill = [&]<class T>(const hdf5::Dataset& array, std::span<T> values) {
-    if (storage.owner) read_array(array, descriptor.get(), values, path);
-    return values;
-  };
   std::vector<std::int32_t*> largest;  // one per split; none where there are no tokens
   for (const StoredSplit& split : stored.splits) {
+    const auto fill = [&]<class T>(const StoredArray& array, SampleType type, std::span<T> values) {
+      if (storage.owner) read_all(array, type, split.count, values);
+      return values;
+    };
     const auto take_samples = [&]<class T>(T) {
-      return Samples(
-          std::span<const T>(fill(split.samples, pieces.take<T>(split.count * split.shape.elements()))));
+      return Samples(std::span<const T>(
+          fill(split.samples, split.type, pieces.take<T>(split.count * split.shape.elements()))));
     };
     Split held{};
     held.samples = split.type == SampleType::kUint8   ? take_samples(std::uint8_t{})
                    : split.type == SampleType::kInt32 ? take_samples(std::int32_t{})
                                                       : take_samples(float{});
-    held.labels = fill(split.labels, pieces.take<std::int32_t>(split.count));
-    if (split.weights) held.weights = fill(*split.weights, pieces.take<float>(split.count));
+    held.labels = fill(split.labels, SampleType::kInt32, pieces.take<std::int32_t>(split.count));
+    if (!split.weights.empty())
+      held.weights = fill(split.weights, SampleType::kFloat32, pieces.take<float>(split.count));
     const bool tokens = split.type == SampleType::kInt32;
     largest.push_back(tokens ? pieces.take<std::int32_t>(1).data() : nullptr);
     if (storage.owner) {
       refuse(sample_fault(held.samples, split.shape, dataset.info_.vocabulary), split.samples);
       refuse(label_fault(held.labels, dataset.info_.classes), split.labels);
-      if (split.weights) refuse(weight_fault(held.weights), *split.weights);
+      refuse(weight_fault(held.weights), split.weights);
       if (tokens)
         *largest.back() =
             *std::max_element(held.values<std::int32_t>().begin(), held.values<std::int32_t>().end());

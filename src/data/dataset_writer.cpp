@@ -5,20 +5,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <limits>
 #include <system_error>
 
-#include "channel_statistics.hpp"
-#include "convoke/core/checksum.hpp"
+#include "content_measure.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset_format.hpp"
 #include "convoke/data/positioned_io.hpp"
+#include "convoke/data/shards.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "replace_path.hpp"
 #include "sample_check.hpp"
+#include "stored_dataset.hpp"
 
 namespace convoke::data {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string reason() { return std::generic_category().message(errno); }
 
@@ -27,8 +33,9 @@ hdf5::ElementType element_type_of(SampleType type) {
   return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
 }
 
-void check_sizes(const std::filesystem::path& file, const DatasetInfo& info,
-                 const std::vector<SplitSize>& splits) {
+bool sharded(std::span<const SplitSize> splits) { return splits.front().shards > 0; }
+
+void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vector<SplitSize>& splits) {
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", file.string(), why)); };
   assert(may_have_rank(info.sample_type, info.sample_shape.rank()) && !splits.empty());
   if (info.sample_shape.elements() <= 0) {
@@ -39,195 +46,301 @@ void check_sizes(const std::filesystem::path& file, const DatasetInfo& info,
     refuse(fmt::format("{} class names for {} classes", info.class_names.size(), info.classes));
   }
   for (const SplitSize& split : splits) {
+    if (split.name.empty() || split.name == format::kPreparation || split.name.starts_with('.') ||
+        split.name.find('/') != std::string::npos) {
+      refuse(fmt::format("a split cannot be called \"{}\"", split.name));
+    }
     if (split.samples <= 0) refuse(fmt::format("split \"{}\" has no samples", split.name));
     if (split.samples > std::numeric_limits<std::uint32_t>::max()) {
       refuse(fmt::format("split \"{}\" has {} samples; samples are numbered with 32 bits", split.name,
                          split.samples));
     }
+    if (split.shards > split.samples) {
+      refuse(fmt::format("split \"{}\" has {} samples, too few for {} shards", split.name, split.samples,
+                         split.shards));
+    }
+    assert((split.shards > 0) == sharded(splits));
   }
+}
+
+// The arrays of one split: where each lies in StoredSplit and what its rows are.
+struct Column {
+  StoredArray StoredSplit::*array;
+  const char* name;
+  hdf5::ElementType type;
+  std::int64_t width;  // 0: of a sample
+};
+constexpr std::array kColumns{
+    Column{&StoredSplit::samples, format::kSamples, hdf5::ElementType::kOther, 0},
+    Column{&StoredSplit::labels, format::kLabels, hdf5::ElementType::kInt32, 1},
+    Column{&StoredSplit::weights, format::kWeights, hdf5::ElementType::kFloat32, 1},
+    Column{&StoredSplit::original_sizes, format::kOriginalSizes, hdf5::ElementType::kInt32, 2},
+};
+
+// One file of the dataset: all splits, or one shard of one of them.
+struct Part {
+  fs::path file;
+  std::vector<std::size_t> splits;
+  std::int64_t shard = 0, shards = 0;  // 0: the only file
+};
+
+std::vector<Part> parts_of(const fs::path& path, const std::vector<SplitSize>& splits) {
+  std::vector<Part> parts;
+  if (!sharded(splits)) {
+    Part& all = parts.emplace_back(Part{path, {}});
+    for (std::size_t i = 0; i < splits.size(); ++i) all.splits.push_back(i);
+    return parts;
+  }
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    for (std::int64_t shard = 0; shard < splits[i].shards; ++shard) {
+      parts.push_back(
+          {path / shard_name(splits[i].name, shard, splits[i].shards), {i}, shard, splits[i].shards});
+    }
+  }
+  return parts;
+}
+
+// The samples of a split that a part holds: first, count.
+std::pair<std::int64_t, std::int64_t> range_of(const Part& part, const SplitSize& split) {
+  if (part.shards == 0) return {0, split.samples};
+  const std::int64_t first = first_of_shard(split.samples, part.shard, part.shards);
+  return {first, first_of_shard(split.samples, part.shard + 1, part.shards) - first};
+}
+
+// Reserves the arrays of a part, always in the same order: HDF5 then puts them at the same places. Returns
+// those, of all columns of each of its splits; 0 for a column that a split does not have.
+std::vector<std::uint64_t> reserve(hdf5::File& structure, const Part& part,
+                                   const std::vector<SplitSize>& splits, const DatasetInfo& info) {
+  std::vector<std::uint64_t> places;
+  for (const std::size_t i : part.splits) {
+    const SplitSize& split = splits[i];
+    const std::int64_t count = range_of(part, split).second;
+    const hdf5::Group group = structure.create_group(split.name);
+    for (const Column& column : kColumns) {
+      const bool absent = (column.array == &StoredSplit::weights && !split.weights) ||
+                          (column.array == &StoredSplit::original_sizes && !split.original_sizes);
+      std::vector<std::int64_t> extents{count};
+      if (column.width == 0) {
+        const std::vector<std::int64_t> sample = stored_shape(info.sample_shape).extents();
+        extents.insert(extents.end(), sample.begin(), sample.end());
+      } else if (column.width > 1) {
+        extents.push_back(column.width);
+      }
+      const hdf5::ElementType type = column.width == 0 ? element_type_of(info.sample_type) : column.type;
+      places.push_back(absent ? 0
+                              : structure.reserve(group.path() + "/" + column.name, type, Shape(extents))
+                                    .raw_offset()
+                                    .value());
+    }
+  }
+  return places;
 }
 
 }  // namespace
 
-DatasetWriter::DatasetWriter(const std::filesystem::path& file, DatasetInfo info)
-    : file_(file), temporary_(file.string() + ".part"), info_(std::move(info)) {}
+DatasetWriter::DatasetWriter(const fs::path& file, DatasetInfo info, std::vector<SplitSize> splits)
+    : file_(file), temporary_(file.string() + ".part"), info_(std::move(info)), sizes_(std::move(splits)) {}
 
 DatasetWriter::DatasetWriter(DatasetWriter&& other) noexcept
     : file_(std::move(other.file_)),
       temporary_(std::move(other.temporary_)),
       info_(std::move(other.info_)),
-      places_(std::move(other.places_)),
-      structure_(std::move(other.structure_)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {
-  other.structure_.reset();
-}
+      sizes_(std::move(other.sizes_)),
+      splits_(std::move(other.splits_)),
+      creator_(std::exchange(other.creator_, false)),
+      open_(std::move(other.open_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      unsynced_(std::move(other.unsynced_)) {}
 
 DatasetWriter::~DatasetWriter() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  std::error_code ignored;
+  if (creator_) fs::remove_all(temporary_, ignored);
 }
 
-void DatasetWriter::open_descriptor() {
-  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor_ < 0) throw Error(fmt::format("{}: cannot be opened: {}", temporary_.string(), reason()));
-}
-
-DatasetWriter DatasetWriter::create(const std::filesystem::path& file, DatasetInfo info,
-                                    std::vector<SplitSize> splits, bool overwrite) {
+DatasetWriter DatasetWriter::create(const fs::path& file, DatasetInfo info, std::vector<SplitSize> splits,
+                                    bool overwrite) {
   check_sizes(file, info, splits);
-  if (!overwrite && std::filesystem::exists(file)) {
+  if (!overwrite && fs::exists(file)) {
     throw Error(fmt::format("{}: exists already", file.string()), "choose another name, or say --overwrite");
   }
-  DatasetWriter writer(file, std::move(info));
-  hdf5::File& structure = writer.structure_.emplace(hdf5::File::create(writer.temporary_));
-  const hdf5::ElementType type = element_type_of(writer.info_.sample_type);
-  std::vector<std::int64_t> extents = stored_shape(writer.info_.sample_shape).extents();
-  extents.insert(extents.begin(), 0);
-  for (const SplitSize& split : splits) {
-    extents[0] = split.samples;
-    hdf5::Group group = structure.create_group(split.name);
-    const auto reserve = [&](const char* name, hdf5::ElementType stored, const Shape& shape) {
-      return structure.reserve(group.path() + "/" + name, stored, shape).raw_offset().value();
-    };
-    const std::uint64_t samples = reserve(format::kSamples, type, Shape(extents));
-    const std::uint64_t labels = reserve(format::kLabels, hdf5::ElementType::kInt32, Shape{split.samples});
-    const std::uint64_t weights =
-        split.weights ? reserve(format::kWeights, hdf5::ElementType::kFloat32, Shape{split.samples}) : 0;
-    writer.places_.push_back({split.name, split.samples, samples, labels, weights});
-  }
-  writer.open_descriptor();
+  require_replaceable(file);
+  DatasetWriter writer(file, std::move(info), std::move(splits));
+  writer.lay_out();
   return writer;
 }
 
-DatasetWriter DatasetWriter::join(const std::filesystem::path& file, DatasetInfo info,
-                                  std::vector<SplitSize> splits, std::span<const std::uint64_t> places) {
-  assert(places.size() == kPlacesPerSplit * splits.size());
-  DatasetWriter writer(file, std::move(info));
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const std::uint64_t* const place = places.data() + kPlacesPerSplit * i;
-    writer.places_.push_back({splits[i].name, splits[i].samples, place[0], place[1], place[2]});
+// HDF5 says where the arrays of a file will be; the structure around them is written by finish(), which knows
+// all of it. Shards of one size are laid out alike.
+void DatasetWriter::lay_out() {
+  std::error_code error;
+  fs::remove_all(temporary_, error);  // of a writer that was killed
+  if (sharded(sizes_) && !fs::create_directory(temporary_, error)) {
+    throw Error(fmt::format("{}: cannot be created: {}", temporary_.string(), error.message()),
+                "does the folder around it exist?");
   }
-  writer.open_descriptor();
+  creator_ = true;
+  std::vector<std::uint64_t> places, last;
+  std::pair<std::size_t, std::int64_t> last_shape{sizes_.size(), 0};
+  for (const Part& part : parts_of(temporary_, sizes_)) {
+    const std::pair shape(part.splits.front(), range_of(part, sizes_[part.splits.front()]).second);
+    if (shape != last_shape) {
+      hdf5::File structure = hdf5::File::create(part.file);
+      last = reserve(structure, part, sizes_, info_);
+      last_shape = shape;
+    }
+    const int made = ::open(part.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (made < 0) throw Error(fmt::format("{}: cannot be created: {}", part.file.string(), reason()));
+    ::close(made);
+    places.insert(places.end(), last.begin(), last.end());
+  }
+  take(places);
+}
+
+DatasetWriter DatasetWriter::join(const fs::path& file, DatasetInfo info, std::vector<SplitSize> splits,
+                                  std::span<const std::uint64_t> places) {
+  DatasetWriter writer(file, std::move(info), std::move(splits));
+  writer.take(places);
   return writer;
+}
+
+std::size_t DatasetWriter::place_count(std::span<const SplitSize> splits) {
+  std::size_t pieces = 0;
+  for (const SplitSize& split : splits)
+    pieces += static_cast<std::size_t>(std::max<std::int64_t>(1, split.shards));
+  return kColumns.size() * pieces;
+}
+
+void DatasetWriter::take(std::span<const std::uint64_t> places) {
+  assert(places.size() == place_count(sizes_));
+  for (const SplitSize& size : sizes_) {
+    StoredSplit split;
+    split.name = size.name;
+    split.count = size.samples;
+    split.type = info_.sample_type;
+    split.shape = stored_shape(info_.sample_shape);
+    splits_.push_back(std::move(split));
+  }
+  auto place = places.begin();
+  for (const Part& part : parts_of(temporary_, sizes_)) {
+    for (const std::size_t i : part.splits) {
+      const auto [first, count] = range_of(part, sizes_[i]);
+      for (const Column& column : kColumns) {
+        if (const std::uint64_t offset = *place++; offset != 0) {
+          (splits_[i].*column.array).push_back({first, count, part.file, column.name, offset});
+        }
+      }
+    }
+  }
 }
 
 std::vector<std::uint64_t> DatasetWriter::places() const {
-  std::vector<std::uint64_t> offsets;
-  for (const Place& split : places_)
-    offsets.insert(offsets.end(), {split.samples, split.labels, split.weights});
-  return offsets;
+  std::vector<std::uint64_t> places;
+  std::vector<std::size_t> next(splits_.size(), 0);  // piece of each split
+  for (const Part& part : parts_of(temporary_, sizes_)) {
+    for (const std::size_t i : part.splits) {
+      const std::size_t piece = next[i]++;
+      for (const Column& column : kColumns) {
+        const StoredArray& array = splits_[i].*column.array;
+        places.push_back(array.empty() ? 0 : array[piece].offset.value());
+      }
+    }
+  }
+  return places;
 }
 
-const DatasetWriter::Place& DatasetWriter::place(const std::string& split) const {
-  const auto it =
-      std::find_if(places_.begin(), places_.end(), [&](const Place& p) { return p.name == split; });
-  assert(it != places_.end());
-  return *it;
+int DatasetWriter::descriptor_of(const fs::path& file) {
+  if (descriptor_ >= 0 && open_ == file) return descriptor_;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw Error(fmt::format("{}: cannot be opened: {}", file.string(), reason()));
+  open_ = file;
+  if (std::find(unsynced_.begin(), unsynced_.end(), file) == unsynced_.end()) unsynced_.push_back(file);
+  return descriptor_;
 }
 
-void DatasetWriter::write(const std::string& split, std::int64_t first, const Samples& samples,
-                          std::span<const std::int32_t> labels, std::span<const float> weights) {
-  const Place& to = place(split);
-  const Shape stored = stored_shape(info_.sample_shape);
+void DatasetWriter::write_rows(const StoredArray& array, std::int64_t first, std::span<const std::byte> rows,
+                               std::size_t row_bytes) {
+  auto piece = std::find_if(array.begin(), array.end(),
+                            [&](const StoredPiece& p) { return first < p.first + p.count; });
+  for (; !rows.empty(); ++piece) {
+    const auto inside = static_cast<std::uint64_t>(first - piece->first);
+    const auto room = static_cast<std::uint64_t>(piece->count) - inside;
+    const std::span<const std::byte> part = rows.first(std::min<std::size_t>(rows.size(), room * row_bytes));
+    write_at(descriptor_of(piece->file), *piece->offset + inside * row_bytes, part, piece->file);
+    rows = rows.subspan(part.size());
+    first += static_cast<std::int64_t>(part.size() / row_bytes);
+  }
+}
+
+void DatasetWriter::write(const std::string& name, std::int64_t first, const Samples& samples,
+                          std::span<const std::int32_t> labels, std::span<const float> weights,
+                          std::span<const std::int32_t> original_sizes) {
+  const auto found =
+      std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
+  assert(found != splits_.end());
+  const StoredSplit& split = *found;
   assert(type_of(samples) == info_.sample_type);
-  assert(values_in(samples) == labels.size() * static_cast<std::size_t>(stored.elements()));
-  assert(weights.size() == (to.weights == 0 ? 0 : labels.size()));
-  assert(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= to.count);
-  for (const std::optional<Fault>& fault : {sample_fault(samples, stored, info_.vocabulary),
-                                            label_fault(labels, info_.classes), weight_fault(weights)}) {
+  assert(bytes_of(samples).size() == labels.size() * split.sample_bytes());
+  assert(weights.size() == (split.weights.empty() ? 0 : labels.size()));
+  assert(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()));
+  assert(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count);
+  for (const std::optional<Fault>& fault :
+       {sample_fault(samples, split.shape, info_.vocabulary), label_fault(labels, info_.classes),
+        weight_fault(weights), size_fault(original_sizes)}) {
     if (!fault) continue;
     throw Error(fmt::format("{}: sample {} of split \"{}\" {}", file_.string(),
-                            first + static_cast<std::int64_t>(fault->sample), split, fault->what));
+                            first + static_cast<std::int64_t>(fault->sample), name, fault->what));
   }
-  const auto start = static_cast<std::uint64_t>(first);
-  const std::span<const std::byte> bytes = bytes_of(samples);
-  const std::uint64_t sample_bytes = labels.empty() ? 0 : bytes.size() / labels.size();
-  write_at(descriptor_, to.samples + start * sample_bytes, bytes, temporary_);
-  write_at(descriptor_, to.labels + start * sizeof(std::int32_t), std::as_bytes(labels), temporary_);
-  write_at(descriptor_, to.weights + start * sizeof(float), std::as_bytes(weights), temporary_);
+  write_rows(split.samples, first, bytes_of(samples), split.sample_bytes());
+  write_rows(split.labels, first, std::as_bytes(labels), sizeof(std::int32_t));
+  write_rows(split.weights, first, std::as_bytes(weights), sizeof(float));
+  write_rows(split.original_sizes, first, std::as_bytes(original_sizes), 2 * sizeof(std::int32_t));
 }
 
 void DatasetWriter::flush() {
-  if (::fsync(descriptor_) != 0)
-    throw Error(fmt::format("{}: cannot be written: {}", file_.string(), reason()));
+  for (const fs::path& file : unsynced_) {
+    if (::fsync(descriptor_of(file)) == 0) continue;
+    throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason()));
+  }
+  unsynced_.clear();
 }
 
-// The mean and deviation of each channel of the training split (the first, if none is called so). The hash is
-// the CRC-32 of the samples, the labels and the weights of every split in turn, as the bytes lie in the file.
-void DatasetWriter::measure() {
-  const auto training =
-      std::find_if(places_.begin(), places_.end(), [](const Place& p) { return p.name == "train"; });
-  const std::string& measured = training == places_.end() ? places_.front().name : training->name;
-  const auto channels = static_cast<std::size_t>(channel_count(info_.sample_type, info_.sample_shape));
-  ChannelStatistics statistics(channels);
-  const auto add = [&](std::span<const std::byte> part) {
-    if (info_.sample_type == SampleType::kUint8) {
-      statistics.add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));
-    } else if (info_.sample_type == SampleType::kFloat32) {
-      statistics.add(std::span(reinterpret_cast<const float*>(part.data()), part.size() / sizeof(float)));
+// Each file is composed anew around the samples that are in it.
+void DatasetWriter::complete_files() {
+  for (const Part& part : parts_of(temporary_, sizes_)) {
+    hdf5::File structure = hdf5::File::create(part.file, hdf5::File::Existing::kKeepReserved);
+    reserve(structure, part, sizes_, info_);
+    structure.set_attribute(format::kFormat, format::kDataset);
+    structure.set_attribute(format::kFormatVersion, format::kVersion);
+    structure.set_attribute(format::kClasses, info_.classes);
+    structure.set_attribute(format::kClassNames, info_.class_names);
+    if (!info_.channel_mean.empty()) {
+      structure.set_attribute(format::kChannelMean, info_.channel_mean);
+      structure.set_attribute(format::kChannelStd, info_.channel_std);
     }
-  };
-
-  // Pieces of about a MiB that hold whole pixels.
-  const std::uint64_t value_bytes = size_of(info_.sample_type);
-  const std::uint64_t pixel_bytes = std::max<std::size_t>(channels, 1) * value_bytes;
-  const std::uint64_t block = std::max<std::uint64_t>(1, (1U << 20) / pixel_bytes) * pixel_bytes;
-  std::vector<std::byte> buffer(block);
-  std::uint32_t hash = 0;
-  const auto scan = [&](std::uint64_t offset, std::uint64_t bytes, bool sum) {
-    for (std::uint64_t done = 0; done < bytes; done += block) {
-      const auto part = std::span(buffer).first(std::min(block, bytes - done));
-      read_at(descriptor_, offset + done, part, temporary_);
-      hash = crc32(part, hash);
-      if (sum) add(part);
+    if (info_.vocabulary > 0) structure.set_attribute(format::kVocabulary, info_.vocabulary);
+    structure.set_attribute(format::kProvenance, info_.provenance);
+    structure.set_attribute(format::kContentHash, info_.content_hash);
+    if (part.shards > 0) {
+      structure.set_attribute(format::kShard, part.shard);
+      structure.set_attribute(format::kShards, part.shards);
     }
-  };
-  const std::uint64_t sample_bytes = static_cast<std::uint64_t>(info_.sample_shape.elements()) * value_bytes;
-  for (const Place& split : places_) {
-    const auto count = static_cast<std::uint64_t>(split.count);
-    scan(split.samples, count * sample_bytes, split.name == measured);
-    scan(split.labels, count * sizeof(std::int32_t), false);
-    if (split.weights != 0) scan(split.weights, count * sizeof(float), false);
+    if (!info_.preparation.empty()) {
+      structure.write(format::kPreparation,
+                      std::vector<std::uint8_t>(info_.preparation.begin(), info_.preparation.end()));
+    }
+    structure.close();
   }
-  info_.channel_mean = info_.channel_std = {};
-  if (channels > 0) {
-    info_.channel_mean = statistics.mean();
-    info_.channel_std = statistics.deviation();
-  }
-  info_.content_hash = fmt::format("crc32:{:08x}", hash);
 }
 
 DatasetInfo DatasetWriter::finish() {
-  assert(structure_.has_value());
-  measure();
-  hdf5::File& structure = *structure_;
-  structure.set_attribute(format::kFormat, format::kDataset);
-  structure.set_attribute(format::kFormatVersion, format::kVersion);
-  structure.set_attribute(format::kClasses, info_.classes);
-  structure.set_attribute(format::kClassNames, info_.class_names);
-  if (!info_.channel_mean.empty()) {
-    structure.set_attribute(format::kChannelMean, info_.channel_mean);
-    structure.set_attribute(format::kChannelStd, info_.channel_std);
-  }
-  if (info_.vocabulary > 0) structure.set_attribute(format::kVocabulary, info_.vocabulary);
-  structure.set_attribute(format::kProvenance, info_.provenance);
-  structure.set_attribute(format::kContentHash, info_.content_hash);
-  structure.close();
-  structure_.reset();
-
-  std::error_code error;
-  std::filesystem::rename(temporary_, file_, error);
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
-    throw Error(
-        fmt::format("{}: cannot be renamed to {}: {}", temporary_.string(), file_.string(), error.message()));
-  }
-  // The new name, too, should survive a crash; some file systems cannot sync a folder, and need not.
-  const std::filesystem::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
-  if (const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); handle >= 0) {
-    ::fsync(handle);
-    ::close(handle);
-  }
+  assert(creator_);
+  flush();
+  measure(splits_, info_);
+  complete_files();
+  replace_path(temporary_, file_);
+  creator_ = false;
   return info_;
 }
 

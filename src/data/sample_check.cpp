@@ -60,6 +60,13 @@ std::optional<Fault> weight_fault(std::span<const float> weights) {
                fmt::format("has weight {}; weights must be finite and at least 0", *bad)};
 }
 
+std::optional<Fault> size_fault(std::span<const std::int32_t> sizes) {
+  const auto bad = std::find_if(sizes.begin(), sizes.end(), [](std::int32_t size) { return size < 0; });
+  if (bad == sizes.end()) return {};
+  return Fault{static_cast<std::size_t>(bad - sizes.begin()) / 2,
+               fmt::format("has original size {}; sizes must be at least 0", *bad)};
+}
+
 std::optional<Fault> sample_fault(const Samples& samples, const Shape& stored, std::int64_t vocabulary) {
   if (const auto* tokens = std::get_if<std::span<const std::int32_t>>(&samples)) {
     return token_fault(*tokens, stored, vocabulary);

@@ -23,6 +23,9 @@ std::optional<Fault> label_fault(std::span<const std::int32_t> labels, std::int6
 /// A weight that is negative, infinite or not a number.
 std::optional<Fault> weight_fault(std::span<const float> weights);
 
+/// A size that is negative. sizes: (n, 2).
+std::optional<Fault> size_fault(std::span<const std::int32_t> sizes);
+
 /// A number that is not finite, a token that is negative or not below `vocabulary` (0: not known). Samples of
 /// shape `stored`: (H, W, C), (L), ...
 std::optional<Fault> sample_fault(const Samples& samples, const Shape& stored, std::int64_t vocabulary);

@@ -6,10 +6,13 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_format.hpp"
+#include "convoke/data/shards.hpp"
+#include "convoke/hdf5/file.hpp"
 
 namespace convoke::data {
 namespace {
@@ -46,6 +49,10 @@ DatasetInfo read_info(const hdf5::File& file) {
          fmt::format("has {} class names for {} classes", info.class_names.size(), info.classes));
   info.provenance = attribute_or_none<std::string>(file, format::kProvenance);
   info.content_hash = attribute_or_none<std::string>(file, format::kContentHash);
+  if (file.has_dataset(format::kPreparation)) {
+    const std::vector<std::uint8_t> text = file.read<std::uint8_t>(format::kPreparation);
+    info.preparation.assign(text.begin(), text.end());
+  }
   return info;
 }
 
@@ -79,66 +86,201 @@ std::optional<SampleType> sample_type_of(hdf5::ElementType stored) {
   return {};
 }
 
-// An array of one value per sample.
-void expect_column(const hdf5::Dataset& column, hdf5::ElementType type, std::int64_t count) {
+// An array of one value, or `width` values, per sample.
+void expect_column(const hdf5::Dataset& column, hdf5::ElementType type, std::int64_t count,
+                   std::int64_t width = 1) {
   const Shape shape = column.shape();
-  expect(column.type() == type && shape.rank() == 1 && shape[0] == count, column,
-         fmt::format("holds {} of shape {}; {} samples need {} of shape ({})", hdf5::name_of(column.type()),
-                     shape.to_string(), count, hdf5::name_of(type), count),
+  const Shape wanted = width == 1 ? Shape{count} : Shape{count, width};
+  expect(column.type() == type && shape == wanted, column,
+         fmt::format("holds {} of shape {}; {} samples need {} of shape {}", hdf5::name_of(column.type()),
+                     shape.to_string(), count, hdf5::name_of(type), wanted.to_string()),
          column.type() == type ? "" : fmt::format("store it with .astype(\"{}\")", hdf5::name_of(type)));
 }
 
+std::vector<std::string> splits_in(const hdf5::File& file) {
+  std::vector<std::string> names = file.children();
+  std::erase_if(names, [&](const std::string& name) { return !file.has_group(name); });
+  return names;
+}
+
+StoredArray array_of(const hdf5::File& file, const hdf5::Dataset& dataset) {
+  return {{0, dataset.shape()[0], file.file(), dataset.path(), dataset.raw_offset()}};
+}
+
+// A split as this file alone holds it.
 StoredSplit describe(const hdf5::File& file, const std::string& name) {
   if (!file.has_group(name)) {
-    throw Error(fmt::format("{}: has no split \"{}\"{}", file.file().string(), name,
-                            did_you_mean(name, file.children())),
-                "its splits: " + join(file.children()));
+    const std::vector<std::string> splits = splits_in(file);
+    throw Error(
+        fmt::format("{}: has no split \"{}\"{}", file.file().string(), name, did_you_mean(name, splits)),
+        "its splits: " + join(splits));
   }
   const hdf5::Group group = file.group(name);
-  StoredSplit split{name, group.dataset(format::kSamples), group.dataset(format::kLabels), {}, 0, {}, {}};
-  const Shape samples = split.samples.shape();
-  const std::optional<SampleType> type = sample_type_of(split.samples.type());
-  expect(type && samples.rank() > 1 && may_have_rank(*type, samples.rank() - 1) && samples.elements() > 0,
-         split.samples,
+  const hdf5::Dataset samples = group.dataset(format::kSamples), labels = group.dataset(format::kLabels);
+  const Shape shape = samples.shape();
+  const std::optional<SampleType> type = sample_type_of(samples.type());
+  expect(type && shape.rank() > 1 && may_have_rank(*type, shape.rank() - 1) && shape.elements() > 0, samples,
          fmt::format("holds {} of shape {}; samples are uint8 images (N, H, W, C), int32 tokens (N, L), or "
                      "float32 features (N, F), sequences (N, L, F) or images (N, H, W, C)",
-                     hdf5::name_of(split.samples.type()), samples.to_string()),
+                     hdf5::name_of(samples.type()), shape.to_string()),
          "convert it with .reshape(...) and .astype(\"uint8\"), .astype(\"int32\") or .astype(\"float32\")");
-  split.type = *type;
-  split.shape = Shape(std::vector<std::int64_t>(samples.extents().begin() + 1, samples.extents().end()));
-  split.count = samples[0];
-  expect(
-      split.count <= std::numeric_limits<std::uint32_t>::max(), split.samples,
-      fmt::format("holds {} samples; they are numbered with 32 bits, so at most 4,294,967,295", split.count));
-  expect_column(split.labels, hdf5::ElementType::kInt32, split.count);
+  const std::int64_t count = shape[0];
+  StoredSplit split{
+      .name = name,
+      .count = count,
+      .type = *type,
+      .shape = Shape(std::vector<std::int64_t>(shape.extents().begin() + 1, shape.extents().end())),
+      .samples = array_of(file, samples),
+      .labels = array_of(file, labels),
+      .weights = {},
+      .original_sizes = {}};
+  expect_column(labels, hdf5::ElementType::kInt32, count);
   if (group.contains(format::kWeights)) {
-    split.weights = group.dataset(format::kWeights);
-    expect_column(*split.weights, hdf5::ElementType::kFloat32, split.count);
+    const hdf5::Dataset weights = group.dataset(format::kWeights);
+    expect_column(weights, hdf5::ElementType::kFloat32, count);
+    split.weights = array_of(file, weights);
+  }
+  if (group.contains(format::kOriginalSizes)) {
+    const hdf5::Dataset sizes = group.dataset(format::kOriginalSizes);
+    expect_column(sizes, hdf5::ElementType::kInt32, count, 2);
+    split.original_sizes = array_of(file, sizes);
   }
   return split;
 }
 
-}  // namespace
+void expect_same_samples(const StoredSplit& split, const StoredSplit& first) {
+  if (split.shape == first.shape && split.type == first.type) return;
+  throw Error(fmt::format("{}: holds {} samples of shape {}, but split \"{}\" {} of {}",
+                          split.samples.front().where(), name_of(split.type), split.shape.to_string(),
+                          first.name, name_of(first.type), first.shape.to_string()));
+}
 
-Stored look_at(const hdf5::File& file, const std::vector<std::string>& names) {
-  check_format(file);
-  Stored stored{read_info(file), {}};
-  for (const std::string& name : names) stored.splits.push_back(describe(file, name));
-  assert(!stored.splits.empty());
-  const StoredSplit& first = stored.splits.front();
-  for (const StoredSplit& split : stored.splits) {
-    expect(split.shape == first.shape && split.type == first.type, split.samples,
-           fmt::format("holds {} samples of shape {}, but split \"{}\" {} of {}", name_of(split.type),
-                       split.shape.to_string(), first.name, name_of(first.type), first.shape.to_string()));
-  }
-  stored.info.sample_type = first.type;
-  stored.info.sample_shape = seen_shape(first.shape);
-  if (first.type == SampleType::kInt32) {
-    read_vocabulary(file, stored.info);
+void expect_countable(const StoredSplit& split) {
+  if (split.count <= std::numeric_limits<std::uint32_t>::max()) return;
+  throw Error(fmt::format("{}: holds {} samples; they are numbered with 32 bits, so at most 4,294,967,295",
+                          split.samples.front().where(), split.count));
+}
+
+// What the file says once its samples are known.
+DatasetInfo complete_info(const hdf5::File& file, const StoredSplit& split) {
+  DatasetInfo info = read_info(file);
+  info.sample_type = split.type;
+  info.sample_shape = seen_shape(split.shape);
+  if (split.type == SampleType::kInt32) {
+    read_vocabulary(file, info);
   } else {
-    read_statistics(file, stored.info);
+    read_statistics(file, info);
+  }
+  return info;
+}
+
+Stored look_at_file(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  const hdf5::File file = hdf5::File::open(path);
+  check_format(file);
+  Stored stored;
+  for (const std::string& name : names) {
+    stored.splits.push_back(describe(file, name));
+    expect_countable(stored.splits.back());
+    expect_same_samples(stored.splits.back(), stored.splits.front());
+  }
+  stored.info = complete_info(file, stored.splits.front());
+  return stored;
+}
+
+// What the shards of a dataset have alike, in the words of docs/formats.md; the name of what differs, or "".
+std::string difference(const DatasetInfo& a, const DatasetInfo& b) {
+  if (a.sample_type != b.sample_type) return "type of samples";
+  if (a.sample_shape != b.sample_shape) return "shape of samples";
+  if (a.classes != b.classes) return format::kClasses;
+  if (a.class_names != b.class_names) return format::kClassNames;
+  if (a.channel_mean != b.channel_mean) return format::kChannelMean;
+  if (a.channel_std != b.channel_std) return format::kChannelStd;
+  if (a.vocabulary != b.vocabulary) return format::kVocabulary;
+  if (a.content_hash != b.content_hash) return format::kContentHash;
+  return a.preparation == b.preparation ? "" : format::kPreparation;
+}
+
+// A file says which shard it is; those of others may leave it out.
+void expect_place(const hdf5::File& file, std::size_t shard, std::size_t shards) {
+  if (!file.has_attribute(format::kShard) || !file.has_attribute(format::kShards)) return;
+  const auto is = file.attribute<std::int64_t>(format::kShard);
+  const auto of = file.attribute<std::int64_t>(format::kShards);
+  if (is == static_cast<std::int64_t>(shard) && of == static_cast<std::int64_t>(shards)) return;
+  throw Error(fmt::format("{}: is shard {} of {} by its own account", file.file().string(), is, of),
+              "it was renamed or mixed up: give it its old name, or prepare the data anew");
+}
+
+// Puts the samples of a shard behind those of the shards before it.
+void append(StoredSplit& all, StoredSplit shard) {
+  const std::int64_t first = all.count;
+  const auto join = [&](StoredArray& whole, StoredArray& piece, const char* name) {
+    if (whole.empty() != piece.empty()) {
+      throw Error(fmt::format("{}: {} {}, unlike {}", shard.samples.front().file.string(),
+                              piece.empty() ? "lacks" : "has", name,
+                              all.samples.front().file.filename().string()));
+    }
+    if (piece.empty()) return;
+    piece.front().first = first;
+    whole.push_back(std::move(piece.front()));
+  };
+  join(all.weights, shard.weights, format::kWeights);
+  join(all.original_sizes, shard.original_sizes, format::kOriginalSizes);
+  join(all.labels, shard.labels, format::kLabels);
+  join(all.samples, shard.samples, format::kSamples);
+  all.count += shard.count;
+}
+
+// A split of the shards in `files`. `stored.info`: that of the shards seen so far.
+StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, const std::string& name,
+                            Stored& stored) {
+  StoredSplit all;
+  for (std::size_t shard = 0; shard < files.size(); ++shard) {
+    const hdf5::File file = hdf5::File::open(files[shard]);
+    check_format(file);
+    StoredSplit one = describe(file, name);
+    DatasetInfo info = complete_info(file, one);
+    const bool very_first = shard == 0 && stored.splits.empty();
+    const std::filesystem::path& reference =
+        very_first ? files[0] : (shard == 0 ? stored.splits.front() : all).samples.front().file;
+    if (very_first) stored.info = info;
+    if (const std::string what = difference(stored.info, info); !what.empty()) {
+      throw Error(fmt::format("{}: is a shard of another dataset than {}: its {} differs",
+                              files[shard].string(), reference.filename().string(), what),
+                  "give each dataset a folder of its own");
+    }
+    expect_place(file, shard, files.size());
+    if (shard == 0) {
+      all = std::move(one);
+    } else {
+      append(all, std::move(one));
+    }
+  }
+  expect_countable(all);
+  return all;
+}
+
+Stored look_at_folder(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+  const std::map<std::string, std::vector<std::filesystem::path>> shards = shards_in(folder);
+  Stored stored;
+  for (const std::string& name : names) {
+    const auto found = shards.find(name);
+    if (found == shards.end()) {
+      std::vector<std::string> splits;
+      for (const auto& entry : shards) splits.push_back(entry.first);
+      throw Error(fmt::format("{}: has no split \"{}\"{}", folder.string(), name, did_you_mean(name, splits)),
+                  "its splits: " + join(splits));
+    }
+    stored.splits.push_back(describe_shards(found->second, name, stored));
   }
   return stored;
+}
+
+}  // namespace
+
+Stored look_at(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  assert(!names.empty());
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? look_at_folder(path, names) : look_at_file(path, names);
 }
 
 }  // namespace convoke::data

@@ -1,34 +1,48 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
-#include "convoke/hdf5/file.hpp"
 
-// A dataset as its file describes it, before samples are read; see docs/formats.md.
+// A dataset as its files describe it, before samples are read; see docs/formats.md.
 
 namespace convoke::data {
 
-/// The arrays of a split, as the file describes them.
-struct StoredSplit {
-  std::string name;
-  hdf5::Dataset samples, labels;
-  std::optional<hdf5::Dataset> weights;
-  std::int64_t count = 0;
-  SampleType type = SampleType::kUint8;
-  Shape shape;  // of one sample: (H, W, C), (L, F), (F) or (L)
+/// Rows of an array as one file holds them: all of them, or the part of a shard.
+struct StoredPiece {
+  std::int64_t first = 0, count = 0;  ///< rows, one for each sample
+  std::filesystem::path file;
+  std::string path;                     ///< in the file: "/train/samples"
+  std::optional<std::uint64_t> offset;  ///< of its bytes, where they lie in one piece as memory has them
+
+  std::string where() const { return file.string() + ": " + path; }
 };
 
-/// What a file says of itself, and of the splits that were asked for.
+/// An array of a split: pieces in order of their samples. None if the split has no such array.
+using StoredArray = std::vector<StoredPiece>;
+
+struct StoredSplit {
+  std::string name;
+  std::int64_t count = 0;
+  SampleType type = SampleType::kUint8;
+  Shape shape;  ///< of one sample: (H, W, C), (L, F), (F) or (L)
+  StoredArray samples, labels, weights, original_sizes;
+
+  std::size_t sample_bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(type); }
+};
+
+/// What a dataset says of itself, and of the splits that were asked for.
 struct Stored {
   DatasetInfo info;
   std::vector<StoredSplit> splits;
 };
 
-/// Throws Error where the file is no dataset, is of a newer format, lacks one of `splits`, or its arrays do
-/// not have the types and shapes of samples, labels and weights.
-Stored look_at(const hdf5::File& file, const std::vector<std::string>& splits);
+/// `path`: a file or a folder of shards. Throws Error where it is no dataset, is of a newer format, lacks one
+/// of `splits`, its arrays do not have the types and shapes of samples, labels and weights, or a shard is
+/// missing or not one of this dataset.
+Stored look_at(const std::filesystem::path& path, const std::vector<std::string>& splits);
 
 }  // namespace convoke::data

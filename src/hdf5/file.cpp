@@ -77,8 +77,9 @@ struct File::Output {
     std::uint64_t begin, end;
   };
 
-  explicit Output(const std::filesystem::path& file) : path(file) {
-    target = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  Output(const std::filesystem::path& file, Existing existing) : path(file) {
+    const int truncate = existing == Existing::kReplace ? O_TRUNC : 0;
+    target = ::open(file.c_str(), O_WRONLY | O_CREAT | truncate | O_CLOEXEC, 0666);
     if (target < 0) {
       const int error = errno;
       throw Error(fmt::format("{}: cannot be created: {}", file.string(), reason_of(error)),
@@ -159,9 +160,9 @@ File::File(File&&) noexcept = default;
 File& File::operator=(File&&) noexcept = default;
 File::~File() = default;
 
-File File::create(const std::filesystem::path& file) {
+File File::create(const std::filesystem::path& file, Existing existing) {
   be_quiet();
-  auto output = std::make_unique<Output>(file);
+  auto output = std::make_unique<Output>(file, existing);
   const Handle access = access_properties();
   // The default driver looks up the real path behind a link, and a memfd has none.
   check(H5Pset_fapl_stdio(access.get()), file.string(), "cannot be created");

@@ -176,6 +176,7 @@ TEST_CASE("what cannot be read ends the run, or is left out and listed") {
   const auto dataset = data::Dataset::open(folder / "small.h5", {"test"});
   const auto values = dataset.split("test").values<std::uint8_t>();
   CHECK(std::vector(values.begin(), values.end()) == small_images(4, 30));
+  CHECK_THAT(dataset.info().preparation, Contains("\"left_out\":3"));
 }
 
 TEST_CASE("a sample in two splits is an error unless it is allowed") {
@@ -222,6 +223,29 @@ TEST_CASE("samples that lie class by class are shuffled, unless told otherwise")
   CHECK(prepare(options).shuffled);
   CHECK(labels() != mixed);
   CHECK_THAT(error_of([] { order_from("sorted"); }), Contains("unknown order \"sorted\""));
+}
+
+TEST_CASE("a dataset may be a folder of shards, the same for any number of processes") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), true);
+  prepare({folder.path(), folder / "one.h5"});
+  const auto whole = data::Dataset::open(folder / "one.h5", {"train", "test"});
+  for (const int count : {1, 3}) {
+    const auto output = folder / ("shards" + std::to_string(count));
+    Threads threads(count);
+    std::vector<std::thread> team;
+    for (int index = 0; index < count; ++index) {
+      team.emplace_back([&, index] {
+        prepare({.source = folder.path(), .output = output, .shards = 4}, threads.member(index));
+      });
+    }
+    for (std::thread& thread : team) thread.join();
+    const auto parts = data::Dataset::open(output, {"train", "test"});
+    CHECK(parts.info().content_hash == whole.info().content_hash);
+    CHECK(std::filesystem::exists(output / "train-00003-of-00004.h5"));
+    CHECK(read_file(output / "train-00002-of-00004.h5") ==
+          read_file(folder / "shards1" / "train-00002-of-00004.h5"));
+  }
 }
 
 TEST_CASE("prepare leaves what is there alone, and no half file") {

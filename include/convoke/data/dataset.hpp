@@ -28,6 +28,7 @@ struct DatasetInfo {
   std::int64_t vocabulary = 0;    ///< tokens are 0..vocabulary-1; 0: the file does not say
   std::string provenance = {};    ///< where the samples came from; may be empty
   std::string content_hash = {};  ///< over samples, labels and weights of all splits; may be empty
+  std::string preparation = {};   ///< JSON: what was done to the sources, see docs/formats.md; may be empty
 };
 
 /// One split held in memory. A view: the bytes belong to the dataset.
@@ -59,15 +60,21 @@ struct Storage {
 /// Storage of this process alone.
 Storage private_storage();
 
-/// What `file` says of itself and of these splits, of which it reads no samples. Throws as Dataset::open.
+/// What the dataset `file`, a file or a folder of shards, says of itself and of these splits, of which it
+/// reads no samples. Throws as Dataset::open.
 DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::string>& splits);
+
+/// Size of each sample of a split before it was fitted into a dataset's shape: (N, 2), height and width of a
+/// picture, or length of a text and 0. Empty if the dataset does not say. Throws as Dataset::open.
+std::vector<std::int32_t> original_sizes(const std::filesystem::path& file, const std::string& split);
 
 /// A dataset in memory: every split it was asked for. Move only.
 class Dataset {
  public:
-  /// Reads `splits` ("train", "test", ...) of `file`. Throws Error naming the file and the cause: missing,
-  /// not HDF5, truncated, a newer format, no such split, another type or shape; a label, token, weight or
-  /// number that cannot be, naming the sample.
+  /// Reads `splits` ("train", "test", ...) of `file`, or of a folder of shards (shards.hpp). Throws Error
+  /// naming the file and the cause: missing, not HDF5, truncated, a newer format, no such split, another type
+  /// or shape; a shard that is missing or belongs elsewhere; a label, token, weight or number that cannot be,
+  /// naming the sample.
   static Dataset open(const std::filesystem::path& file, const std::vector<std::string>& splits,
                       Storage storage = private_storage());
 

@@ -16,9 +16,14 @@ inline constexpr const char* kChannelStd = "channel_std";
 inline constexpr const char* kVocabulary = "vocabulary";
 inline constexpr const char* kProvenance = "provenance";
 inline constexpr const char* kContentHash = "content_hash";
+inline constexpr const char* kShard = "shard";    // of a dataset in shards: this file's number, from 0,
+inline constexpr const char* kShards = "shards";  // of so many of its split
+
+inline constexpr const char* kPreparation = "preparation";  // dataset in the root
 
 inline constexpr const char* kSamples = "samples";  // datasets in each split's group
 inline constexpr const char* kLabels = "labels";
 inline constexpr const char* kWeights = "weights";
+inline constexpr const char* kOriginalSizes = "original_sizes";
 
 }  // namespace convoke::data::format

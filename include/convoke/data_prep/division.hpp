@@ -32,6 +32,7 @@ struct Division {
   std::vector<std::string> names;     ///< train, validation, test, then others by name
   std::vector<std::int32_t> of_item;  ///< index into names; kNone for items with a fault
   std::string rule;                   ///< in words: "the source's own", "stratified, ..."
+  bool is_sources = false;            ///< the source's own
 
   /// Items of split `split`, in the source's order.
   std::vector<std::size_t> items(std::size_t split) const;

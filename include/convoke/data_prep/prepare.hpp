@@ -31,6 +31,7 @@ struct PrepareOptions {
   SourceOptions samples = {};     ///< what a sample is to be
   DivisionOptions division = {};  ///< splits
   Order order = Order::kAuto;     ///< within a split
+  std::int64_t shards = 0;        ///< files of the largest split, in the folder `output`; 0: one file for all
   bool skip_bad = false;          ///< leave out what cannot be read, and list it
   bool allow_duplicates = false;  ///< the same sample in two splits is no error
   /// Called with samples done and to do by this process; may be empty.
@@ -62,12 +63,12 @@ struct PrepareReport {
   std::vector<Work> work;           ///< of each process
 };
 
-/// Turns `source` into the dataset file `output`. Every process decodes an equal share of the samples into a
-/// folder beside the output, `<output>.work`; then they are checked, ordered and written. The bytes do not
-/// depend on how many processes there are. A run that was cut short is taken up by the next one with the same
-/// options. Throws Error if the source is damaged, a sample is in two splits (unless told to allow it), the
-/// output exists (unless told to overwrite) or cannot be written; then there is no output file, or the old
-/// one.
+/// Turns `source` into the dataset `output`, a file or a folder of shards. Every process decodes an equal
+/// share of the samples into a folder beside the output, `<output>.work`; then they are checked, ordered and
+/// written. The bytes do not depend on how many processes there are. A run that was cut short is taken up by
+/// the next one with the same options. Throws Error if the source is damaged, a sample is in two splits
+/// (unless told to allow it), the output exists (unless told to overwrite) or cannot be written; then there
+/// is no output file, or the old one.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

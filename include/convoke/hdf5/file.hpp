@@ -144,9 +144,12 @@ class Group : public Object {
 /// in the file by the caller.
 class File : public Group {
  public:
-  /// A new, empty file; one of that name is overwritten. Write under a temporary name and rename. Throws
-  /// Error if the file cannot be made.
-  static File create(const std::filesystem::path& file);
+  /// What becomes of a file that is there already: overwritten, or composed around the bytes that reserved
+  /// arrays have in it (the same calls as before reserve the same places).
+  enum class Existing { kReplace, kKeepReserved };
+
+  /// A new, empty file. Write under a temporary name and rename. Throws Error if the file cannot be made.
+  static File create(const std::filesystem::path& file, Existing existing = Existing::kReplace);
   /// Read only. Throws Error, each with its own message: no such file, not HDF5, truncated, damaged.
   static File open(const std::filesystem::path& file);
 

@@ -1,0 +1,113 @@
+#include "array_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "convoke/data/positioned_io.hpp"
+
+namespace convoke::data {
+namespace {
+
+// As many as stay below the usual limit of 1,024 for a process.
+constexpr std::size_t kMostOpen = 512;
+
+int open_file(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return descriptor;
+  throw Error(fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
+}
+
+template <class T>
+void read_values(const StoredPiece& piece, std::int64_t first, std::span<std::byte> rows) {
+  const hdf5::File file = hdf5::File::open(piece.file);
+  file.dataset(piece.path)
+      .read_rows(first, std::span(reinterpret_cast<T*>(rows.data()), rows.size() / sizeof(T)));
+}
+
+}  // namespace
+
+ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_bytes)
+    : pieces_(std::move(pieces)), type_(type), row_bytes_(row_bytes) {
+  try {
+    for (const StoredPiece& piece : pieces_) {
+      direct_ = direct_ && piece.offset.has_value();
+      if (descriptors_.size() < kMostOpen) descriptors_.push_back(open_file(piece.file));
+    }
+  } catch (...) {
+    for (const int descriptor : descriptors_) ::close(descriptor);
+    throw;
+  }
+}
+
+ArrayReader::~ArrayReader() {
+  for (const int descriptor : descriptors_) ::close(descriptor);
+}
+
+std::size_t ArrayReader::index_of(std::int64_t row) const {
+  const auto after =
+      std::upper_bound(pieces_.begin(), pieces_.end(), row,
+                       [](std::int64_t r, const StoredPiece& piece) { return r < piece.first; });
+  assert(after != pieces_.begin() && row < std::prev(after)->first + std::prev(after)->count);
+  return static_cast<std::size_t>(after - pieces_.begin()) - 1;
+}
+
+const StoredPiece& ArrayReader::piece_of(std::int64_t row) const { return pieces_[index_of(row)]; }
+
+void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
+  assert(rows.size() % row_bytes_ == 0);
+  for (std::size_t index = rows.empty() ? 0 : index_of(first); !rows.empty(); ++index) {
+    const std::int64_t inside = first - pieces_[index].first;
+    const auto there = static_cast<std::size_t>(pieces_[index].count - inside) * row_bytes_;
+    const std::span<std::byte> part = rows.first(std::min(rows.size(), there));
+    read_piece(index, inside, part);
+    rows = rows.subspan(part.size());
+    first += static_cast<std::int64_t>(part.size() / row_bytes_);
+  }
+}
+
+void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<std::byte> rows) const {
+  const StoredPiece& piece = pieces_[index];
+  if (!piece.offset) {
+    const std::lock_guard lock(hdf5_);
+    if (type_ == SampleType::kUint8) return read_values<std::uint8_t>(piece, first, rows);
+    if (type_ == SampleType::kInt32) return read_values<std::int32_t>(piece, first, rows);
+    return read_values<float>(piece, first, rows);
+  }
+  const std::uint64_t offset = *piece.offset + static_cast<std::uint64_t>(first) * row_bytes_;
+  if (index < descriptors_.size()) return read_at(descriptors_[index], offset, rows, piece.file);
+  const int descriptor = open_file(piece.file);
+  try {
+    read_at(descriptor, offset, rows, piece.file);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+}
+
+void ArrayReader::will_need(std::int64_t first, std::int64_t count) const {
+  while (count > 0) {
+    const std::size_t index = index_of(first);
+    const StoredPiece& piece = pieces_[index];
+    const std::int64_t there = std::min(count, piece.first + piece.count - first);
+    if (piece.offset && index < descriptors_.size()) {
+      const std::uint64_t offset =
+          *piece.offset + static_cast<std::uint64_t>(first - piece.first) * row_bytes_;
+      ::posix_fadvise(descriptors_[index], static_cast<off_t>(offset),
+                      static_cast<off_t>(static_cast<std::uint64_t>(there) * row_bytes_),
+                      POSIX_FADV_WILLNEED);
+    }
+    first += there;
+    count -= there;
+  }
+}
+
+}  // namespace convoke::data

@@ -1,0 +1,63 @@
+#include "content_measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "array_reader.hpp"
+#include "channel_statistics.hpp"
+#include "convoke/core/checksum.hpp"
+
+namespace convoke::data {
+namespace {
+
+using Look = std::function<void(std::span<const std::byte>)>;
+
+// All rows of an array in blocks of about a MiB, which do not depend on the files: sums of floats would.
+void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, const Look& look) {
+  if (array.empty()) return;
+  const ArrayReader reader(array, type, row_bytes);
+  const std::int64_t rows = array.back().first + array.back().count;
+  const std::int64_t block = std::max<std::int64_t>(1, (1 << 20) / static_cast<std::int64_t>(row_bytes));
+  std::vector<std::byte> buffer(static_cast<std::size_t>(block) * row_bytes);
+  for (std::int64_t first = 0; first < rows; first += block) {
+    const auto count = static_cast<std::size_t>(std::min(block, rows - first));
+    const auto part = std::span(buffer).first(count * row_bytes);
+    reader.read(first, part);
+    look(part);
+  }
+}
+
+}  // namespace
+
+void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info) {
+  const auto training = std::find_if(splits.begin(), splits.end(),
+                                     [](const StoredSplit& split) { return split.name == "train"; });
+  const StoredSplit& measured = training == splits.end() ? splits.front() : *training;
+  const auto channels = static_cast<std::size_t>(channel_count(info.sample_type, info.sample_shape));
+  ChannelStatistics statistics(channels);
+  std::uint32_t hash = 0;
+  const Look sum = [&](std::span<const std::byte> part) { hash = crc32(part, hash); };
+  const Look sum_and_add = [&](std::span<const std::byte> part) {
+    hash = crc32(part, hash);
+    if (info.sample_type == SampleType::kUint8) {
+      statistics.add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));
+    } else if (info.sample_type == SampleType::kFloat32) {
+      statistics.add(std::span(reinterpret_cast<const float*>(part.data()), part.size() / sizeof(float)));
+    }
+  };
+  for (const StoredSplit& split : splits) {
+    scan(split.samples, split.type, split.sample_bytes(), &split == &measured ? sum_and_add : sum);
+    scan(split.labels, SampleType::kInt32, sizeof(std::int32_t), sum);
+    scan(split.weights, SampleType::kFloat32, sizeof(float), sum);
+  }
+  info.channel_mean = info.channel_std = {};
+  if (channels > 0) {
+    info.channel_mean = statistics.mean();
+    info.channel_std = statistics.deviation();
+  }
+  info.content_hash = fmt::format("crc32:{:08x}", hash);
+}
+
+}  // namespace convoke::data

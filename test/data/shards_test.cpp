@@ -1,0 +1,325 @@
+// Datasets as folders of shards, and what was kept of their making; see also dataset_test.cpp.
+#include "convoke/data/shards.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "convoke/hdf5/file.hpp"
+#include "example_dataset.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/full_disk.hpp"
+#include "support/temporary_folder.hpp"
+#include "typed_example.hpp"
+
+using convoke::Shape;
+using namespace convoke::data;
+namespace fs = std::filesystem;
+namespace hdf5 = convoke::hdf5;
+using Catch::Contains;
+
+namespace {
+
+template <class T>
+std::vector<T> copy(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+std::string bytes_in(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The example of example_dataset.hpp in 4 shards of training and 2 of test samples.
+DatasetInfo write_shards(const fs::path& folder, DatasetInfo info = example_info(3), bool overwrite = false) {
+  auto writer =
+      DatasetWriter::create(folder, std::move(info), in_shards({{"train", 10}, {"test", 4}}, 4), overwrite);
+  for (const auto& [split, n] : {std::pair{"train", 10}, std::pair{"test", 4}}) {
+    const ExampleSplit example = example_split(n, 3);
+    writer.write(split, 0, example.samples, example.labels);
+  }
+  return writer.finish();
+}
+
+std::string open_error(const fs::path& path) {
+  return error_of([&] { Dataset::open(path, {"train", "test"}); });
+}
+
+}  // namespace
+
+TEST_CASE("shards hold equal parts of a split, and splits shards of like size") {
+  CHECK(shard_name("train", 3, 16) == "train-00003-of-00016.h5");
+  CHECK(is_shard_name("my-split-00003-of-00016.h5"));
+  for (const char* name : {"train-3-of-16.h5", "train.h5", "-00000-of-00001.h5", "train-0000x-of-00001.h5"}) {
+    CHECK_FALSE(is_shard_name(name));
+  }
+  std::vector<std::int64_t> firsts;
+  for (std::int64_t shard = 0; shard <= 4; ++shard) firsts.push_back(first_of_shard(10, shard, 4));
+  CHECK(firsts == std::vector<std::int64_t>{0, 3, 6, 8, 10});
+
+  const std::vector<SplitSize> splits = in_shards({{"train", 1000}, {"validation", 250}, {"test", 1}}, 16);
+  CHECK(splits[0].shards == 16);
+  CHECK(splits[1].shards == 4);  // of 63 samples at most, as those of train
+  CHECK(splits[2].shards == 1);
+  CHECK(in_shards({{"train", 3}}, 16)[0].shards == 3);  // one for each sample
+}
+
+TEST_CASE("a folder of shards is the dataset that a file is") {
+  const TemporaryFolder folder;
+  const DatasetInfo one = write_example(folder / "one.h5", 3);
+  const DatasetInfo many = write_shards(folder / "many");
+  CHECK_FALSE(fs::exists(folder / "many.part"));
+  CHECK(has_shards(folder / "many"));
+  CHECK_FALSE(has_shards(folder.path()));
+  CHECK_FALSE(has_shards(folder / "one.h5"));
+  CHECK(std::distance(fs::directory_iterator(folder / "many"), fs::directory_iterator{}) == 6);
+  CHECK(many.content_hash == one.content_hash);
+  CHECK(many.channel_mean == one.channel_mean);  // to the bit
+  CHECK(many.channel_std == one.channel_std);
+
+  const Dataset a = Dataset::open(folder / "one.h5", {"train", "test"});
+  const Dataset b = Dataset::open(folder / "many", {"train", "test"});
+  CHECK(b.info().class_names == a.info().class_names);
+  CHECK(b.info().content_hash == one.content_hash);
+  CHECK(b.info().channel_mean == one.channel_mean);
+  for (const char* split : {"train", "test"}) {
+    CHECK(copy(b.split(split).values<std::uint8_t>()) == copy(a.split(split).values<std::uint8_t>()));
+    CHECK(copy(b.split(split).labels) == copy(a.split(split).labels));
+  }
+  CHECK(inspect(folder / "many", {"test"}).sample_shape == Shape{3, 2, 3});
+
+  // Every shard is a dataset by itself, with the whole's mean and hash.
+  const Dataset third = Dataset::open(folder / "many/train-00002-of-00004.h5", {"train"});
+  CHECK(third.split("train").count() == 2);
+  CHECK(third.split("train").values<std::uint8_t>()[0] == 7 * 6);
+  CHECK(third.info().content_hash == one.content_hash);
+  CHECK(third.info().channel_mean == one.channel_mean);
+}
+
+TEST_CASE("numbers and tokens lie in shards too, with weights") {
+  const TemporaryFolder folder;
+  const DatasetInfo numbers = write_numbers(folder / "numbers.h5", Shape{5, 2});
+  const DatasetInfo tokens = write_tokens(folder / "tokens.h5", 11);
+  const auto write = [&](const char* name, const DatasetInfo& info, bool weights, auto make_samples) {
+    auto writer = DatasetWriter::create(folder / name, info,
+                                        in_shards({{"train", 10, weights}, {"test", 4, weights}}, 3));
+    for (const auto& [split, n] : {std::pair{"train", 10}, std::pair{"test", 4}}) {
+      const auto samples = make_samples(n);
+      writer.write(split, 0, samples, example_labels(n), weights ? example_weights(n) : std::vector<float>());
+    }
+    return writer.finish();
+  };
+  const DatasetInfo a =
+      write("numbers", typed_info(SampleType::kFloat32, Shape{5, 2}), true, [](std::int64_t n) {
+        return example_numbers(n, Shape{5, 2});
+      });
+  auto of_tokens = typed_info(SampleType::kInt32, Shape{6});
+  of_tokens.vocabulary = 11;
+  const DatasetInfo b =
+      write("tokens", of_tokens, false, [](std::int64_t n) { return example_tokens(n, 6); });
+  CHECK(a.content_hash == numbers.content_hash);
+  CHECK(a.channel_mean == numbers.channel_mean);  // floats too: their sums do not see the shards
+  CHECK(b.content_hash == tokens.content_hash);
+
+  const Dataset read = Dataset::open(folder / "numbers", {"train"});
+  CHECK(copy(read.split("train").values<float>()) == example_numbers(10, Shape{5, 2}));
+  CHECK(copy(read.split("train").weights) == example_weights(10));
+  const Dataset texts = Dataset::open(folder / "tokens", {"train", "test"});
+  CHECK(copy(texts.split("test").values<std::int32_t>()) == example_tokens(4, 6));
+  CHECK(texts.info().vocabulary == 11);
+  CHECK(texts.split("train").largest_token == 10);
+}
+
+TEST_CASE("several writers fill the same shards, to the same bytes") {
+  const TemporaryFolder folder;
+  write_shards(folder / "alone");
+  const auto splits = in_shards({{"train", 10}, {"test", 4}}, 4);
+  {
+    auto first = DatasetWriter::create(folder / "shared", example_info(3), splits);
+    const std::vector<std::uint64_t> places = first.places();
+    CHECK(places.size() == DatasetWriter::place_count(splits));
+    auto second = DatasetWriter::join(folder / "shared", example_info(3), splits, places);
+    const ExampleSplit train = example_split(10, 3);
+    const ExampleSplit test = example_split(4, 3);
+    second.write("test", 0, test.samples, test.labels);
+    second.write("train", 7, std::span(train.samples).subspan(7 * 18), std::span(train.labels).subspan(7));
+    second.flush();
+    first.write("train", 0, std::span(train.samples).first(7 * 18), std::span(train.labels).first(7));
+    first.finish();
+  }
+  for (const fs::directory_entry& file : fs::directory_iterator(folder / "alone")) {
+    CHECK(bytes_in(file.path()) == bytes_in(folder / "shared" / file.path().filename().string()));
+  }
+}
+
+TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
+  const TemporaryFolder folder;
+  const fs::path data = folder / "data";
+  write_shards(data);
+  const fs::path last = data / "train-00003-of-00004.h5", second = data / "train-00001-of-00004.h5";
+  CHECK(open_error(data).empty());
+
+  SECTION("one in the middle is missing") {
+    fs::remove(second);
+    CHECK_THAT(open_error(data),
+               Contains("train-00001-of-00004.h5: no such file, but split \"train\" has 4"));
+  }
+  SECTION("the last is missing, though of another split") {
+    fs::remove(data / "test-00001-of-00002.h5");
+    CHECK_THAT(error_of([&] { Dataset::open(data, {"train"}); }),
+               Contains("test-00001-of-00002.h5: no such file"));
+  }
+  SECTION("truncated") {
+    fs::resize_file(last, fs::file_size(last) - 7);
+    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is truncated"));
+  }
+  SECTION("no HDF5, or another kind") {
+    std::ofstream(last) << "not HDF5 at all";
+    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is not an HDF5 file"));
+    hdf5::File model = hdf5::File::create(last);
+    model.set_attribute("convoke_format", "model");
+    model.close();
+    CHECK_THAT(open_error(data),
+               Contains("train-00003-of-00004.h5: is an HDF5 file, but no Convoke dataset"));
+  }
+  SECTION("of another dataset") {
+    DatasetInfo info = example_info(3);
+    info.class_names = {"cat", "dog", "owl"};
+    write_shards(folder / "other", info);
+    fs::copy_file(folder / "other/train-00003-of-00004.h5", last, fs::copy_options::overwrite_existing);
+    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is a shard of another dataset than "
+                                          "train-00000-of-00004.h5: its class_names differs"));
+  }
+  SECTION("two changed places") {
+    fs::rename(last, folder / "x");
+    fs::rename(second, last);
+    fs::rename(folder / "x", second);
+    CHECK_THAT(open_error(data), Contains("train-00001-of-00004.h5: is shard 3 of 4 by its own account"));
+  }
+  SECTION("one of another split") {
+    fs::copy_file(data / "test-00000-of-00002.h5", last, fs::copy_options::overwrite_existing);
+    CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: has no split \"train\""));
+  }
+  SECTION("two sets in one folder") {
+    fs::copy_file(last, data / "train-00000-of-00007.h5");
+    CHECK_THAT(open_error(data),
+               Contains("train-00000-of-00007.h5: does not belong to the 4 shards of split \"train\""));
+  }
+  SECTION("a label that cannot be is named by its shard") {
+    hdf5::File file = hdf5::File::create(last);
+    for (const auto& [key, text] : {std::pair{"convoke_format", "dataset"}, std::pair{"provenance", ""}}) {
+      file.set_attribute(key, text);
+    }
+    const DatasetInfo info = inspect(second, {"train"});
+    file.set_attribute("format_version", 1);
+    file.set_attribute("classes", 3);
+    file.set_attribute("class_names", info.class_names);
+    file.set_attribute("channel_mean", info.channel_mean);
+    file.set_attribute("channel_std", info.channel_std);
+    file.set_attribute("content_hash", info.content_hash);
+    file.write("train/samples", std::span<const std::uint8_t>(std::vector<std::uint8_t>(36)),
+               Shape{2, 2, 3, 3});
+    file.write("train/labels", std::vector<std::int32_t>{0, 3});
+    file.close();
+    CHECK_THAT(open_error(data),
+               Contains("train-00003-of-00004.h5: /train/labels: sample 1 has label 3, outside 0..2"));
+  }
+  SECTION("no shards at all, no such split") {
+    fs::create_directory(folder / "empty");
+    CHECK_THAT(open_error(folder / "empty"), Contains("empty: is a folder without shards of a dataset"));
+    CHECK_THAT(error_of([&] { Dataset::open(data, {"tain"}); }),
+               Contains("data: has no split \"tain\" (did you mean \"train\"?)"));
+  }
+}
+
+TEST_CASE("a writer of shards leaves a whole folder or none") {
+  const TemporaryFolder folder;
+  const fs::path data = folder / "data";
+  const ExampleSplit train = example_split(10, 3);
+  {
+    auto writer = DatasetWriter::create(data, example_info(3), in_shards({{"train", 10}}, 4));
+    writer.write("train", 0, train.samples, train.labels);
+    CHECK(fs::exists(folder / "data.part"));
+  }
+  CHECK(fs::is_empty(folder.path()));
+  {
+    auto writer = DatasetWriter::create(data, example_info(3), in_shards({{"train", 10}}, 4));
+    const FileSizeLimit limit(100);
+    CHECK_THAT(error_of([&] { writer.write("train", 0, train.samples, train.labels); }),
+               Contains("data.part/train-00000-of-00004.h5: cannot be written: File too large"));
+  }
+  CHECK(fs::is_empty(folder.path()));
+
+  // What a killed writer left is no obstacle; what is complete is replaced as a whole.
+  fs::create_directory(folder / "data.part");
+  std::ofstream(folder / "data.part/train-00000-of-00009.h5") << "half";
+  write_shards(data);
+  CHECK_THAT(error_of([&] { write_shards(data); }), Contains("data: exists already"));
+  {
+    auto writer = DatasetWriter::create(data, example_info(3), in_shards({{"train", 10}}, 2), true);
+    CHECK(open_error(data).empty());  // the old one stays until the new is complete
+    writer.write("train", 0, train.samples, train.labels);
+    writer.finish();
+  }
+  CHECK(std::distance(fs::directory_iterator(data), fs::directory_iterator{}) == 2);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}) == 1);
+  write_example(folder / "file.h5", 3);
+  write_shards(folder / "file.h5", example_info(3), true);  // a folder in place of a file
+  CHECK(open_error(folder / "file.h5").empty());
+
+  // A folder of anything else is not touched.
+  std::ofstream(data / "thesis.tex") << "years of work";
+  CHECK_THAT(error_of([&] { write_shards(data, example_info(3), true); }),
+             Contains("data: is a folder that holds more than a dataset: thesis.tex"));
+  CHECK(fs::exists(data / "thesis.tex"));
+}
+
+TEST_CASE("splits must have names that files and groups can have") {
+  const TemporaryFolder folder;
+  for (const char* name : {"", "preparation", "a/b", ".."}) {
+    CHECK_THAT(error_of([&] {
+                 DatasetWriter::create(folder / "x.h5", example_info(1), {{name, 10}});
+               }),
+               Contains("a split cannot be called"));
+  }
+  CHECK_THAT(error_of([&] {
+               DatasetWriter::create(folder / "x", example_info(1), {{"train", 2, false, false, 3}});
+             }),
+             Contains("split \"train\" has 2 samples, too few for 3 shards"));
+}
+
+TEST_CASE("how samples were prepared, and how large they were, is kept") {
+  const TemporaryFolder folder;
+  const std::int64_t shards = GENERATE(0, 3);
+  const fs::path data = folder / "data";
+  DatasetInfo info = example_info(1);
+  info.preparation = R"({"words": [")" + std::string(200'000, 'x') + R"(", "Löwe"]})";
+  const ExampleSplit train = example_split(10, 1);
+  std::vector<std::int32_t> sizes;
+  for (std::int32_t i = 0; i < 10; ++i) sizes.insert(sizes.end(), {100 + i, 0});
+  std::vector<SplitSize> splits{{"train", 10, false, true}};
+  if (shards > 0) splits = in_shards(splits, shards);
+  {
+    auto writer = DatasetWriter::create(data, info, splits);
+    sizes[9] = -1;
+    CHECK_THAT(error_of([&] { writer.write("train", 0, train.samples, train.labels, {}, sizes); }),
+               Contains("sample 4 of split \"train\" has original size -1"));
+    sizes[9] = 0;
+    writer.write("train", 0, train.samples, train.labels, {}, sizes);
+    CHECK(writer.finish().preparation == info.preparation);
+  }
+  CHECK(inspect(data, {"train"}).preparation == info.preparation);
+  CHECK(original_sizes(data, "train") == sizes);
+  CHECK_THAT(error_of([&] { inspect(data, {"preparation"}); }), Contains("has no split \"preparation\""));
+
+  write_example(folder / "plain.h5");
+  CHECK(inspect(folder / "plain.h5", {"train"}).preparation.empty());
+  CHECK(original_sizes(folder / "plain.h5", "train").empty());
+  // They are no part of what identifies the samples.
+  const DatasetInfo plain = [&] {
+    auto writer = DatasetWriter::create(folder / "bare.h5", example_info(1), {{"train", 10}});
+    writer.write("train", 0, train.samples, train.labels);
+    return writer.finish();
+  }();
+  CHECK(inspect(data, {"train"}).content_hash == plain.content_hash);
+}
