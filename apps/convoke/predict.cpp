@@ -7,7 +7,7 @@
 #include <map>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/atomic_file.hpp"
@@ -188,12 +188,12 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
   parser.add_option("model", options.model, "model.h5, ensemble.h5, or the folder of a run")
       ->required()
       ->type_name("MODEL_OR_RUN");
-  parser.add_option("input", options.inputs, "Image files, .npy batches (N, ...), datasets (.h5)")
+  parser.add_option("input", options.inputs, "Image files, batches (N, ...) as .npy or .npz, datasets (.h5)")
       ->required()
       ->type_name("INPUT");
   parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")
       ->type_name("FILE");
-  parser.add_option("--split", options.samples.split, "The split of datasets")->capture_default_str();
+  parser.add_option("--split", options.samples.split, "The split of datasets, and of .npz archives (x_test)")->capture_default_str();
   CLI::Option* rule =
       parser.add_option("--rule", options.rule, "The voting rule of an ensemble (default: that of the run)");
   parser

@@ -9,9 +9,10 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -87,9 +88,9 @@ bool channels_last(const std::string& file, const Shape& batch, const Shape& sam
       kImagesHint);
 }
 
-SampleSource from_npy(const std::string& file, const SampleOptions& options,
-                      const run::ModelDescription& model) {
-  auto array = std::make_shared<const data_prep::NpyArray>(data_prep::read_npy(file));
+SampleSource from_array(const std::string& file, data_prep::NpyArray batch, const SampleOptions& options,
+                        const run::ModelDescription& model) {
+  auto array = std::make_shared<const data_prep::NpyArray>(std::move(batch));
   const Shape sample = model.graph.input_shape();
   const bool last = channels_last(file, array->shape, sample, options.layout);
   const bool floating = std::holds_alternative<std::vector<float>>(array->values) ||
@@ -157,12 +158,15 @@ bool ends_with(const std::string& name, std::string_view ending) {
 
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model) {
-  if (ends_with(input, ".npy")) return from_npy(input, options, model);
+  if (ends_with(input, ".npy")) return from_array(input, data_prep::read_npy(input), options, model);
+  if (ends_with(input, ".npz")) {
+    return from_array(input, data_prep::read_samples(input, options.split), options, model);
+  }
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
   if (!takes_images(model)) {
     throw Error(fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
                             model.graph.input_shape().to_string()),
-                "give them as a dataset (.h5) or a NumPy batch (.npy)");
+                "give them as a dataset (.h5) or a NumPy batch (.npy, .npz)");
   }
   return from_image(input, model);
 }

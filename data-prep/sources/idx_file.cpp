@@ -1,12 +1,8 @@
 #include "sources/idx_file.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <cassert>
-#include <cerrno>
-#include <system_error>
 
 #include "convoke/core/error.hpp"
 
@@ -20,23 +16,10 @@ std::uint32_t big_endian(std::span<const std::uint8_t, 4> bytes) {
 
 }  // namespace
 
-void IdxFile::Close::operator()(gzFile_s* file) const { gzclose(file); }
-
-IdxFile::IdxFile(const std::filesystem::path& file, std::size_t axes, const char* what) : file_(file) {
-  errno = 0;
-  stream_.reset(gzopen(file.c_str(), "rb"));
-  if (stream_ == nullptr) {
-    throw Error(
-        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
-  }
-  gzbuffer(stream_.get(), 1U << 17);
-  // zlib passes on what is not gzip as it is.
-  if (file.extension() == ".gz" && gzdirect(stream_.get()) != 0) {
-    throw Error(fmt::format("{}: is not a gzip file", file.string()), "get it again, and compare its size");
-  }
-
+IdxFile::IdxFile(const std::filesystem::path& file, std::size_t axes, const char* what)
+    : file_(file), bytes_(open_bytes(file)) {
   std::vector<std::uint8_t> header(4 + 4 * axes);
-  read_bytes(header);
+  bytes_->read(0, std::as_writable_bytes(std::span(header)));
   const std::uint32_t magic = big_endian(std::span(header).first<4>());
   const std::uint32_t expected = 0x800 + static_cast<std::uint32_t>(axes);
   if (magic != expected) {
@@ -55,68 +38,15 @@ IdxFile::IdxFile(const std::filesystem::path& file, std::size_t axes, const char
   header_bytes_ = header.size();
 }
 
-void IdxFile::read_bytes(std::span<std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const auto wanted = static_cast<unsigned>(std::min<std::size_t>(bytes.size(), 1U << 30));
-    const int got = gzread(stream_.get(), bytes.data(), wanted);
-    int error = Z_OK;
-    const char* const reason = gzerror(stream_.get(), &error);
-    // A gzip file cut short is Z_BUF_ERROR, which comes with the last bytes there were.
-    if (got == 0 || (static_cast<unsigned>(got) < wanted && error == Z_BUF_ERROR)) {
-      throw Error(fmt::format("{}: is truncated: it ends after {} bytes{}", file_.string(),
-                              position_ + static_cast<std::uint64_t>(std::max(0, got)),
-                              gzdirect(stream_.get()) != 0 ? "" : " (unpacked)"),
-                  "get it again, and compare its size");
-    }
-    if (got < 0) {
-      throw Error(
-          fmt::format("{}: is corrupt: {}", file_.string(),
-                      error == Z_ERRNO ? std::generic_category().message(errno) : std::string(reason)),
-          "get it again, and compare its checksum");
-    }
-    position_ += static_cast<std::uint64_t>(got);
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-  }
-}
-
-void IdxFile::seek(std::uint64_t offset) {
-  if (offset < position_) {
-    gzrewind(stream_.get());
-    position_ = 0;
-  }
-  std::vector<std::uint8_t> skipped(std::min<std::uint64_t>(offset - position_, 1U << 20));
-  while (position_ < offset) {
-    read_bytes(std::span(skipped).first(std::min<std::uint64_t>(skipped.size(), offset - position_)));
-  }
-}
-
-// Reading past the last byte makes zlib compare gzip's checksum.
-void IdxFile::expect_end() {
-  std::uint8_t more = 0;
-  const int got = gzread(stream_.get(), &more, 1);
-  int error = Z_OK;
-  const char* const reason = gzerror(stream_.get(), &error);
-  if (error == Z_BUF_ERROR) {
-    throw Error(fmt::format("{}: is truncated: the end of its gzip stream is missing", file_.string()),
-                "get it again, and compare its size");
-  }
-  if (got < 0) {
-    throw Error(fmt::format("{}: is corrupt: {}", file_.string(), reason),
-                "get it again, and compare its checksum");
-  }
-  if (got > 0) {
-    throw Error(
-        fmt::format("{}: goes on after the {} bytes its header announces", file_.string(), position_));
-  }
-}
-
 void IdxFile::read(std::int64_t first, std::span<std::uint8_t> values) {
   assert(first >= 0 && values.size() % item_bytes_ == 0);
   const std::uint64_t total = header_bytes_ + static_cast<std::uint64_t>(extents_[0]) * item_bytes_;
-  seek(header_bytes_ + static_cast<std::uint64_t>(first) * item_bytes_);
-  read_bytes(values);
-  assert(position_ <= total);
-  if (position_ == total && !values.empty()) expect_end();
+  const std::uint64_t offset = header_bytes_ + static_cast<std::uint64_t>(first) * item_bytes_;
+  assert(offset + values.size() <= total);
+  bytes_->read(offset, std::as_writable_bytes(values));
+  std::byte more{};
+  if (offset + values.size() < total || bytes_->read_some(total, {&more, 1}) == 0) return;
+  throw Error(fmt::format("{}: goes on after the {} bytes its header announces", file_.string(), total));
 }
 
 }  // namespace convoke::data_prep

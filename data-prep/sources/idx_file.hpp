@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-struct gzFile_s;
+#include "convoke/data_prep/files/byte_reader.hpp"
 
 namespace convoke::data_prep {
 
@@ -27,20 +27,11 @@ class IdxFile {
   void read(std::int64_t first, std::span<std::uint8_t> values);
 
  private:
-  struct Close {
-    void operator()(gzFile_s* file) const;
-  };
-
-  void read_bytes(std::span<std::uint8_t> bytes);
-  void seek(std::uint64_t offset);
-  void expect_end();
-
   std::filesystem::path file_;
-  std::unique_ptr<gzFile_s, Close> stream_;
+  std::unique_ptr<ByteReader> bytes_;
   std::vector<std::int64_t> extents_;
   std::uint64_t header_bytes_ = 0;
   std::uint64_t item_bytes_ = 0;
-  std::uint64_t position_ = 0;  // in the unpacked stream
 };
 
 }  // namespace convoke::data_prep

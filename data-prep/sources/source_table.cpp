@@ -7,9 +7,13 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/data_prep/sources/cifar.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
 #include "convoke/data_prep/sources/image_folder.hpp"
 #include "convoke/data_prep/sources/manifest.hpp"
+#include "convoke/data_prep/sources/numpy.hpp"
+#include "convoke/data_prep/sources/tfrecord.hpp"
+#include "convoke/data_prep/sources/webdataset.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -23,8 +27,12 @@ struct Entry {
 // Asked in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
+    Entry{"cifar", is_cifar, open_cifar},
+    Entry{"numpy", is_numpy, open_numpy},
     Entry{"manifest", is_manifest, open_manifest},
     Entry{"image-folder", is_image_folder, open_image_folder},
+    Entry{"tfrecord", is_tfrecord, open_tfrecord},
+    Entry{"webdataset", is_webdataset, open_webdataset},
 };
 
 // The first kind that recognises `path`; none: nullptr.

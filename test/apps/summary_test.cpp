@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "apps/place.hpp"
-#include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "support/catch.hpp"
 
 TEST_CASE(

@@ -10,7 +10,7 @@
 #include "apps/place.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
-#include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,6 @@
 #include "convoke/core/checksum.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 
 using convoke::crc32;
 using convoke::crc32_join;
+using convoke::crc32c;
 
 namespace {
 
@@ -42,4 +44,21 @@ TEST_CASE("crc32 in pieces equals crc32 of the whole, and the definition") {
     CHECK(crc32(b, crc32(a)) == whole);
     CHECK(crc32_join(crc32(a), crc32(b), b.size()) == whole);
   }
+}
+
+TEST_CASE("crc32c gives the published check values") {
+  CHECK(crc32c(bytes("123456789")) == 0xE3069283);
+  CHECK(crc32c(bytes("")) == 0);
+  // RFC 3720, B.4
+  std::vector<std::byte> data(32);
+  CHECK(crc32c(data) == 0x8A9136AA);
+  std::fill(data.begin(), data.end(), std::byte{0xFF});
+  CHECK(crc32c(data) == 0x62A8AB43);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i);
+  CHECK(crc32c(data) == 0x46DD794E);
+  std::reverse(data.begin(), data.end());
+  CHECK(crc32c(data) == 0x113FDB5C);
+  const std::span<const std::byte> all(data);
+  for (std::size_t cut = 0; cut <= data.size(); ++cut)
+    CHECK(crc32c(all.subspan(cut), crc32c(all.first(cut))) == 0x113FDB5C);
 }

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/files/npy.hpp"
 
 #include <limits>
 

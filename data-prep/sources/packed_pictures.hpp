@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convoke/data_prep/files/byte_reader.hpp"
+#include "convoke/data_prep/sources/source.hpp"
+#include "convoke/data_prep/sources/source_options.hpp"
+#include "sources/shards.hpp"
+
+namespace convoke::data_prep {
+
+/// Encoded pictures within larger files, and where each lies.
+struct PackedPictures {
+  struct Place {
+    std::size_t shard = 0;
+    std::uint64_t offset = 0;  ///< in the shard's (unpacked) bytes
+    std::uint64_t bytes = 0;
+  };
+
+  Catalogue catalogue = {};
+  std::vector<Place> places = {};  ///< of each item; of one without a picture, whose fault says so, nowhere
+  std::vector<Shard> shards = {};
+  std::unique_ptr<ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< a shard
+};
+
+/// The source that decodes them. Throws Error as PictureReader does, and if there are fewer than 2 classes.
+std::unique_ptr<Source> decode_packed(PackedPictures pictures, const PictureOptions& options,
+                                      const std::filesystem::path& path);
+
+}  // namespace convoke::data_prep

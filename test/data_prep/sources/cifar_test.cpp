@@ -1,0 +1,126 @@
+#include "convoke/data_prep/sources/cifar.hpp"
+
+#include <algorithm>
+
+#include "../idx_files.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "source_values.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
+
+// Picture `i` of a batch, as make_arrays.py fills it.
+std::vector<std::uint8_t> picture(int i) {
+  std::vector<std::uint8_t> values;
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 32; ++x) {
+      for (int c = 0; c < 3; ++c) values.push_back(static_cast<std::uint8_t>(7 * i + 3 * y + 5 * x + 11 * c));
+    }
+  }
+  return values;
+}
+
+void copy(const fs::path& from, const TemporaryFolder& to) {
+  fs::copy(from, to.path(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+}
+
+}  // namespace
+
+TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the classes") {
+  const auto source = open_source(kFiles / "cifar10");
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(source->format().shape == Shape{3, 32, 32});
+  CHECK(source->format().type == convoke::data::SampleType::kUint8);
+  CHECK(catalogue.classes == 10);
+  REQUIRE(catalogue.class_names.size() == 10);
+  CHECK(catalogue.class_names[9] == "class 9");
+  CHECK(labels_of(*source) == std::vector<std::int32_t>{1, 5, 2, 6, 3, 7, 4, 8, 5, 9, 9, 0, 3});
+  CHECK(catalogue.items[9].name == "data_batch_5.bin[1]");
+  CHECK(catalogue.items[9].split == "train");
+  CHECK(catalogue.items[10].split == "test");
+  CHECK_THAT(catalogue.provenance, Contains("CIFAR-10, binary version"));
+  for (std::size_t i = 0; i < 10; ++i)
+    CHECK(values_of<std::uint8_t>(*source, i) == picture(static_cast<int>(i % 2)));
+  CHECK(values_of<std::uint8_t>(*source, 12) == picture(2));
+  CHECK(values_of<std::uint8_t>(*source, 3) == picture(1));  // back
+}
+
+TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
+  const TemporaryFolder folder;
+  copy(kFiles / "cifar100", folder);
+  if (GENERATE(false, true)) {
+    for (const char* const name : {"train.bin", "test.bin"}) {
+      write_gzip(folder / (std::string(name) + ".gz"), read_file(folder / name));
+      fs::remove(folder / name);
+    }
+  }
+  const auto source = open_source(folder.path());
+  CHECK(source->catalogue().classes == 100);
+  CHECK(source->catalogue().class_names.at(41) == "fine 41");
+  CHECK(labels_of(*source) == std::vector<std::int32_t>{99, 0, 41, 7, 12});
+  CHECK(splits_of(*source) == std::vector<std::string>{"train", "train", "train", "test", "test"});
+  CHECK(values_of<std::uint8_t>(*source, 2) == picture(2));
+  CHECK(values_of<std::uint8_t>(*source, 4) == picture(1));
+}
+
+TEST_CASE("CIFAR folders that are not whole are refused, each with its reason") {
+  const TemporaryFolder folder;
+  copy(kFiles / "cifar10", folder);
+  const auto error = [&] { return error_of([&] { open_source(folder.path()); }); };
+  REQUIRE(error().empty());
+  const fs::path batch = folder / "data_batch_3.bin";
+  const std::string good = read_file(batch);
+
+  SECTION("a batch is missing") {
+    fs::remove(batch);
+    CHECK_THAT(error(), Contains("has no data_batch_3.bin, nor the same with .gz"));
+  }
+  SECTION("a batch is empty, cut short, or of CIFAR-100") {
+    write_file(batch, "");
+    CHECK_THAT(error(), Contains("data_batch_3.bin: is empty"));
+    write_file(batch, good.substr(0, 5000));
+    CHECK_THAT(error(),
+               Contains("data_batch_3.bin: has 5000 bytes, which is no multiple of 3073, the size of "
+                        "a picture of CIFAR-10"));
+    fs::copy_file(kFiles / "cifar100/train.bin", batch, fs::copy_options::overwrite_existing);
+    CHECK_THAT(error(), Contains("data_batch_3.bin: has 9222 bytes, which is no multiple of 3073"));
+  }
+  SECTION("a label beyond the classes is the fault of its picture") {
+    std::string bad = good;
+    bad[3073] = 10;
+    write_file(batch, bad);
+    CHECK(faults_of(*open_source(folder.path())) ==
+          std::vector<std::string>{"data_batch_3.bin[1]: its label is 10; CIFAR-10 has 10 classes"});
+  }
+  SECTION("other names than classes; none are needed") {
+    write_file(folder / "batches.meta.txt", "cat\r\ndog\r\n");
+    CHECK_THAT(error(), Contains("batches.meta.txt: has 2 names; CIFAR-10 has 10 classes"));
+    fs::remove(folder / "batches.meta.txt");
+    CHECK(open_source(folder.path())->catalogue().class_names.empty());
+  }
+}
+
+TEST_CASE("the Python version of CIFAR is known, and refused: it is pickled") {
+  const TemporaryFolder folder;
+  write_file(folder / "meta", "\x80\x02}");
+  write_file(folder / "train", "\x80\x02}");
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }),
+             Contains("is CIFAR-100's Python version, which is pickled"));
+  fs::remove(folder / "meta");
+  write_file(folder / "data_batch_1", "\x80\x02}");
+  write_file(folder / "batches.meta", "\x80\x02}");
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("is CIFAR-10's Python version"));
+  CHECK_THAT(error_of([&] { open_source(kFiles, {}, "cifar"); }),
+             Contains("has no files of CIFAR-10 or CIFAR-100"));
+}

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstring>
+#include <vector>
+
+#include "convoke/data/samples.hpp"
+#include "convoke/data_prep/sources/source.hpp"
+
+/// The values of one item, of the type T that the source says.
+template <class T>
+std::vector<T> values_of(convoke::data_prep::Source& source, std::size_t item) {
+  std::vector<T> values(static_cast<std::size_t>(source.format().shape.elements()));
+  source.read(item, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+/// The labels of all items.
+inline std::vector<std::int32_t> labels_of(const convoke::data_prep::Source& source) {
+  std::vector<std::int32_t> labels;
+  for (const auto& item : source.catalogue().items) labels.push_back(item.label);
+  return labels;
+}
+
+/// The splits of all items.
+inline std::vector<std::string> splits_of(const convoke::data_prep::Source& source) {
+  std::vector<std::string> splits;
+  for (const auto& item : source.catalogue().items) splits.push_back(item.split);
+  return splits;
+}
+
+/// The faults of all items, in order.
+inline std::vector<std::string> faults_of(const convoke::data_prep::Source& source) {
+  std::vector<std::string> faults;
+  for (const auto& item : source.catalogue().items) {
+    if (!item.fault.empty()) faults.push_back(item.name + ": " + item.fault);
+  }
+  return faults;
+}

@@ -1,0 +1,155 @@
+#include "convoke/data_prep/sources/webdataset.hpp"
+
+#include "../idx_files.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "picture_values.hpp"
+#include "source_values.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Labels = std::vector<std::int32_t>;
+using Names = std::vector<std::string>;
+
+const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
+
+std::string error_in(const fs::path& path, const SourceOptions& options = {}) {
+  return error_of([&] { open_source(path, options); });
+}
+
+}  // namespace
+
+TEST_CASE("shards are read whose names are ustar's, GNU's or pax's, splits by name") {
+  const auto source = open_source(kFiles / "shards");
+  CHECK(source->format().shape == Shape{3, 6, 5});
+  CHECK(source->catalogue().classes == 3);
+  CHECK(source->catalogue().class_names.empty());
+  CHECK(splits_of(*source) ==
+        Names{"test", "test", "train", "train", "train", "train", "train", "validation", "validation"});
+  const std::vector<int> numbers{7, 8, 0, 1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < 9; ++i) {
+    INFO(source->catalogue().items[i].name);
+    CHECK(values_of<std::uint8_t>(*source, i) == picture_values(numbers[i]));
+    CHECK(source->catalogue().items[i].label == numbers[i] % 3);
+  }
+  const std::string folders =
+      "a folder with a long name/a folder with a long name/a folder with a long name/a folder with a long "
+      "name/"
+      "a folder with a long name/";
+  CHECK(source->catalogue().items[1].name == "birds-test-000000.tar: " + folders + "0008");
+  CHECK(source->catalogue().items[2].name == "birds-train-000000.tar: ./0000");
+  CHECK(source->catalogue().items[5].name == "birds-train-000001.tar: " + folders + "0003");
+  CHECK(source->catalogue().items[7].name == "birds-val-000000.tar: ü" + folders + "0005");
+}
+
+TEST_CASE("a gzipped shard is read; labels that are texts name the classes") {
+  const auto source = open_source(kFiles / "named.tar.gz");
+  CHECK(source->catalogue().class_names == Names{"crow", "kite", "wren"});
+  CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1, 0});
+  CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
+  CHECK(values_of<std::uint8_t>(*source, 1) == picture_values(1));
+}
+
+TEST_CASE("other endings of pictures and labels are named") {
+  CHECK_THAT(error_in(kFiles / "endings.tgz"),
+             Contains("no sample has a picture; endings are grade, json, left.png, "
+                      "right.png"));
+  SourceOptions options;
+  options.columns.path = "right.png";
+  CHECK_THAT(error_in(kFiles / "endings.tgz", options), Contains("no sample has a label"));
+  options.columns.label = "grade";
+  const auto source = open_source(kFiles / "endings.tgz", options);
+  CHECK(labels_of(*source) == Labels{0, 1, 2, 0});
+  CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(12));
+}
+
+TEST_CASE("shards that are no dataset are refused; what one sample lacks is its fault") {
+  CHECK_THAT(error_in(kFiles / "no_label.tar"),
+             Contains("no_label.tar: no sample has a label; endings are json, png"));
+  CHECK_THAT(error_in(kFiles / "no_picture.tar"), Contains("no sample has a picture; endings are cls, txt"));
+  CHECK_THAT(error_in(kFiles / "one_class.tar"),
+             Contains("all labels are 1; a dataset needs at least 2 classes"));
+  const auto source = open_source(kFiles / "faults.tar");
+  CHECK(faults_of(*source) ==
+        Names{"faults.tar: b: has no picture", "faults.tar: c: has no label (.cls)",
+              "faults.tar: d: has several pictures",
+              "faults.tar: e: its label is -7; labels are 0, 1, 2, ..., below 1000000"});
+  REQUIRE(source->catalogue().items.size() == 6);
+  CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
+}
+
+TEST_CASE("damaged shards are refused, each with its reason") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "x.tar";
+  const std::string good = read_file(kFiles / "shards/birds-train-000000.tar");
+  const auto error_for = [&](const std::string& bytes) {
+    write_file(file, bytes);
+    return error_in(file);
+  };
+  REQUIRE(error_for(good).empty());
+  const std::size_t second = good.find("./0001.png");  // its header
+
+  SECTION("cut short: in a header, in a file, between two") {
+    for (const std::size_t bytes : {second + 100, second + 600, second}) {
+      CHECK_THAT(error_for(good.substr(0, bytes)), Contains("x.tar: is truncated: its end mark is missing"));
+    }
+  }
+  SECTION("a bit in a header") {
+    std::string bad = good;
+    bad[second + 3] = '9';
+    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte " + std::to_string(second) + " is no member"));
+  }
+  SECTION("no tar archive") {
+    CHECK_THAT(error_for("<html>404 not found</html>"), Contains("x.tar: is no tar archive"));
+    CHECK_THAT(error_for(""), Contains("x.tar: is no tar archive"));
+    CHECK_THAT(error_for(std::string(1024, '\0')), Contains("x.tar: has no samples"));
+  }
+  SECTION("gzipped and cut short") {
+    write_gzip(folder / "whole.tar.gz", good);
+    REQUIRE(error_in(folder / "whole.tar.gz").empty());
+    const std::string packed = read_file(folder / "whole.tar.gz");
+    CHECK_THAT(error_for(packed.substr(0, packed.size() / 2)),
+               Contains("x.tar: is truncated: its packed bytes end after "));
+  }
+  SECTION("attributes of pax") {
+    const std::string pax = read_file(kFiles / "shards/birds-val-000000.tar");
+    REQUIRE(error_for(pax).empty());
+    std::string bad = pax;
+    const std::size_t list = bad.find(" path=");
+    bad[list + 5] = '-';
+    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte 512, attributes"));
+    bad = pax;
+    bad[list - 1] = 'x';
+    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte 512, attributes"));
+  }
+}
+
+TEST_CASE("what GNU tar packs is read, in each of its formats") {
+  const TemporaryFolder folder;
+  const std::string name = std::string(90, 'n') + "/" + std::string(120, 'm');
+  fs::create_directories(folder / std::string(90, 'n'));
+  REQUIRE(shell("tar -xf " + (kFiles / "named.tar.gz").string() + " -C " + folder.path().string()).code == 0);
+  for (const char* const ending : {".png", ".cls"})
+    fs::rename(folder / ("0003" + std::string(ending)), folder / (name + ending));
+  for (const std::string format : {"gnu", "pax", "oldgnu", "posix"}) {
+    REQUIRE(shell("cd " + folder.path().string() + " && tar --format=" + format + " -cf ../" +
+                  folder.path().filename().string() + "/all.tar --exclude=all.tar --sort=name .")
+                .code == 0);
+    const auto source = open_source(folder / "all.tar");
+    REQUIRE(source->catalogue().items.size() == 6);
+    const auto last = faults_of(*source);
+    CHECK(last.empty());
+    CHECK(source->catalogue().items[5].name == "all.tar: ./" + name);
+    CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(3));
+    CHECK(source->catalogue().items[5].label == 2);
+  }
+}
