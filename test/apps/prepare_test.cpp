@@ -1,0 +1,149 @@
+// convoke prepare and data.path on sources, as a user meets them: several processes, one of which may die.
+#include "../data_prep/idx_files.hpp"
+#include "apps/place.hpp"
+#include "convoke/data/dataset.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+/// A place with a small MNIST in a folder "idx" and a recipe for it.
+struct Source {
+  Place place;
+  Source() {
+    fs::create_directory(place / "idx");
+    write_small_mnist(place / "idx", true);
+    write_text(place / "small.toml", R"(name = "small"
+[data]
+path = "idx"
+[model]
+input = [1, 4, 5]
+layers = [ { layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" } ]
+[train]
+batch = 8
+lane = 4
+[run]
+threads = 1
+)");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("any number of ranks prepares the same bytes, in one file or in shards") {
+  const Source source;
+  const Place& place = source.place;
+  for (const int ranks : {1, 2, 3}) {
+    const std::string name = "by" + std::to_string(ranks);
+    const Outcome one =
+        place.run("prepare idx --output " + name + ".h5 --split train=0.5,test=0.5", mpirun(ranks));
+    CAPTURE(one.text);
+    CHECK(one.code == 0);
+    CHECK(one.says("splits: train=0.5, test=0.5, stratified, seed 1"));
+    CHECK(bytes_of(place / (name + ".h5")) == bytes_of(place / "by1.h5"));
+    CHECK(place.run("prepare idx --output " + name + " --shards 3", mpirun(ranks)).code == 0);
+    CHECK(bytes_of(place / name / "train-00001-of-00003.h5") ==
+          bytes_of(place / "by1" / "train-00001-of-00003.h5"));
+  }
+}
+
+TEST_CASE("data.path may be a source: it is prepared into the cache, once") {
+  const Source source;
+  const Place& place = source.place;
+  const std::string cache = "XDG_CACHE_HOME=" + (place / "cache").string() + " ";
+  const auto train = [&](const std::string& output, int ranks) {
+    return place.run("train small.toml --quiet --output " + output, cache + mpirun(ranks));
+  };
+  const Outcome first = train("a", 2);
+  CAPTURE(first.text);
+  CHECK(first.code == 0);
+  CHECK(first.says("/idx: is a source; preparing it as"));
+  const Outcome second = train("b", 1);
+  CHECK(second.code == 0);
+  CHECK(second.says("/idx: is a source; prepared before as"));
+
+  // Another source under the same name is another dataset.
+  write_gzip(place / "idx/train-images-idx3-ubyte.gz", small_image_file(30, 50));
+  CHECK(train("c", 1).says("preparing it as"));
+
+  const Outcome refused = place.run("train small.toml --quiet --output d",
+                                    "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2));
+  CAPTURE(refused.text);
+  CHECK(refused.code == 1);
+  CHECK(refused.times("cannot be made") == 1);
+  CHECK(refused.says("hint: set XDG_CACHE_HOME to a folder that can be written"));
+}
+
+TEST_CASE("what prepare cannot do it says before it begins") {
+  const Source source;
+  const Place& place = source.place;
+  const auto error = [&](const std::string& arguments, int ranks = 1) {
+    const Outcome outcome = place.run("prepare " + arguments, ranks == 1 ? "" : mpirun(ranks));
+    CHECK(outcome.code == 1);
+    return outcome.text;
+  };
+  using Catch::Contains;
+  CHECK_THAT(error("idx --output a.h5 --split train=1,test=1"), Contains("the fractions sum to 2, not 1"));
+  CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
+  CHECK_THAT(error("idx --output a.h5 --size 10by10"), Contains("--size 10by10: is not understood"));
+  CHECK_THAT(error("idx --output none/a.h5"), Contains("none"));
+  CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is no source of samples that is known"));
+  CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
+
+  // Ten images of 400,000 x 400,000 pixels, in a file with a hole: more than any disk here has.
+  write_text(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {10, 400000, 400000}, {}));
+  write_text(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {10, 400000, 400000}, {}));
+  for (const char* split : {"t10k", "train"}) {
+    const auto images = place / (std::string("idx/") + split + "-images-idx3-ubyte");
+    fs::resize_file(images, 16 + 10ULL * 400000 * 400000);
+    write_text(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(10));
+  }
+  CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples need twice their size for a while"));
+  CHECK_FALSE(fs::exists(place / "a.h5"));
+}
+
+TEST_CASE("a rank that is killed leaves nothing that looks finished, and the next run goes on") {
+  // Eight pictures of one pixel; one of them is a pipe that nobody fills, so its reader waits.
+  const Place place;
+  const auto bmp = [](unsigned colour) {
+    std::string bytes = "BM";
+    const auto put = [&](std::uint32_t value, int size) {
+      for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i & 0xFF);
+    };
+    put(58, 4), put(0, 4), put(54, 4);                        // file: size, reserved, offset of the pixels
+    put(40, 4), put(1, 4), put(1, 4), put(1, 2), put(24, 2);  // header: size, 1 x 1, planes, bits
+    for (int i = 0; i < 6; ++i) put(0, 4);
+    put(colour, 4);
+    return bytes;
+  };
+  for (unsigned i = 0; i < 8; ++i) {
+    const auto folder = place / "pictures" / (i < 4 ? "cats" : "dogs");
+    fs::create_directories(folder);
+    if (i != 5) write_text(folder / (std::to_string(i) + ".bmp"), bmp(0x10203 * i));
+  }
+  const fs::path pipe = place / "pictures/dogs/5.bmp";
+  const std::string command = "prepare pictures --output p.h5 --split train=0.5,test=0.5";
+  write_text(place / "cut.sh", "mkfifo " + pipe.string() + "\n" + mpirun(2) +
+                                   " sh -c 'echo $$ > pid-$OMPI_COMM_WORLD_RANK; exec " + binary() + " " +
+                                   command +
+                                   "' &\n"
+                                   "for i in $(seq 100); do\n"
+                                   "  sleep 0.1\n"
+                                   "  [ \"$(od -An -v -tu4 -w56 p.h5.work/records 2>/dev/null | "
+                                   "awk '$1 == 1' | wc -l)\" -ge 5 ] && break\n"
+                                   "done\n"
+                                   "kill -KILL $(cat pid-1)\nwait $!\necho ended with $?\n");
+  const Outcome cut = shell("cd " + place.folder.path().string() + " && sh cut.sh");
+  CAPTURE(cut.text);
+  CHECK(cut.says("ended with "));
+  CHECK_FALSE(cut.says("ended with 0"));
+  CHECK_FALSE(fs::exists(place / "p.h5"));
+
+  fs::remove(pipe);
+  write_text(pipe, bmp(0x50607));
+  const Outcome again = place.run(command);
+  CAPTURE(again.text);
+  CHECK(again.code == 0);
+  CHECK(again.says("5 samples had been decoded by a run that was cut short"));
+  CHECK_FALSE(fs::exists(place / "p.h5.work"));
+  CHECK(convoke::data::Dataset::open(place / "p.h5", {"train", "test"}).split("train").count() == 4);
+}
