@@ -1,7 +1,7 @@
 # Every third-party dependency, by its Debian package. A missing one ends configuration with the line that installs all.
 
 set(CONVOKE_APT_PACKAGES
-    libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libfmt-dev libcli11-dev
+    libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libjpeg-dev libfmt-dev libcli11-dev
     libtomlplusplus-dev nlohmann-json3-dev)
 if(CONVOKE_TESTS)
   list(APPEND CONVOKE_APT_PACKAGES catch2)
@@ -36,6 +36,7 @@ find_package(ZLIB QUIET)
 convoke_require(ZLIB_FOUND zlib1g-dev "zlib")
 find_path(STB_INCLUDE_DIR stb/stb_image.h)
 convoke_require(STB_INCLUDE_DIR libstb-dev "stb")
+find_package(JPEG QUIET)  # optional: stb_image decodes JPEGs too, more slowly. libhdf5-dev brings it.
 find_package(fmt QUIET CONFIG)
 convoke_require(fmt_FOUND libfmt-dev "fmt")
 find_package(CLI11 QUIET CONFIG)

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/data_prep/image.hpp"
 #include "convoke/data_prep/npy.hpp"
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/train/fit.hpp"
 
 namespace convoke::app {
@@ -137,12 +139,11 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
 
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
   const Shape sample = model.graph.input_shape();
-  return {file, 1, [file, sample, normalization = model.normalization](std::int64_t, std::int64_t) {
-            data_prep::Image image = data_prep::decode_image(file, sample[0]);
-            if (image.height != sample[1] || image.width != sample[2]) {
-              image = data_prep::resize(image, sample[1], sample[2]);
-            }
-            return normalise_images(std::span<const std::uint8_t>(image.values), sample, true, normalization);
+  const data_prep::PictureReader reader({.height = sample[1], .width = sample[2], .channels = sample[0]});
+  return {file, 1, [file, sample, reader, normalization = model.normalization](std::int64_t, std::int64_t) {
+            std::vector<std::uint8_t> values(static_cast<std::size_t>(sample.elements()));
+            reader.read(data_prep::read_encoded(file), file, std::as_writable_bytes(std::span(values)));
+            return normalise_images(std::span<const std::uint8_t>(values), sample, true, normalization);
           }};
 }
 

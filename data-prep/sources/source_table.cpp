@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
+#include "convoke/data_prep/sources/image_folder.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -21,6 +22,7 @@ struct Entry {
 // Asked in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
+    Entry{"image-folder", is_image_folder, open_image_folder},
 };
 
 // The first kind that recognises `path`; none: nullptr.

@@ -1,4 +1,4 @@
-"""Makes the images of image_test.cpp (Pillow 13) and prints the values it expects."""
+"""Makes rgb.png, rgb.bmp and alpha.png (Pillow 13), whose pixels pictures/decode_test.cpp states."""
 import numpy as np
 from PIL import Image
 
@@ -8,8 +8,3 @@ Image.fromarray(rgb).save("rgb.png")
 Image.fromarray(rgb).save("rgb.bmp")
 alpha = np.dstack([rgb, np.full((6, 8), 100, "u1")])
 Image.fromarray(alpha).save("alpha.png")
-smooth = np.stack([8 * x[:, :], 255 - 8 * x, 20 * y], axis=-1).astype("u1")
-Image.fromarray(smooth).resize((64, 48), Image.BILINEAR).save("smooth.jpg", quality=95, subsampling=0)
-print("smooth", np.asarray(Image.open("smooth.jpg"))[24, ::9].reshape(-1).tolist())
-for size in ((3, 4), (13, 9), (8, 2), (1, 1)):
-    print(size, np.asarray(Image.fromarray(rgb).resize(size, Image.BILINEAR)).reshape(-1).tolist())

@@ -12,7 +12,8 @@ namespace convoke::data_prep {
 
 /// Turns encoded pictures (JPEG, PNG, BMP) into samples (H, W, C) of one size: decoded as Pillow does,
 /// converted to grey or RGB, upright by EXIF, fitted. A picture that has the size already is stored as it is,
-/// pixel for pixel. What the options leave open, size and channels, is learnt from the source's first picture.
+/// pixel for pixel. What the options leave open, size and channels, is learnt from the source's first
+/// picture.
 class PictureReader {
  public:
   /// Throws Error: an unknown fit, other channels than 0, 1 and 3, a negative size or one beyond 20,000.

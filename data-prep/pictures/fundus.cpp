@@ -1,0 +1,167 @@
+#include "convoke/data_prep/pictures/fundus.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "pictures/stretch.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+constexpr double kSearchSide = 256;       // pixels of the longer side in which the eye is looked for
+constexpr double kRimShare = 0.1;         // of the range of brightness, above the background
+constexpr double kLeastContrast = 6;      // levels between background and eye
+constexpr std::size_t kLeastPoints = 16;  // of the rim
+
+struct Point {
+  double y = 0, x = 0;
+};
+
+/// The brightest channel of each pixel, (height, width).
+struct Brightness {
+  Extent extent;
+  std::vector<std::uint8_t> values;
+  std::uint8_t at(std::int64_t y, std::int64_t x) const {
+    return values[static_cast<std::size_t>(y * extent.width + x)];
+  }
+};
+
+Brightness brightness_of(const Image& image) {
+  Brightness bright{image.extent(), {}};
+  const auto channels = static_cast<std::ptrdiff_t>(image.channels);
+  for (auto it = image.values.begin(); it != image.values.end(); it += channels) {
+    bright.values.push_back(*std::max_element(it, it + channels));
+  }
+  return bright;
+}
+
+// The background is what the darkest hundredth shows, the eye what the brightest twentieth does.
+std::optional<double> rim_level(const Brightness& bright) {
+  std::vector<std::uint8_t> sorted = bright.values;
+  std::sort(sorted.begin(), sorted.end());
+  const double dark = sorted[sorted.size() / 100];
+  const double light = sorted[sorted.size() - 1 - sorted.size() / 20];
+  if (light - dark < kLeastContrast) return {};
+  return dark + std::max(kRimShare * (light - dark), kLeastContrast / 2);
+}
+
+// Where rows and columns rise above `level` for the first and the last time, as far as that is not at the
+// picture's own edge.
+std::vector<Point> rim_points(const Brightness& bright, double level) {
+  std::vector<Point> points;
+  const auto scan = [&](std::int64_t lines, std::int64_t length, const auto& value, const auto& point) {
+    for (std::int64_t line = 0; line < lines; ++line) {
+      std::int64_t first = 0, last = length - 1;
+      while (first < length && value(line, first) <= level) ++first;
+      if (first == length) continue;
+      while (value(line, last) <= level) --last;
+      const auto middle = static_cast<double>(line) + 0.5;
+      if (first > 0) points.push_back(point(middle, static_cast<double>(first)));
+      if (last < length - 1) points.push_back(point(middle, static_cast<double>(last + 1)));
+    }
+  };
+  const auto [height, width] = bright.extent;
+  scan(
+      height, width, [&](std::int64_t y, std::int64_t x) { return bright.at(y, x); },
+      [](double y, double x) {
+        return Point{y, x};
+      });
+  scan(
+      width, height, [&](std::int64_t x, std::int64_t y) { return bright.at(y, x); },
+      [](double x, double y) {
+        return Point{y, x};
+      });
+  return points;
+}
+
+// I. Kåsa, "A circle fitting procedure and its error analysis", IEEE Trans. Instrum. Meas. 25, 1976: the
+// least squares of x² + y² - (2 a x + 2 b y + c) over the points; centre (a, b), radius² = c + a² + b².
+std::optional<Circle> fit_circle(const std::vector<Point>& points) {
+  Point mean;
+  for (const Point& p : points) {
+    mean.y += p.y / static_cast<double>(points.size());
+    mean.x += p.x / static_cast<double>(points.size());
+  }
+  Eigen::Matrix3d normal = Eigen::Matrix3d::Zero();
+  Eigen::Vector3d right = Eigen::Vector3d::Zero();
+  for (const Point& p : points) {
+    const double x = p.x - mean.x, y = p.y - mean.y;
+    const Eigen::Vector3d row(2 * x, 2 * y, 1);
+    normal += row * row.transpose();
+    right += (x * x + y * y) * row;
+  }
+  const Eigen::Vector3d found = normal.ldlt().solve(right);
+  const double square = found[2] + found[0] * found[0] + found[1] * found[1];
+  if (!found.allFinite() || !(square > 0)) return {};
+  return Circle{mean.y + found[1], mean.x + found[0], std::sqrt(square)};
+}
+
+// Fits again and again to the points that were near, within twice the median distance or a pixel and a half.
+std::optional<Circle> fit_rim(const std::vector<Point>& points) {
+  constexpr int kRounds = 10;
+  constexpr double kLeastReach = 1.5;
+  std::vector<Point> near = points;
+  std::optional<Circle> circle;
+  for (int round = 0; round < kRounds && near.size() >= kLeastPoints; ++round) {
+    circle = fit_circle(near);
+    if (!circle) return {};
+    std::vector<double> distances;
+    for (const Point& p : points) {
+      distances.push_back(std::abs(std::hypot(p.x - circle->x, p.y - circle->y) - circle->radius));
+    }
+    std::vector<double> sorted = distances;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
+                     sorted.end());
+    const double reach = std::max(kLeastReach, 2 * sorted[sorted.size() / 2]);
+    near.clear();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (distances[i] <= reach) near.push_back(points[i]);
+    }
+  }
+  return near.size() >= kLeastPoints ? circle : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Circle> find_eye(const Image& picture) {
+  const double longer = static_cast<double>(std::max(picture.height, picture.width));
+  const double scale = std::min(1.0, kSearchSide / longer);
+  const auto scaled = [&](std::int64_t extent) {
+    return std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(extent)));
+  };
+  const Image small = resize(picture, {scaled(picture.height), scaled(picture.width)});
+  const Brightness bright = brightness_of(small);
+  const std::optional<double> level = rim_level(bright);
+  if (!level) return {};
+  std::optional<Circle> eye = fit_rim(rim_points(bright, *level));
+  const double side = static_cast<double>(std::max(small.height, small.width));
+  const bool plausible = eye && eye->radius > 0.1 * side && eye->radius < side && eye->x > 0 && eye->y > 0 &&
+                         eye->x < static_cast<double>(small.width) &&
+                         eye->y < static_cast<double>(small.height);
+  if (!plausible) return {};
+  return Circle{eye->y / scale, eye->x / scale, eye->radius / scale};
+}
+
+Placement place_fundus(const Image& picture, const Extent& sample) {
+  const std::optional<Circle> eye = find_eye(picture);
+  if (!eye) return place_cropped(picture, sample);
+  // The sample's rectangle around the eye, in pixels of the picture, and its part that is within.
+  const auto height = static_cast<double>(sample.height), width = static_cast<double>(sample.width);
+  const double scale = std::min(height, width) / (2 * eye->radius);
+  const double top = eye->y - height / scale / 2, left = eye->x - width / scale / 2;
+  const Box from{std::max(0.0, top), std::max(0.0, left),
+                 std::min(static_cast<double>(picture.height), top + height / scale),
+                 std::min(static_cast<double>(picture.width), left + width / scale)};
+  const auto pixel = [&](double distance) { return std::llround(distance * scale); };
+  Placement place{.from = from, .top = pixel(from.top - top), .left = pixel(from.left - left)};
+  place.size = {std::max<std::int64_t>(1, pixel(from.bottom - top) - place.top),
+                std::max<std::int64_t>(1, pixel(from.right - left) - place.left)};
+  return place;
+}
+
+Extent enough_fundus(const Extent&, const Extent& sample) { return {2 * sample.height, 2 * sample.width}; }
+
+}  // namespace convoke::data_prep

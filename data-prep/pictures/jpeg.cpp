@@ -1,0 +1,117 @@
+#include "pictures/jpeg.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+
+#ifdef CONVOKE_HAVE_LIBJPEG
+#include <jerror.h>
+#include <jpeglib.h>
+#endif
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::data_prep {
+
+#ifdef CONVOKE_HAVE_LIBJPEG
+namespace {
+
+/// libjpeg reports through callbacks that must not return: they jump back, over frames of C only.
+struct Failure {
+  jpeg_error_mgr manager;  // first: libjpeg hands its address back
+  std::jmp_buf back;
+  char reason[JMSG_LENGTH_MAX];
+};
+
+[[noreturn]] void fail(j_common_ptr info) {
+  auto* const failure = reinterpret_cast<Failure*>(info->err);
+  if (info->err->msg_code == JWRN_JPEG_EOF || info->err->msg_code == JWRN_HIT_MARKER) {
+    std::snprintf(failure->reason, sizeof failure->reason, "the JPEG is truncated");
+  } else {
+    (*info->err->format_message)(info, failure->reason);
+  }
+  std::longjmp(failure->back, 1);
+}
+
+// Warnings of pixels that are missing or wrong are errors; others (superfluous bytes) are not.
+void warn(j_common_ptr info, int level) {
+  const int code = info->err->msg_code;
+  if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
+    fail(info);
+}
+
+// Fills image.values, whose size is right for 8 / `reduction` eighths. Nothing here has a destructor: errors
+// jump out of it.
+bool decode_rows(std::span<const std::uint8_t> encoded, unsigned reduction, Image& image, Failure& failure) {
+  jpeg_decompress_struct info;
+  info.err = jpeg_std_error(&failure.manager);
+  failure.manager.error_exit = fail;
+  failure.manager.emit_message = warn;
+  if (setjmp(failure.back) != 0) {
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, encoded.data(), encoded.size());
+  jpeg_read_header(&info, TRUE);
+  info.scale_num = 1;
+  info.scale_denom = reduction;
+  info.out_color_space = image.channels == 1 ? JCS_GRAYSCALE : image.channels == 3 ? JCS_RGB : JCS_CMYK;
+  jpeg_start_decompress(&info);
+  assert(info.output_height == image.height && info.output_width == image.width &&
+         info.output_components == image.channels);
+  const std::size_t row_bytes = static_cast<std::size_t>(image.width * image.channels);
+  constexpr JDIMENSION kRows = 16;
+  JSAMPROW rows[kRows];
+  while (info.output_scanline < info.output_height) {
+    const JDIMENSION first = info.output_scanline;
+    const JDIMENSION count = first + kRows <= info.output_height ? kRows : info.output_height - first;
+    for (JDIMENSION i = 0; i < count; ++i) rows[i] = image.values.data() + (first + i) * row_bytes;
+    jpeg_read_scanlines(&info, rows, count);
+  }
+  jpeg_finish_decompress(&info);
+  jpeg_destroy_decompress(&info);
+  return true;
+}
+
+std::int64_t reduced(std::int64_t extent, unsigned reduction) { return (extent + reduction - 1) / reduction; }
+
+}  // namespace
+
+Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header, const Extent& enough,
+                  const std::string& name) {
+  if (header.components == 2) throw Error(fmt::format("{}: cannot be decoded: 2 components", name));
+  unsigned reduction = 8;
+  while (reduction > 1 && (reduced(header.stored.height, reduction) < enough.height ||
+                           reduced(header.stored.width, reduction) < enough.width)) {
+    reduction /= 2;
+  }
+  Image image{reduced(header.stored.height, reduction),
+              reduced(header.stored.width, reduction),
+              header.components,
+              {}};
+  image.values.resize(static_cast<std::size_t>(image.height * image.width * image.channels));
+  Failure failure;
+  if (!decode_rows(encoded, reduction, image, failure)) {
+    throw Error(fmt::format("{}: cannot be decoded: {}", name, failure.reason));
+  }
+  return image;
+}
+
+bool has_libjpeg() { return true; }
+
+#else
+
+Image decode_jpeg(std::span<const std::uint8_t>, const PictureHeader&, const Extent&,
+                  const std::string& name) {
+  throw Error(fmt::format("{}: cannot be decoded: built without libjpeg", name));
+}
+
+bool has_libjpeg() { return false; }
+
+#endif
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,229 @@
+#include "convoke/data_prep/sources/image_folder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/data_prep/pictures/read_picture.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
+
+// What is in a folder, by the bytes of the names; hidden ones left out.
+std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!is_hidden(entry.path())) entries.push_back(entry);
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(fmt::format("{}: cannot be listed: {}", folder.string(), error.code().message()));
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
+  return entries;
+}
+
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code broken_link;
+  return entry.is_directory(broken_link);
+}
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  for (const fs::directory_entry& entry : entries_of(folder)) {
+    if (is_folder(entry)) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// Calls `visit` with the files below a folder, one after the other, until it says that it is enough.
+class Walk {
+ public:
+  template <class Visit>
+  bool files(const fs::path& folder, const Visit& visit) {
+    // A link to a folder around it would have no end.
+    const fs::path real = fs::canonical(folder);
+    if (std::find(around_.begin(), around_.end(), real) != around_.end()) {
+      throw Error(
+          fmt::format("{}: is a symbolic link to a folder around it, {}", folder.string(), real.string()),
+          "remove the link");
+    }
+    around_.push_back(real);
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+      const bool enough = is_folder(entry) ? files(entry.path(), visit) : visit(entry.path());
+      if (enough) return true;
+    }
+    around_.pop_back();
+    return false;
+  }
+
+ private:
+  std::vector<fs::path> around_;
+};
+
+bool is_any_picture(const fs::path& file) { return is_picture_name(file) || is_foreign_picture_name(file); }
+
+bool holds_pictures(const fs::path& folder) { return Walk().files(folder, is_any_picture); }
+
+std::string name_of(const fs::path& folder) { return printable(folder.filename().native()); }
+
+/// A folder of class folders, and the split that all of it is; empty: it does not say.
+struct SplitFolder {
+  std::string split;
+  fs::path folder;
+};
+
+// train, validation, test as sub-folders, in this order; if `folder` has no such: itself. What lies beside
+// them goes to `others`.
+std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::string>& others) {
+  std::vector<SplitFolder> splits;
+  for (const char* split : {"train", "validation", "test"}) {
+    for (const fs::path& sub : folders_in(folder)) {
+      if (canonical_split(sub.filename().string()) == split && !folders_in(sub).empty()) {
+        splits.push_back({split, sub});
+      }
+    }
+  }
+  const bool trains = !splits.empty() && splits.front().split == "train";
+  if (!trains) return {{"", folder}};
+  for (const fs::path& sub : folders_in(folder)) {
+    if (std::none_of(splits.begin(), splits.end(), [&](const auto& s) { return s.folder == sub; })) {
+      others.push_back(name_of(sub));
+    }
+  }
+  for (std::size_t i = 1; i < splits.size(); ++i) {
+    if (splits[i].split == splits[i - 1].split) {
+      throw Error(fmt::format("{} and {}: are both folders of the split {}", splits[i - 1].folder.string(),
+                              splits[i].folder.string(), splits[i].split));
+    }
+  }
+  return splits;
+}
+
+class ImageFolder final : public Source {
+ public:
+  ImageFolder(const fs::path& folder, const SourceOptions& options)
+      : folder_(folder), reader_(options.picture) {
+    std::vector<std::string> others;
+    const std::vector<SplitFolder> splits = split_folders(folder, others);
+    std::vector<std::string> classes = list_classes(splits.front().folder);
+    if (classes.size() < 2) {
+      throw Error(fmt::format("{}: has {} class folder{}; a dataset needs at least 2 classes",
+                              splits.front().folder.string(), classes.size(),
+                              classes.empty() ? "s" : fmt::format(", {}", classes.front())),
+                  "a folder of pictures has a sub-folder for each class; labels in a CSV: name the CSV");
+    }
+    for (const SplitFolder& split : splits) {
+      if (&split != &splits.front()) require_same_classes(splits.front().folder, classes, split.folder);
+      add_items(split);
+    }
+    catalogue_.classes = static_cast<std::int64_t>(classes.size());
+    catalogue_.class_names = std::move(classes);
+    if (!options.class_names.empty()) {
+      if (options.class_names.size() != catalogue_.class_names.size()) {
+        throw Error(fmt::format("{}: has {} classes, but {} names are given", folder.string(),
+                                catalogue_.classes, options.class_names.size()));
+      }
+      catalogue_.class_names = options.class_names;
+    }
+    catalogue_.provenance = fmt::format("folder of pictures {}", folder.string());
+    if (!others.empty()) catalogue_.provenance += fmt::format(", without {}", fmt::join(others, ", "));
+    reader_.learn(catalogue_, [&](std::size_t item) { return read_encoded(files_[item]); });
+  }
+
+  const Catalogue& catalogue() const override { return catalogue_; }
+  SampleFormat format() const override { return reader_.format(); }
+
+  Original read(std::size_t item, std::span<std::byte> sample) override {
+    return reader_.read(read_encoded(files_[item]), printable(files_[item].native()), sample);
+  }
+
+ private:
+  // Names of the class folders; each must hold a picture.
+  static std::vector<std::string> list_classes(const fs::path& folder) {
+    std::vector<std::string> classes;
+    for (const fs::path& sub : folders_in(folder)) {
+      if (!holds_pictures(sub)) {
+        throw Error(fmt::format("{}: the class is empty: there is no picture in its folder", sub.string()),
+                    "remove the folder, or put pictures there");
+      }
+      classes.push_back(name_of(sub));
+    }
+    return classes;
+  }
+
+  static void require_same_classes(const fs::path& first, const std::vector<std::string>& classes,
+                                   const fs::path& other) {
+    const std::vector<std::string> found = list_classes(other);
+    const auto without = [](const std::vector<std::string>& all, const std::vector<std::string>& some) {
+      std::vector<std::string> rest;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const std::string& name) {
+        return std::find(some.begin(), some.end(), name) == some.end();
+      });
+      return rest;
+    };
+    const std::vector<std::string> missing = without(classes, found), more = without(found, classes);
+    if (missing.empty() && more.empty()) return;
+    std::string message = fmt::format("{}: has other classes than {}:", other.string(), first.string());
+    if (!missing.empty()) message += fmt::format(" not {};", fmt::join(missing, ", "));
+    if (!more.empty()) message += fmt::format(" beyond them {};", fmt::join(more, ", "));
+    message.pop_back();
+    throw Error(message, "class folders bear the same names in all splits, to the letter");
+  }
+
+  void add(const fs::path& file, const std::string& split, std::int32_t label, std::string fault) {
+    if (fault.empty() && is_foreign_picture_name(file)) fault = "is a picture of a kind that is not read";
+    catalogue_.items.push_back({.name = printable(file.lexically_relative(folder_).native()),
+                                .split = split,
+                                .label = label,
+                                .fault = std::move(fault)});
+    files_.push_back(file);
+  }
+
+  void add_items(const SplitFolder& split) {
+    std::int32_t label = 0;
+    for (const fs::directory_entry& entry : entries_of(split.folder)) {
+      if (!is_folder(entry)) {
+        if (is_any_picture(entry.path())) add(entry.path(), split.split, 0, "lies in no class folder");
+        continue;
+      }
+      Walk().files(entry.path(), [&](const fs::path& file) {
+        if (is_any_picture(file)) add(file, split.split, label, "");
+        return false;
+      });
+      ++label;
+    }
+  }
+
+  fs::path folder_;
+  std::vector<fs::path> files_;  // of the items
+  Catalogue catalogue_;
+  PictureReader reader_;
+};
+
+}  // namespace
+
+bool is_image_folder(const fs::path& path) {
+  if (!fs::is_directory(path)) return false;
+  const std::vector<fs::path> folders = folders_in(path);
+  return std::any_of(folders.begin(), folders.end(), holds_pictures);
+}
+
+std::unique_ptr<Source> open_image_folder(const fs::path& folder, const SourceOptions& options) {
+  return std::make_unique<ImageFolder>(folder, options);
+}
+
+}  // namespace convoke::data_prep

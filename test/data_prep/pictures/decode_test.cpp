@@ -1,0 +1,206 @@
+#include "convoke/data_prep/pictures/decode.hpp"
+
+#include <array>
+#include <cstdlib>
+
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
+
+Image decode(const std::filesystem::path& file, std::int64_t channels) {
+  return decode_picture(read_encoded(file), file.filename().string(), channels);
+}
+
+std::string error_in(const std::string& name, const std::string& bytes) {
+  const TemporaryFolder folder;
+  write_file(folder / name, bytes);
+  return error_of([&] { decode(folder / name, 3); });
+}
+
+// What Pillow made of it: see files/pictures/make_pictures.py.
+Image expected(const std::string& name, std::int64_t channels) {
+  const char* const kind = channels == 1 ? ".grey.png" : ".rgb.png";
+  return decode(kFiles / "expected" / (name + kind), channels);
+}
+
+int largest_difference(const Image& a, const Image& b) {
+  REQUIRE(a.extent() == b.extent());
+  REQUIRE(a.values.size() == b.values.size());
+  int largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
+  }
+  return largest;
+}
+
+std::string png_bytes() { return read_file(kFiles / "rgba.png"); }
+std::string jpeg_bytes() { return read_file(kFiles / "baseline.jpg"); }
+
+// The head of a PNG of that size, without pixels.
+std::string png_of(std::uint32_t height, std::uint32_t width) {
+  const auto number = [](std::uint32_t value) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xFF);
+    return bytes;
+  };
+  const auto chunk = [&](const std::string& kind, const std::string& data) {
+    const std::string body = kind + data;
+    const auto sum =
+        crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<unsigned>(body.size()));
+    return number(static_cast<std::uint32_t>(data.size())) + body + number(static_cast<std::uint32_t>(sum));
+  };
+  return "\x89PNG\r\n\x1A\n" +
+         chunk("IHDR", number(width) + number(height) + std::string("\x08\x02\0\0\0", 5)) +
+         chunk("IDAT", "") + chunk("IEND", "");
+}
+
+}  // namespace
+
+TEST_CASE("a lossless picture has the pixels that were stored") {
+  // files/make_images.py: 6 x 8 pixels of 20 x + 10 y, 255 - 20 x, 7 x y.
+  std::vector<std::uint8_t> values;
+  for (int y = 0; y < 6; ++y) {
+    for (int x = 0; x < 8; ++x) {
+      for (const int value : {20 * x + 10 * y, 255 - 20 * x, x * y * 7 % 256}) {
+        values.push_back(static_cast<std::uint8_t>(value));
+      }
+    }
+  }
+  for (const char* name : {"rgb.png", "rgb.bmp", "alpha.png"}) {
+    const Image image = decode(kFiles.parent_path() / name, 3);
+    CHECK(image.extent() == Extent{6, 8});
+    CHECK(image.channels == 3);
+    CHECK(image.values == values);
+  }
+}
+
+TEST_CASE("PNG and BMP of every kind become grey and RGB as Pillow converts them") {
+  for (const char* name :
+       {"deep_rgb.png", "deep_rgba.png", "deep_grey_alpha.png", "deep_grey.png", "grey.png", "grey_alpha.png",
+        "bits.png", "palette.png", "palette_transparent.png", "opaque.png", "rgba.png", "rgb_transparent.png",
+        "rgb.bmp", "grey.bmp", "palette.bmp", "bits.bmp", "one.png", "exif6.png"}) {
+    INFO(name);
+    CHECK(decode(kFiles / name, 3).values == expected(name, 3).values);
+    CHECK(decode(kFiles / name, 1).values == expected(name, 1).values);
+  }
+}
+
+TEST_CASE("JPEG of every kind becomes grey and RGB as Pillow converts it, to rounding, and upright") {
+  for (const char* name :
+       {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "grey.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
+        "exif2.jpg", "exif3.jpg", "exif4.jpg", "exif5.jpg", "exif6.jpg", "exif7.jpg", "exif8.jpg"}) {
+    INFO(name);
+    CHECK(largest_difference(decode(kFiles / name, 3), expected(name, 3)) <= 3);
+    CHECK(largest_difference(decode(kFiles / name, 1), expected(name, 1)) <= 3);
+  }
+}
+
+TEST_CASE("the shape of a picture is known before it is decoded") {
+  const auto shape = [](const char* name) { return picture_shape(read_encoded(kFiles / name), name); };
+  CHECK(shape("baseline.jpg").extent == Extent{39, 54});
+  CHECK(shape("exif3.jpg").extent == Extent{39, 54});
+  CHECK(shape("exif6.jpg").extent == Extent{54, 39});
+  CHECK(shape("exif6.png").extent == Extent{18, 13});
+  CHECK(shape("rgb.bmp").extent == Extent{13, 18});
+  for (const char* name : {"grey.png", "grey_alpha.png", "bits.png", "grey.jpg", "deep_grey.png"}) {
+    INFO(name);
+    CHECK(shape(name).channels == 1);
+  }
+  for (const char* name : {"rgba.png", "palette.png", "cmyk.jpg", "baseline.jpg", "rgb.bmp"}) {
+    INFO(name);
+    CHECK(shape(name).channels == 3);
+  }
+}
+
+TEST_CASE("a JPEG comes out smaller where less is enough, by what its pixels are on the mean") {
+  const Image whole = decode(kFiles / "baseline.jpg", 3);  // 39 x 54
+  const auto encoded = read_encoded(kFiles / "baseline.jpg");
+  const auto extent_for = [&](const Extent& enough) {
+    return decode_picture(encoded, "a", 3, enough).extent();
+  };
+  const bool scales = extent_for({1, 1}) != whole.extent();  // stb_image does not
+  if (!scales) return;
+  CHECK(extent_for({1, 1}) == Extent{5, 7});
+  CHECK(extent_for({5, 7}) == Extent{5, 7});
+  CHECK(extent_for({5, 8}) == Extent{10, 14});
+  CHECK(extent_for({20, 27}) == Extent{20, 27});
+  CHECK(extent_for({21, 1}) == Extent{39, 54});
+  // Upright by EXIF, enough is meant of what is seen.
+  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {7, 5}).extent() == Extent{7, 5});
+  CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {7, 6}).extent() == Extent{14, 10});
+
+  const Image half = decode_picture(encoded, "a", 3, {20, 27});
+  for (std::int64_t y = 0; y < 19; ++y) {
+    for (std::int64_t x = 0; x < 27 * 3; ++x) {
+      const auto at = [&](std::int64_t row, std::int64_t column) {
+        return whole
+            .values[static_cast<std::size_t>(((2 * y + row) * 54 + 2 * (x / 3) + column) * 3 + x % 3)];
+      };
+      const double mean = (at(0, 0) + at(0, 1) + at(1, 0) + at(1, 1)) / 4.0;
+      CHECK(half.values[static_cast<std::size_t>(y * 81 + x)] == Catch::Approx(mean).margin(8));
+    }
+  }
+}
+
+TEST_CASE("what is no readable picture is refused, with file and reason") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { decode(folder / "none.png", 3); }),
+             Contains("none.png: cannot be opened: No such file or directory"));
+  CHECK_THAT(error_of([&] { decode(folder.path(), 3); }), Contains("is a folder, no picture"));
+  CHECK_THAT(error_in("text.png", "this is no image, whatever its name says"),
+             Contains("text.png: cannot be decoded: it is no JPEG, PNG or BMP"));
+  CHECK_THAT(error_in("empty.png", ""), Contains("empty.png: cannot be decoded: it is empty"));
+  CHECK_THAT(error_in("short.jpg", "\xFF\xD8\xFF"), Contains("the JPEG is truncated"));
+}
+
+TEST_CASE("a picture cut short anywhere is refused") {
+  for (const char* name :
+       {"rgba.png", "baseline.jpg", "progressive.jpg", "rgb.bmp", "palette.bmp", "bits.bmp"}) {
+    const std::string whole = read_file(kFiles / name);
+    REQUIRE(error_in(name, whole).empty());
+    for (std::size_t bytes = 4; bytes + 3 < whole.size(); bytes += 1 + whole.size() / 23) {
+      INFO(name << " " << bytes);
+      CHECK_THAT(error_in(name, whole.substr(0, bytes)),
+                 Contains("is truncated") || Contains("cannot be decoded"));
+    }
+  }
+}
+
+TEST_CASE("a damaged picture is refused") {
+  std::string png = png_bytes();
+  png[png.size() / 2] = static_cast<char>(png[png.size() / 2] ^ 1);
+  CHECK_THAT(error_in("a.png", png),
+             Contains("a.png: cannot be decoded: the checksum of the PNG's chunk IDAT"));
+  std::string bmp = read_file(kFiles / "rgb.bmp");
+  bmp[30] = 1;
+  CHECK_THAT(error_in("a.bmp", bmp), Contains("the BMP is run-length encoded"));
+  // Pixels missing in the middle: the end marker is there, the rest of the scan not.
+  std::string jpeg = jpeg_bytes();
+  jpeg.erase(jpeg.size() - 300, 290);
+  if (decode_picture(read_encoded(kFiles / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg sees it
+    CHECK_THAT(error_in("a.jpg", jpeg), Contains("a.jpg: cannot be decoded: "));
+  }
+}
+
+TEST_CASE("a picture too large is refused before it is decoded, with the limit") {
+  CHECK_THAT(
+      error_in("a.png", png_of(20'000, 20'000)),
+      Contains(
+          "a.png: is too large, 20000 x 20000 pixels: the limit is 20,000 a side and 178,956,970 in all"));
+  CHECK_THAT(error_in("a.png", png_of(1, 20'001)), Contains("is too large, 1 x 20001 pixels"));
+  CHECK_THAT(error_in("a.png", png_of(0x7FFFFFFF, 0x7FFFFFFF)), Contains("is too large"));
+  CHECK_THAT(error_in("a.png", png_of(0, 5)), Contains("says that it has 0 x 5 pixels"));
+  std::string jpeg = jpeg_bytes();
+  const std::size_t frame = jpeg.find("\xFF\xC0");
+  REQUIRE(frame != std::string::npos);
+  jpeg.replace(frame + 5, 4, "\xFF\xFF\xFF\xFF");
+  CHECK_THAT(error_in("a.jpg", jpeg), Contains("is too large, 65535 x 65535 pixels"));
+}

@@ -1,0 +1,119 @@
+#include "convoke/data_prep/pictures/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+const std::filesystem::path kFiles = std::filesystem::path(CONVOKE_TEST_FILES) / "pictures";
+
+Image read(const std::filesystem::path& file, std::int64_t channels) {
+  return decode_picture(read_encoded(file), file.string(), channels);
+}
+
+Image fitted(const char* fit, const Image& picture, const Extent& size) {
+  Image sample{size.height, size.width, picture.channels, {}};
+  sample.values.resize(static_cast<std::size_t>(size.height * size.width * picture.channels), 77);
+  apply(find_fit(fit), picture, size, sample.values);
+  return sample;
+}
+
+int largest_difference(const Image& a, const Image& b) {
+  REQUIRE(a.values.size() == b.values.size());
+  int largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("pictures are fitted as Pillow does: area down, bicubic up, each axis by itself") {
+  const Image picture = read(kFiles / "large.png", 3);  // 60 x 80
+  struct Case {
+    const char* fit;
+    Extent size;
+  };
+  for (const Case& c :
+       {Case{"area", {15, 20}}, Case{"area", {7, 80}}, Case{"area", {23, 31}}, Case{"area", {59, 79}},
+        Case{"area", {1, 1}}, Case{"area", {97, 150}}, Case{"area", {61, 200}}, Case{"area", {20, 200}},
+        Case{"crop", {20, 20}}, Case{"crop", {30, 10}}, Case{"crop", {90, 90}}, Case{"letter-box", {40, 40}},
+        Case{"letter-box", {60, 20}}, Case{"letter-box", {100, 100}}, Case{"letter-box", {61, 91}}}) {
+    INFO(c.fit << " " << c.size.height << " x " << c.size.width);
+    const std::string name = std::string(c.fit) + "_" + std::to_string(c.size.height) + "x" +
+                             std::to_string(c.size.width) + ".png";
+    CHECK(largest_difference(fitted(c.fit, picture, c.size), read(kFiles / "expected" / name, 3)) <= 1);
+    // One channel goes as each of three.
+    Image red{60, 80, 1, {}}, expected{c.size.height, c.size.width, 1, {}};
+    const Image all = fitted(c.fit, picture, c.size);
+    for (std::size_t i = 0; i < picture.values.size(); i += 3) red.values.push_back(picture.values[i]);
+    for (std::size_t i = 0; i < all.values.size(); i += 3) expected.values.push_back(all.values[i]);
+    CHECK(fitted(c.fit, red, c.size).values == expected.values);
+  }
+}
+
+TEST_CASE("a part of an image is resized as the part alone, even between pixels") {
+  const Image picture = read(kFiles / "large.png", 1);  // 60 x 80
+  // Means over areas, worked out pixel by pixel.
+  const Box box{2.25, 3.5, 58.75, 71.125};
+  const Extent size{9, 11};
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(size.height * size.width));
+  resize(picture, box, size, out.data(), size.width);
+  const double dy = (box.bottom - box.top) / 9, dx = (box.right - box.left) / 11;
+  for (int v = 0; v < 9; ++v) {
+    for (int u = 0; u < 11; ++u) {
+      double sum = 0, area = 0;
+      for (int y = 0; y < 60; ++y) {
+        for (int x = 0; x < 80; ++x) {
+          const double h = std::min(box.top + (v + 1) * dy, y + 1.0) - std::max(box.top + v * dy, y + 0.0);
+          const double w = std::min(box.left + (u + 1) * dx, x + 1.0) - std::max(box.left + u * dx, x + 0.0);
+          if (h <= 0 || w <= 0) continue;
+          sum += h * w * picture.values[static_cast<std::size_t>(80 * y + x)];
+          area += h * w;
+        }
+      }
+      CHECK(out[static_cast<std::size_t>(11 * v + u)] == Catch::Approx(sum / area).margin(0.51));
+    }
+  }
+}
+
+TEST_CASE("a picture that has the size is stored as it is, whatever the fit") {
+  const Image picture = read(kFiles / "large.png", 3);
+  for (const std::string& fit : fit_names())
+    CHECK(fitted(fit.c_str(), picture, {60, 80}).values == picture.values);
+}
+
+TEST_CASE("what may be reduced while decoding leaves the fit enough") {
+  const Extent picture{1200, 1600};
+  CHECK(find_fit("area").enough(picture, {224, 224}) == Extent{224, 224});
+  CHECK(find_fit("crop").enough(picture, {224, 224}) == Extent{224, 299});
+  CHECK(find_fit("letter-box").enough(picture, {224, 224}) == Extent{168, 224});
+  CHECK(find_fit("fundus").enough(picture, {256, 256}) == Extent{512, 512});
+}
+
+TEST_CASE("pictures of one pixel, and to one, are fitted") {
+  const Image one{1, 1, 3, {200, 30, 60}};
+  for (const std::string& fit : fit_names()) {
+    const Image sample = fitted(fit.c_str(), one, {5, 5});
+    for (std::size_t i = 0; i < sample.values.size(); ++i) CHECK(sample.values[i] == one.values[i % 3]);
+    CHECK(fitted(fit.c_str(), read(kFiles / "large.png", 3), {1, 1}).values.size() == 3);
+  }
+  const Image line{1, 300, 1, std::vector<std::uint8_t>(300, 9)};
+  for (const std::string& fit : fit_names()) {
+    const Image sample = fitted(fit.c_str(), line, {8, 8});
+    CHECK(*std::max_element(sample.values.begin(), sample.values.end()) == 9);
+  }
+}
+
+TEST_CASE("an unknown fit is refused with the known ones") {
+  CHECK_THAT(error_of([] { find_fit("squeeze"); }), Contains("unknown fit \"squeeze\""));
+}

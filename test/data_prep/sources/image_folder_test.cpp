@@ -1,0 +1,224 @@
+#include "convoke/data_prep/sources/image_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kPictures = fs::path(CONVOKE_TEST_FILES) / "pictures";
+
+// Puts a picture of the test files at a place below the folder.
+void put(const fs::path& place, const char* picture = "rgba.png") {
+  fs::create_directories(place.parent_path());
+  fs::copy_file(kPictures / picture, place);
+}
+
+std::string error_in(const fs::path& folder, const SourceOptions& options = {}) {
+  return error_of([&] { open_source(folder, options, "image-folder"); });
+}
+
+std::vector<std::string> names_of(const Source& source) {
+  std::vector<std::string> names;
+  for (const Item& item : source.catalogue().items) names.push_back(item.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a folder of class folders is recognised and listed by the bytes of the names") {
+  const TemporaryFolder folder;
+  put(folder / "robin/b.png");
+  put(folder / "robin/B.PNG");
+  put(folder / "robin/2020/spring/x.jpg", "baseline.jpg");
+  put(folder / "Eagle owl/a.jpeg", "baseline.jpg");
+  put(folder / "Eagle owl/\xC3\xA4.bmp", "rgb.bmp");
+  put(folder / "Eagle owl/.hidden.png");
+  put(folder / ".thumbnails/x.png");
+  write_file(folder / "robin/notes.txt", "no picture");
+  write_file(folder / "readme.md", "no picture");
+  REQUIRE(is_source(folder.path()));
+  const auto source = open_source(folder.path(), {.picture = {.height = 8, .width = 6}});
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.classes == 2);
+  CHECK(catalogue.class_names == std::vector<std::string>{"Eagle owl", "robin"});
+  CHECK(names_of(*source) == std::vector<std::string>{"Eagle owl/a.jpeg", "Eagle owl/\xC3\xA4.bmp",
+                                                      "robin/2020/spring/x.jpg", "robin/B.PNG",
+                                                      "robin/b.png"});
+  CHECK(catalogue.items[1].label == 0);
+  CHECK(catalogue.items[2].label == 1);
+  for (const Item& item : catalogue.items) {
+    CHECK(item.split.empty());
+    CHECK(item.fault.empty());
+  }
+  const SampleFormat format = source->format();
+  CHECK(format.shape == convoke::Shape{3, 8, 6});
+  CHECK(format.preparation == R"({"kind":"picture","fit":"area","height":8,"width":6,"channels":3})");
+  std::vector<std::byte> sample(8 * 6 * 3);
+  for (std::size_t i = 0; i < catalogue.items.size(); ++i) {
+    const Original original = source->read(i, sample);
+    CHECK(original.height == (catalogue.items[i].name.find("j") != std::string::npos ? 39 : 13));
+    CHECK(original.bytes > 100);
+  }
+}
+
+TEST_CASE("pictures that have one size are stored pixel for pixel, others refused unless a size is given") {
+  const TemporaryFolder folder;
+  put(folder / "a/1.png", "rgba.png");
+  put(folder / "b/1.bmp", "rgb.bmp");
+  const auto source = open_source(folder.path());
+  CHECK(source->format().shape == convoke::Shape{3, 13, 18});
+  std::vector<std::byte> first(13 * 18 * 3), second(first.size());
+  source->read(0, first);
+  source->read(1, second);
+  CHECK(first == second);  // the same picture, once with alpha
+
+  put(folder / "b/2.jpg", "baseline.jpg");
+  const auto mixed = open_source(folder.path());
+  const std::string error = error_of([&] { mixed->read(2, first); });
+  CHECK_THAT(error, Contains("b/2.jpg: is of 39 x 54 pixels, but a/1.png of 13 x 18"));
+}
+
+TEST_CASE("channels and size are learnt from the first picture that can be read") {
+  const TemporaryFolder folder;
+  write_file((fs::create_directories(folder / "a"), folder / "a/0.png"), "no picture");
+  put(folder / "a/1.png", "grey.png");
+  put(folder / "b/1.png", "rgba.png");
+  const auto source = open_source(folder.path());
+  CHECK(source->format().shape == convoke::Shape{1, 13, 18});
+  std::vector<std::byte> sample(13 * 18);
+  CHECK_THAT(error_of([&] { source->read(0, sample); }),
+             Contains("a/0.png: cannot be decoded: it is no JPEG, PNG or BMP"));
+  source->read(1, sample);
+  source->read(2, sample);
+  for (const char* name : {"a/1.png", "b/1.png"}) write_file(folder / name, "");
+  CHECK_THAT(error_in(folder.path()), Contains("a/0.png: cannot be decoded"));
+}
+
+TEST_CASE("a folder with folders for splits is read as BIRDS-525 and PlantVillage have it") {
+  const TemporaryFolder folder;
+  for (const char* split : {"train", "valid", "Test"}) {
+    put(folder / split / "crow/1.jpg", "baseline.jpg");
+    put(folder / split / "ibis/1.jpg", "baseline.jpg");
+  }
+  put(folder / "train/crow/2.jpg", "baseline.jpg");
+  put(folder / "images to predict/x/1.jpg", "baseline.jpg");
+  const auto source = open_source(folder.path());
+  CHECK(names_of(*source) == std::vector<std::string>{"train/crow/1.jpg", "train/crow/2.jpg",
+                                                      "train/ibis/1.jpg", "valid/crow/1.jpg",
+                                                      "valid/ibis/1.jpg", "Test/crow/1.jpg",
+                                                      "Test/ibis/1.jpg"});
+  CHECK(source->catalogue().items[3].split == "validation");
+  CHECK(source->catalogue().items[6].split == "test");
+  CHECK(source->catalogue().items[6].label == 1);
+  CHECK(source->catalogue().class_names == std::vector<std::string>{"crow", "ibis"});
+  CHECK_THAT(source->catalogue().provenance, Contains("without images to predict"));
+
+  SECTION("class folders that differ are named") {
+    fs::rename(folder / "valid/ibis", folder / "valid/Ibis");
+    CHECK_THAT(error_in(folder.path()),
+               Contains("valid: has other classes than ") && Contains("train: not ibis; beyond them Ibis"));
+  }
+  SECTION("an empty class") {
+    fs::remove(folder / "Test/crow/1.jpg");
+    CHECK_THAT(error_in(folder.path()), Contains("Test/crow: the class is empty"));
+  }
+  SECTION("the same split twice") {
+    put(folder / "validation/crow/1.jpg", "baseline.jpg");
+    CHECK_THAT(error_in(folder.path()), Contains("are both folders of the split validation"));
+  }
+}
+
+TEST_CASE("folders that make no data set are refused, with what is missing") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_source(folder.path()));
+  CHECK_THAT(error_in(folder.path()), Contains("has 0 class folders; a dataset needs at least 2 classes"));
+  put(folder / "only/1.png");
+  CHECK(is_source(folder.path()));
+  CHECK_THAT(error_in(folder.path()),
+             Contains("has 1 class folder, only; a dataset needs at least 2 classes"));
+  fs::create_directories(folder / "none/deep");
+  CHECK_THAT(error_in(folder.path()),
+             Contains("none: the class is empty: there is no picture in its folder"));
+  put(folder / "none/1.png");
+  CHECK(error_in(folder.path()).empty());
+  CHECK_THAT(error_in(folder.path(), {.class_names = {"a"}}),
+             Contains("has 2 classes, but 1 names are given"));
+  CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalogue().class_names ==
+        std::vector<std::string>{"x", "y"});
+  CHECK_THAT(error_in(folder.path(), {.picture = {.fit = "squeeze"}}), Contains("unknown fit \"squeeze\""));
+  CHECK_THAT(error_in(folder.path(), {.picture = {.channels = 4}}), Contains("samples of 4 channels"));
+  CHECK_THAT(error_in(folder.path(), {.picture = {.height = 30'000}}),
+             Contains("30000 x 30000 pixels cannot be made"));
+  CHECK_THAT(error_in(folder.path(), {.picture = {.width = 5}}), Contains("0 x 5 pixels cannot be made"));
+}
+
+TEST_CASE("pictures that are none of the data set are items with their fault") {
+  const TemporaryFolder folder;
+  put(folder / "a/1.png");
+  put(folder / "b/1.png");
+  put(folder / "sheet.png");
+  write_file(folder / "b/2.webp", "RIFF");
+  const auto source = open_source(folder.path());
+  REQUIRE(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.webp", "sheet.png"});
+  CHECK(source->catalogue().items[1].fault.empty());
+  CHECK(source->catalogue().items[2].fault == "is a picture of a kind that is not read");
+  CHECK(source->catalogue().items[3].fault == "lies in no class folder");
+}
+
+TEST_CASE("symbolic links are followed, but not in circles") {
+  const TemporaryFolder folder;
+  put(folder / "elsewhere/1.png");
+  put(folder / "set/b/1.png");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "set/a");
+  fs::create_symlink(folder / "set/b/1.png", folder / "set/b/2.png");
+  const auto source = open_source(folder / "set");
+  CHECK(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.png"});
+
+  SECTION("a file's link to nowhere or to itself is a picture that cannot be read") {
+    fs::create_symlink(folder / "gone.png", folder / "set/b/3.png");
+    fs::create_symlink("4.png", folder / "set/b/4.png");
+    const auto broken = open_source(folder / "set");
+    std::vector<std::byte> sample(13 * 18 * 3);
+    CHECK_THAT(error_of([&] { broken->read(3, sample); }), Contains("3.png: cannot be opened: No such file"));
+    CHECK_THAT(error_of([&] { broken->read(4, sample); }),
+               Contains("4.png: cannot be opened: Too many levels"));
+  }
+  SECTION("a folder's link to one around it") {
+    fs::create_directory_symlink("..", folder / "set/b/up");
+    CHECK_THAT(error_in(folder / "set"), Contains("b/up: is a symbolic link to a folder around it"));
+  }
+}
+
+TEST_CASE("names of any encoding are kept apart and shown as UTF-8") {
+  CHECK(printable("plain name.png") == "plain name.png");
+  CHECK(printable("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\xA6") == "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\xA6");
+  CHECK(printable("gr\xFCn") == "gr\\xFCn");
+  CHECK(printable("a\nb\x7F") == "a\\x0Ab\\x7F");
+  CHECK(printable("\\x0A") == "\\x5Cx0A");
+  CHECK(printable("\xE2\x82") == "\\xE2\\x82");                    // cut short
+  CHECK(printable("\xC0\xAF") == "\\xC0\\xAF");                    // overlong
+  CHECK(printable("\xED\xA0\x80") == "\\xED\\xA0\\x80");           // surrogate
+  CHECK(printable("\xF4\x90\x80\x80") == "\\xF4\\x90\\x80\\x80");  // beyond Unicode
+
+  const TemporaryFolder folder;
+  put(folder / "gr\xFCn/\xE4.png");
+  put(folder / "\xE6\x97\xA5\xE6\x9C\xAC/\n.png");
+  const auto source = open_source(folder.path());
+  CHECK(source->catalogue().class_names == std::vector<std::string>{"gr\\xFCn", "\xE6\x97\xA5\xE6\x9C\xAC"});
+  CHECK(names_of(*source) ==
+        std::vector<std::string>{"gr\\xFCn/\\xE4.png", "\xE6\x97\xA5\xE6\x9C\xAC/\\x0A.png"});
+  std::vector<std::byte> sample(13 * 18 * 3);
+  source->read(0, sample);
+  source->read(1, sample);
+}
