@@ -56,7 +56,10 @@ class Walk {
   bool files(const fs::path& folder, const Visit& visit) {
     // A link to a folder around it would have no end.
     const fs::path real = fs::canonical(folder);
-    if (std::find(around_.begin(), around_.end(), real) != around_.end()) {
+    const auto within = [&](const fs::path& inner) {
+      return std::mismatch(real.begin(), real.end(), inner.begin(), inner.end()).first == real.end();
+    };
+    if (std::any_of(around_.begin(), around_.end(), within)) {
       throw Error(
           fmt::format("{}: is a symbolic link to a folder around it, {}", folder.string(), real.string()),
           "remove the link");

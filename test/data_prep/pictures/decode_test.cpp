@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "idx_files.hpp"
+#include "../idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"

@@ -5,7 +5,7 @@
 
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
-#include "idx_files.hpp"
+#include "../idx_files.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
