@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -174,7 +175,7 @@ char CsvReader::find_delimiter() {
 bool is_csv_header(const std::vector<std::string>& cells) {
   std::set<std::string_view> seen;
   return std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-    return !trimmed(cell).empty() && !is_number(cell) && seen.insert(cell).second;
+    return !trimmed(cell).empty() && !is_number(cell) && !is_picture_name(cell) && seen.insert(cell).second;
   });
 }
 

@@ -124,6 +124,27 @@ std::optional<Circle> fit_rim(const std::vector<Point>& points) {
   return near.size() >= kLeastPoints ? circle : std::nullopt;
 }
 
+// Within the picture, of a size an eye can have, mostly bright inside and dark outside.
+bool is_plausible(const Circle& eye, const Brightness& bright, double level) {
+  const auto height = static_cast<double>(bright.extent.height),
+             width = static_cast<double>(bright.extent.width);
+  const double side = std::max(height, width);
+  if (eye.radius < 0.1 * side || eye.radius > side || eye.x < 0 || eye.y < 0 || eye.x > width ||
+      eye.y > height) {
+    return false;
+  }
+  double inside = 0, dark_inside = 0, outside = 0, bright_outside = 0;
+  for (std::int64_t y = 0; y < bright.extent.height; ++y) {
+    for (std::int64_t x = 0; x < bright.extent.width; ++x) {
+      const double dy = static_cast<double>(y) + 0.5 - eye.y, dx = static_cast<double>(x) + 0.5 - eye.x;
+      const bool within = std::hypot(dy, dx)<eye.radius, is_bright = bright.at(y, x)> level;
+      (within ? inside : outside) += 1;
+      (within ? dark_inside : bright_outside) += within != is_bright ? 1 : 0;
+    }
+  }
+  return dark_inside < 0.5 * inside && bright_outside < 0.25 * outside;
+}
+
 }  // namespace
 
 std::optional<Circle> find_eye(const Image& picture) {
@@ -136,12 +157,8 @@ std::optional<Circle> find_eye(const Image& picture) {
   const Brightness bright = brightness_of(small);
   const std::optional<double> level = rim_level(bright);
   if (!level) return {};
-  std::optional<Circle> eye = fit_rim(rim_points(bright, *level));
-  const double side = static_cast<double>(std::max(small.height, small.width));
-  const bool plausible = eye && eye->radius > 0.1 * side && eye->radius < side && eye->x > 0 && eye->y > 0 &&
-                         eye->x < static_cast<double>(small.width) &&
-                         eye->y < static_cast<double>(small.height);
-  if (!plausible) return {};
+  const std::optional<Circle> eye = fit_rim(rim_points(bright, *level));
+  if (!eye || !is_plausible(*eye, bright, *level)) return {};
   return Circle{eye->y / scale, eye->x / scale, eye->radius / scale};
 }
 

@@ -9,6 +9,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
 #include "convoke/data_prep/sources/image_folder.hpp"
+#include "convoke/data_prep/sources/manifest.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -22,6 +23,7 @@ struct Entry {
 // Asked in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
+    Entry{"manifest", is_manifest, open_manifest},
     Entry{"image-folder", is_image_folder, open_image_folder},
 };
 

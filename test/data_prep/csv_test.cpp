@@ -111,6 +111,7 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
 TEST_CASE("a first row is a header if it can be one") {
   CHECK(is_csv_header({"id_code", "diagnosis"}));
   CHECK_FALSE(is_csv_header({"images/cell0001.png", "1.0", "mono"}));
+  CHECK_FALSE(is_csv_header({"cell0001.png", "mono"}));
   CHECK_FALSE(is_csv_header({"a", ""}));
   CHECK_FALSE(is_csv_header({"a", "a"}));
 }

@@ -54,7 +54,7 @@ class CsvReader {
   std::uint64_t line_ = 1;
 };
 
-/// True if a first row names columns: no cell is empty, a number, or there twice.
+/// True if a first row names columns: no cell is empty, a number, a picture's file, or there twice.
 bool is_csv_header(const std::vector<std::string>& cells);
 
 /// The cell without blanks around it.

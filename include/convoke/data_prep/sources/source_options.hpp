@@ -15,14 +15,14 @@ struct PictureOptions {
 
 /// Columns of a CSV; an empty name stands for the usual ones.
 struct ColumnOptions {
-  std::string path;
-  std::string label;
-  std::string split;
-  std::string group;
-  std::string weight;
-  std::string text;
-  std::vector<std::string> features;  ///< of a table; empty: all that have no other use
-  std::string images_folder;          ///< where the pictures of a manifest are; empty: found beside it
+  std::string path = {};
+  std::string label = {};
+  std::string split = {};
+  std::string group = {};
+  std::string weight = {};
+  std::string text = {};
+  std::vector<std::string> features = {};  ///< of a table; empty: all that have no other use
+  std::string images_folder = {};          ///< where the pictures of a manifest are; empty: found beside it
 };
 
 /// How texts become tokens.
@@ -30,6 +30,8 @@ struct TextOptions {
   std::int64_t length = 0;           ///< tokens of a sample; 0: the 95th percentile of the training texts
   std::int64_t vocabulary = 10'000;  ///< at most, padding and the unknown token included
   std::string stop_words = "none";   ///< none | english
+  std::string padding = "post";      ///< where shorter texts are filled up: pre | post
+  std::string truncating = "post";   ///< where longer texts are cut: pre (their end is kept) | post
 };
 
 /// How the columns of a table become features.

@@ -1,0 +1,230 @@
+#include "convoke/data_prep/sources/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/data_prep/sources/csv_catalogue.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In order of preference.
+constexpr std::array<std::string_view, 14> kPathColumns{
+    "filepaths",  "filepath", "file_path",  "path",     "filename", "file_name", "file",
+    "image_path", "image",    "image_name", "image_id", "id_code",  "img",       "images"};
+
+// The columns given by position, 1, 2, ..., by their names.
+ColumnOptions with_names(ColumnOptions columns, const CsvHeader& header) {
+  for (std::string* const column :
+       {&columns.path, &columns.label, &columns.split, &columns.group, &columns.weight}) {
+    const std::vector<std::string>& names = header.names;
+    std::size_t position = 0;
+    const char* const end = column->data() + column->size();
+    const auto [rest, error] = std::from_chars(column->data(), end, position);
+    const bool number = !column->empty() && error == std::errc{} && rest == end;
+    if (number && std::find(names.begin(), names.end(), *column) == names.end() && position >= 1 &&
+        position <= names.size()) {
+      *column = names[position - 1];
+    }
+  }
+  return columns;
+}
+
+std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::string& given,
+                                            const fs::path& file) {
+  if (const auto column = find_column(header, given, kPathColumns, file)) return column;
+  if (header.written) return {};
+  CsvReader reader(file);
+  CsvRow row;
+  reader.next(row);
+  const auto it = std::find_if(row.cells.begin(), row.cells.end(), is_picture_name);
+  if (it == row.cells.end()) return {};
+  return static_cast<std::size_t>(it - row.cells.begin());
+}
+
+/// Finds files by what a manifest calls them.
+class Finder {
+ public:
+  Finder(const fs::path& manifest, const std::string& images_folder) {
+    if (!images_folder.empty()) {
+      if (!fs::is_directory(images_folder))
+        throw Error(fmt::format("{}: is no folder of pictures", images_folder));
+      folders_ = {images_folder};
+      return;
+    }
+    const fs::path beside = manifest.parent_path();
+    const std::string stem = manifest.stem().string();
+    folders_ = {beside};
+    for (const std::string& name :
+         {stem, stem + "_images", std::string("images"), std::string("train_images"), std::string("train")}) {
+      if (fs::is_directory(beside / name)) folders_.push_back(beside / name);
+    }
+  }
+
+  // Most rows are like the one before: where that was found, and with its ending, is tried first.
+  std::optional<fs::path> find(const std::string& name) {
+    if (fs::path file = folders_[folder_] / (name + ending_); fs::is_regular_file(file)) return file;
+    for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
+      for (std::size_t i = 0; i <= kPictureEndings.size(); ++i) {
+        const std::string ending = i == 0 ? "" : std::string(kPictureEndings[i - 1]);
+        fs::path file = folders_[folder] / (name + ending);
+        if (!fs::is_regular_file(file)) continue;
+        folder_ = folder;
+        ending_ = ending;
+        return file;
+      }
+    }
+    return {};
+  }
+
+  std::string places() const {
+    std::vector<std::string> names;
+    for (const fs::path& folder : folders_) names.push_back(folder.string());
+    return join(names);
+  }
+
+ private:
+  std::vector<fs::path> folders_;
+  std::size_t folder_ = 0;
+  std::string ending_;
+};
+
+// A class of validation or test rows that no training row is of is mostly one spelled otherwise.
+void require_training_classes(const Catalogue& catalogue, const std::string& where) {
+  std::set<std::int32_t> trained;
+  for (const Item& item : catalogue.items) {
+    if (item.fault.empty() && (item.split.empty() || item.split == "train")) trained.insert(item.label);
+  }
+  if (trained.empty()) return;
+  const auto name = [&](std::int32_t label) {
+    return catalogue.class_names.empty() ? std::to_string(label)
+                                         : catalogue.class_names[static_cast<std::size_t>(label)];
+  };
+  std::vector<std::string> known;
+  for (const std::int32_t label : trained) known.push_back(name(label));
+  for (const Item& item : catalogue.items) {
+    if (!item.fault.empty() || trained.count(item.label) > 0) continue;
+    throw Error(fmt::format("{}: {} is of the class \"{}\", of which no training row is{}", where, item.name,
+                            name(item.label), did_you_mean(name(item.label), known)),
+                "the training rows' classes: " + join(known));
+  }
+}
+
+class Manifest final : public Source {
+ public:
+  Manifest(const fs::path& file, const SourceOptions& options) : file_(file), reader_(options.picture) {
+    CsvReader csv(file);
+    const CsvHeader header = read_header(csv);
+    const ColumnOptions columns = with_names(options.columns, header);
+    const std::optional<std::size_t> path = find_path_column(header, columns.path, file);
+    if (!path) {
+      throw Error(fmt::format("{}: has no column of pictures' paths", file.string()),
+                  "--path-column names it; its columns: " + join(header.names));
+    }
+    const CsvRoles roles = find_roles(header, columns, false, file);
+    list(roles, columns, options.class_names, *path);
+    require_training_classes(catalogue_, file.string());
+    add_unlisted();
+    catalogue_.provenance = fmt::format("pictures listed in {}", file.string());
+    reader_.learn(catalogue_, [&](std::size_t item) { return read_encoded(files_[item]); });
+  }
+
+  const Catalogue& catalogue() const override { return catalogue_; }
+  SampleFormat format() const override { return reader_.format(); }
+
+  Original read(std::size_t item, std::span<std::byte> sample) override {
+    return reader_.read(read_encoded(files_[item]), printable(files_[item].native()), sample);
+  }
+
+ private:
+  std::string name_of(const fs::path& picture) const {
+    const fs::path below =
+        picture.lexically_normal().lexically_relative(file_.parent_path().lexically_normal());
+    return printable((below.empty() ? picture : below).native());
+  }
+
+  void list(const CsvRoles& roles, const ColumnOptions& columns, const std::vector<std::string>& class_names,
+            std::size_t path) {
+    Finder finder(file_, columns.images_folder);
+    std::map<std::uint64_t, fs::path> file_of_line;
+    CsvCatalogue rows = list_rows(file_, roles, columns, class_names, [&](const CsvRow& row, Item& item) {
+      const std::string cell = trimmed(row.cells[path]);
+      if (cell.empty()) {
+        item.fault = "has no path";
+        return;
+      }
+      const std::optional<fs::path> found = finder.find(cell);
+      if (!found) {
+        item.fault = fmt::format("{}: there is no such picture in {}", printable(cell), finder.places());
+        return;
+      }
+      const auto [before, first] = line_of_.emplace(found->lexically_normal(), row.line);
+      if (!first) {
+        item.fault = fmt::format("{}: is listed in line {} already", printable(cell), before->second);
+        return;
+      }
+      item.name = name_of(*found);
+      file_of_line[row.line] = *found;
+    });
+    catalogue_ = std::move(rows.catalogue);
+    for (const CsvRow& row : rows.rows) files_.push_back(file_of_line[row.line]);
+    const bool splits = std::any_of(catalogue_.items.begin(), catalogue_.items.end(),
+                                    [](const Item& item) { return !item.split.empty(); });
+    for (Item& item : catalogue_.items) {
+      if (splits && item.split.empty() && item.fault.empty()) item.fault = "has no split";
+    }
+  }
+
+  void add_unlisted() {
+    std::set<fs::path> folders;
+    for (const auto& [picture, line] : line_of_) folders.insert(picture.parent_path());
+    for (const fs::path& folder : folders) {
+      std::set<fs::path> unlisted;
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
+        const fs::path picture = (folder / entry.path().filename()).lexically_normal();
+        const bool hidden = picture.filename().native().starts_with('.');
+        if (is_picture_name(picture) && !hidden && line_of_.count(picture) == 0) unlisted.insert(picture);
+      }
+      for (const fs::path& picture : unlisted) {
+        catalogue_.items.push_back({.name = name_of(picture),
+                                    .fault = fmt::format("is not listed in {}", file_.filename().string())});
+        files_.push_back(picture);
+      }
+    }
+  }
+
+  fs::path file_;
+  std::vector<fs::path> files_;                // of the items
+  std::map<fs::path, std::uint64_t> line_of_;  // of the pictures that were found
+  Catalogue catalogue_;
+  PictureReader reader_;
+};
+
+}  // namespace
+
+bool is_manifest(const fs::path& path) {
+  const std::optional<CsvHeader> header = csv_header(path);
+  return header && find_path_column(*header, "", path);
+}
+
+std::unique_ptr<Source> open_manifest(const fs::path& file, const SourceOptions& options) {
+  return std::make_unique<Manifest>(file, options);
+}
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,193 @@
+#include "convoke/data_prep/sources/manifest.hpp"
+
+#include <filesystem>
+
+#include "../idx_files.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Puts a picture, 13 x 18 pixels, at a place below the folder.
+void put(const fs::path& place) {
+  fs::create_directories(place.parent_path());
+  fs::copy_file(fs::path(CONVOKE_TEST_FILES) / "pictures" / "rgba.png", place);
+}
+
+std::unique_ptr<Source> open_text(const fs::path& file, const std::string& text,
+                                  const SourceOptions& options = {}) {
+  write_file(file, text);
+  return open_source(file, options, "manifest");
+}
+
+std::string error_in(const fs::path& file, const std::string& text, const SourceOptions& options = {}) {
+  write_file(file, text);
+  return error_of([&] { open_source(file, options, "manifest"); });
+}
+
+// "name:label:split" of each item, "name!fault" of those with one.
+std::vector<std::string> items_of(const Source& source) {
+  std::vector<std::string> lines;
+  for (const Item& item : source.catalogue().items) {
+    lines.push_back(item.fault.empty() ? item.name + ":" + std::to_string(item.label) + ":" + item.split
+                                       : item.name + "!" + item.fault);
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits by their usual names") {
+  const TemporaryFolder folder;
+  put(folder / "train/ABBOTTS BABBLER/001.png");
+  put(folder / "train/ZEBRA DOVE/001.png");
+  put(folder / "valid/ZEBRA DOVE/1.png");
+  put(folder / "test/ABBOTTS BABBLER/1.png");
+  put(folder / "images to predict/1.png");
+  const std::string text =
+      "class id,filepaths,labels,data set,scientific name\r\n"
+      "1.0,train/ZEBRA DOVE/001.png,ZEBRA DOVE,train,GEOPELIA STRIATA\r\n"
+      "0.0,train/ABBOTTS BABBLER/001.png,\"ABBOTTS BABBLER\",train,MALACOCINCLA ABBOTTI\r\n"
+      "1.0,valid/ZEBRA DOVE/1.png,ZEBRA DOVE,valid,GEOPELIA STRIATA\r\n"
+      "0.0,test/ABBOTTS BABBLER/1.png,ABBOTTS BABBLER,test,MALACOCINCLA ABBOTTI\r\n";
+  const auto source = open_text(folder / "birds.csv", text);
+  CHECK(items_of(*source) ==
+        Lines{"train/ZEBRA DOVE/001.png:1:train", "train/ABBOTTS BABBLER/001.png:0:train",
+              "valid/ZEBRA DOVE/1.png:1:validation", "test/ABBOTTS BABBLER/1.png:0:test"});
+  CHECK(source->catalogue().class_names == Lines{"ABBOTTS BABBLER", "ZEBRA DOVE"});
+  CHECK(source->format().shape == convoke::Shape{3, 13, 18});
+  std::vector<std::byte> sample(13 * 18 * 3);
+  CHECK(source->read(3, sample).width == 18);
+
+  // A class name that only other splits have is a wrong one.
+  const std::string wrong = text + "1.0,images to predict/1.png,ZEBRA DOVES,test,x\r\n";
+  CHECK_THAT(
+      error_in(folder / "birds.csv", wrong),
+      Contains("birds.csv: images to predict/1.png is of the class \"ZEBRA DOVES\", of which no training row "
+               "is (did you mean \"ZEBRA DOVE\"?)"));
+}
+
+TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names without endings") {
+  const TemporaryFolder folder;
+  put(folder / "train/10_left.jpeg");
+  put(folder / "train/10_right.jpeg");
+  const auto eyepacs = open_text(folder / "trainLabels.csv", "image,level\n10_left,0\n10_right,3\n");
+  CHECK(items_of(*eyepacs) == Lines{"train/10_left.jpeg:0:", "train/10_right.jpeg:1:"});
+
+  put(folder / "aptos/train_images/000c1434d8d7.png");
+  put(folder / "aptos/train_images/001639a390f0.png");
+  put(folder / "aptos/test_images/0005cfc8afb6.png");
+  const auto aptos = open_text(folder / "aptos/train.csv",
+                               "\xEF\xBB\xBFid_code,diagnosis\n000c1434d8d7,1\n001639a390f0,0\n");
+  CHECK(items_of(*aptos) == Lines{"train_images/000c1434d8d7.png:1:", "train_images/001639a390f0.png:0:"});
+
+  // Pictures elsewhere.
+  const auto moved = open_text(folder / "labels.csv", "id_code,diagnosis\n000c1434d8d7,1\n001639a390f0,0\n",
+                               {.columns = {.images_folder = (folder / "aptos/train_images").string()}});
+  CHECK(items_of(*moved) ==
+        Lines{"aptos/train_images/000c1434d8d7.png:1:", "aptos/train_images/001639a390f0.png:0:"});
+  CHECK_THAT(error_in(folder / "labels.csv", "id_code,diagnosis\na,1\n",
+                      {.columns = {.images_folder = (folder / "none").string()}}),
+             Contains("none: is no folder of pictures"));
+}
+
+TEST_CASE("labels.csv of ELPV is read: no header, blanks, columns by position, probabilities as classes") {
+  const TemporaryFolder folder;
+  for (int i = 1; i <= 4; ++i) put(folder / ("images/cell000" + std::to_string(i) + ".png"));
+  const std::string text =
+      "images/cell0001.png  1.0                 mono\n"
+      "images/cell0002.png  0.0                 mono\n"
+      "images/cell0003.png  0.3333333333333333  poly\n"
+      "images/cell0004.png  0.6666666666666666  poly\n";
+  write_file(folder / "labels.csv", text);
+  REQUIRE(is_source(folder / "labels.csv"));
+  for (const ColumnOptions& columns : {ColumnOptions{.path = "1", .label = "2", .group = "3"},
+                                       ColumnOptions{.label = "2", .group = "column_3"}}) {
+    const auto source = open_source(folder / "labels.csv", {.columns = columns});
+    CHECK(items_of(*source) == Lines{"images/cell0001.png:3:", "images/cell0002.png:0:",
+                                     "images/cell0003.png:1:", "images/cell0004.png:2:"});
+    CHECK(source->catalogue().items[0].group == "mono");
+    CHECK(source->catalogue().items[3].group == "poly");
+  }
+  CHECK_THAT(error_in(folder / "labels.csv", text), Contains("labels.csv: has no column of labels"));
+  CHECK_THAT(error_in(folder / "labels.csv", text, {.columns = {.label = "4"}}),
+             Contains("labels.csv: has no column \"4\""));
+}
+
+TEST_CASE("columns are named by the options; weights are read") {
+  const TemporaryFolder folder;
+  put(folder / "a.png");
+  put(folder / "b.png");
+  const auto source =
+      open_text(folder / "list.csv", "what;where;how much;who\nx;a.png;2.5;p1\ny;b.png;0.5;p2\n",
+                {.columns = {.path = "where", .label = "what", .group = "who", .weight = "how much"}});
+  CHECK(items_of(*source) == Lines{"a.png:0:", "b.png:1:"});
+  CHECK(source->catalogue().weighted);
+  CHECK(source->catalogue().items[0].weight == 2.5F);
+  CHECK(source->catalogue().items[1].group == "p2");
+  CHECK_THAT(error_in(folder / "list.csv", "what,where\nx,a.png\n", {.columns = {.path = "were"}}),
+             Contains("list.csv: has no column \"were\" (did you mean \"where\"?)"));
+}
+
+TEST_CASE("rows and pictures that are no samples are items with their fault") {
+  const TemporaryFolder folder;
+  for (const char* name : {"images/a.png", "images/b.png", "images/c.png", "images/.d.png"})
+    put(folder / name);
+  write_file(folder / "images/notes.txt", "no picture");
+  const auto source = open_text(folder / "list.csv",
+                                "image,label,split,weight of it\n"
+                                "a,x,train,1\n"
+                                "b,y,valid\n"
+                                ",y,train,1\n"
+                                "a,y,train,1\n"
+                                "gone,x,train,1\n"
+                                "\n"
+                                "b,,train,1\n"
+                                "b,y,,1\n"
+                                "images/b.png,y,train,1\n",
+                                {.columns = {.weight = "weight of it"}});
+  const std::string places = folder.path().string() + ", " + (folder / "images").string();
+  CHECK(items_of(*source) ==
+        Lines{"images/a.png:0:train", "line 3!has 3 cells, but the first row 4", "line 4!has no path",
+              "line 5!a: is listed in line 2 already", "line 6!gone: there is no such picture in " + places,
+              "line 8!has no label", "images/b.png!has no split",
+              "line 10!images/b.png: is listed in line 9 already", "images/c.png!is not listed in list.csv"});
+}
+
+TEST_CASE("manifests that make no data set are refused") {
+  const TemporaryFolder folder;
+  put(folder / "a.png");
+  put(folder / "b.png");
+  const fs::path file = folder / "list.csv";
+  CHECK_THAT(error_in(file, ""), Contains("list.csv: is empty"));
+  CHECK_THAT(error_in(file, "image,label\n"), Contains("list.csv: has no rows"));
+  CHECK_THAT(error_in(file, "picture,label\na,x\n"), Contains("list.csv: has no column of pictures' paths"));
+  CHECK_THAT(error_in(file, "image,what\na,x\n"), Contains("list.csv: has no column of labels"));
+  CHECK_THAT(error_in(file, "image,label\na,x\nb,x\n"), Contains("list.csv: all labels are \"x\""));
+  CHECK_THAT(error_in(file, "image,label\na,\"x\nb,y\n"),
+             Contains("list.csv:2: has a quote that is not closed"));
+  CHECK_THAT(error_in(file, "image,label\na,cat\nb,girafe\n", {.class_names = {"cat", "giraffe"}}),
+             Contains("list.csv: \"girafe\" is none of the 2 class names (did you mean \"giraffe\"?)"));
+  // Nothing to learn the size from.
+  CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"),
+             Contains("there is no picture to learn the size from"));
+}
+
+TEST_CASE("a CSV of texts or numbers is no manifest") {
+  const TemporaryFolder folder;
+  for (const char* text : {"review,sentiment\nfine,1\n", "x1,x2,label\n1,2,0\n", "1,2,3\n4,5,6\n", ""}) {
+    write_file(folder / "list.csv", text);
+    CHECK_FALSE(is_manifest(folder / "list.csv"));
+  }
+  write_file(folder / "list.txt", "image,label\na,1\n");
+  CHECK_FALSE(is_manifest(folder / "list.txt"));
+  CHECK_FALSE(is_manifest(folder.path()));
+}
