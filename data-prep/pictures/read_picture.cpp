@@ -82,4 +82,19 @@ Original PictureReader::read(std::span<const std::byte> encoded, const std::stri
           .bytes = encoded.size()};
 }
 
+PictureOptions picture_options(const std::string& preparation, const std::string& where) {
+  try {
+    const auto how = nlohmann::json::parse(preparation);
+    if (const std::string kind = how.at("kind"); kind != "picture") {
+      throw Error(fmt::format("{}: prepares samples of kind {}, not pictures", where, kind));
+    }
+    return {.height = how.at("height"),
+            .width = how.at("width"),
+            .fit = how.at("fit"),
+            .channels = how.at("channels")};
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("{}: its preparation is damaged: {}", where, error.what()));
+  }
+}
+
 }  // namespace convoke::data_prep
