@@ -30,6 +30,8 @@ struct TextOptions {
   std::int64_t length = 0;           ///< tokens of a sample; 0: the 95th percentile of the training texts
   std::int64_t vocabulary = 10'000;  ///< at most, padding and the unknown token included
   std::string stop_words = "none";   ///< none | english
+  std::string padding = "post";      ///< where shorter texts are filled up: pre | post
+  std::string truncating = "post";   ///< where longer texts are cut: pre (their end is kept) | post
 };
 
 /// How the columns of a table become features.

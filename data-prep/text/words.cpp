@@ -1,0 +1,147 @@
+#include "convoke/data_prep/text/words.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace convoke::data_prep {
+namespace {
+
+enum class Role : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark };
+
+Role role_of_ascii(unsigned char c) {
+  if (c == '\'') return Role::kApostrophe;
+  if (c <= ' ' || c == 0x7F) return Role::kBlank;
+  const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  return letter ? Role::kLetter : Role::kPunctuation;
+}
+
+constexpr std::array<utf8proc_int32_t, 4> kApostrophes{0x2018, 0x2019, 0x02BC, 0xFF07};
+
+Role role_of(utf8proc_int32_t character) {
+  if (std::find(kApostrophes.begin(), kApostrophes.end(), character) != kApostrophes.end()) {
+    return Role::kApostrophe;
+  }
+  switch (utf8proc_category(character)) {
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CC:
+      return Role::kBlank;
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+    case UTF8PROC_CATEGORY_CF:  // soft hyphens, byte order marks
+      return Role::kPunctuation;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return Role::kMark;
+    default:
+      return Role::kLetter;
+  }
+}
+
+std::string composed(const std::string& word) {
+  const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.c_str());
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> joined(utf8proc_NFC(bytes), std::free);
+  return joined == nullptr ? word : reinterpret_cast<const char*>(joined.get());
+}
+
+// The bytes of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
+std::size_t line_break(std::string_view text) {
+  for (const std::string_view tag : {"<br />", "<br/>", "<br>"}) {
+    if (text.size() < tag.size()) continue;
+    const bool equal = std::equal(tag.begin(), tag.end(), text.begin(),
+                                  [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + 32 : b); });
+    if (equal) return tag.size();
+  }
+  return 0;
+}
+
+/// The word under way.
+class Word {
+ public:
+  explicit Word(std::vector<std::string>& words) : words_(words) {}
+
+  void add(std::string_view bytes) { word_ += bytes; }
+  void add_mark(std::string_view bytes) {
+    word_ += bytes;
+    marked_ = true;
+  }
+  void end() {
+    while (!word_.empty() && word_.back() == '\'') word_.pop_back();
+    word_.erase(0, word_.find_first_not_of('\''));
+    if (!word_.empty()) words_.push_back(marked_ ? composed(word_) : word_);
+    word_.clear();
+    marked_ = false;
+  }
+
+ private:
+  std::vector<std::string>& words_;
+  std::string word_;
+  bool marked_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text, std::int64_t* invalid_bytes) {
+  std::vector<std::string> words;
+  Word word(words);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const std::size_t tag = byte == '<' ? line_break(text.substr(at)) : 0;
+    if (tag > 0) {
+      word.end();
+      at += tag;
+      continue;
+    }
+    std::size_t length = 1;
+    utf8proc_int32_t character = byte;
+    Role role = role_of_ascii(byte);
+    if (byte >= 0x80) {
+      const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
+      const utf8proc_ssize_t taken =
+          utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &character);
+      if (taken <= 0) {
+        if (invalid_bytes != nullptr) ++*invalid_bytes;
+        ++at;
+        continue;
+      }
+      length = static_cast<std::size_t>(taken);
+      role = role_of(character);
+    }
+    at += length;
+    switch (role) {
+      case Role::kBlank:
+        word.end();
+        break;
+      case Role::kPunctuation:
+        break;
+      case Role::kApostrophe:
+        word.add("'");
+        break;
+      default: {
+        std::array<utf8proc_uint8_t, 4> lower{};
+        const auto n = static_cast<std::size_t>(utf8proc_encode_char(utf8proc_tolower(character), lower.data()));
+        const std::string_view encoded(reinterpret_cast<const char*>(lower.data()), n);
+        role == Role::kMark ? word.add_mark(encoded) : word.add(encoded);
+      }
+    }
+  }
+  word.end();
+  return words;
+}
+
+std::string without_apostrophes(std::string word) {
+  word.erase(std::remove(word.begin(), word.end(), '\''), word.end());
+  return word;
+}
+
+}  // namespace convoke::data_prep
