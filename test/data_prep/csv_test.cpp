@@ -1,0 +1,116 @@
+#include "convoke/data_prep/files/csv.hpp"
+
+#include "idx_files.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+using Cells = std::vector<std::vector<std::string>>;
+
+Cells rows_of(CsvReader& reader) {
+  Cells rows;
+  for (CsvRow row; reader.next(row);) rows.push_back(row.cells);
+  return rows;
+}
+
+Cells rows_in(const std::string& text, char delimiter = ',') {
+  const TemporaryFolder folder;
+  write_file(folder / "a.csv", text);
+  CsvReader reader(folder / "a.csv", delimiter);
+  return rows_of(reader);
+}
+
+char delimiter_of(const std::string& text) {
+  const TemporaryFolder folder;
+  write_file(folder / "a.csv", text);
+  return CsvReader(folder / "a.csv").delimiter();
+}
+
+}  // namespace
+
+TEST_CASE("a CSV is cut as RFC 4180 says") {
+  const Cells expected{{"a", "b,c", ""}, {"say \"yes\"", "two\nlines", " d "}};
+  for (const char* end : {"\n", "\r\n", "\r"}) {
+    const std::string text = std::string("a,\"b,c\",") + end + "\"say \"\"yes\"\"\",\"two\nlines\", d " + end;
+    CHECK(rows_in(text) == expected);
+    CHECK(rows_in("\xEF\xBB\xBF" + text) == expected);                              // byte order mark
+    CHECK(rows_in(text.substr(0, text.find_last_not_of("\r\n") + 1)) == expected);  // no end of the last line
+    CHECK(rows_in(end + text + end + end) == expected);                             // empty lines
+  }
+  CHECK(rows_in("").empty());
+  CHECK(rows_in("\n\n").empty());
+  CHECK(rows_in(",") == Cells{{"", ""}});
+  CHECK(rows_in("\"\"") == Cells{{""}});
+  CHECK(rows_in("a\"b,5\" disk") == Cells{{"a\"b", "5\" disk"}});  // a quote within a cell
+  CHECK(rows_in("1,2\n3\n4,5,6") == Cells{{"1", "2"}, {"3"}, {"4", "5", "6"}});
+}
+
+TEST_CASE("a CSV cut at blanks has as many as it likes") {
+  CHECK(rows_in("  images/1.png   1.0\tmono \nimages/2.png 0.3333 \"poly crystalline\"\n", ' ') ==
+        Cells{{"images/1.png", "1.0", "mono"}, {"images/2.png", "0.3333", "poly crystalline"}});
+}
+
+TEST_CASE("the delimiter is found") {
+  CHECK(delimiter_of("image,level\n1,2\n") == ',');
+  CHECK(delimiter_of("image;level\n1,5;2\n1;2,5\n") == ';');
+  CHECK(delimiter_of("a b\tc d\n1 2\t3\n") == '\t');
+  CHECK(delimiter_of("cell1.png  1.0 mono\ncell2.png 0.3 poly\n") == ' ');
+  CHECK(delimiter_of("review;sentiment\n\"a, b; c\";1\nx, y, z;0\n") == ';');
+  CHECK(delimiter_of("a,b,c\n1,2,3\n1,2\n") == ',');  // a row cut short hides it not
+  CHECK(delimiter_of("name\none\n") == ',');
+  CHECK(delimiter_of("") == ',');
+}
+
+TEST_CASE("rows know where they are and can be read again") {
+  const TemporaryFolder folder;
+  std::string text = "name,number\r\n\r\n";
+  for (int i = 0; i < 20'000; ++i) text += "\"row\n" + std::to_string(i) + "\"," + std::to_string(i) + "\r\n";
+  write_file(folder / "a.csv", text);
+  CsvReader reader(folder / "a.csv");
+  std::vector<CsvRow> rows;
+  for (CsvRow row; reader.next(row);) rows.push_back(row);
+  REQUIRE(rows.size() == 20'001);
+  CHECK(rows[0].line == 1);
+  CHECK(rows[1].line == 3);
+  CHECK(rows[20'000].line == 3 + 2 * 19'999);
+  CHECK(reader.at(rows[1]) == (folder / "a.csv").string() + ":3");
+  for (const std::size_t i : {std::size_t{20'000}, std::size_t{1}, std::size_t{9'999}, std::size_t{10'000}}) {
+    reader.seek(rows[i]);
+    CsvRow row;
+    for (std::size_t k = i; k < std::min<std::size_t>(i + 2, rows.size()); ++k) {
+      REQUIRE(reader.next(row));
+      CHECK(row.cells == rows[k].cells);
+      CHECK(row.line == rows[k].line);
+    }
+  }
+}
+
+TEST_CASE("a damaged CSV is refused, with file and line") {
+  CHECK_THAT(error_of([] { rows_in("a,b\n1,\"two\n3,4\n"); }),
+             Contains("a.csv:2: has a quote that is not closed"));
+  CHECK_THAT(error_of([] { rows_in("a,b\n1,\"two\"three\n"); }),
+             Contains("a.csv:2: has text behind the closing quote of cell 2"));
+  CHECK_THAT(error_of([] {
+               rows_in(
+                   std::string("\xFF\xFE"
+                               "a\0,\0",
+                               6));
+             }),
+             Contains("a.csv: is UTF-16"));
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { CsvReader(folder / "none.csv"); }),
+             Contains("none.csv: cannot be opened: No such file or directory"));
+  CHECK_THAT(error_of([&] { CsvReader reader(folder.path()); }), Contains("is a folder"));
+}
+
+TEST_CASE("a first row is a header if it can be one") {
+  CHECK(is_csv_header({"id_code", "diagnosis"}));
+  CHECK_FALSE(is_csv_header({"images/cell0001.png", "1.0", "mono"}));
+  CHECK_FALSE(is_csv_header({"a", ""}));
+  CHECK_FALSE(is_csv_header({"a", "a"}));
+}
