@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
+#include "convoke/data_prep/sources/text_csv.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -21,6 +22,7 @@ struct Entry {
 // Asked in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
+    Entry{"text-csv", is_text_csv, open_text_csv},
 };
 
 // The first kind that recognises `path`; none: nullptr.

@@ -12,6 +12,8 @@
 namespace convoke::data_prep {
 namespace {
 
+constexpr std::int64_t kLongestText = 1 << 20;
+
 struct Side {
   std::string_view name;
   bool front;

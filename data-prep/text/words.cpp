@@ -10,7 +10,7 @@
 namespace convoke::data_prep {
 namespace {
 
-enum class Role : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark };
+enum class Role : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark, kInvalid };
 
 Role role_of_ascii(unsigned char c) {
   if (c == '\'') return Role::kApostrophe;
@@ -48,6 +48,23 @@ Role role_of(utf8proc_int32_t character) {
   }
 }
 
+struct Character {
+  utf8proc_int32_t code;
+  std::size_t bytes;
+  Role role;
+};
+
+// The character at text[at]; a byte that begins none by itself.
+Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80) return {byte, 1, role_of_ascii(byte)};
+  utf8proc_int32_t code = 0;
+  const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                                                  static_cast<utf8proc_ssize_t>(text.size() - at), &code);
+  if (bytes <= 0) return {byte, 1, Role::kInvalid};
+  return {code, static_cast<std::size_t>(bytes), role_of(code)};
+}
+
 std::string composed(const std::string& word) {
   const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.c_str());
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> joined(utf8proc_NFC(bytes), std::free);
@@ -56,6 +73,7 @@ std::string composed(const std::string& word) {
 
 // The bytes of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
 std::size_t line_break(std::string_view text) {
+  if (text[0] != '<') return 0;
   for (const std::string_view tag : {"<br />", "<br/>", "<br>"}) {
     if (text.size() < tag.size()) continue;
     const bool equal = std::equal(tag.begin(), tag.end(), text.begin(),
@@ -70,10 +88,15 @@ class Word {
  public:
   explicit Word(std::vector<std::string>& words) : words_(words) {}
 
-  void add(std::string_view bytes) { word_ += bytes; }
-  void add_mark(std::string_view bytes) {
-    word_ += bytes;
-    marked_ = true;
+  void add(utf8proc_int32_t character, bool mark = false) {
+    if (character < 0x80) {
+      word_ += static_cast<char>(character);
+    } else {
+      std::array<utf8proc_uint8_t, 4> bytes{};
+      const utf8proc_ssize_t n = utf8proc_encode_char(character, bytes.data());
+      word_.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(n));
+    }
+    marked_ = marked_ || mark;
   }
   void end() {
     while (!word_.empty() && word_.back() == '\'') word_.pop_back();
@@ -91,52 +114,43 @@ class Word {
 
 }  // namespace
 
-std::vector<std::string> words_of(std::string_view text, std::int64_t* invalid_bytes) {
+std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   Word word(words);
   for (std::size_t at = 0; at < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const std::size_t tag = byte == '<' ? line_break(text.substr(at)) : 0;
-    if (tag > 0) {
+    if (const std::size_t tag = line_break(text.substr(at)); tag > 0) {
       word.end();
       at += tag;
       continue;
     }
-    std::size_t length = 1;
-    utf8proc_int32_t character = byte;
-    Role role = role_of_ascii(byte);
-    if (byte >= 0x80) {
-      const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
-      const utf8proc_ssize_t taken =
-          utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &character);
-      if (taken <= 0) {
-        if (invalid_bytes != nullptr) ++*invalid_bytes;
-        ++at;
-        continue;
-      }
-      length = static_cast<std::size_t>(taken);
-      role = role_of(character);
-    }
-    at += length;
-    switch (role) {
+    const Character character = character_at(text, at);
+    at += character.bytes;
+    switch (character.role) {
       case Role::kBlank:
         word.end();
         break;
       case Role::kPunctuation:
+      case Role::kInvalid:
         break;
       case Role::kApostrophe:
-        word.add("'");
+        word.add('\'');
         break;
-      default: {
-        std::array<utf8proc_uint8_t, 4> lower{};
-        const auto n = static_cast<std::size_t>(utf8proc_encode_char(utf8proc_tolower(character), lower.data()));
-        const std::string_view encoded(reinterpret_cast<const char*>(lower.data()), n);
-        role == Role::kMark ? word.add_mark(encoded) : word.add(encoded);
-      }
+      case Role::kLetter:
+      case Role::kMark:
+        word.add(utf8proc_tolower(character.code), character.role == Role::kMark);
     }
   }
   word.end();
   return words;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    if (character.role == Role::kInvalid) return false;
+    at += character.bytes;
+  }
+  return true;
 }
 
 std::string without_apostrophes(std::string word) {

@@ -29,7 +29,7 @@ set(third_party
   "(oneapi/|dnnl).*" nn
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
-  "stb/.*|stb_.*" data_prep)
+  "stb/.*|stb_.*|utf8proc\\.h" data_prep)
 
 set(wrong "")
 

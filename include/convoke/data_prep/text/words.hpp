@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +13,11 @@ namespace convoke::data_prep {
 /// * accents that are characters of their own are joined to their letters (NFC);
 /// * apostrophes within a word stay, as "'", for lists of stop words to know it: "don't". See
 ///   without_apostrophes().
-/// Bytes that are no UTF-8 are left out; `invalid_bytes` counts them, if it is given.
-std::vector<std::string> words_of(std::string_view text, std::int64_t* invalid_bytes = nullptr);
+/// Bytes that are no UTF-8 are left out.
+std::vector<std::string> words_of(std::string_view text);
+
+/// True if all bytes are UTF-8.
+bool is_utf8(std::string_view text);
 
 /// "don't" -> "dont".
 std::string without_apostrophes(std::string word);
