@@ -15,14 +15,14 @@ struct PictureOptions {
 
 /// Columns of a CSV; an empty name stands for the usual ones.
 struct ColumnOptions {
-  std::string path;
-  std::string label;
-  std::string split;
-  std::string group;
-  std::string weight;
-  std::string text;
-  std::vector<std::string> features;  ///< of a table; empty: all that have no other use
-  std::string images_folder;          ///< where the pictures of a manifest are; empty: found beside it
+  std::string path = {};
+  std::string label = {};
+  std::string split = {};
+  std::string group = {};
+  std::string weight = {};
+  std::string text = {};
+  std::vector<std::string> features = {};  ///< of a table; empty: all that have no other use
+  std::string images_folder = {};          ///< where the pictures of a manifest are; empty: found beside it
 };
 
 /// How texts become tokens.
