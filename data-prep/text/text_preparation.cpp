@@ -94,7 +94,7 @@ std::string TextPreparation::to_json() const {
               {"truncating", side(cut_front_)},
               {"length", length_},
               {"vocabulary", vocabulary_.words()}}
-      .dump();
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::int64_t TextPreparation::encode(std::string_view text, std::span<std::int32_t> tokens) const {

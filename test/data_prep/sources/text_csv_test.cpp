@@ -85,8 +85,8 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
   CHECK(named->catalogue().items[0].label == 2);
   CHECK(named->catalogue().items[0].group == "x");
   CHECK(named->catalogue().class_names[0] == "c");
-  CHECK_THAT(csv.error({.columns = {.text = "twet"}}, "text-csv"),
-             Contains("reviews.csv: has no column \"twet\" (did you mean \"Tweet\"?)"));
+  CHECK_THAT(csv.error({.columns = {.text = "Twet"}}, "text-csv"),
+             Contains("reviews.csv: has no column \"Twet\" (did you mean \"Tweet\"?)"));
   CHECK_THAT(csv.error({.columns = {.label = "klass"}}),
              Contains("has no column \"klass\" (did you mean \"Class\"?)"));
   CHECK_THAT(csv.error({.columns = {.group = "patient"}}), Contains("has no column \"patient\""));

@@ -118,6 +118,6 @@ TEST_CASE("options and preparations that cannot be are refused") {
   };
   CHECK_THAT(broken(changed("\"b\"", "\"a\"")), Contains("the word \"a\" stands twice"));
   CHECK_THAT(broken(changed("<unk>", "x")), Contains("begins with"));
-  CHECK_THAT(broken(changed("\"length\":2", "\"length\":99999999999")),
+  CHECK_THAT(broken(changed("\"length\":3", "\"length\":99999999999")),
              Contains("cannot be 99999999999 tokens"));
 }
