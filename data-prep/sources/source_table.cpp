@@ -8,7 +8,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
+#include "convoke/data_prep/sources/table_csv.hpp"
 #include "convoke/data_prep/sources/text_csv.hpp"
+#include "convoke/data_prep/sources/text_folder.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -22,7 +24,9 @@ struct Entry {
 // Asked in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
+    Entry{"text-folder", is_text_folder, open_text_folder},
     Entry{"text-csv", is_text_csv, open_text_csv},
+    Entry{"table", is_table_csv, open_table_csv},
 };
 
 // The first kind that recognises `path`; none: nullptr.

@@ -22,8 +22,8 @@ void leave(std::vector<double>&, TableColumn&) {}
 void standardise(std::vector<double>& values, TableColumn& column) {
   const Values x(values.data(), static_cast<Eigen::Index>(values.size()));
   column.center = x.mean();
-  if ((x == x[0]).all()) {
-    column.center = x[0];
+  if (column.constant) {
+    column.center = x[0];  // not off by the rounding of the mean
   } else {
     column.spread = std::sqrt((x - column.center).square().mean());
   }
@@ -71,6 +71,8 @@ TableColumn learn_numbers(const std::string& name, std::vector<double>& numbers,
                 "name the columns to use, without it: --features");
   }
   TableColumn column{.name = name};
+  column.constant =
+      std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
   column.mean = Values(numbers.data(), static_cast<Eigen::Index>(numbers.size())).mean();
   scale.learn(numbers, column);
   if (!std::isfinite(column.mean) || !std::isfinite(column.center) || !std::isfinite(column.spread)) {
@@ -90,6 +92,7 @@ TableColumn learn_categories(const std::string& name, const Cells& cells, std::s
                 "name the columns to use, without it: --features");
   }
   TableColumn column{.name = name};
+  column.constant = count == 1;
   std::int64_t most = 0;
   for (const auto& [category, times] : cells.categories) {
     if (times > most) {

@@ -23,7 +23,8 @@ struct TableColumn {
   std::optional<double> lambda = {};
   double center = 0;
   double spread = 1;
-  double mean = 0;  ///< stands for missing cells
+  double mean = 0;        ///< stands for missing cells
+  bool constant = false;  ///< all training cells are the same; known after fit() only
   // Of categories: a feature for each, 1 for that of the cell, 0 for the others; for a category that was not
   // seen in training, all are 0.
   std::vector<std::string> categories = {};  ///< in the order of their bytes; none: the column is numeric
