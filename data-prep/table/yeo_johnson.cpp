@@ -28,6 +28,14 @@ class Unlikelihood {
     return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
   }
 
+  /// Can the transformed values still be told from each other? (Large ones under a lambda far below 0 are all
+  /// 1 / |lambda|.) So it is in an interval around 1, if for 1.
+  bool resolves(double lambda) const {
+    constexpr double kResolution = 1e-9;
+    const Eigen::ArrayXd t = x_.unaryExpr([=](double x) { return yeo_johnson(x, lambda); });
+    return std::sqrt(variance(t)) > kResolution * t.abs().maxCoeff() && std::isfinite(variance(t));
+  }
+
  private:
   enum class Side { kPositive, kNegative, kBoth };
 
@@ -51,15 +59,17 @@ class Unlikelihood {
 };
 
 // The minimum of a convex function by golden sections: J. Kiefer, "Sequential minimax search for a maximum",
-// 1953. The interval moves and doubles until the minimum is within.
+// 1953. The interval grows until the minimum is within, as far as values can be told from each other.
 double minimum_of(const Unlikelihood& f) {
-  constexpr double kLargest = 1024;
+  if (!f.resolves(1)) return 1;
   constexpr double kPrecision = 1e-8;
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double low = -2;
   double high = 2;
-  while (low > -kLargest && f(low) <= f(low + 1e-3)) low *= 2;
-  while (high < kLargest && f(high) <= f(high - 1e-3)) high *= 2;
+  while (!f.resolves(low)) low = (low + 1) / 2;
+  while (!f.resolves(high)) high = (high + 1) / 2;
+  while (low < 0 && f.resolves(2 * low) && f(low) <= f(low + 1e-3)) low *= 2;
+  while (f.resolves(2 * high) && f(high) <= f(high - 1e-3)) high *= 2;
   double a = high - golden * (high - low);
   double b = low + golden * (high - low);
   double at_a = f(a);

@@ -69,7 +69,7 @@ TEST_CASE("folders of texts that make no dataset are refused") {
   CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("has texts of 1 classes"));
   put(folder, "train/neg/a.txt", "bad");
   put(folder, "test/pos/a.txt", "good");
-  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("has the classes neg, pos"));
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("train has neg, pos"));
   put(folder, "test/neg/a.txt", "bad");
   const auto source = open_source(folder.path());
   std::filesystem::remove(folder / "test/neg/a.txt");
