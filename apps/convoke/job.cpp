@@ -56,10 +56,12 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   run::Mathematics kept;
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
+    const bool no_augmentation = key.starts_with("augment.") && job.augmenter == nullptr;
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
     const bool off = std::find(kDefaults.begin(), kDefaults.end(),
                                std::pair<std::string_view, std::string_view>(key, value)) != kDefaults.end();
-    if (!free && !other_mode && !off && !key.starts_with("run.")) kept.emplace_back(key, value);
+    if (!free && !other_mode && !no_augmentation && !off && !key.starts_with("run."))
+      kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
@@ -113,6 +115,10 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.cache_bytes = static_cast<std::size_t>(recipe.run.cache_mib) << 20;
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
+  if (recipe.augment != data::AugmentOptions{}) {
+    job.augmenter = std::make_shared<const data::Augmenter>(recipe.augment, dataset.info().sample_shape,
+                                                            dataset.info().sample_type);
+  }
   job.validation_split = recipe.data.validation_split;
   job.validate_every = recipe.train.validate_every;
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);

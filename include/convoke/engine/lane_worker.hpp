@@ -73,7 +73,9 @@ class LaneWorker {
   /// What is known of a plan's samples.
   struct Targets {
     std::vector<std::int32_t> labels;
-    std::vector<float> weights;  ///< empty if they have none
+    std::vector<float> weights;               ///< empty if they have none
+    std::vector<std::int32_t> second_labels;  ///< empty, as their shares, unless samples are mixed
+    std::vector<float> shares;
   };
   class InStep;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/data/augment_options.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/nn/graph.hpp"
@@ -75,6 +76,7 @@ struct Recipe {
   std::string description;
   std::uint64_t seed = 1;
   DataRecipe data;
+  data::AugmentOptions augment;  ///< of training samples
   ModelRecipe model;
   TrainRecipe train;
   EnsembleRecipe ensemble;

@@ -1,0 +1,12 @@
+#pragma once
+#include "augmentation.hpp"
+#include "convoke/data/augmenter.hpp"
+
+namespace convoke::data {
+
+/// Mixes the samples of one lane in pairs, in place; see Augmenter::mix. Both of a pair get the same share of
+/// the other, as in timm.
+void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view,
+              std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets);
+
+}  // namespace convoke::data
