@@ -12,6 +12,8 @@
 
 using namespace convoke;
 using namespace convoke::data;
+using Catch::Approx;
+using Catch::Contains;
 
 namespace {
 
