@@ -8,13 +8,13 @@
 namespace convoke::data {
 namespace {
 
-// Sample ids[i] of `stored` to `out` + i * size, by convert_one(in, id, out).
+// Sample ids[i] of `stored` to `out` + i * size, by convert_one(in, i, out).
 template <class T, class Convert>
 void gather(std::span<const T> stored, std::span<const std::uint32_t> ids, std::size_t size, float* out,
             Convert convert_one) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     assert((ids[i] + std::size_t{1}) * size <= stored.size());
-    convert_one(stored.data() + ids[i] * size, ids[i], out + i * size);
+    convert_one(stored.data() + ids[i] * size, i, out + i * size);
   }
 }
 
@@ -60,14 +60,14 @@ void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<fl
   const float* const scale = normalization_.scale.data();
   const float* const shift = normalization_.shift.data();
   assert(split_.type() != SampleType::kInt32 && samples.size() >= ids.size() * size);
-  const auto image = [&](const auto* in, std::uint32_t, float* out) {
+  const auto image = [&](const auto* in, std::size_t, float* out) {
     convert_image(in, out, size / channels, channels, scale, shift);
   };
-  const auto features = [&](const float* in, std::uint32_t, float* out) {
+  const auto features = [&](const float* in, std::size_t, float* out) {
     convert_features(in, out, size / channels, channels, scale, shift);
   };
-  const auto augmented = [&](const auto* in, std::uint32_t id, float* out) {
-    augmenter_->picture(in, *view, id, normalization_, out);
+  const auto augmented = [&](const auto* in, std::size_t i, float* out) {
+    augmenter_->picture(in, *view, view->sample(i, ids[i]), normalization_, out);
   };
   const bool augments = augmenter_ != nullptr && view != nullptr;
   if (split_.type() == SampleType::kUint8) {

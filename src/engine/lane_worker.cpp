@@ -63,6 +63,15 @@ nn::StepKey LaneWorker::key_of(const StepInput& step, const Stretch& stretch) {
           static_cast<std::int64_t>(step.samples.size())};
 }
 
+data::ViewKey LaneWorker::view_of(const StepInput& step, const Stretch& stretch) {
+  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .lane = stretch.lane};
+  if (!step.repeats.empty()) {
+    view.repeats = step.repeats.subspan(static_cast<std::size_t>(stretch.first),
+                                        static_cast<std::size_t>(stretch.lane * stretch.lanes));
+  }
+  return view;
+}
+
 nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Targets& targets,
                               std::size_t instance) {
   nn::Network& network = plan(stretch.lane, stretch.lanes, instance);
@@ -78,7 +87,7 @@ nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Tar
       targets.shares.resize(ids.size());
     }
     loader_.load(ids, network.input(), {targets.labels, targets.second_labels, targets.shares},
-                 {.seed = step.seed, .epoch = step.epoch, .lane = stretch.lane});
+                 view_of(step, stretch));
   }
   if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
   return network;

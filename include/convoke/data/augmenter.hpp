@@ -16,6 +16,14 @@ struct ViewKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
   std::int64_t lane = 0;  ///< samples of which neighbours may be mixed with each other; 0: none are
+  /// Of each sample that is loaded, how often the epoch has had it before: it looks different every time.
+  /// Empty: never.
+  std::span<const std::uint32_t> repeats = {};
+
+  /// Which sample of the epoch the `i`-th is that is loaded, of id `id`.
+  std::uint64_t sample(std::size_t i, std::uint32_t id) const {
+    return repeats.empty() ? id : std::uint64_t{repeats[i]} << 33 | id;
+  }
 };
 
 /// What n samples are to the loss.
@@ -35,10 +43,10 @@ class Augmenter {
   /// that are not of 8 bits.
   Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type);
 
-  /// Sample number `sample`, stored as `image` (H, W, C), in a view: normalised, (C, H, W).
-  void picture(const std::uint8_t* image, const ViewKey& view, std::uint32_t sample,
+  /// Sample number `sample` (ViewKey::sample), stored as `image` (H, W, C), in a view: normalised, (C, H, W).
+  void picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
                const Normalization& normalization, float* out) const;
-  void picture(const float* image, const ViewKey& view, std::uint32_t sample,
+  void picture(const float* image, const ViewKey& view, std::uint64_t sample,
                const Normalization& normalization, float* out) const;
 
   /// Samples are mixed if a view has lanes.
@@ -52,7 +60,7 @@ class Augmenter {
 
  private:
   template <class T>
-  void make(const T* image, const ViewKey& view, std::uint32_t sample, const Normalization& normalization,
+  void make(const T* image, const ViewKey& view, std::uint64_t sample, const Normalization& normalization,
             float* out) const;
 
   AugmentOptions options_;

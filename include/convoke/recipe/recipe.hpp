@@ -22,6 +22,7 @@ struct DataRecipe {
   std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   bool shuffle = true;
+  data::Sampling sampling = data::Sampling::kAll;
 };
 
 struct ModelRecipe {
@@ -43,6 +44,7 @@ struct TrainRecipe {
   nn::Precision precision = nn::Precision::kFloat32;
   bool emulate_bf16 = false;     ///< where the processor has no bf16
   Settings loss;                 ///< see nn::make_loss, every option written out
+  bool balance_classes = false;  ///< the loss is to have class weights from the counts of the training split
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;

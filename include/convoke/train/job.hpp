@@ -33,6 +33,7 @@ struct Job {
   std::size_t cache_bytes = 0;      ///< of a node, beyond which they go to a file; 0: half of what is free
   std::int64_t epochs = 1;
   bool shuffle = true;
+  data::Sampling sampling = data::Sampling::kAll;
   std::shared_ptr<const data::Augmenter>
       augmenter;  ///< of training samples; null: they are taken as they are
   double validation_split = 0;

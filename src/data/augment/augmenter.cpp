@@ -44,7 +44,7 @@ Augmenter::Augmenter(AugmentOptions options, const Shape& sample_shape, SampleTy
 }
 
 template <class T>
-void Augmenter::make(const T* image, const ViewKey& view, std::uint32_t sample,
+void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
                      const Normalization& normalization, float* out) const {
   RandomStream random({view.seed, Purpose::kAugment, view.epoch, sample});
   Change change;
@@ -74,11 +74,11 @@ void Augmenter::make(const T* image, const ViewKey& view, std::uint32_t sample,
   erase(planes, change.hole);
 }
 
-void Augmenter::picture(const std::uint8_t* image, const ViewKey& view, std::uint32_t sample,
+void Augmenter::picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
                         const Normalization& normalization, float* out) const {
   make(image, view, sample, normalization, out);
 }
-void Augmenter::picture(const float* image, const ViewKey& view, std::uint32_t sample,
+void Augmenter::picture(const float* image, const ViewKey& view, std::uint64_t sample,
                         const Normalization& normalization, float* out) const {
   make(image, view, sample, normalization, out);
 }
@@ -89,7 +89,8 @@ void Augmenter::mix(const ViewKey& view, std::span<const std::uint32_t> ids, std
   const auto lane = static_cast<std::size_t>(view.lane);
   for (std::size_t first = 0; first < ids.size(); first += lane) {
     const std::size_t count = std::min(lane, ids.size() - first);
-    mix_lane(options_, shape_, view, ids.subspan(first, count), pictures.subspan(first * size, count * size),
+    mix_lane(options_, shape_, view, first, ids.subspan(first, count),
+             pictures.subspan(first * size, count * size),
              {targets.labels.subspan(first, count), targets.second.subspan(first, count),
               targets.share.subspan(first, count)});
   }

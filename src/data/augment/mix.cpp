@@ -77,14 +77,14 @@ double cutmix(const Pair& pair, double alpha) {
 
 }  // namespace
 
-void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view,
+void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view, std::size_t first,
               std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets) {
   constexpr std::uint64_t kPair = std::uint64_t{1} << 32;  // beside the numbers of the sample's own picture
   const auto size = static_cast<std::size_t>(image.elements());
   std::copy(targets.labels.begin(), targets.labels.end(), targets.second.begin());
   std::fill(targets.share.begin(), targets.share.end(), 1.0F);
   for (std::size_t i = 0, j = ids.size() - 1; i < j; ++i, --j) {
-    RandomStream random({view.seed, Purpose::kAugment, view.epoch, kPair | ids[i]});
+    RandomStream random({view.seed, Purpose::kAugment, view.epoch, kPair | view.sample(first + i, ids[i])});
     if (random.uniform() >= options.mix_probability) continue;
     const bool boxes = options.mixup == 0 || (options.cutmix > 0 && random.next_word() % 2 == 0);
     const Pair pair{pictures.data() + i * size, pictures.data() + j * size, image, random};

@@ -48,7 +48,8 @@ class Loss {
   virtual std::string_view activation() const { return ""; }
   /// Whether `outputs` outputs per sample can be judged with `classes` labels.
   virtual bool fits(std::int64_t outputs, std::int64_t classes) const = 0;
-  /// The sum of the losses (of a mixture: those of its two labels, by their shares) and, if `gradient` is not null, d (sum / batch) / d outputs, (n, k).
+  /// The sum of the losses (of a mixture: those of its two labels, by their shares) and, if `gradient` is not
+  /// null, d (sum / batch) / d outputs, (n, k).
   virtual LossTally judge(const Judged& samples, float* gradient) const = 0;
   /// The loss of one prediction (k outputs after the activation), without weights and label smoothing: what
   /// an evaluation reports.
