@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
+#include "convoke/data/augmented_pictures.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "data/augment/augmentation.hpp"
 #include "data/augment/erase.hpp"
@@ -280,6 +281,28 @@ TEST_CASE("shares of mixup are of a beta distribution") {
     const double variance = 1 / (4 * (2 * alpha + 1));
     CHECK(std::abs(sum / kPairs) < 4 * std::sqrt(variance / kPairs));
     CHECK(squares / kPairs == Approx(variance).epsilon(0.1));
+  }
+}
+
+TEST_CASE("augmented pictures are what a network sees, in pixels") {
+  const Pictures pictures(6);
+  AugmentOptions options;
+  options.rotation_range = 20;
+  options.contrast_range = {0.5, 1.5};
+  options.mixup = 0.3;
+  const auto augmenter = std::make_shared<const Augmenter>(options, kShape, SampleType::kUint8);
+  const std::vector<std::uint32_t> ids{5, 0, 3};
+  const ViewKey view{.seed = 4, .epoch = 1, .lane = 3};
+  const std::vector<std::uint8_t> found =
+      augmented_pictures({pictures.samples, pictures.labels}, kShape, augmenter, ids, view);
+  const Lane seen = load(pictures.loader(options), ids, view);
+  const Normalization normalization = Pictures::normalization();
+  REQUIRE(found.size() == 3 * kSize);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t sample = i / kSize, pixel = i % kSize / 3, c = i % 3;
+    const float value = (seen.samples[sample * kSize + c * kSize / 3 + pixel] - normalization.shift[c]) /
+                        normalization.scale[c];
+    CHECK(std::abs(static_cast<float>(found[i]) - value) < 0.51F);
   }
 }
 
