@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "convoke/data_prep/files/picture_names.hpp"
-#include "convoke/data_prep/sources/source_table.hpp"
 #include "../idx_files.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/data_prep/prepare.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -221,4 +224,40 @@ TEST_CASE("names of any encoding are kept apart and shown as UTF-8") {
   std::vector<std::byte> sample(13 * 18 * 3);
   source->read(0, sample);
   source->read(1, sample);
+}
+
+TEST_CASE("a folder of pictures becomes a dataset, which says how to prepare other pictures alike") {
+  const TemporaryFolder folder;
+  put(folder / "set/train/a/1.jpg", "baseline.jpg");
+  put(folder / "set/train/b/1.png", "large.png");
+  put(folder / "set/test/a/1.png", "rgba.png");
+  put(folder / "set/test/b/1.jpg", "exif6.jpg");
+  write_file(folder / "set/train/b/2.jpg", read_file(kPictures / "baseline.jpg").substr(0, 900));
+  PrepareOptions options{folder / "set", folder / "set.h5"};
+  options.samples.picture = {.height = 8, .width = 6, .fit = "crop"};
+  options.order = Order::kSource;
+  CHECK_THAT(error_of([&] { prepare(options); }),
+             Contains("2.jpg: cannot be decoded: the JPEG is truncated"));
+  CHECK_FALSE(fs::exists(folder / "set.h5"));
+
+  options.skip_bad = true;
+  const PrepareReport report = prepare(options);
+  CHECK(report.left_out == 1);
+  CHECK_THAT(read_file(report.list), Contains("train/b/2.jpg") && Contains("the JPEG is truncated"));
+  const auto dataset = convoke::data::Dataset::open(folder / "set.h5", {"train", "test"});
+  CHECK(dataset.info().class_names == std::vector<std::string>{"a", "b"});
+  CHECK(dataset.info().sample_shape == convoke::Shape{3, 8, 6});
+  const PictureReader again(picture_options(dataset.info().preparation, "set.h5"));
+  const auto check = [&](const char* split, std::size_t sample, const char* picture) {
+    std::vector<std::uint8_t> expected(8 * 6 * 3);
+    again.read(read_encoded(kPictures / picture), picture, std::as_writable_bytes(std::span(expected)));
+    const auto values = dataset.split(split).values<std::uint8_t>().subspan(sample * expected.size());
+    CHECK(std::equal(expected.begin(), expected.end(), values.begin()));
+    CHECK(dataset.split(split).labels[sample] == static_cast<std::int32_t>(sample));
+  };
+  REQUIRE(dataset.split("train").count() == 2);
+  check("train", 0, "baseline.jpg");
+  check("train", 1, "large.png");
+  check("test", 0, "rgba.png");
+  check("test", 1, "exif6.jpg");
 }
