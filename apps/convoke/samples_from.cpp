@@ -140,7 +140,11 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
 
 SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
   const Shape sample = model.graph.input_shape();
-  const data_prep::PictureReader reader({.height = sample[1], .width = sample[2], .channels = sample[0]});
+  data_prep::PictureOptions options{.height = sample[1], .width = sample[2], .channels = sample[0]};
+  if (!model.preparation.empty()) {  // as the training pictures were fitted
+    options.fit = data_prep::picture_options(model.preparation, "the model").fit;
+  }
+  const data_prep::PictureReader reader(options);
   return {file, 1, [file, sample, reader, normalization = model.normalization](std::int64_t, std::int64_t) {
             std::vector<std::uint8_t> values(static_cast<std::size_t>(sample.elements()));
             reader.read(data_prep::read_encoded(file), file, std::as_writable_bytes(std::span(values)));

@@ -25,7 +25,8 @@ struct SampleOptions {
   bool raw = false;  ///< floating-point values of .npy batches are taken as they are, not normalised
 };
 
-/// An image file (decoded to the model's channels and resized to its height and width), a .npy batch (or
+/// An image file (decoded to the model's channels and fitted to its height and width as the training pictures
+/// were), a .npy batch (or
 /// the samples of a split in an .npz) of numbers in units of the stored samples: features (N, F), sequences
 /// (N, L, F), tokens (N, L), images (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); or a split of
 /// a dataset (.h5). Throws Error naming the file where it does not fit the model.
