@@ -16,8 +16,8 @@ struct PictureHeader {
   Extent stored = {};           ///< as the rows lie in the file
   std::int64_t components = 0;  ///< of a pixel, as it will be decoded: 1 grey, 2 with alpha, 3 RGB, 4 RGB
                                 ///< with alpha or, of a JPEG, CMYK
-  int orientation = 1;  ///< by EXIF
-  bool whole = true;    ///< false: the file is cut short
+  int orientation = 1;          ///< by EXIF
+  bool whole = true;            ///< false: the file is cut short
 
   Extent upright() const;
   /// 1: grey, 3: colour.
