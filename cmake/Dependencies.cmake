@@ -2,7 +2,7 @@
 
 set(CONVOKE_APT_PACKAGES
     libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libjpeg-dev libfmt-dev libcli11-dev
-    libtomlplusplus-dev nlohmann-json3-dev)
+    libtomlplusplus-dev nlohmann-json3-dev libutf8proc-dev)
 if(CONVOKE_TESTS)
   list(APPEND CONVOKE_APT_PACKAGES catch2)
 endif()
@@ -37,6 +37,12 @@ convoke_require(ZLIB_FOUND zlib1g-dev "zlib")
 find_path(STB_INCLUDE_DIR stb/stb_image.h)
 convoke_require(STB_INCLUDE_DIR libstb-dev "stb")
 find_package(JPEG QUIET)  # optional: stb_image decodes JPEGs too, more slowly. libhdf5-dev brings it.
+find_path(UTF8PROC_INCLUDE_DIR utf8proc.h)
+find_library(UTF8PROC_LIBRARY utf8proc)
+if(UTF8PROC_INCLUDE_DIR AND UTF8PROC_LIBRARY)
+  set(UTF8PROC_FOUND ON)
+endif()
+convoke_require(UTF8PROC_FOUND libutf8proc-dev "utf8proc")
 find_package(fmt QUIET CONFIG)
 convoke_require(fmt_FOUND libfmt-dev "fmt")
 find_package(CLI11 QUIET CONFIG)
@@ -69,3 +75,6 @@ target_include_directories(convoke_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
 target_link_libraries(convoke_dnnl INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
 add_library(convoke_stb INTERFACE)
 target_include_directories(convoke_stb SYSTEM INTERFACE ${STB_INCLUDE_DIR})
+add_library(utf8proc::utf8proc INTERFACE IMPORTED)
+target_include_directories(utf8proc::utf8proc SYSTEM INTERFACE ${UTF8PROC_INCLUDE_DIR})
+target_link_libraries(utf8proc::utf8proc INTERFACE ${UTF8PROC_LIBRARY})

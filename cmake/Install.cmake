@@ -10,6 +10,11 @@ set(CONVOKE_FIND_JPEG::JPEG "find_dependency(JPEG)")
 set(CONVOKE_FIND_fmt::fmt "find_dependency(fmt CONFIG)")
 set(CONVOKE_FIND_tomlplusplus::tomlplusplus "find_dependency(tomlplusplus CONFIG)")
 set(CONVOKE_FIND_Threads::Threads "find_dependency(Threads)")
+set(CONVOKE_FIND_utf8proc::utf8proc "find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+if(NOT TARGET utf8proc::utf8proc)
+  add_library(utf8proc::utf8proc INTERFACE IMPORTED)
+  target_link_libraries(utf8proc::utf8proc INTERFACE \"\${UTF8PROC_LIBRARY}\")
+endif()")
 set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # and the library: ConvokeConfig.cmake.in
 set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "bench_data.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
@@ -26,6 +27,7 @@ constexpr const char* kExamples = R"(Examples:
   mpirun -n 2 convoke bench mnist-sync                      two ranks, gradients summed every step
   convoke bench mnist-ddp --set train.batch=64 --profile    where the time of a step goes
   convoke bench mnist-sync --set train.reduction=exact --json
+  convoke bench --data mnist-sync --set augment.rotation_range=10     samples a second to the next lane, augmented
 
 images_per_second counts the images, sequences or rows of a table ("unit" says which) of all ranks together; it is the
 median of the rounds, each at least --seconds long and as long as its slowest rank. bound_images_per_second is what the
@@ -93,11 +95,13 @@ void add_bench(CLI::App& parser, BenchOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   parser.add_flag("--json", options.json, "Print one JSON object");
+  parser.add_flag("--data", options.data, "Only what feeds the step: converting and augmenting samples");
   parser.add_flag("--profile", options.profile, "Print the time of every primitive as well");
   parser.footer(kExamples);
 }
 
 int bench(const BenchOptions& options) {
+  if (options.data) return bench_data(options);
   // 1. What to measure: the recipe's step; an ensemble's ranks work on their own.
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   mpi::Session session;
@@ -112,7 +116,7 @@ int bench(const BenchOptions& options) {
   const std::int64_t batch = recipe.train.batch;
   const std::int64_t count = RandomData::count_for(graph, batch);
   const RandomData random(graph, count, recipe.seed);
-  const data::BatchLoader loader = random.loader();
+  const data::BatchLoader loader = random.loader(augmenter_of(recipe));
   const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
   engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
   std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));

@@ -10,11 +10,13 @@ struct BenchOptions : RecipeOptions {
   int rounds = 3;
   bool json = false;
   bool profile = false;
+  bool data = false;  ///< only what feeds the step
 };
 
 void add_bench(CLI::App& parser, BenchOptions& options);
 
-/// Times the training step of a recipe on random data: every rank, every thread, communication included.
+/// Times the training step of a recipe on random data: every rank, every thread, communication included; or,
+/// with --data, only how fast samples are converted and augmented.
 int bench(const BenchOptions& options);
 
 }  // namespace convoke::app

@@ -44,6 +44,7 @@ void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_precision(parser, options.precision);
+  add_views(parser, options.views);
   parser.add_flag("--json", options.json, "Print one JSON object");
   parser.footer(kExamples);
 }
@@ -66,8 +67,9 @@ int evaluate(const EvaluateOptions& options) {
       data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
   train::require_vocabulary(models.description.graph, file.string(), dataset, options.split);
-  const data::BatchLoader loader(dataset.split(options.split), models.description.graph.input_shape(),
-                                 models.description.normalization);
+  const data::BatchLoader loader(
+      dataset.split(options.split), models.description.graph.input_shape(), models.description.normalization,
+      test_augmenter(options.views, models.description, recipe, dataset.info().sample_type));
 
   // 3. Every rank its part of the samples, all members on each.
   const run::Stopwatch watch;
@@ -79,12 +81,13 @@ int evaluate(const EvaluateOptions& options) {
   std::iota(ids.begin(), ids.end(), 0U);
   std::vector<std::int64_t> members;
   for (const run::Member& member : models.members) members.push_back(member.index);
-  const train::Evaluation evaluation = train::evaluate(
-      evaluator, static_cast<std::int64_t>(members.size()),
-      [&](std::int64_t m) {
-        return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
-      },
-      loader, ids, world, recipe ? recipe->train.top_k : train::kDefaultTopK);
+  const train::Evaluation evaluation =
+      train::evaluate(evaluator, static_cast<std::int64_t>(members.size()),
+                      [&](std::int64_t m) {
+                        return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
+                      },
+                      loader, ids, world, recipe ? recipe->train.top_k : train::kDefaultTopK,
+                      {.count = options.views, .seed = recipe ? recipe->seed : 0});
   world.barrier();
   if (!world.root()) return EXIT_SUCCESS;
 
@@ -96,14 +99,16 @@ int evaluate(const EvaluateOptions& options) {
     result.set("split", options.split);
     result.set("computed_in", recipe::to_string(options.precision));
     result.set("trained_in", recipe::to_string(models.description.precision));
+    result.set("views", options.views);
     result.set("seconds", watch.seconds());
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}\n{}, {}: {} {} in {} ({}){}\n{}", describe(file, models), dataset.file().string(),
+  fmt::print("{}\n{}, {}: {} {} in {} ({}){}{}\n{}", describe(file, models), dataset.file().string(),
              options.split, format_count(evaluation.samples),
              dataset.info().sample_shape.rank() == 3 ? "images" : "samples", format_duration(watch.seconds()),
              precision, members.size() > 1 ? ", " + rule + " vote" : "",
+             options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
   return EXIT_SUCCESS;
 }

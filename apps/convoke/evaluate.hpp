@@ -10,8 +10,9 @@ struct EvaluateOptions {
   std::string model;
   std::string data;  ///< empty: the dataset of the model's run
   std::string split = "test";
-  std::string rule;  ///< empty: that of the run
-  int threads = 0;   ///< per rank; 0: auto
+  std::string rule;        ///< empty: that of the run
+  int threads = 0;         ///< per rank; 0: auto
+  std::int64_t views = 1;  ///< of each sample, of which the mean is taken
   nn::Precision precision = nn::Precision::kFloat32;
   bool json = false;
 };

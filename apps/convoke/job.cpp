@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "convoke/data/class_balance.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/train/fit.hpp"
 
@@ -16,11 +17,13 @@ constexpr std::array<std::string_view, 10> kFree{
     "name",         "description",        "data.path",     "data.test_split", "ensemble.rule",
     "train.epochs", "train.emulate_bf16", "model.weights", "train.top_k",     "model.cache_features"};
 // What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDefaults{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kDefaults{
     {{"model.freeze", "[]"},
      {"train.clip_value", "0.0"},
      {"train.clip_norm", "0.0"},
      {"train.ema", "0.0"},
+     {"train.class_weights", "\"none\""},
+     {"data.sampling", "\"all\""},
      {"train.reference_batch", "0"},
      {"train.validate_every", "0"},
      {"train.precision", "\"fp32\""},
@@ -56,10 +59,12 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   run::Mathematics kept;
   for (const auto& [key, value] : all) {
     const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
+    const bool no_augmentation = key.starts_with("augment.") && job.augmenter == nullptr;
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
     const bool off = std::find(kDefaults.begin(), kDefaults.end(),
                                std::pair<std::string_view, std::string_view>(key, value)) != kDefaults.end();
-    if (!free && !other_mode && !off && !key.starts_with("run.")) kept.emplace_back(key, value);
+    if (!free && !other_mode && !no_augmentation && !off && !key.starts_with("run."))
+      kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
@@ -68,6 +73,16 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
   }
   kept.emplace_back("data.content_hash", content_hash);
   return kept;
+}
+
+// With class weights from the counts of the training split, if the recipe asks for them.
+nn::LossPtr loss_of(const recipe::Recipe& recipe, const data::Dataset& dataset) {
+  if (!recipe.train.balance_classes) return nn::make_loss(recipe.train.loss);
+  const std::vector<double> weights =
+      data::balanced_class_weights(dataset.split(recipe.data.train_split).labels, dataset.info().classes);
+  Settings loss = recipe.train.loss;
+  loss.set("class_weights", Value::Array(weights.begin(), weights.end()));
+  return nn::make_loss(loss);
 }
 
 }  // namespace
@@ -91,7 +106,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                   .normalization = data::normalization_from(recipe.data.normalize, dataset.info(),
                                                             dataset.file().string()),
                   .class_names = dataset.info().class_names,
-                  .loss = nn::make_loss(recipe.train.loss),
+                  .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
                   .precision = recipe.train.precision});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
@@ -102,6 +117,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   }
   job.name = recipe.name;
   job.engine = engine_options(recipe, threads);
+  job.engine.loss = job.model.loss;
   job.optimizer = optim::make_optimizer(recipe.train.optimizer);
   job.schedule = optim::make_schedule(recipe.train.schedule);
   job.learning_rate = recipe.learning_rate();
@@ -113,6 +129,11 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.cache_bytes = static_cast<std::size_t>(recipe.run.cache_mib) << 20;
   job.epochs = recipe.train.epochs;
   job.shuffle = recipe.data.shuffle;
+  job.sampling = recipe.data.sampling;
+  if (recipe.augment != data::AugmentOptions{}) {
+    job.augmenter = std::make_shared<const data::Augmenter>(recipe.augment, dataset.info().sample_shape,
+                                                            dataset.info().sample_type);
+  }
   job.validation_split = recipe.data.validation_split;
   job.validate_every = recipe.train.validate_every;
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);

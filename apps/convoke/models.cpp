@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "convoke/core/error.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/vote/rule.hpp"
 
@@ -38,6 +39,32 @@ std::string precision_text(nn::Precision precision, const run::ModelDescription&
   return model.precision == precision
              ? here
              : fmt::format("{}; trained in {}", here, recipe::to_string(model.precision));
+}
+
+CLI::Option* add_views(CLI::App& parser, std::int64_t& views) {
+  return parser
+      .add_option("--tta", views,
+                  "Test-time augmentation: the mean over so many views of a sample, itself and those that "
+                  "[augment] of the run makes")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("VIEWS")
+      ->capture_default_str();
+}
+
+std::shared_ptr<const data::Augmenter> test_augmenter(std::int64_t views, const run::ModelDescription& model,
+                                                      const std::optional<recipe::Recipe>& recipe,
+                                                      data::SampleType type) {
+  if (views == 1) return nullptr;
+  const data::AugmentOptions options = recipe ? data::for_testing(recipe->augment) : data::AugmentOptions{};
+  if (options == data::AugmentOptions{}) {
+    throw Error(
+        fmt::format("--tta {}: {}", views,
+                    recipe
+                        ? "[augment] of the run makes no views: it neither moves pixels nor changes colours"
+                        : "there is no recipe beside the model that says how to augment"),
+        "leave --tta out, or train with [augment], say horizontal_flip = true");
+  }
+  return std::make_shared<const data::Augmenter>(options, model.graph.input_shape(), type);
 }
 
 std::string describe(const std::filesystem::path& model_file, const run::ModelSet& models) {

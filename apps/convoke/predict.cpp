@@ -80,17 +80,54 @@ void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, st
   flush();
 }
 
+/// Test-time augmentation: the mean over several views of each sample.
+struct Views {
+  std::int64_t count = 1;
+  std::uint64_t seed = 0;
+  std::shared_ptr<const data::Augmenter> augmenter = nullptr;  ///< null: one view, the sample as it is
+};
+
+// A view of samples (n, C, H, W), which are normalised: back to pixels (H, W, C) and through the augmenter.
+// `first`: number of the first one.
+std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<const float> samples,
+                           std::int64_t first, const run::ModelDescription& model) {
+  const Shape shape = model.graph.input_shape();
+  const auto channels = static_cast<std::size_t>(shape[0]),
+             area = static_cast<std::size_t>(shape[1] * shape[2]);
+  const data::Normalization& normalization = model.normalization;
+  std::vector<float> pixels(channels * area), seen(samples.size());
+  for (std::size_t start = 0; start < samples.size(); start += pixels.size(), ++first) {
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const std::size_t c = i % channels;
+      pixels[i] =
+          (samples[start + c * area + i / channels] - normalization.shift[c]) / normalization.scale[c];
+    }
+    views.augmenter->picture(pixels.data(), {.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)},
+                             static_cast<std::uint64_t>(first), normalization, seen.data() + start);
+  }
+  return seen;
+}
+
 Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
-                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule) {
+                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule,
+                         const Views& views) {
   Prediction result;
   for_pieces(sources, begin, end, [&](std::span<const float> samples) {
     const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
     std::vector<float> ballots;
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
-      const std::vector<float> rows = evaluator.predict(samples);
+      std::vector<float> sum = evaluator.outputs(samples);
+      for (std::int64_t view = 1; view < views.count; ++view) {
+        const std::vector<float> one =
+            evaluator.outputs(seen_in(view, views, samples, begin, models.description));
+        std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+      }
+      for (float& value : sum) value /= static_cast<float>(views.count);
+      const std::vector<float> rows = evaluator.to_probabilities(std::move(sum));
       ballots.insert(ballots.end(), rows.begin(), rows.end());
     }
+    begin += count;
     const auto members = static_cast<std::int64_t>(models.members.size());
     append(result, {ballots, members, count, evaluator.classes()}, rule);
   });
@@ -207,6 +244,7 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
                   "The axes of .npy batches (default: as their shape says)")
       ->transform(CLI::CheckedTransformer(kLayouts).description(""))
       ->type_name("nhwc|nchw");
+  add_views(parser, options.views)->excludes("--raw");
   add_precision(parser, options.precision);
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
@@ -253,7 +291,9 @@ int predict(const PredictOptions& options) {
               evaluator.output_shape(), models.ensemble, world);
     return EXIT_SUCCESS;
   }
-  const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule);
+  const Views views{options.views, recipe ? recipe->seed : 0,
+                    test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
+  const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule, views);
   const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};
   if (!world.root()) return EXIT_SUCCESS;
 

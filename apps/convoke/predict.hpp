@@ -13,8 +13,9 @@ struct PredictOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: CSV on standard output
   SampleOptions samples;
-  std::string rule;  ///< empty: that of the run
-  int threads = 0;   ///< per rank; 0: auto
+  std::string rule;        ///< empty: that of the run
+  int threads = 0;         ///< per rank; 0: auto
+  std::int64_t views = 1;  ///< of each sample, of which the mean is taken
   nn::Precision precision = nn::Precision::kFloat32;
 };
 

@@ -66,10 +66,12 @@ RandomData::RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t
   fill(labels_, std::max<std::int64_t>(2, graph.output_shape().elements()), random);
 }
 
-data::BatchLoader RandomData::loader() const {
+data::BatchLoader RandomData::loader(std::shared_ptr<const data::Augmenter> augmenter) const {
   data::DatasetInfo info;
   info.sample_shape = input_;
-  if (!bytes_.empty()) return {{bytes_, labels_}, input_, data::normalization_from("unit", info)};
+  if (!bytes_.empty()) {
+    return {{bytes_, labels_}, input_, data::normalization_from("unit", info), std::move(augmenter)};
+  }
   info.sample_type = tokens_.empty() ? data::SampleType::kFloat32 : data::SampleType::kInt32;
   const data::Normalization as_it_is = data::normalization_from("none", info);
   if (!tokens_.empty()) return {{tokens_, labels_}, input_, as_it_is};
@@ -81,6 +83,12 @@ std::int64_t RandomData::count_for(const nn::Graph& graph, std::int64_t batch) {
   const nn::ValueSpec input(graph.input_shape());
   const std::int64_t sample_bytes = input.elements() * (of_images(input) ? 1 : 4);
   return std::max<std::int64_t>(1, std::min(kSamples, kBytes / sample_bytes) / batch) * batch;
+}
+
+std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe) {
+  if (recipe.augment == data::AugmentOptions{}) return nullptr;
+  return std::make_shared<const data::Augmenter>(recipe.augment, Shape(recipe.model.input),
+                                                 data::SampleType::kUint8);
 }
 
 }  // namespace convoke::app

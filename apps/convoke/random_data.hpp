@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/graph.hpp"
+#include "convoke/recipe/recipe.hpp"
 
 namespace convoke::app {
 
@@ -15,7 +17,7 @@ class RandomData {
   RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t seed);
 
   /// Refers to this object.
-  data::BatchLoader loader() const;
+  data::BatchLoader loader(std::shared_ptr<const data::Augmenter> augmenter = nullptr) const;
 
   /// How many samples to work on: whole batches, about 2,048 samples but no more than 32 MiB of them, so that
   /// neither the first step nor the peak memory is that of the data; at least a batch.
@@ -28,5 +30,8 @@ class RandomData {
   std::vector<std::int32_t> tokens_;  // (count, L)
   std::vector<std::int32_t> labels_;  // (count)
 };
+
+/// What a recipe does to pictures of 8 bits; null: nothing.
+std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe);
 
 }  // namespace convoke::app

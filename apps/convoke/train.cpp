@@ -131,7 +131,7 @@ int train(const TrainOptions& options) {
   // can, which is better known before the first step.
   const train::Groups groups = train::split(world, job.members);
   const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
-                                 job.model.normalization);
+                                 job.model.normalization, job.augmenter);
   const std::uint64_t predicted_bytes = [&] {
     const run::Timed timed(phases.load);
     return train::require_trainable(job, loader, groups, world);

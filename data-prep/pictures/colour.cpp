@@ -40,7 +40,7 @@ std::uint8_t product(std::uint32_t a, std::uint32_t b) {
 std::size_t pixels_of(const Image& image) { return static_cast<std::size_t>(image.height * image.width); }
 
 Image empty_like(const Image& image, std::int64_t channels) {
-  Image empty{image.height, image.width, channels, {}};
+  Image empty{image.height, image.width, channels, {}, image.part};
   empty.values.resize(pixels_of(image) * static_cast<std::size_t>(channels));
   return empty;
 }

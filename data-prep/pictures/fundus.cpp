@@ -148,18 +148,16 @@ bool is_plausible(const Circle& eye, const Brightness& bright, double level) {
 }  // namespace
 
 std::optional<Circle> find_eye(const Image& picture) {
-  const double longer = static_cast<double>(std::max(picture.height, picture.width));
-  const double scale = std::min(1.0, kSearchSide / longer);
-  const auto scaled = [&](std::int64_t extent) {
-    return std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(extent)));
-  };
-  const Image small = resize(picture, {scaled(picture.height), scaled(picture.width)});
+  const Box content = picture.content();
+  const double scale = std::min(1.0, kSearchSide / std::max(content.height(), content.width()));
+  const auto scaled = [&](double extent) { return std::max<std::int64_t>(1, std::llround(scale * extent)); };
+  const Image small = resize(picture, {scaled(content.height()), scaled(content.width())});
   const Brightness bright = brightness_of(small);
   const std::optional<double> level = rim_level(bright);
   if (!level) return {};
   const std::optional<Circle> eye = fit_rim(rim_points(bright, *level));
   if (!eye || !is_plausible(*eye, bright, *level)) return {};
-  return Circle{eye->y / scale, eye->x / scale, eye->radius / scale};
+  return Circle{content.top + eye->y / scale, content.left + eye->x / scale, eye->radius / scale};
 }
 
 Placement place_fundus(const Image& picture, const Extent& sample) {
@@ -169,9 +167,10 @@ Placement place_fundus(const Image& picture, const Extent& sample) {
   const auto height = static_cast<double>(sample.height), width = static_cast<double>(sample.width);
   const double scale = std::min(height, width) / (2 * eye->radius);
   const double top = eye->y - height / scale / 2, left = eye->x - width / scale / 2;
-  const Box from{std::max(0.0, top), std::max(0.0, left),
-                 std::min(static_cast<double>(picture.height), top + height / scale),
-                 std::min(static_cast<double>(picture.width), left + width / scale)};
+  const Box content = picture.content();
+  const Box from{std::max(content.top, top), std::max(content.left, left),
+                 std::min(content.bottom, top + height / scale),
+                 std::min(content.right, left + width / scale)};
   const auto pixel = [&](double distance) { return std::llround(distance * scale); };
   Placement place{.from = from, .top = pixel(from.top - top), .left = pixel(from.left - left)};
   place.size = {std::max<std::int64_t>(1, pixel(from.bottom - top) - place.top),

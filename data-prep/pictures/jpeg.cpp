@@ -84,15 +84,13 @@ std::int64_t reduced(std::int64_t extent, unsigned reduction) { return (extent +
 Image decode_jpeg(std::span<const std::uint8_t> encoded, const PictureHeader& header, const Extent& enough,
                   const std::string& name) {
   if (header.components == 2) throw Error(fmt::format("{}: cannot be decoded: 2 components", name));
+  const auto [height, width] = header.stored;
   unsigned reduction = 8;
-  while (reduction > 1 && (reduced(header.stored.height, reduction) < enough.height ||
-                           reduced(header.stored.width, reduction) < enough.width)) {
+  while (reduction > 1 && (height < enough.height * reduction || width < enough.width * reduction)) {
     reduction /= 2;
   }
-  Image image{reduced(header.stored.height, reduction),
-              reduced(header.stored.width, reduction),
-              header.components,
-              {}};
+  Image image{reduced(height, reduction), reduced(width, reduction), header.components, {}};
+  image.part = {0, 0, static_cast<double>(height) / reduction, static_cast<double>(width) / reduction};
   image.values.resize(static_cast<std::size_t>(image.height * image.width * image.channels));
   Failure failure;
   if (!decode_rows(encoded, reduction, image, failure)) {

@@ -43,6 +43,11 @@ Image upright(Image image, int orientation) {
   const bool mirrors_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   Image seen{swaps ? image.width : image.height, swaps ? image.height : image.width, image.channels, {}};
   seen.values.resize(image.values.size());
+  Box part = image.content();
+  const auto rows = static_cast<double>(image.height), columns = static_cast<double>(image.width);
+  if (mirrors_rows) part = {rows - part.bottom, part.left, rows - part.top, part.right};
+  if (mirrors_columns) part = {part.top, columns - part.right, part.bottom, columns - part.left};
+  seen.part = swaps ? Box{part.left, part.top, part.right, part.bottom} : part;
   const auto channels = static_cast<std::size_t>(image.channels);
   std::uint8_t* out = seen.values.data();
   for (std::int64_t y = 0; y < seen.height; ++y) {

@@ -171,8 +171,7 @@ Image resize(const Image& image, const Extent& size) {
   if (image.extent() == size) return image;
   Image resized{size.height, size.width, image.channels, {}};
   resized.values.resize(static_cast<std::size_t>(size.height * size.width * image.channels));
-  resize(image, {0, 0, static_cast<double>(image.height), static_cast<double>(image.width)}, size,
-         resized.values.data(), size.width * image.channels);
+  resize(image, image.content(), size, resized.values.data(), size.width * image.channels);
   return resized;
 }
 

@@ -12,6 +12,9 @@
 #include "convoke/data_prep/sources/image_folder.hpp"
 #include "convoke/data_prep/sources/manifest.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
+#include "convoke/data_prep/sources/table_csv.hpp"
+#include "convoke/data_prep/sources/text_csv.hpp"
+#include "convoke/data_prep/sources/text_folder.hpp"
 #include "convoke/data_prep/sources/tfrecord.hpp"
 #include "convoke/data_prep/sources/webdataset.hpp"
 
@@ -33,6 +36,9 @@ constexpr std::array kSources{
     Entry{"image-folder", is_image_folder, open_image_folder},
     Entry{"tfrecord", is_tfrecord, open_tfrecord},
     Entry{"webdataset", is_webdataset, open_webdataset},
+    Entry{"text-folder", is_text_folder, open_text_folder},
+    Entry{"text-csv", is_text_csv, open_text_csv},
+    Entry{"table", is_table_csv, open_table_csv},
 };
 
 // The first kind that recognises `path`; none: nullptr.

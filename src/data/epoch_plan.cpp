@@ -12,6 +12,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/data/class_balance.hpp"
 
 namespace convoke::data {
 namespace {
@@ -103,6 +104,24 @@ EpochPlan::EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std
     : order_(ids.begin(), ids.end()), batch_(batch) {
   assert(batch > 0);
   if (shuffle) convoke::shuffle(order_, {seed, Purpose::kShuffle, epoch, 0});
+  count_repeats();
+}
+
+EpochPlan EpochPlan::balanced(std::span<const std::uint32_t> ids, std::span<const std::int32_t> labels,
+                              std::uint64_t seed, std::uint32_t epoch, std::int64_t batch) {
+  return EpochPlan(balanced_epoch(ids, labels, seed, epoch), seed, epoch, batch);
+}
+
+void EpochPlan::count_repeats() {
+  if (order_.empty()) return;
+  std::vector<std::uint32_t> seen(std::size_t{1} + *std::max_element(order_.begin(), order_.end()));
+  bool any = false;
+  repeats_.reserve(order_.size());
+  for (const std::uint32_t id : order_) {
+    any = any || seen[id] > 0;
+    repeats_.push_back(seen[id]++);
+  }
+  if (!any) repeats_ = {};
 }
 
 std::int64_t EpochPlan::steps() const {
@@ -113,6 +132,11 @@ std::span<const std::uint32_t> EpochPlan::step(std::int64_t step) const {
   assert(step >= 0 && step < steps());
   const auto first = static_cast<std::size_t>(step * batch_);
   return std::span(order_).subspan(first, std::min(static_cast<std::size_t>(batch_), order_.size() - first));
+}
+
+std::span<const std::uint32_t> EpochPlan::repeats(std::int64_t step) const {
+  if (repeats_.empty()) return {};
+  return std::span(repeats_).subspan(static_cast<std::size_t>(step * batch_), this->step(step).size());
 }
 
 }  // namespace convoke::data

@@ -111,6 +111,18 @@ std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span
   return run(ids.size(), fill_from(loader, ids));
 }
 
+std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                                      const TestViews& views) {
+  std::vector<float> sum = outputs(loader, ids);
+  for (std::int64_t view = 1; view < views.count; ++view) {
+    const std::vector<float> one =
+        outputs(loader.in_view({.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)}), ids);
+    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+  }
+  for (float& value : sum) value /= static_cast<float>(views.count);
+  return sum;
+}
+
 Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
   const auto size = static_cast<std::size_t>(input_.elements());
   return [=, this](nn::Network& network, std::size_t first, std::size_t count) {

@@ -119,10 +119,11 @@ class LaneEngine::Impl {
     no_progress_ = [] {};
   }
 
-  StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate) {
+  StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
+                  std::span<const std::uint32_t> repeats) {
     assert(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch);
     nn::set_primitive_threads(primitive_threads_);
-    input_ = {options_.seed, epoch, samples, options_.lane};
+    input_ = {options_.seed, epoch, samples, options_.lane, repeats};
     lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},
                       group_.rank(), group_.size());
 
@@ -258,8 +259,8 @@ LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, con
 LaneEngine::~LaneEngine() = default;
 
 LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                                        double learning_rate) {
-  return impl_->step(epoch, samples, learning_rate);
+                                        double learning_rate, std::span<const std::uint32_t> repeats) {
+  return impl_->step(epoch, samples, learning_rate, repeats);
 }
 
 std::string LaneEngine::diagnose() { return impl_->diagnose(); }

@@ -63,6 +63,15 @@ nn::StepKey LaneWorker::key_of(const StepInput& step, const Stretch& stretch) {
           static_cast<std::int64_t>(step.samples.size())};
 }
 
+data::ViewKey LaneWorker::view_of(const StepInput& step, const Stretch& stretch) {
+  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .lane = stretch.lane};
+  if (!step.repeats.empty()) {
+    view.repeats = step.repeats.subspan(static_cast<std::size_t>(stretch.first),
+                                        static_cast<std::size_t>(stretch.lane * stretch.lanes));
+  }
+  return view;
+}
+
 nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Targets& targets,
                               std::size_t instance) {
   nn::Network& network = plan(stretch.lane, stretch.lanes, instance);
@@ -73,7 +82,12 @@ nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Tar
   if (graph_.input_shape().type == nn::ValueType::kToken) {
     loader_.load_tokens(ids, network.tokens(), targets.labels);
   } else {
-    loader_.load(ids, network.input(), targets.labels);
+    if (loader_.mixes()) {
+      targets.second_labels.resize(ids.size());
+      targets.shares.resize(ids.size());
+    }
+    loader_.load(ids, network.input(), {targets.labels, targets.second_labels, targets.shares},
+                 view_of(step, stretch));
   }
   if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
   return network;
@@ -83,7 +97,8 @@ nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Tar
 void LaneWorker::judge(nn::Network& network, const StepInput& step, const Targets& targets,
                        float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
-  const nn::LossTally tally = network.loss(targets.labels, batch, targets.weights);
+  const nn::LossTally tally =
+      network.loss({targets.labels, targets.weights, targets.second_labels, targets.shares}, batch);
   float* tail = gradients + layout_->gradient_size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);

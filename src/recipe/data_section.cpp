@@ -6,6 +6,9 @@ namespace {
 
 constexpr std::array kNormalizations{Name{"unit"}, Name{"standard"}, Name{"none"}};
 
+constexpr std::array<Named<data::Sampling>, 2> kSamplings{
+    {{"all", data::Sampling::kAll}, {"balanced", data::Sampling::kBalanced}}};
+
 }  // namespace
 
 DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
@@ -21,6 +24,9 @@ DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
   read.check("validation_split", data.validation_split >= 0 && data.validation_split < 1,
              "at least 0 and below 1");
   data.shuffle = read.get("shuffle", data.shuffle);
+  data.sampling = read.get_entry("sampling", "all", kSamplings, "sampling").value;
+  read.check("sampling", data.shuffle || data.sampling == data::Sampling::kAll,
+             "\"all\" where data.shuffle is false");
   read.finish();
   return data;
 }
@@ -31,7 +37,8 @@ Settings write(const DataRecipe& data) {
           {"test_split", data.test_split},
           {"normalize", data.normalize},
           {"validation_split", data.validation_split},
-          {"shuffle", data.shuffle}};
+          {"shuffle", data.shuffle},
+          {"sampling", data.sampling == data::Sampling::kAll ? "all" : "balanced"}};
 }
 
 }  // namespace convoke::recipe

@@ -90,12 +90,13 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
   recipe.description = read.get("description", "");
   recipe.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
-  for (const char* section : {"data", "model", "train", "ensemble", "run"}) read.has(section);
+  for (const char* section : {"data", "augment", "model", "train", "ensemble", "run"}) read.has(section);
   read.finish();
 
   recipe.model = read_model(document);
   recipe.data = read_data(document, recipe.model);
   recipe.train = read_train(document, recipe.model);
+  recipe.augment = read_augment(document, recipe.model, recipe.lane());
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
   require_validation(recipe);
@@ -117,14 +118,16 @@ double Recipe::learning_rate() const {
 }
 
 Settings Recipe::settings() const {
-  return {{"name", name},
-          {"description", description},
-          {"seed", static_cast<std::int64_t>(seed)},
-          {"data", write(data)},
-          {"model", write(model)},
-          {"train", write(train)},
-          {"ensemble", write(ensemble)},
-          {"run", write(run)}};
+  Settings all{{"name", name},
+               {"description", description},
+               {"seed", static_cast<std::int64_t>(seed)},
+               {"data", write(data)}};
+  if (model.input.size() == 3) all.set("augment", write(augment));
+  all.set("model", write(model));
+  all.set("train", write(train));
+  all.set("ensemble", write(ensemble));
+  all.set("run", write(run));
+  return all;
 }
 
 std::string Recipe::to_toml() const { return recipe::to_toml(settings()); }

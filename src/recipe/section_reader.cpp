@@ -51,9 +51,11 @@ std::int64_t SectionReader::get_count_or(std::string_view key, std::string_view 
   return *count;
 }
 
-bool SectionReader::has(std::string_view key) {
+bool SectionReader::has(std::string_view key) { return find(key) != nullptr; }
+
+const Value* SectionReader::find(std::string_view key) {
   known_.emplace_back(key);
-  return settings_.find(key) != nullptr;
+  return settings_.find(key);
 }
 
 std::string SectionReader::require_string(std::string_view key) {

@@ -45,6 +45,8 @@ class SectionReader {
   }
   /// True if the key is there; marks it as known.
   bool has(std::string_view key);
+  /// The value as it was written, null if the key is not there; marks it as known.
+  const Value* find(std::string_view key);
   std::string require_string(std::string_view key);
   std::vector<std::int64_t> require_list(std::string_view key);
   Settings table(std::string_view key);

@@ -14,6 +14,8 @@ nn::Graph graph_of(const ModelRecipe& model);
 ModelRecipe read_model(const TomlDocument& document);
 /// `model`: what a sample is decides defaults.
 DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model);
+/// `lane`: samples of which neighbours may be mixed.
+data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane);
 /// `model`: whose nodes groups name.
 TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
@@ -21,6 +23,7 @@ RunRecipe read_run(const TomlDocument& document);
 
 Settings write(const DataRecipe& data);
 Settings write(const ModelRecipe& model);
+Settings write(const data::AugmentOptions& options);
 Settings write(const TrainRecipe& train);
 Settings write(const EnsembleRecipe& ensemble);
 Settings write(const RunRecipe& run);

@@ -93,6 +93,22 @@ Settings resolved_early_stopping(const Settings& written) {
   return resolved;
 }
 
+// "balanced", or a list that becomes an option of the loss.
+void read_class_weights(SectionReader& read, TrainRecipe& train) {
+  const Value* const written = read.find("class_weights");
+  if (written == nullptr) return;
+  constexpr std::array kRules{Name{"balanced"}, Name{"none"}};
+  const bool by_name = std::holds_alternative<std::string>(written->data());
+  if (by_name && read.get_entry("class_weights", "", kRules, "rule for class weights").name == "none") return;
+  if (train.loss.find("class_weights") != nullptr) {
+    read.fail("class_weights", "class weights are given here and in train.loss", "leave one of them out");
+  }
+  train.balance_classes = by_name;
+  if (by_name) return;
+  train.loss.set("class_weights", *written);
+  read.at("class_weights", [&] { train.loss = resolved_loss(train.loss); });
+}
+
 engine::UpdateOptions read_update(SectionReader& read) {
   engine::UpdateOptions update;
   for (const auto& [key, value] :
@@ -177,6 +193,7 @@ TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
   train.precision = read.get_entry("precision", to_string(train.precision), kPrecisions, "precision").value;
   train.emulate_bf16 = read.get("emulate_bf16", train.emulate_bf16);
   train.loss = resolved_loss(read.table("loss"));
+  read_class_weights(read, train);
   train.reference_batch = read.get_count("reference_batch", train.reference_batch, 0);
   train.update = read_update(read);
   train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
@@ -200,6 +217,7 @@ Settings write(const TrainRecipe& train) {
                     {"precision", to_string(train.precision)},
                     {"emulate_bf16", train.emulate_bf16},
                     {"loss", train.loss},
+                    {"class_weights", train.balance_classes ? "balanced" : "none"},
                     {"reference_batch", train.reference_batch},
                     {"clip_value", train.update.clip_value},
                     {"clip_norm", train.update.clip_norm},

@@ -56,6 +56,10 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   if (!description.class_names.empty()) {
     file.set_attribute("class_names", std::span<const std::string>(description.class_names));
   }
+  if (!description.preparation.empty()) {
+    file.write("preparation",
+               std::vector<std::uint8_t>(description.preparation.begin(), description.preparation.end()));
+  }
 }
 
 ModelDescription read_description(const hdf5::File& file) {
@@ -79,6 +83,10 @@ ModelDescription read_description(const hdf5::File& file) {
   }
   if (file.has_attribute("class_names")) {
     description.class_names = file.attribute<std::vector<std::string>>("class_names");
+  }
+  if (file.has_dataset("preparation")) {
+    const std::vector<std::uint8_t> text = file.read<std::uint8_t>("preparation");
+    description.preparation.assign(text.begin(), text.end());
   }
   return description;
 }
@@ -161,6 +169,7 @@ ModelSet load_models(const std::filesystem::path& file_or_run) {
     models.members.emplace_back().parameters = read_parameters(file.group("parameters"), parameters);
   } else {
     for (const std::string& name : file.children()) {
+      if (!file.has_group(name)) continue;
       models.members.push_back(read_member(file.group(name), parameters));
     }
   }

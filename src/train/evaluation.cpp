@@ -13,7 +13,7 @@ const RuleOutcome& Evaluation::rule(const std::string& name) const {
 Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
-                    const mpi::Communicator& group, std::int64_t top_k) {
+                    const mpi::Communicator& group, std::int64_t top_k, const engine::TestViews& views) {
   if (ids.empty()) throw Error("there are no samples to evaluate on");
   const std::span<const std::uint32_t> mine = engine::part_of(group, ids);
   std::vector<std::int32_t> truth;
@@ -23,7 +23,7 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * members));  // of each member: correct, loss
   for (std::int64_t m = 0; m < members; ++m) {
     evaluator.load(parameters(m));
-    std::vector<float> outputs = evaluator.outputs(loader, mine);
+    std::vector<float> outputs = evaluator.outputs(loader, mine, views);
     for (std::size_t i = 0; i < truth.size(); ++i) {
       sums[static_cast<std::size_t>(2 * m + 1)] += evaluator.fixed_loss(outputs, i, truth[i]);
     }

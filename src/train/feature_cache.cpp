@@ -89,11 +89,13 @@ void FeatureCache::compute(std::size_t index) {
   // A few lanes per thread at a time, so that little memory is needed beside the cache.
   const std::size_t stretch = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
   const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
+  const data::BatchLoader samples =
+      samples_.in_view({.seed = job_.engine.seed, .epoch = static_cast<std::uint32_t>(index)});
   std::vector<std::uint32_t> ids;
   for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += stretch) {
     ids.resize(std::min(stretch, end - first));
     std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-    const std::vector<float> rows = prefix_.raw(samples_, ids);
+    const std::vector<float> rows = prefix_.raw(samples, ids);
     std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>(first * features_));
     phases_.features.computed += static_cast<std::int64_t>(ids.size());
   }

@@ -85,11 +85,12 @@ void StagedEngine::start_from(const run::InitialWeights& weights) {
 }
 
 engine::LaneEngine::StepResult StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                                                  double learning_rate) {
+                                                  double learning_rate,
+                                                  std::span<const std::uint32_t> repeats) {
   if (features_ != nullptr && group_.root()) {
     phases_.features.read += static_cast<std::int64_t>(samples.size());
   }
-  return engine_->step(epoch, samples, learning_rate);
+  return engine_->step(epoch, samples, learning_rate, repeats);
 }
 
 std::vector<float> StagedEngine::result() {

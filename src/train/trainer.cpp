@@ -14,6 +14,7 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
                  run::Phases& phases)
     : job_(job),
       assignment_(assignment),
+      labels_(loader.split().labels),
       group_(group),
       checkpoints_(std::move(checkpoints)),
       reports_(std::move(reports)),
@@ -42,8 +43,7 @@ Outcome Trainer::run() {
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
 // next step.
 bool Trainer::train_epoch() {
-  const data::EpochPlan plan(assignment_.training, assignment_.seed,
-                             static_cast<std::uint32_t>(state_.epochs_done), job_.engine.batch, job_.shuffle);
+  const data::EpochPlan plan = plan_epoch();
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
@@ -51,7 +51,7 @@ bool Trainer::train_epoch() {
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
   while (state_.steps_done < plan.steps()) {
-    seconds += take_step(plan.step(state_.steps_done));
+    seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
     if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
     if (stop_.after_step()) return false;
@@ -59,6 +59,15 @@ bool Trainer::train_epoch() {
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
   return true;
+}
+
+data::EpochPlan Trainer::plan_epoch() const {
+  const auto epoch = static_cast<std::uint32_t>(state_.epochs_done);
+  if (job_.sampling == data::Sampling::kBalanced) {
+    return data::EpochPlan::balanced(assignment_.training, labels_, assignment_.seed, epoch,
+                                     job_.engine.batch);
+  }
+  return {assignment_.training, assignment_.seed, epoch, job_.engine.batch, job_.shuffle};
 }
 
 void Trainer::show(double images_per_second) {
@@ -71,10 +80,10 @@ void Trainer::show(double images_per_second) {
                                             .images_per_second = images_per_second});
 }
 
-double Trainer::take_step(std::span<const std::uint32_t> ids) {
+double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
   const run::Stopwatch watch;
   const engine::LaneEngine::StepResult result =
-      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates));
+      engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
   const double seconds = watch.seconds();
   phases_.steps += seconds;
   if (!std::isfinite(result.loss)) diverged();

@@ -239,22 +239,31 @@ TEST_CASE("a step makes one collective per bucket, and none alone") {
   }
 }
 
-TEST_CASE("a step allocates nothing after the first") {
+TEST_CASE("a step allocates nothing after the first, with augmentation and mixtures too") {
   const tiny::Pictures pictures(32);
-  const data::BatchLoader loader = pictures.loader();
+  data::AugmentOptions augment;
+  augment.rotation_range = 20;
+  augment.contrast_range = augment.brightness_range = {0.5, 1.5};
+  augment.cutout = 3;
+  augment.mixup = augment.cutmix = 0.5;
+  const data::BatchLoader plain = pictures.loader();
+  const data::BatchLoader augmented = pictures.loader(
+      std::make_shared<const data::Augmenter>(augment, Shape{1, 8, 8}, data::SampleType::kUint8));
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "adam"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
-  for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
-    for (const int threads : {1, 2}) {
-      LaneEngine engine(graph, options(reduction, threads), loader, *optimizer, world());
-      engine.step(0, ids, 1e-3);
-      const long before = test::allocations(), executions = test::primitive_executions();
-      for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
-      const long after = test::allocations();
-      CHECK(after == before);
-      // oneDNN did run, if this rank has a lane (of 8), through what leaves out its allocations.
-      CHECK((world().rank() >= 8 || test::primitive_executions() > executions));
+  for (const data::BatchLoader* loader : {&plain, &augmented}) {
+    for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+      for (const int threads : {1, 2}) {
+        LaneEngine engine(graph, options(reduction, threads), *loader, *optimizer, world());
+        engine.step(0, ids, 1e-3);
+        const long before = test::allocations(), executions = test::primitive_executions();
+        for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
+        const long after = test::allocations();
+        CHECK(after == before);
+        // oneDNN did run, if this rank has a lane (of 8), through what leaves out its allocations.
+        CHECK((world().rank() >= 8 || test::primitive_executions() > executions));
+      }
     }
   }
 }

@@ -30,7 +30,7 @@ set(third_party
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
   "stb/.*|stb_.*" data_prep
-  "jpeglib\\.h|jerror\\.h" data_prep)
+  "jpeglib\\.h|jerror\\.h|utf8proc\\.h" data_prep)
 
 set(wrong "")
 

@@ -66,6 +66,54 @@ TEST_CASE("losses are Keras's") {
   CHECK(mean_loss({{"name", "mean_absolute_error"}}, kThree, kThreeLabels) == near(0.9583333134651184));
 }
 
+TEST_CASE("the loss of a mixture is that of its two labels by their shares") {
+  const std::vector<std::int32_t> first{2, 1}, second{0, 1}, one_first{0, 1, 1, 0}, one_second{1, 1, 0, 0};
+  const std::vector<float> weights{0.5F, 3}, one_weights{1, 2, 0.25F, 1};
+  for (const Settings& settings :
+       {Settings{{"name", "softmax_cross_entropy"},
+                 {"label_smoothing", 0.1},
+                 {"class_weights", Value::Array{0.5, 2, 3}}},
+        Settings{{"name", "sigmoid_cross_entropy"}, {"label_smoothing", 0.2}},
+        Settings{{"name", "mean_squared_error"}}, Settings{{"name", "mean_absolute_error"}}}) {
+    for (const bool single : {false, true}) {
+      if (single && settings.entries()[0].second == Value("softmax_cross_entropy")) continue;
+      INFO(settings.entries()[0].second.to_string() << single);
+      const LossPtr loss = make_loss(settings);
+      const std::vector<float>& outputs = single ? kOne : kThree;
+      const auto& a = single ? one_first : first;
+      const auto& b = single ? one_second : second;
+      const auto& w = single ? one_weights : weights;
+      const auto n = static_cast<std::int64_t>(a.size());
+      const std::int64_t each = single ? 1 : 3;
+      std::vector<float> shares{0.75F, 0.3F, 1, 0.5F}, dx(outputs.size());
+      shares.resize(a.size());
+      const LossTally mixed = loss->judge({outputs.data(), each, a, w, 8, b, shares}, dx.data());
+      double expected = 0;
+      std::int64_t correct = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto k = static_cast<std::size_t>(each);
+        const double share = static_cast<double>(shares[i]);
+        std::vector<float> da(k), db(k);
+        const auto alone = [&](const std::vector<std::int32_t>& labels, std::vector<float>& d) {
+          return loss->judge(
+              {outputs.data() + i * k, each, std::span(labels).subspan(i, 1), std::span(w).subspan(i, 1), 8},
+              d.data());
+        };
+        const LossTally of_a = alone(a, da), of_b = alone(b, db);
+        expected += share * of_a.loss + (1 - share) * of_b.loss;
+        correct += share >= 0.5 ? of_a.correct : of_b.correct;
+        for (std::size_t j = 0; j < k; ++j)
+          CHECK(dx[i * k + j] ==
+                Catch::Approx(share * static_cast<double>(da[j]) + (1 - share) * static_cast<double>(db[j]))
+                    .margin(1e-7));
+      }
+      CHECK(n == static_cast<std::int64_t>(shares.size()));
+      CHECK(mixed.loss == Catch::Approx(expected).epsilon(1e-6));
+      CHECK(mixed.correct == correct);
+    }
+  }
+}
+
 TEST_CASE("gradients of losses are their differences") {
   const std::vector<Settings> all{
       {{"name", "softmax_cross_entropy"}},

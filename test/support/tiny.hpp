@@ -47,8 +47,10 @@ struct Pictures {
     }
   }
   convoke::data::Split split() const { return {samples, labels}; }
-  convoke::data::BatchLoader loader() const {
-    return {split(), convoke::Shape{1, 8, 8}, convoke::data::Normalization{{1.0F / 255}, {0}}};
+  convoke::data::BatchLoader loader(
+      std::shared_ptr<const convoke::data::Augmenter> augmenter = nullptr) const {
+    return {split(), convoke::Shape{1, 8, 8}, convoke::data::Normalization{{1.0F / 255}, {0}},
+            std::move(augmenter)};
   }
   std::vector<std::uint32_t> ids() const {
     std::vector<std::uint32_t> all(labels.size());

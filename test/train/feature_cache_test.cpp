@@ -66,6 +66,22 @@ TEST_CASE("exact: with the cache, the model is that without it, bit for bit, for
   }
 }
 
+TEST_CASE("exact: with as many views as epochs, augmented training is that without the cache") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(152);
+  data::AugmentOptions options;
+  options.rotation_range = 20;
+  options.horizontal_flip = true;
+  options.brightness_range = {0.7, 1.3};
+  Job wanted = job({"conv1", "norm1"});
+  wanted.augmenter =
+      std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
+  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+  CHECK(fit(cached(wanted, wanted.epochs), pictures, world).parameters() == expected);
+  CHECK(fit(cached(wanted, 1), pictures, world).parameters() != expected);
+}
+
 TEST_CASE("a smaller last lane is as without the cache up to rounding, and the same for any ranks") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();

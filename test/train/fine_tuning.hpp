@@ -85,7 +85,7 @@ struct Result {
 inline Result fit(const train::Job& job, const tiny::Pictures& pictures, const mpi::Communicator& world,
                   const run::RunFolder& folder, bool resume = false) {
   const train::Groups groups = train::split(world, job.members);
-  const data::BatchLoader loader = pictures.loader();
+  const data::BatchLoader loader = pictures.loader(job.augmenter);
   Result result;
   result.training = train::train_members(job, loader, groups, world, folder, resume, true, result.phases);
   return result;

@@ -45,6 +45,36 @@ TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and th
   }
 }
 
+TEST_CASE("an exact run is the same with augmentation, mixtures and balanced classes, resumed too") {
+  const Session session;
+  tiny::Pictures pictures(150);
+  for (std::size_t i = 0; i < 60; ++i) pictures.labels[i] = 0;  // uneven classes: some samples come twice
+  data::AugmentOptions options;
+  options.rotation_range = 15;
+  options.width_shift_range = {0.1};
+  options.brightness_range = {0.8, 1.2};
+  options.contrast_range = {0.8, 1.2};
+  options.horizontal_flip = true;
+  options.cutout = 2;
+  options.mixup = options.cutmix = 0.5;
+  Job job = tiny::job();
+  const std::vector<float> plain = alone(job, pictures, session.world());
+  job.augmenter = std::make_shared<const data::Augmenter>(options, Shape{1, 8, 8}, data::SampleType::kUint8);
+  job.sampling = data::Sampling::kBalanced;
+  job.validation_split = 0.1;
+  const std::vector<float> expected = alone(job, pictures, session.world());
+  CHECK(expected != plain);
+  for (const int threads : {1, 3}) {
+    job.engine.threads = threads;
+    const Run run(session.world());
+    Job half = job;
+    half.epochs = 1;
+    train_all(half, pictures, session.world(), run.folder);
+    const Result result = train_all(job, pictures, session.world(), run.folder, true);
+    CHECK(result.training.members[0].model.parameters == expected);
+  }
+}
+
 TEST_CASE("with a moving average, it is the average that is validated and kept") {
   const Session session;
   const tiny::Pictures pictures(150);

@@ -29,6 +29,9 @@ struct Holdout {
 };
 Holdout hold_out(std::vector<std::uint32_t> ids, double fraction);
 
+/// Which samples make an epoch: all, each once, or as many of each class (balanced_epoch).
+enum class Sampling { kAll, kBalanced };
+
 /// The order of an epoch: `ids` shuffled with numbers keyed by (seed, epoch) (or as they are), cut into steps
 /// of `batch`; the last may be smaller. A pure function of its arguments, the same on all ranks.
 class EpochPlan {
@@ -36,12 +39,21 @@ class EpochPlan {
   EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch, std::int64_t batch,
             bool shuffle = true);
 
+  /// Balanced and shuffled. `labels`: of all samples that ids count.
+  static EpochPlan balanced(std::span<const std::uint32_t> ids, std::span<const std::int32_t> labels,
+                            std::uint64_t seed, std::uint32_t epoch, std::int64_t batch);
+
   std::int64_t steps() const;
   /// Ids of step `step`: `batch` of them, or what is left.
   std::span<const std::uint32_t> step(std::int64_t step) const;
+  /// Of each of them, how often the epoch has had it before; empty if it has none twice.
+  std::span<const std::uint32_t> repeats(std::int64_t step) const;
 
  private:
+  void count_repeats();
+
   std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> repeats_;
   std::int64_t batch_;
 };
 

@@ -27,6 +27,13 @@ struct EvaluatorOptions {
 /// Those that go with an engine, for samples of `classes` classes.
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
+/// Test-time augmentation: how often a sample is looked at, first as it is, then in views keyed by (seed, 1),
+/// ...
+struct TestViews {
+  std::int64_t count = 1;
+  std::uint64_t seed = 0;
+};
+
 /// Accuracy and mean loss on some samples.
 struct Score {
   std::int64_t samples = 0;
@@ -46,6 +53,9 @@ class Evaluator {
   /// What the network says of the samples `ids`, by this process alone: (ids.size(), outputs per sample),
   /// with the activation that the loss takes in.
   std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
+  /// The mean of what it says of several views of each, which are the loader's.
+  std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
+                             const TestViews& views);
   /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised; tokens as whole
   /// numbers.
   std::vector<float> outputs(std::span<const float> samples);

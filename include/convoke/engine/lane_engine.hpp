@@ -53,7 +53,9 @@ class LaneEngine {
     double loss = 0;
     double accuracy = 0;  ///< of the forward pass of training, as Keras reports it
   };
-  StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate);
+  /// `repeats`: see data::EpochPlan.
+  StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
+                  std::span<const std::uint32_t> repeats = {});
 
   /// After a step with a loss that is not finite, whose samples must still be there: "conv2d_2 on rank 1".
   /// Collective.

@@ -25,8 +25,9 @@ enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kTallySize = 16 };
 struct StepInput {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  std::span<const std::uint32_t> samples;  ///< of the whole global batch
-  std::int64_t lane = 0;                   ///< samples per lane; the last lane may be smaller
+  std::span<const std::uint32_t> samples;       ///< of the whole global batch
+  std::int64_t lane = 0;                        ///< samples per lane; the last lane may be smaller
+  std::span<const std::uint32_t> repeats = {};  ///< see data::EpochPlan::repeats
 };
 
 /// One worker thread: runs its lanes of a step through plans of its own and sums their gradients. With
@@ -73,10 +74,13 @@ class LaneWorker {
   /// What is known of a plan's samples.
   struct Targets {
     std::vector<std::int32_t> labels;
-    std::vector<float> weights;  ///< empty if they have none
+    std::vector<float> weights;               ///< empty if they have none
+    std::vector<std::int32_t> second_labels;  ///< empty, as their shares, unless samples are mixed
+    std::vector<float> shares;
   };
   class InStep;
 
+  static data::ViewKey view_of(const StepInput& step, const Stretch& stretch);
   static nn::StepKey key_of(const StepInput& step, const Stretch& stretch);
   std::vector<Stretch> stretches(const StepInput& step, LaneRange lanes) const;
   nn::Network& load(const StepInput& step, const Stretch& stretch, Targets& targets,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/data/augment_options.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/nn/graph.hpp"
@@ -21,6 +22,7 @@ struct DataRecipe {
   std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   bool shuffle = true;
+  data::Sampling sampling = data::Sampling::kAll;
 };
 
 struct ModelRecipe {
@@ -42,6 +44,7 @@ struct TrainRecipe {
   nn::Precision precision = nn::Precision::kFloat32;
   bool emulate_bf16 = false;     ///< where the processor has no bf16
   Settings loss;                 ///< see nn::make_loss, every option written out
+  bool balance_classes = false;  ///< the loss is to have class weights from the counts of the training split
   engine::UpdateOptions update;  ///< clip_value, clip_norm, ema
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
@@ -75,6 +78,7 @@ struct Recipe {
   std::string description;
   std::uint64_t seed = 1;
   DataRecipe data;
+  data::AugmentOptions augment;  ///< of training samples
   ModelRecipe model;
   TrainRecipe train;
   EnsembleRecipe ensemble;

@@ -13,7 +13,7 @@
 
 namespace convoke::run {
 
-/// What a model is besides its weights: enough to label a picture.
+/// What a model is besides its weights: enough to label a picture, a text or a row.
 struct ModelDescription {
   nn::Graph graph;
   data::Normalization normalization;
@@ -21,6 +21,8 @@ struct ModelDescription {
   nn::LossPtr loss = nn::default_loss();              ///< what its outputs mean
   std::int64_t class_count = 0;                       ///< 0: one for each output of the graph
   nn::Precision precision = nn::Precision::kFloat32;  ///< that it was trained in
+  std::string preparation =
+      {};  ///< JSON: how raw texts, rows or pictures become samples; that of the dataset
 
   std::int64_t classes() const { return class_count > 0 ? class_count : graph.output_shape().elements(); }
   /// The name of a class, or its number where there are no names.

@@ -34,12 +34,13 @@ struct Evaluation {
 /// Evaluates `members` parameter sets on `ids`, shared by the ranks of `group`: a rank holds all ballots on
 /// its samples, so votes are decided where they are cast and only counts travel. `parameters(m)` gives the
 /// canonical parameters of member m to every rank; it is called on all of them in the order of members and
-/// may be collective. `top_k`: see Ranking. Collective; the result is the same on all ranks. Throws Error if
-/// there are no samples.
+/// may be collective. `top_k`: see Ranking. `views`: a sample's output is the mean over so many of the
+/// loader's. Collective; the result is the same on all ranks. Throws Error if there are no samples.
 Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
                     const std::function<std::span<const float>(std::int64_t)>& parameters,
                     const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
-                    const mpi::Communicator& group, std::int64_t top_k = kDefaultTopK);
+                    const mpi::Communicator& group, std::int64_t top_k = kDefaultTopK,
+                    const engine::TestViews& views = {});
 
 /// Share of correct ones, (sum of the diagonal) / total.
 double accuracy(const metrics::ConfusionMatrix& matrix);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "convoke/data/augmenter.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/optim/optimizer.hpp"
@@ -32,6 +33,9 @@ struct Job {
   std::size_t cache_bytes = 0;      ///< of a node, beyond which they go to a file; 0: half of what is free
   std::int64_t epochs = 1;
   bool shuffle = true;
+  data::Sampling sampling = data::Sampling::kAll;
+  std::shared_ptr<const data::Augmenter>
+      augmenter;  ///< of training samples; null: they are taken as they are
   double validation_split = 0;
   std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
   std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there

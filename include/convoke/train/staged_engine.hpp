@@ -34,7 +34,7 @@ class StagedEngine {
   bool begin_epoch(std::int64_t epochs_done);
 
   engine::LaneEngine::StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
-                                      double learning_rate);
+                                      double learning_rate, std::span<const std::uint32_t> repeats);
   std::string diagnose() { return engine_->diagnose(); }
 
   /// The base rate of the stage.

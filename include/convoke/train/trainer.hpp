@@ -52,7 +52,8 @@ class Trainer {
 
  private:
   bool train_epoch();  // false: told to stop
-  double take_step(std::span<const std::uint32_t> ids);
+  data::EpochPlan plan_epoch() const;
+  double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void save_checkpoint();
@@ -62,6 +63,7 @@ class Trainer {
 
   const Job& job_;
   Assignment assignment_;
+  std::span<const std::int32_t> labels_;  // of all samples of the training split
   const mpi::Communicator& group_;
   run::Checkpoints checkpoints_;
   Reports reports_;

@@ -39,10 +39,9 @@ LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) con
   const auto smoothing = static_cast<float>(smoothing_);
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += classes) {
-    const std::int32_t label = samples.labels[i];
-    const float weight = weights_.of(samples, i);
+    const std::array<Target, 2> targets = weights_.of(samples, i);
     const float* const largest = std::max_element(z, z + classes);
-    tally.correct += largest - z == label ? 1 : 0;
+    tally.correct += largest - z == samples.main_label(i) ? 1 : 0;
     float sum = 0;
     double mean = 0;
     for (std::int64_t k = 0; k < classes; ++k) {
@@ -52,14 +51,17 @@ LossTally SoftmaxCrossEntropy::judge(const Judged& samples, float* gradient) con
       mean += static_cast<double>(z[k] - *largest);
     }
     mean /= static_cast<double>(classes);
-    auto target = static_cast<double>(z[label] - *largest);
-    if (smoothing_ != 0) target += smoothing_ * (mean - target);
-    tally.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
+    for (const auto& [label, weight] : targets) {
+      auto target = static_cast<double>(z[label] - *largest);
+      if (smoothing_ != 0) target += smoothing_ * (mean - target);
+      tally.loss += static_cast<double>(weight) * (std::log(static_cast<double>(sum)) - target);
+    }
     if (gradient == nullptr) continue;
-    const float share = weight / static_cast<float>(samples.batch);
+    const auto batch = static_cast<float>(samples.batch);
+    const float share = (targets[0].weight + targets[1].weight) / batch;
     const float scale = share / sum, spread = share * smoothing / static_cast<float>(classes);
     for (std::int64_t k = 0; k < classes; ++k) gradient[k] = gradient[k] * scale - spread;
-    gradient[label] -= share * (1 - smoothing);
+    for (const auto& [label, weight] : targets) gradient[label] -= weight / batch * (1 - smoothing);
     gradient += classes;
   }
   return tally;
@@ -93,22 +95,24 @@ LossTally SigmoidCrossEntropy::judge(const Judged& samples, float* gradient) con
   const std::int64_t outputs = samples.outputs_per_sample;
   const float* z = samples.outputs;
   for (std::size_t i = 0; i < samples.labels.size(); ++i, z += outputs) {
-    const std::int32_t label = samples.labels[i];
-    const float weight = weights_.of(samples, i);
+    const std::array<Target, 2> targets = weights_.of(samples, i);
     const auto best =
         static_cast<std::int32_t>(outputs == 1 ? z[0] > 0 : std::max_element(z, z + outputs) - z);
-    tally.correct += best == label ? 1 : 0;
+    tally.correct += best == samples.main_label(i) ? 1 : 0;
     double sum = 0;
     for (std::int64_t k = 0; k < outputs; ++k) {
-      const bool is = outputs == 1 ? label == 1 : k == label;
-      const double t = (is ? 1 : 0) * (1 - smoothing_) + smoothing_ / 2;
-      const auto v = static_cast<double>(z[k]);
-      sum += std::max(v, 0.0) - v * t + std::log1p(std::exp(-std::abs(v)));
-      if (gradient == nullptr) continue;
-      const double scale = static_cast<double>(weight) / static_cast<double>(samples.batch * outputs);
-      *gradient++ = static_cast<float>((1 / (1 + std::exp(-v)) - t) * scale);
+      const auto v = static_cast<double>(z[k]), probability = 1 / (1 + std::exp(-v));
+      double slope = 0;
+      for (const auto& [label, weight] : targets) {
+        const bool is = outputs == 1 ? label == 1 : k == label;
+        const double t = (is ? 1 : 0) * (1 - smoothing_) + smoothing_ / 2;
+        sum += static_cast<double>(weight) * (std::max(v, 0.0) - v * t + std::log1p(std::exp(-std::abs(v))));
+        slope += static_cast<double>(weight) * (probability - t);
+      }
+      if (gradient != nullptr)
+        *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch * outputs));
     }
-    tally.loss += static_cast<double>(weight) * sum / static_cast<double>(outputs);
+    tally.loss += sum / static_cast<double>(outputs);
   }
   return tally;
 }

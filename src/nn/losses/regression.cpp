@@ -28,14 +28,17 @@ LossTally RegressionLoss::judge(const Judged& samples, float* gradient) const {
   const auto outputs = static_cast<std::size_t>(samples.outputs_per_sample);
   std::span<const float> y(samples.outputs, outputs);
   for (std::size_t i = 0; i < samples.labels.size(); ++i, y = {y.data() + outputs, outputs}) {
-    const auto weight = static_cast<double>(weights_.of(samples, i));
-    tally.correct += predicted_class(y) == samples.labels[i] ? 1 : 0;
+    const std::array<Target, 2> targets = weights_.of(samples, i);
+    tally.correct += predicted_class(y) == samples.main_label(i) ? 1 : 0;
     for (std::size_t k = 0; k < outputs; ++k) {
-      const Term error = term(static_cast<double>(y[k]) - target(outputs, k, samples.labels[i]));
-      const double share = weight / static_cast<double>(outputs);
-      tally.loss += error.value * share;
-      if (gradient != nullptr)
-        *gradient++ = static_cast<float>(error.slope * share / static_cast<double>(samples.batch));
+      double slope = 0;
+      for (const auto& [label, weight] : targets) {
+        const Term error = term(static_cast<double>(y[k]) - target(outputs, k, label));
+        const double share = static_cast<double>(weight) / static_cast<double>(outputs);
+        tally.loss += error.value * share;
+        slope += error.slope * share;
+      }
+      if (gradient != nullptr) *gradient++ = static_cast<float>(slope / static_cast<double>(samples.batch));
     }
   }
   return tally;

@@ -12,10 +12,17 @@ ClassWeights::ClassWeights(SettingsReader& read)
   if (!good) read.fail("\"class_weights\" must be numbers of at least 0, one for each class");
 }
 
-float ClassWeights::of(const Judged& samples, std::size_t i) const {
+std::array<Target, 2> ClassWeights::of(const Judged& samples, std::size_t i) const {
+  const auto weight_of = [&](std::int32_t label) {
+    return weights_.empty() ? 1.0F : static_cast<float>(weights_[static_cast<std::size_t>(label)]);
+  };
+  const std::int32_t label = samples.labels[i];
   const float own = samples.sample_weights.empty() ? 1.0F : samples.sample_weights[i];
-  return weights_.empty() ? own
-                          : own * static_cast<float>(weights_[static_cast<std::size_t>(samples.labels[i])]);
+  if (samples.shares.empty()) return {Target{label, own * weight_of(label)}, Target{label, 0}};
+  const float share = samples.shares[i];
+  const std::int32_t second = samples.second_labels[i];
+  return {Target{label, own * share * weight_of(label)},
+          Target{second, own * (1 - share) * weight_of(second)}};
 }
 
 bool ClassWeights::fit(std::int64_t classes) const {

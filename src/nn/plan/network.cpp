@@ -199,14 +199,19 @@ std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
   return plan_->forward(segment);
 }
 
-LossTally Network::loss(std::span<const std::int32_t> labels, std::int64_t batch,
-                        std::span<const float> weights) {
-  assert(static_cast<std::int64_t>(labels.size()) == samples());
+LossTally Network::loss(const Truth& truth, std::int64_t batch) {
+  assert(static_cast<std::int64_t>(truth.labels.size()) == samples());
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;
   const auto each = static_cast<std::int64_t>(elements_of(outputs.desc)) / samples();
-  return plan_->builder_.loss().judge({frame.at(outputs), each, labels, weights, batch},
+  return plan_->builder_.loss().judge({.outputs = frame.at(outputs),
+                                       .outputs_per_sample = each,
+                                       .labels = truth.labels,
+                                       .sample_weights = truth.weights,
+                                       .batch = batch,
+                                       .second_labels = truth.second_labels,
+                                       .shares = truth.shares},
                                       frame.at(plan_->builder_.loss_gradient));
 }
 

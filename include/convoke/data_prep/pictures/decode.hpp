@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +26,10 @@ PictureShape picture_shape(std::span<const std::byte> encoded, const std::string
 
 /// Decodes a JPEG, PNG or BMP to 1 (grey) or 3 (RGB) channels as Pillow's convert does, upright by EXIF. Of
 /// 16 bits the upper 8 are taken, grey included (Pillow cuts grey off at 255, which leaves white). A JPEG may
-/// come out smaller by 2, 4 or 8, yet not smaller than `enough`, if libjpeg is built in. Throws Error naming
-/// the picture and the reason: no picture, truncated, damaged, too large.
+/// come out smaller by 2, 4 or 8, its content yet not smaller than `enough`, if libjpeg is built in. Throws
+/// Error naming the picture and the reason: no picture, truncated, damaged, too large.
 Image decode_picture(std::span<const std::byte> encoded, const std::string& name, std::int64_t channels,
-                     const Extent& enough = {std::numeric_limits<std::int64_t>::max(),
-                                             std::numeric_limits<std::int64_t>::max()});
+                     const Extent& enough = {kLongestSide, kLongestSide});
 
 /// The bytes of a file. Throws Error: missing, a folder, larger than 2 GiB.
 std::vector<std::byte> read_encoded(const std::filesystem::path& file);

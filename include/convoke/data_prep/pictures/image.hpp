@@ -11,6 +11,13 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
+/// A part of an image; borders may lie within pixels.
+struct Box {
+  double top = 0, left = 0, bottom = 0, right = 0;
+  double height() const { return bottom - top; }
+  double width() const { return right - left; }
+};
+
 /// A decoded image: (H, W, C) bytes.
 struct Image {
   std::int64_t height = 0;
@@ -18,7 +25,13 @@ struct Image {
   std::int64_t channels = 0;
   std::vector<std::uint8_t> values = {};
 
+  /// Where the picture is, if it ends within the last pixels, as a reduced one may; empty: everywhere.
+  Box part = {};
+
   Extent extent() const { return {height, width}; }
+  Box content() const {
+    return part.bottom > 0 ? part : Box{0, 0, static_cast<double>(height), static_cast<double>(width)};
+  }
 };
 
 }  // namespace convoke::data_prep

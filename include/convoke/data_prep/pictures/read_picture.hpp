@@ -41,8 +41,8 @@ class PictureReader {
   std::string example_ = {};  // the picture whose size all must have; empty: a size was given
 };
 
-/// The options that a preparation of kind "picture" states (SampleFormat::preparation), for pictures that come
-/// later. Throws Error beginning with `where` if it is of another kind or damaged.
+/// The options that a preparation of kind "picture" states (SampleFormat::preparation), for pictures that
+/// come later. Throws Error beginning with `where` if it is of another kind or damaged.
 PictureOptions picture_options(const std::string& preparation, const std::string& where);
 
 }  // namespace convoke::data_prep

@@ -6,11 +6,6 @@
 
 namespace convoke::data_prep {
 
-/// A part of an image; borders may lie within pixels.
-struct Box {
-  double top = 0, left = 0, bottom = 0, right = 0;
-};
-
 /// The part `box` of the image resized to `size`, each axis by itself:
 /// - reduced (or kept) by the mean over the area that an output pixel covers, parts of pixels counted as such
 ///   (where sizes divide, Pillow's BOX; OpenCV's INTER_AREA): antialiased, and what is there twice stays;
@@ -20,7 +15,7 @@ struct Box {
 /// lie within the image and have an area. Reads the rows that it needs and no others.
 void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t* out, std::int64_t stride);
 
-/// The whole image.
+/// The whole picture.
 Image resize(const Image& image, const Extent& size);
 
 }  // namespace convoke::data_prep

@@ -27,6 +27,8 @@ struct Catalogue {
   std::vector<std::string> class_names = {};  ///< `classes` names, or none
   bool weighted = false;
   std::string provenance = {};  ///< where the samples come from, in a few words
+  std::vector<std::string> notes =
+      {};  ///< what the user should know, a sentence each: what was left out, filled in
 };
 
 /// What all samples are, as the dataset will say.

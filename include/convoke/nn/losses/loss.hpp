@@ -17,12 +17,20 @@ struct Judged {
   std::span<const std::int32_t> labels;   ///< (n)
   std::span<const float> sample_weights;  ///< (n), or empty: 1 each
   std::int64_t batch = 0;                 ///< samples of the whole step, of which these are n
+  /// Of samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
+  std::span<const std::int32_t> second_labels = {};
+  std::span<const float> shares = {};
+
+  /// What sample i mostly is.
+  std::int32_t main_label(std::size_t i) const {
+    return shares.empty() || shares[i] >= 0.5F ? labels[i] : second_labels[i];
+  }
 };
 
 /// What n samples add to the figures of a step.
 struct LossTally {
   double loss = 0;           ///< sum, not divided
-  std::int64_t correct = 0;  ///< samples whose predicted class is the label
+  std::int64_t correct = 0;  ///< samples whose predicted class is the label, of mixtures the larger part's
 };
 
 /// What training minimises: the mean over the batch of a function of a sample's outputs and its label, an
@@ -40,7 +48,8 @@ class Loss {
   virtual std::string_view activation() const { return ""; }
   /// Whether `outputs` outputs per sample can be judged with `classes` labels.
   virtual bool fits(std::int64_t outputs, std::int64_t classes) const = 0;
-  /// The sum of the losses and, if `gradient` is not null, d (sum / batch) / d outputs, (n, k).
+  /// The sum of the losses (of a mixture: those of its two labels, by their shares) and, if `gradient` is not
+  /// null, d (sum / batch) / d outputs, (n, k).
   virtual LossTally judge(const Judged& samples, float* gradient) const = 0;
   /// The loss of one prediction (k outputs after the activation), without weights and label smoothing: what
   /// an evaluation reports.

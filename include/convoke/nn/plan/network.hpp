@@ -83,11 +83,20 @@ class Network {
   /// Runs one segment, from 0 on, and returns its moments; none after the last.
   std::span<double> forward(const StepKey& key, std::size_t segment);
 
+  /// What a plan's samples should be: `labels` (N); `weights` (N), or none for 1 each; of mixtures,
+  /// `second_labels` and `shares` (N), see Judged.
+  struct Truth {
+    std::span<const std::int32_t> labels;
+    std::span<const float> weights = {};
+    std::span<const std::int32_t> second_labels = {};
+    std::span<const float> shares = {};
+  };
   /// The mean loss over `batch` samples of which these are N: starts backward with d loss / d outputs and
-  /// returns what these samples add. `labels`: N; `weights`: N, or none for 1 each. After forward, before
-  /// backward.
-  LossTally loss(std::span<const std::int32_t> labels, std::int64_t batch,
-                 std::span<const float> weights = {});
+  /// returns what these samples add. After forward, before backward.
+  LossTally loss(const Truth& truth, std::int64_t batch);
+  LossTally loss(std::span<const std::int32_t> labels, std::int64_t batch) {
+    return loss(Truth{labels}, batch);
+  }
 
   /// Back-propagates. `ready(end)`: all gradients in floats [0, end) of the arena are complete; called with
   /// rising ends, the last time with layout.gradient_size(). Statistics count lane / batch each (batch as in

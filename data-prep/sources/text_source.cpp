@@ -1,0 +1,64 @@
+#include "convoke/data_prep/sources/text_source.hpp"
+
+#include <cassert>
+#include <optional>
+
+#include "convoke/data_prep/text/text_preparation.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+class TextSource final : public Source {
+ public:
+  TextSource(Catalogue catalogue, const TextOptions& options, std::string column,
+             std::function<std::string(std::size_t)> read_text)
+      : catalogue_(std::move(catalogue)),
+        options_(options),
+        column_(std::move(column)),
+        read_text_(std::move(read_text)) {
+    TextPreparation::check(options_);
+  }
+
+  const Catalogue& catalogue() const override { return catalogue_; }
+
+  void fit(std::span<const std::size_t> training) override {
+    auto next = training.begin();
+    preparation_ = TextPreparation::fit(options_, column_, [&](std::string& text) {
+      if (next == training.end()) return false;
+      text = read_text_(*next++);
+      return true;
+    });
+  }
+
+  SampleFormat format() const override {
+    assert(preparation_);
+    return {.shape = Shape{preparation_->length()},
+            .type = data::SampleType::kInt32,
+            .vocabulary = preparation_->vocabulary().size(),
+            .preparation = preparation_->to_json()};
+  }
+
+  Original read(std::size_t item, std::span<std::byte> sample) override {
+    assert(preparation_);
+    const std::string text = read_text_(item);
+    const std::span tokens(reinterpret_cast<std::int32_t*>(sample.data()),
+                           sample.size() / sizeof(std::int32_t));
+    return {.height = static_cast<std::int32_t>(preparation_->encode(text, tokens)), .bytes = text.size()};
+  }
+
+ private:
+  Catalogue catalogue_;
+  TextOptions options_;
+  std::string column_;
+  std::function<std::string(std::size_t)> read_text_;
+  std::optional<TextPreparation> preparation_;  // after fit()
+};
+
+}  // namespace
+
+std::unique_ptr<Source> make_text_source(Catalogue catalogue, const TextOptions& options, std::string column,
+                                         std::function<std::string(std::size_t item)> read_text) {
+  return std::make_unique<TextSource>(std::move(catalogue), options, std::move(column), std::move(read_text));
+}
+
+}  // namespace convoke::data_prep

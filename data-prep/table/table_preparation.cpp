@@ -1,0 +1,218 @@
+#include "convoke/data_prep/table/table_preparation.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "convoke/core/table.hpp"
+#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/table/yeo_johnson.hpp"
+#include "preparation_json.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+using Values = Eigen::Map<const Eigen::ArrayXd>;
+
+void leave(std::vector<double>&, TableColumn&) {}
+
+void standardise(std::vector<double>& values, TableColumn& column) {
+  const Values x(values.data(), static_cast<Eigen::Index>(values.size()));
+  column.center = x.mean();
+  if (column.constant) {
+    column.center = x[0];  // not off by the rounding of the mean
+  } else {
+    column.spread = std::sqrt((x - column.center).square().mean());
+  }
+}
+
+void scale_to_unit(std::vector<double>& values, TableColumn& column) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  column.center = *low;
+  if (*high > *low) column.spread = *high - *low;
+}
+
+void transform_power(std::vector<double>& values, TableColumn& column) {
+  column.lambda = yeo_johnson_lambda(values);
+  for (double& value : values) value = yeo_johnson(value, *column.lambda);
+  standardise(values, column);
+}
+
+/// How a column of numbers is scaled; learns from its values, which it may change.
+struct Scale {
+  std::string_view name;
+  void (*learn)(std::vector<double>& values, TableColumn& column);
+};
+constexpr std::array kScales{Scale{"none", leave}, Scale{"standard", standardise},
+                             Scale{"min-max", scale_to_unit}, Scale{"yeo-johnson", transform_power}};
+
+const Scale& find_scale(const TableOptions& options) { return find_in(kScales, options.scale, "scale"); }
+
+double finite_number(const std::string& cell, const std::string& column) {
+  const std::optional<double> number = number_in(cell);
+  if (!number || !std::isfinite(*number)) {
+    throw Error(fmt::format("column \"{}\": \"{}\" is no {}number", column, cell, number ? "finite " : ""));
+  }
+  return *number;
+}
+
+/// A column's training cells.
+struct Cells {
+  std::vector<double> numbers;
+  std::map<std::string, std::int64_t> categories;  // and how often they occur
+};
+
+TableColumn learn_numbers(const std::string& name, std::vector<double>& numbers, const Scale& scale) {
+  if (numbers.empty()) {
+    throw Error(fmt::format("column \"{}\": has no value in the training rows", name),
+                "name the columns to use, without it: --features");
+  }
+  TableColumn column{.name = name};
+  column.constant =
+      std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
+  column.mean = Values(numbers.data(), static_cast<Eigen::Index>(numbers.size())).mean();
+  scale.learn(numbers, column);
+  if (!std::isfinite(column.mean) || !std::isfinite(column.center) || !std::isfinite(column.spread)) {
+    throw Error(fmt::format("column \"{}\": its numbers are too large", name));
+  }
+  return column;
+}
+
+TableColumn learn_categories(const std::string& name, const Cells& cells, std::size_t rows) {
+  constexpr std::size_t kSurelyCategories = 20;
+  const std::size_t count = cells.categories.size();
+  if (count == 0 || (count > kSurelyCategories && 2 * count > rows)) {
+    throw Error(count == 0 ? fmt::format("column \"{}\": has no value in the training rows", name)
+                           : fmt::format("column \"{}\": has {} different values in {} rows, \"{}\" among "
+                                         "them: they are no categories",
+                                         name, count, rows, cells.categories.begin()->first),
+                "name the columns to use, without it: --features");
+  }
+  TableColumn column{.name = name};
+  column.constant = count == 1;
+  std::int64_t most = 0;
+  for (const auto& [category, times] : cells.categories) {
+    if (times > most) {
+      most = times;
+      column.most_frequent = column.categories.size();
+    }
+    column.categories.push_back(category);
+  }
+  return column;
+}
+
+Json to_json_object(const TableColumn& column) {
+  Json json{{"name", column.name}};
+  if (!column.numeric()) {
+    json["categories"] = column.categories;
+    json["missing"] = column.categories[column.most_frequent];
+    return json;
+  }
+  if (column.lambda) json["lambda"] = *column.lambda;
+  json["center"] = column.center;
+  json["spread"] = column.spread;
+  json["missing"] = column.mean;
+  return json;
+}
+
+TableColumn from_json_object(const Json& json, const std::string& where) {
+  TableColumn column{.name = json.at("name").get<std::string>()};
+  if (json.contains("categories")) {
+    column.categories = json["categories"].get<std::vector<std::string>>();
+    const auto it =
+        std::find(column.categories.begin(), column.categories.end(), json.at("missing").get<std::string>());
+    column.most_frequent = static_cast<std::size_t>(it - column.categories.begin());
+    if (it == column.categories.end() ||
+        !std::is_sorted(column.categories.begin(), column.categories.end())) {
+      throw Error(fmt::format("{}: is damaged: the categories of column \"{}\"", where, column.name));
+    }
+    return column;
+  }
+  if (json.contains("lambda")) column.lambda = json["lambda"].get<double>();
+  column.center = json.at("center").get<double>();
+  column.spread = json.at("spread").get<double>();
+  column.mean = json.at("missing").get<double>();
+  if (!(column.spread > 0)) {
+    throw Error(fmt::format("{}: is damaged: the spread of column \"{}\"", where, column.name));
+  }
+  return column;
+}
+
+}  // namespace
+
+void TablePreparation::check(const TableOptions& options) { find_scale(options); }
+
+TablePreparation TablePreparation::fit(const TableOptions& options, const std::vector<RawColumn>& columns,
+                                       const std::function<bool(std::vector<std::string>& cells)>& next_row) {
+  const Scale& scale = find_scale(options);
+  std::vector<Cells> seen(columns.size());
+  std::size_t rows = 0;
+  for (std::vector<std::string> cells; next_row(cells); ++rows) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (is_missing(cells[c])) continue;
+      if (columns[c].numeric) {
+        seen[c].numbers.push_back(finite_number(cells[c], columns[c].name));
+      } else {
+        ++seen[c].categories[trimmed(cells[c])];
+      }
+    }
+  }
+  TablePreparation table;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    table.columns_.push_back(columns[c].numeric ? learn_numbers(columns[c].name, seen[c].numbers, scale)
+                                                : learn_categories(columns[c].name, seen[c], rows));
+  }
+  return table;
+}
+
+TablePreparation TablePreparation::from_json(const std::string& json, const std::string& where) {
+  return read_preparation(json, "table", where, [&](const Json& read) {
+    TablePreparation table;
+    for (const Json& column : read.at("columns")) table.columns_.push_back(from_json_object(column, where));
+    return table;
+  });
+}
+
+std::string TablePreparation::to_json() const {
+  Json columns = Json::array();
+  for (const TableColumn& column : columns_) columns.push_back(to_json_object(column));
+  return Json{{"kind", "table"}, {"columns", columns}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::size_t TablePreparation::width() const {
+  std::size_t width = 0;
+  for (const TableColumn& column : columns_) width += column.width();
+  return width;
+}
+
+void TablePreparation::encode(std::span<const std::string> cells, std::span<float> features) const {
+  std::fill(features.begin(), features.end(), 0.0F);
+  std::size_t at = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const TableColumn& column = columns_[c];
+    const bool missing = is_missing(cells[c]);
+    if (column.numeric()) {
+      const double number = missing ? column.mean : finite_number(cells[c], column.name);
+      const double transformed = column.lambda ? yeo_johnson(number, *column.lambda) : number;
+      features[at] = static_cast<float>((transformed - column.center) / column.spread);
+      if (!std::isfinite(features[at])) {
+        throw Error(
+            fmt::format("column \"{}\": \"{}\" lies too far from the training rows", column.name, cells[c]));
+      }
+    } else if (missing) {
+      features[at + column.most_frequent] = 1;
+    } else {
+      const std::string category = trimmed(cells[c]);
+      const auto it = std::lower_bound(column.categories.begin(), column.categories.end(), category);
+      if (it != column.categories.end() && *it == category) {
+        features[at + static_cast<std::size_t>(it - column.categories.begin())] = 1;
+      }
+    }
+    at += column.width();
+  }
+}
+
+}  // namespace convoke::data_prep

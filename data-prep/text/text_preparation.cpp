@@ -1,0 +1,110 @@
+#include "convoke/data_prep/text/text_preparation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/table.hpp"
+#include "convoke/data_prep/text/words.hpp"
+#include "preparation_json.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+constexpr std::int64_t kLongestText = 1 << 20;
+
+struct Side {
+  std::string_view name;
+  bool front;
+};
+constexpr std::array kSides{Side{"pre", true}, Side{"post", false}};
+
+bool at_front(const std::string& side, const char* what) { return find_in(kSides, side, what).front; }
+
+std::vector<std::string> kept_words(std::string_view text, const StopWords& stop_words) {
+  std::vector<std::string> kept;
+  for (std::string& word : words_of(text)) {
+    if (!stop_words.contains(word)) kept.push_back(without_apostrophes(std::move(word)));
+  }
+  return kept;
+}
+
+// The least length that 95 % of the texts do not exceed.
+std::int64_t usual_length(std::vector<std::int64_t> lengths) {
+  const auto rank = static_cast<std::ptrdiff_t>((95 * lengths.size() + 99) / 100) - 1;
+  std::nth_element(lengths.begin(), lengths.begin() + rank, lengths.end());
+  return std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(rank)]);
+}
+
+}  // namespace
+
+TextPreparation::TextPreparation(const TextOptions& options, std::string column, std::int64_t length,
+                                 Vocabulary vocabulary)
+    : column_(std::move(column)),
+      stop_words_(options.stop_words),
+      pad_front_(at_front(options.padding, "side of padding")),
+      cut_front_(at_front(options.truncating, "side of truncating")),
+      length_(length),
+      vocabulary_(std::move(vocabulary)) {}
+
+void TextPreparation::check(const TextOptions& options) {
+  TextPreparation(options, "", options.length, Vocabulary(WordCounts{}, options.vocabulary));
+  if (options.length < 0 || options.length > kLongestText) {
+    throw Error(fmt::format("a text cannot be {} tokens long", options.length),
+                fmt::format("give a length of 1 to {}, or 0 for what suits 95 % of the texts", kLongestText));
+  }
+}
+
+TextPreparation TextPreparation::fit(const TextOptions& options, std::string column,
+                                     const std::function<bool(std::string& text)>& next_text) {
+  check(options);
+  const StopWords stop_words(options.stop_words);
+  WordCounts counts;
+  std::vector<std::int64_t> lengths;
+  for (std::string text; next_text(text);) {
+    std::vector<std::string> words = kept_words(text, stop_words);
+    lengths.push_back(static_cast<std::int64_t>(words.size()));
+    for (std::string& word : words) ++counts[std::move(word)];
+  }
+  if (counts.empty()) throw Error("there is no word in the training texts");
+  const std::int64_t length = options.length > 0 ? options.length : usual_length(std::move(lengths));
+  return {options, std::move(column), length, Vocabulary(counts, options.vocabulary)};
+}
+
+TextPreparation TextPreparation::from_json(const std::string& json, const std::string& where) {
+  return read_preparation(json, "text", where, [&](const Json& read) {
+    TextOptions options;
+    options.stop_words = read.at("stop_words").get<std::string>();
+    options.padding = read.at("padding").get<std::string>();
+    options.truncating = read.at("truncating").get<std::string>();
+    options.length = read.at("length").get<std::int64_t>();
+    check(options);
+    return TextPreparation(options, read.at("column").get<std::string>(), options.length,
+                           {read.at("vocabulary").get<std::vector<std::string>>(), where});
+  });
+}
+
+std::string TextPreparation::to_json() const {
+  const auto side = [](bool front) { return front ? "pre" : "post"; };
+  return Json{{"kind", "text"},
+              {"column", column_},
+              {"stop_words", stop_words_.name()},
+              {"padding", side(pad_front_)},
+              {"truncating", side(cut_front_)},
+              {"length", length_},
+              {"vocabulary", vocabulary_.words()}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::int64_t TextPreparation::encode(std::string_view text, std::span<std::int32_t> tokens) const {
+  const std::vector<std::string> words = kept_words(text, stop_words_);
+  const std::size_t kept = std::min(words.size(), tokens.size());
+  const std::size_t first = cut_front_ ? words.size() - kept : 0;
+  const std::size_t begin = pad_front_ ? tokens.size() - kept : 0;
+  std::fill(tokens.begin(), tokens.end(), Vocabulary::kPadding);
+  for (std::size_t i = 0; i < kept; ++i) tokens[begin + i] = vocabulary_.token(words[first + i]);
+  return static_cast<std::int64_t>(words.size());
+}
+
+}  // namespace convoke::data_prep

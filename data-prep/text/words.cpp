@@ -1,0 +1,161 @@
+#include "convoke/data_prep/text/words.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace convoke::data_prep {
+namespace {
+
+enum class Role : std::uint8_t { kLetter, kBlank, kPunctuation, kApostrophe, kMark, kInvalid };
+
+Role role_of_ascii(unsigned char c) {
+  if (c == '\'') return Role::kApostrophe;
+  if (c <= ' ' || c == 0x7F) return Role::kBlank;
+  const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  return letter ? Role::kLetter : Role::kPunctuation;
+}
+
+constexpr std::array<utf8proc_int32_t, 4> kApostrophes{0x2018, 0x2019, 0x02BC, 0xFF07};
+
+Role role_of(utf8proc_int32_t character) {
+  if (std::find(kApostrophes.begin(), kApostrophes.end(), character) != kApostrophes.end()) {
+    return Role::kApostrophe;
+  }
+  switch (utf8proc_category(character)) {
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CC:
+      return Role::kBlank;
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+    case UTF8PROC_CATEGORY_CF:  // soft hyphens, byte order marks
+      return Role::kPunctuation;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return Role::kMark;
+    default:
+      return Role::kLetter;
+  }
+}
+
+struct Character {
+  utf8proc_int32_t code;
+  std::size_t bytes;
+  Role role;
+};
+
+// The character at text[at]; a byte that begins none by itself.
+Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80) return {byte, 1, role_of_ascii(byte)};
+  utf8proc_int32_t code = 0;
+  const utf8proc_ssize_t bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                                                  static_cast<utf8proc_ssize_t>(text.size() - at), &code);
+  if (bytes <= 0) return {byte, 1, Role::kInvalid};
+  return {code, static_cast<std::size_t>(bytes), role_of(code)};
+}
+
+std::string composed(const std::string& word) {
+  const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.c_str());
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> joined(utf8proc_NFC(bytes), std::free);
+  return joined == nullptr ? word : reinterpret_cast<const char*>(joined.get());
+}
+
+// The bytes of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
+std::size_t line_break(std::string_view text) {
+  if (text[0] != '<') return 0;
+  for (const std::string_view tag : {"<br />", "<br/>", "<br>"}) {
+    if (text.size() < tag.size()) continue;
+    const bool equal = std::equal(tag.begin(), tag.end(), text.begin(),
+                                  [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b + 32 : b); });
+    if (equal) return tag.size();
+  }
+  return 0;
+}
+
+/// The word under way.
+class Word {
+ public:
+  explicit Word(std::vector<std::string>& words) : words_(words) {}
+
+  void add(utf8proc_int32_t character, bool mark = false) {
+    if (character < 0x80) {
+      word_ += static_cast<char>(character);
+    } else {
+      std::array<utf8proc_uint8_t, 4> bytes{};
+      const utf8proc_ssize_t n = utf8proc_encode_char(character, bytes.data());
+      word_.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(n));
+    }
+    marked_ = marked_ || mark;
+  }
+  void end() {
+    while (!word_.empty() && word_.back() == '\'') word_.pop_back();
+    word_.erase(0, word_.find_first_not_of('\''));
+    if (!word_.empty()) words_.push_back(marked_ ? composed(word_) : word_);
+    word_.clear();
+    marked_ = false;
+  }
+
+ private:
+  std::vector<std::string>& words_;
+  std::string word_;
+  bool marked_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  Word word(words);
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t tag = line_break(text.substr(at)); tag > 0) {
+      word.end();
+      at += tag;
+      continue;
+    }
+    const Character character = character_at(text, at);
+    at += character.bytes;
+    switch (character.role) {
+      case Role::kBlank:
+        word.end();
+        break;
+      case Role::kPunctuation:
+      case Role::kInvalid:
+        break;
+      case Role::kApostrophe:
+        word.add('\'');
+        break;
+      case Role::kLetter:
+      case Role::kMark:
+        word.add(utf8proc_tolower(character.code), character.role == Role::kMark);
+    }
+  }
+  word.end();
+  return words;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    if (character.role == Role::kInvalid) return false;
+    at += character.bytes;
+  }
+  return true;
+}
+
+std::string without_apostrophes(std::string word) {
+  word.erase(std::remove(word.begin(), word.end(), '\''), word.end());
+  return word;
+}
+
+}  // namespace convoke::data_prep

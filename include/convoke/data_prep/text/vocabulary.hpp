@@ -1,0 +1,39 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace convoke::data_prep {
+
+/// How often each word occurs.
+using WordCounts = std::unordered_map<std::string, std::int64_t>;
+
+/// Numbers for words. Token 0 is padding, 1 stands for every word that is not known; the others are words.
+class Vocabulary {
+ public:
+  static constexpr std::int32_t kPadding = 0;
+  static constexpr std::int32_t kUnknown = 1;
+  static constexpr std::int64_t kReserved = 2;
+
+  /// The most frequent words, `limit` tokens at most, the two reserved ones included. Among equally frequent
+  /// ones those later in the alphabet (by bytes) come first, as in Keras' TextVectorization. Throws Error if
+  /// the limit is below 3.
+  Vocabulary(const WordCounts& counts, std::int64_t limit);
+
+  /// Words by token; the first two are "" and "<unk>". Throws Error if they are not, or a word stands twice;
+  /// `where` begins the message.
+  Vocabulary(std::vector<std::string> words, const std::string& where);
+
+  std::int32_t token(const std::string& word) const;
+  const std::vector<std::string>& words() const { return words_; }
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+
+ private:
+  std::vector<std::string> words_;
+  std::unordered_map<std::string, std::int32_t> tokens_;
+};
+
+}  // namespace convoke::data_prep

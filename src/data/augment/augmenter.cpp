@@ -1,0 +1,105 @@
+#include "convoke/data/augmenter.hpp"
+
+#include <fmt/format.h>
+
+#include "augmentation.hpp"
+#include "colour.hpp"
+#include "convoke/core/error.hpp"
+#include "data/convert.hpp"
+#include "erase.hpp"
+#include "mix.hpp"
+#include "randaugment.hpp"
+
+namespace convoke::data {
+namespace {
+
+void require_images(const AugmentOptions& options, const Shape& shape, SampleType type) {
+  if (shape.rank() != 3) {
+    throw Error(fmt::format("[augment] is for images, but the samples are {} of shape {}",
+                            kind_of(type, shape), shape.to_string()),
+                "leave [augment] out");
+  }
+  if (type == SampleType::kUint8) return;
+  for (auto* wants : {wants_colour, wants_randaugment}) {
+    if (!wants(options)) continue;
+    throw Error(
+        "[augment] changes colours, but the images are measured numbers (float32)",
+        "leave out channel_shift_range, brightness_range, contrast_range, saturation_range, hue_range "
+        "and randaugment, or store the images as uint8");
+  }
+}
+
+// Without other changes of colour, the brightness falls off where the image is written.
+bool only_brightness(std::span<const ColourStep> steps) {
+  return steps.empty() || (steps.size() == 1 && steps[0].apply == adjust_brightness);
+}
+
+}  // namespace
+
+Augmenter::Augmenter(AugmentOptions options, const Shape& sample_shape, SampleType type)
+    : options_(std::move(options)), shape_(sample_shape) {
+  require_images(options_, shape_, type);
+  one_.assign(static_cast<std::size_t>(shape_[0]), 1.0F);
+  zero_.assign(static_cast<std::size_t>(shape_[0]), 0.0F);
+}
+
+template <class T>
+void Augmenter::make(const T* image, const ViewKey& view, std::uint64_t sample,
+                     const Normalization& normalization, float* out) const {
+  RandomStream random({view.seed, Purpose::kAugment, view.epoch, sample});
+  Change change;
+  for (const Augmentation& augmentation : augmentations()) {
+    if (augmentation.wanted(options_)) augmentation.draw(options_, shape_, random, change);
+  }
+
+  const Planes planes{out, static_cast<std::size_t>(shape_[0]), static_cast<std::size_t>(shape_[1]),
+                      static_cast<std::size_t>(shape_[2])};
+  const std::span<const ColourStep> colours = change.colours();
+  const bool moved = change.map != AffineMap{};
+  const bool at_once = colours.empty() || (moved && only_brightness(colours));
+  const float* const scale = at_once ? normalization.scale.data() : one_.data();
+  const float* const shift = at_once ? normalization.shift.data() : zero_.data();
+  if (moved) {
+    Tone tone{.scale = scale, .shift = shift};
+    if (at_once && !colours.empty()) tone = {scale, shift, colours[0].amount, 255};
+    warp(ImageView<T>{image, shape_[1], shape_[2], shape_[0]}, change.map, options_.fill, tone, shape_[1],
+         shape_[2], out);
+  } else {
+    convert_image(image, out, planes.pixels(), planes.channels, scale, shift);
+  }
+  if (!at_once) {
+    for (const ColourStep& step : colours) step.apply(planes, step.amount);
+    normalise(planes, normalization.scale.data(), normalization.shift.data());
+  }
+  erase(planes, change.hole);
+}
+
+void Augmenter::picture(const std::uint8_t* image, const ViewKey& view, std::uint64_t sample,
+                        const Normalization& normalization, float* out) const {
+  make(image, view, sample, normalization, out);
+}
+void Augmenter::picture(const float* image, const ViewKey& view, std::uint64_t sample,
+                        const Normalization& normalization, float* out) const {
+  make(image, view, sample, normalization, out);
+}
+
+void Augmenter::mix(const ViewKey& view, std::span<const std::uint32_t> ids, std::span<float> pictures,
+                    const Targets& targets) const {
+  const auto size = static_cast<std::size_t>(shape_.elements());
+  const auto lane = static_cast<std::size_t>(view.lane);
+  for (std::size_t first = 0; first < ids.size(); first += lane) {
+    const std::size_t count = std::min(lane, ids.size() - first);
+    mix_lane(options_, shape_, view, first, ids.subspan(first, count),
+             pictures.subspan(first * size, count * size),
+             {targets.labels.subspan(first, count), targets.second.subspan(first, count),
+              targets.share.subspan(first, count)});
+  }
+}
+
+AugmentOptions for_testing(AugmentOptions options) {
+  options.cutout = 0;
+  options.mixup = options.cutmix = 0;
+  return options;
+}
+
+}  // namespace convoke::data

@@ -1,0 +1,18 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace convoke::data {
+
+/// An image as it is stored to one as networks see it: out[c][p] = scale[c] x[p][c] + shift[c].
+/// x: (pixels, channels), out: (channels, pixels).
+void convert_image(const std::uint8_t* x, float* out, std::size_t pixels, std::size_t channels,
+                   const float* scale, const float* shift);
+void convert_image(const float* x, float* out, std::size_t pixels, std::size_t channels, const float* scale,
+                   const float* shift);
+
+/// out[r][f] = scale[f] x[r][f] + shift[f].   x, out: (rows, features)
+void convert_features(const float* x, float* out, std::size_t rows, std::size_t features, const float* scale,
+                      const float* shift);
+
+}  // namespace convoke::data

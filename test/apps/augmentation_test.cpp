@@ -1,0 +1,114 @@
+// Augmentation, test-time augmentation and balanced classes through the real binary.
+#include <fmt/format.h>
+
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "apps/place.hpp"
+#include "convoke/run/model_file.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+constexpr const char* kAugment =
+    "--set augment.width_shift_range=0.1 --set augment.rotation_range=10 --set "
+    "augment.brightness_range=[0.8,1.2] "
+    "--set augment.cutout=2 --set augment.mixup=0.2 ";
+
+double number_after(const std::string& text, const std::string& key) {
+  std::smatch found;
+  REQUIRE(std::regex_search(text, found, std::regex("\"" + key + "\": ?([0-9.e+-]+)")));
+  return std::stod(found[1].str());
+}
+
+std::vector<float> parameters(const fs::path& run) {
+  return convoke::run::load_models(run / "model.h5").members.at(0).parameters;
+}
+
+}  // namespace
+
+TEST_CASE("evaluate and predict take the mean over views, the same on any number of ranks") {
+  const Place place;
+  REQUIRE(place.train("run", kAugment).code == 0);
+  const Outcome once = place.run("evaluate run --json");
+  const Outcome views = place.run("evaluate run --json --tta 5");
+  CAPTURE(views.text);
+  REQUIRE(views.code == 0);
+  CHECK(number_after(views.text, "views") == 5);
+  CHECK(number_after(views.text, "loss") != number_after(once.text, "loss"));
+  const Outcome ranks = place.run("evaluate run --json --tta 5", mpirun(3));
+  CHECK(number_after(ranks.text, "loss") == number_after(views.text, "loss"));
+  CHECK(place.run("evaluate run --tta 5").says("mean of 5 views"));
+
+  // What predict says of the same samples is as often right.
+  REQUIRE(place.run("predict run data.h5 --tta 5 --output views.csv", mpirun(2)).code == 0);
+  REQUIRE(place.run("predict run data.h5 --output once.csv").code == 0);
+  CHECK(bytes_of(place / "views.csv") != bytes_of(place / "once.csv"));
+  const Pictures test(60, 8, 4, 2);
+  std::istringstream lines(bytes_of(place / "views.csv"));
+  std::string line;
+  std::getline(lines, line);
+  int correct = 0;
+  for (const std::int32_t label : test.labels) {
+    REQUIRE(std::getline(lines, line));
+    const std::size_t column = line.find(',', line.find(',') + 1) + 1;
+    correct += std::stoi(line.substr(column)) == label ? 1 : 0;
+  }
+  CHECK(number_after(views.text, "accuracy") == Catch::Approx(correct / 60.0));
+}
+
+TEST_CASE("views that nothing makes are refused") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=0 --set augment.mixup=0.2").code == 0);
+  const Outcome none = place.run("evaluate run --tta 2");
+  CHECK(none.code == 1);
+  CHECK(none.says("neither moves pixels nor changes colours"));
+  fs::create_directory(place / "alone");
+  fs::copy(place / "run/model.h5", place / "alone/model.h5");
+  CHECK(place.run("predict alone/model.h5 data.h5 --tta 2").says("there is no recipe beside the model"));
+  CHECK(place.run("evaluate run --tta 0").code == 2);
+  CHECK(place.run("predict run data.h5 --tta 2 --raw --output x.npy").code == 2);
+}
+
+TEST_CASE("class weights from counts are those of the same list") {
+  const Place place;
+  const Pictures training(150, 8, 4, 1);
+  std::vector<int> counts(4);
+  for (const std::int32_t label : training.labels) ++counts[static_cast<std::size_t>(label)];
+  std::string list;
+  for (const int count : counts)
+    list += fmt::format("{}{:.17g}", list.empty() ? "" : ",", 150.0 / (4 * count));
+  REQUIRE(place.train("balanced", "--set train.class_weights=balanced").code == 0);
+  REQUIRE(place.train("listed", "--set train.class_weights=[" + list + "]").code == 0);
+  REQUIRE(place.train("none").code == 0);
+  CHECK(parameters(place / "balanced") == parameters(place / "listed"));
+  CHECK(parameters(place / "balanced") != parameters(place / "none"));
+  REQUIRE(place.train("sampled", "--set data.sampling=balanced").code == 0);
+  REQUIRE(place.train("sampled-3", "--set data.sampling=balanced", 3).code == 0);
+  CHECK(parameters(place / "sampled") == parameters(place / "sampled-3"));
+  CHECK(parameters(place / "sampled") != parameters(place / "none"));
+}
+
+TEST_CASE("bench --data times what feeds the step") {
+  const Place place;
+  const Outcome text =
+      place.run(std::string("bench --data recipe.toml --seconds 0.01 --rounds 1 ") + kAugment, mpirun(2));
+  CAPTURE(text.text);
+  CHECK(text.code == 0);
+  CHECK(text.says("samples of shape (1, 8, 8) to lanes of 8, augmented, 2 ranks"));
+  CHECK(text.times("samples/s") == 1);
+  const Outcome json = place.run("bench --data recipe.toml --seconds 0.01 --rounds 1 --json");
+  CHECK(number_after(json.text, "samples_per_second") > 0);
+  CHECK(json.says("\"augmented\":false"));
+}
+
+TEST_CASE("a run is not taken up with another augmentation") {
+  const Place place;
+  REQUIRE(place.train("run", std::string(kAugment) + "--set train.epochs=1").code == 0);
+  const Outcome other = place.train("run", "--resume --set train.epochs=2");
+  CHECK(other.code == 1);
+  CHECK(other.says("augment."));
+  CHECK(place.train("run", std::string(kAugment) + "--resume --set train.epochs=2").code == 0);
+}

@@ -1,0 +1,82 @@
+#include "data/augment/colour.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "golden.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::data;
+
+namespace {
+
+using Step = void (*)(const Planes&, float);
+
+// The square image after `apply`, (H, W, C).
+std::vector<float> changed(Step apply, float amount) {
+  const golden::Picture picture("square");
+  std::vector<float> planes(picture.pixels.size());
+  for (std::size_t i = 0; i < planes.size(); ++i) planes[i % 3 * 144 + i / 3] = picture.pixels[i];
+  apply({planes.data(), 3, 12, 12}, amount);
+  return golden::channels_last(planes, 3);
+}
+
+struct Case {
+  std::string name;
+  Step apply;
+  std::vector<float> amounts;
+  double tolerance;  ///< in units of pixels
+};
+
+}  // namespace
+
+TEST_CASE("changes of colour are Keras's and torchvision's") {
+  // Pillow's brightness cuts to whole numbers; all others are floats, or whole numbers on both sides.
+  const Case cases[] = {{"brightness", adjust_brightness, {0.5F, 0.9F, 1.7F}, 1},
+                        {"channel_shift", shift_channels, {-60, 25.5F}, 1e-4},
+                        {"contrast", adjust_contrast, {0.3F, 1.8F}, 1e-3},
+                        {"saturation", adjust_saturation, {0, 0.4F, 1.9F}, 1e-3},
+                        {"hue", adjust_hue, {-0.5F, -0.13F, 0.3F, 0.5F}, 2e-3},
+                        {"sharpness", adjust_sharpness, {0.1F, 1.9F}, 1e-3},
+                        {"posterize", posterize, {4, 6}, 0},
+                        {"solarize", solarize, {100, 250}, 0},
+                        {"autocontrast", autocontrast, {0}, 1e-3},
+                        {"equalize", equalize, {0}, 0}};
+  for (const Case& test : cases) {
+    for (std::size_t i = 0; i < test.amounts.size(); ++i) {
+      INFO(test.name << " " << test.amounts[i]);
+      CHECK(golden::difference(changed(test.apply, test.amounts[i]), test.name, i) <= test.tolerance);
+    }
+  }
+}
+
+TEST_CASE("no change of colour changes nothing") {
+  const golden::Picture picture("square");
+  for (const Step apply : {adjust_brightness, adjust_contrast, adjust_saturation, adjust_sharpness}) {
+    const std::vector<float> same = changed(apply, 1);
+    for (std::size_t i = 0; i < same.size(); ++i) CHECK(std::abs(same[i] - picture.pixels[i]) < 1e-4F);
+  }
+  const std::vector<float> whole_turn = changed(adjust_hue, 0);
+  for (std::size_t i = 0; i < whole_turn.size(); ++i)
+    CHECK(std::abs(whole_turn[i] - picture.pixels[i]) < 1e-3F);
+}
+
+TEST_CASE("grey images have no saturation and no hue, and contrast about their mean") {
+  std::vector<float> grey{10, 20, 60, 30};
+  const Planes image{grey.data(), 1, 2, 2};
+  adjust_saturation(image, 0.3F);
+  adjust_hue(image, 0.3F);
+  CHECK(grey == std::vector<float>{10, 20, 60, 30});
+  adjust_contrast(image, 0.5F);
+  CHECK(grey == std::vector<float>{20, 25, 45, 30});
+}
+
+TEST_CASE("an even image has no contrast to stretch and no histogram to even out") {
+  std::vector<float> even(36, 77);
+  autocontrast({even.data(), 1, 6, 6}, 0);
+  equalize({even.data(), 1, 6, 6}, 0);
+  shift_channels({even.data(), 1, 6, 6}, 40);
+  CHECK(even == std::vector<float>(36, 77));
+}

@@ -1,0 +1,124 @@
+#include "convoke/data_prep/sources/table_csv.hpp"
+
+#include <fstream>
+
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+struct Csv {
+  TemporaryFolder folder;
+  std::filesystem::path file = folder / "table.csv";
+
+  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+  std::unique_ptr<Source> open(const SourceOptions& options = {}) const { return open_source(file, options); }
+  std::string error(const SourceOptions& options = {}) const {
+    return error_of([&] { open_source(file, options); });
+  }
+};
+
+std::vector<float> read(Source& source, std::size_t item) {
+  std::vector<float> features(static_cast<std::size_t>(source.format().shape.elements()));
+  source.read(item, std::as_writable_bytes(std::span(features)));
+  return features;
+}
+
+void fit_all(Source& source) {
+  std::vector<std::size_t> training;
+  for (std::size_t i = 0; i < source.catalogue().items.size(); ++i) {
+    if (source.catalogue().items[i].fault.empty()) training.push_back(i);
+  }
+  source.fit(training);
+}
+
+constexpr const char* kFlowers =
+    "length,colour,width,species\n"
+    "1,red,10,rose\n"
+    "3,white,,lily\n"
+    "5,red,30,rose\n";
+
+}  // namespace
+
+TEST_CASE("a CSV of numbers and categories is a table") {
+  const Csv csv(kFlowers);
+  CHECK(is_table_csv(csv.file));
+  const auto source = csv.open();
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.class_names == std::vector<std::string>{"lily", "rose"});
+  REQUIRE(catalogue.items.size() == 3);
+  CHECK(catalogue.items[0].label == 1);
+  CHECK(catalogue.items[0].name == "line 2");
+  REQUIRE(catalogue.notes.size() == 1);
+  CHECK_THAT(catalogue.notes[0], Contains("missing cells: 1 in \"width\""));
+
+  fit_all(*source);
+  CHECK(source->format().shape == Shape{4});
+  CHECK(source->format().type == convoke::data::SampleType::kFloat32);
+  CHECK(read(*source, 1)[0] == Approx(0).margin(1e-7));
+  CHECK(read(*source, 0)[0] == Approx(-1.2247449));
+  CHECK(read(*source, 0)[1] == 1);  // red
+  CHECK(read(*source, 1)[1] == 0);
+  CHECK(read(*source, 1)[2] == 1);  // white
+  CHECK(read(*source, 1)[3] == 0);  // the mean
+}
+
+TEST_CASE("columns are named, or found; a file need not have a header") {
+  const auto named = Csv(kFlowers).open({.columns = {.label = "colour", .features = {"width", "length"}}});
+  fit_all(*named);
+  CHECK(named->format().shape == Shape{2});
+  CHECK(read(*named, 0)[1] == Approx(-1.2247449));
+  const Csv plain("5.1;3.5;Iris-setosa\n4.9;3.0;Iris-virginica\n");
+  const auto source = plain.open();
+  CHECK(source->catalogue().items.size() == 2);
+  CHECK(source->catalogue().items[0].name == "line 1");
+  CHECK(source->catalogue().class_names[1] == "Iris-virginica");
+  fit_all(*source);
+  CHECK_THAT(source->format().preparation, Contains("column_1"));
+  CHECK_THAT(plain.error({.columns = {.label = "colum_2"}}),
+             Contains("has no column \"colum_2\" (did you mean \"column_2\"?)"));
+
+  // A column `set` that holds no splits is a feature, one that does is none.
+  const auto set = Csv("set,label\n3,a\n4,b\n").open();
+  fit_all(*set);
+  CHECK(set->format().shape == Shape{1});
+  const auto split = Csv("x,split,label\n3,train,a\n4,test,b\n").open();
+  CHECK(split->catalogue().items[1].split == "test");
+  const std::size_t training[] = {0};
+  split->fit(training);
+  CHECK(split->format().shape == Shape{1});
+}
+
+TEST_CASE("rows that cannot be samples have a fault; constant columns a note") {
+  const Csv csv("a,b,label\n1,2,0\n1,2\n1,2,\n1,inf,1\n1,3,1\n");
+  const auto source = csv.open();
+  std::vector<std::string> faults;
+  for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
+  CHECK(faults == std::vector<std::string>{"", "has 2 cells, but the first row 3", "has no label",
+                                           "column \"b\": \"inf\" is no finite number", ""});
+  fit_all(*source);
+  REQUIRE(source->catalogue().notes.size() == 1);
+  CHECK(source->catalogue().notes[0] == "column \"a\" is the same in all training rows");
+}
+
+TEST_CASE("tables that make no dataset are refused") {
+  CHECK_THAT(Csv("label,split\na,train\nb,test\n").error(), Contains("no column is left for features"));
+  CHECK_THAT(Csv(kFlowers).error({.columns = {.features = {"lenght"}}}),
+             Contains("has no column \"lenght\" (did you mean \"length\"?)"));
+  CHECK_THAT(Csv(kFlowers).error({.columns = {.features = {"species"}}}), Contains("both label and feature"));
+  CHECK_THAT(Csv(kFlowers).error({.table = {.scale = "log"}}), Contains("unknown scale \"log\""));
+  CHECK_THAT(Csv("a,b\n1,x\n2,x\n").error(), Contains("all labels are \"x\""));
+  CHECK_THAT(Csv("a,b\n").error(), Contains("has no rows"));
+  std::string names = "name,age,label\n";
+  for (int i = 0; i < 30; ++i) names += "n" + std::to_string(i) + ",3," + std::to_string(i % 2) + "\n";
+  const auto source = Csv(names).open();
+  CHECK_THAT(error_of([&] { fit_all(*source); }),
+             Contains("column \"name\": has 30 different values in 30 rows"));
+}

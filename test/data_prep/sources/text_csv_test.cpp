@@ -1,0 +1,137 @@
+#include "convoke/data_prep/sources/text_csv.hpp"
+
+#include <fstream>
+#include <numeric>
+
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+using Tokens = std::vector<std::int32_t>;
+
+namespace {
+
+struct Csv {
+  TemporaryFolder folder;
+  std::filesystem::path file = folder / "reviews.csv";
+
+  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+  std::unique_ptr<Source> open(const SourceOptions& options = {}) const { return open_source(file, options); }
+  std::string error(const SourceOptions& options = {}, const std::string& kind = {}) const {
+    return error_of([&] { open_source(file, options, kind); });
+  }
+};
+
+Tokens read(Source& source, std::size_t item) {
+  Tokens tokens(static_cast<std::size_t>(source.format().shape.elements()));
+  source.read(item, std::as_writable_bytes(std::span(tokens)));
+  return tokens;
+}
+
+constexpr const char* kReviews =
+    "review,sentiment\n"
+    "\"Good, \"\"good\"\" film.<br />See\nit!\",positive\n"
+    "bad bad bad,negative\n"
+    "the end,positive\n";
+
+}  // namespace
+
+TEST_CASE("a CSV of reviews is recognised and becomes tokens") {
+  const Csv csv(kReviews);
+  CHECK(is_text_csv(csv.file));
+  const auto source = csv.open();
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.classes == 2);
+  CHECK(catalogue.class_names == std::vector<std::string>{"negative", "positive"});
+  REQUIRE(catalogue.items.size() == 3);
+  CHECK(catalogue.items[0].name == "line 2");
+  CHECK(catalogue.items[1].name == "line 4");  // the first text holds a line end
+  CHECK(catalogue.items[0].label == 1);
+  CHECK(catalogue.items[1].label == 0);
+  CHECK(catalogue.items[0].split.empty());
+  CHECK(catalogue.notes.empty());
+  CHECK_THAT(catalogue.provenance, Contains("column review of"));
+
+  const std::size_t training[] = {0, 1};  // the third teaches nothing
+  source->fit(training);
+  const SampleFormat format = source->format();
+  CHECK(format.shape == Shape{5});
+  CHECK(format.type == convoke::data::SampleType::kInt32);
+  CHECK(format.vocabulary == 7);
+  CHECK_THAT(format.preparation, Contains(R"("vocabulary":["","<unk>","bad","good","see","it","film"])"));
+  CHECK(read(*source, 2) == Tokens{1, 1, 0, 0, 0});  // in any order
+  CHECK(read(*source, 0) == Tokens{3, 3, 6, 4, 5});
+  CHECK(read(*source, 1) == Tokens{2, 2, 2, 0, 0});
+  std::vector<std::byte> sample(5 * sizeof(std::int32_t));
+  const Original original = source->read(1, sample);
+  CHECK(original.height == 3);
+  CHECK(original.bytes == 11);
+}
+
+TEST_CASE("texts, labels and splits are found by their usual names, or named") {
+  const Csv csv(
+      "id;Tweet;Split;Class;other;who\n1;one word;train;0;a;x\n2;two "
+      "words;valid;1;b;y\n3;three;Test;1;c;x\n");
+  const auto source = csv.open();
+  CHECK(source->catalogue().items[1].split == "validation");
+  CHECK(source->catalogue().items[2].split == "test");
+  CHECK(source->catalogue().class_names.empty());  // 0 and 1
+  const auto named = csv.open(
+      {.columns = {.label = "other", .group = "who", .text = "Tweet"}, .class_names = {"c", "b", "a"}});
+  CHECK(named->catalogue().items[0].label == 2);
+  CHECK(named->catalogue().items[0].group == "x");
+  CHECK(named->catalogue().class_names[0] == "c");
+  CHECK_THAT(csv.error({.columns = {.text = "Twet"}}, "text-csv"),
+             Contains("reviews.csv: has no column \"Twet\" (did you mean \"Tweet\"?)"));
+  CHECK_THAT(csv.error({.columns = {.label = "klass"}}),
+             Contains("has no column \"klass\" (did you mean \"Class\"?)"));
+  CHECK_THAT(csv.error({.columns = {.group = "patient"}}), Contains("has no column \"patient\""));
+  CHECK_THAT(csv.error({.columns = {.label = "other"}, .class_names = {"a", "b"}}),
+             Contains("\"c\" is none of the 2 class names"));
+}
+
+TEST_CASE("a column that is called as splits are, but says something else, is none") {
+  const Csv csv("text,set,label\na,x-ray,1\nb,ct,0\n");
+  CHECK(csv.open()->catalogue().items[0].split.empty());
+  CHECK(csv.open({.columns = {.split = "set"}})->catalogue().items[0].split == "x-ray");
+}
+
+TEST_CASE("rows that cannot be samples have a fault") {
+  const Csv csv(
+      "text,label,weight\ngood,1,1\n,0,1\nno label,,1\n  "
+      ",1,2\ntoo,many,cells,here\nfew\nbad,0,heavy\nbad,0,0.5\n");
+  const auto source = csv.open({.columns = {.weight = "weight"}});
+  std::vector<std::string> faults;
+  for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
+  CHECK(faults == std::vector<std::string>{
+                      "", "has no text", "has no label", "has no text", "has 4 cells, but the first row 3",
+                      "has 1 cells, but the first row 3", "has the weight \"heavy\"", ""});
+  CHECK(source->catalogue().weighted);
+  CHECK(source->catalogue().items[7].weight == 0.5F);
+}
+
+TEST_CASE("texts that are no UTF-8 are taken without the bytes that are not, and counted") {
+  const Csv csv("text,label\ncaf\xE9 noir,1\nplain,0\n");
+  const auto source = csv.open();
+  REQUIRE(source->catalogue().notes.size() == 1);
+  CHECK(source->catalogue().notes[0] == "1 texts hold bytes that are no UTF-8, which are left out");
+  const std::size_t training[] = {0, 1};
+  source->fit(training);
+  CHECK_THAT(source->format().preparation, Contains("\"caf\""));
+  CHECK_THAT(Csv("\xFF\xFEt\0e\0").error(), Contains("is UTF-16"));
+}
+
+TEST_CASE("CSVs of texts that make no dataset are refused") {
+  CHECK_THAT(Csv("text,label\n").error(), Contains("has no rows"));
+  CHECK_THAT(Csv("text,label\na,1\nb,1\n").error(), Contains("all labels are \"1\""));
+  CHECK_THAT(Csv("text,label\na,\nb,\n").error(), Contains("has no labels"));
+  CHECK_THAT(Csv("text,number\na,1\nb,2\n").error(), Contains("has no column of labels"));
+  CHECK_THAT(Csv("words,label\na,1\nb,2\n").error({}, "text-csv"), Contains("has no column of texts"));
+  CHECK_THAT(Csv("text,label\n\"open,1\n").error(),
+             Contains("reviews.csv:2: has a quote that is not closed"));
+  CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2"));
+}

@@ -1,0 +1,80 @@
+#include "convoke/data_prep/sources/text_folder.hpp"
+
+#include <fstream>
+
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Shape;
+using namespace convoke::data_prep;
+using Catch::Contains;
+
+namespace {
+
+void put(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  const std::filesystem::path file = folder / name;
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+}  // namespace
+
+TEST_CASE("reviews in aclImdb's folders become tokens") {
+  const TemporaryFolder folder;
+  put(folder, "train/pos/0_9.txt", "Good film.<br />Good!");
+  put(folder, "train/pos/1_7.txt", "fine");
+  put(folder, "train/neg/0_2.txt", "bad film");
+  put(folder, "train/unsup/0_0.txt", "whatever");
+  put(folder, "train/urls_pos.txt", "http://");
+  put(folder, "test/neg/0_1.txt", "a bad one");
+  put(folder, "test/pos/0_8.txt", "");
+  put(folder, "README", "about");
+  CHECK(is_text_folder(folder.path()));
+  const auto source = open_source(folder.path());
+  const Catalogue& catalogue = source->catalogue();
+  CHECK(catalogue.class_names == std::vector<std::string>{"neg", "pos"});
+  REQUIRE(catalogue.items.size() == 5);
+  CHECK(catalogue.items[0].name == "test/neg/0_1.txt");
+  CHECK(catalogue.items[0].split == "test");
+  CHECK(catalogue.items[1].fault == "has no text");
+  CHECK(catalogue.items[2].name == "train/neg/0_2.txt");
+  CHECK(catalogue.items[4].label == 1);
+  REQUIRE(catalogue.notes.size() == 1);
+  CHECK_THAT(catalogue.notes[0], Contains("unsup is left out"));
+
+  const std::size_t training[] = {2, 3, 4};
+  source->fit(training);
+  CHECK(source->format().shape == Shape{3});
+  std::vector<std::int32_t> tokens(3);
+  source->read(0, std::as_writable_bytes(std::span(tokens)));
+  CHECK(tokens == std::vector<std::int32_t>{1, 5, 1});  // good, film, fine, bad
+}
+
+TEST_CASE("folders of texts need no splits") {
+  const TemporaryFolder folder;
+  put(folder, "ham/a.txt", "hello");
+  put(folder, "spam/b.txt", "buy");
+  const auto source = open_source(folder.path());
+  CHECK(source->catalogue().items.size() == 2);
+  CHECK(source->catalogue().items[1].split.empty());
+  CHECK(source->catalogue().items[1].label == 1);
+}
+
+TEST_CASE("folders of texts that make no dataset are refused") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_text_folder(folder.path()));
+  put(folder, "train/pos/a.txt", "good");
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("has texts of 1 classes"));
+  put(folder, "train/neg/a.txt", "bad");
+  put(folder, "test/pos/a.txt", "good");
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("train has neg, pos"));
+  put(folder, "test/neg/a.txt", "bad");
+  const auto source = open_source(folder.path());
+  std::filesystem::remove(folder / "test/neg/a.txt");
+  std::vector<std::byte> sample(4);
+  const std::size_t training[] = {2, 3};
+  source->fit(training);
+  CHECK_THAT(error_of([&] { source->read(0, sample); }), Contains("test/neg/a.txt: cannot be read"));
+}

@@ -1,0 +1,131 @@
+#include "convoke/data_prep/table/table_preparation.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::data_prep;
+using Catch::Approx;
+using Catch::Contains;
+using Cells = std::vector<std::string>;
+
+namespace {
+
+TablePreparation fitted(const std::string& scale, const std::vector<RawColumn>& columns,
+                        const std::vector<Cells>& rows) {
+  auto next = rows.begin();
+  return TablePreparation::fit({.scale = scale}, columns, [&](Cells& cells) {
+    if (next == rows.end()) return false;
+    cells = *next++;
+    return true;
+  });
+}
+
+std::vector<float> features(const TablePreparation& table, const Cells& cells) {
+  std::vector<float> out(table.width(), -7);
+  table.encode(cells, out);
+  return out;
+}
+
+/// files/make_table.py
+nlohmann::json golden() {
+  std::ifstream file(CONVOKE_TEST_FILES "/table.json");
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE("columns become what scikit-learn makes of them") {
+  const nlohmann::json expected = golden();
+  const auto rows = expected.at("cells").get<std::vector<Cells>>();
+  const std::vector<Cells> training(rows.begin(), rows.begin() + expected.at("train").get<int>());
+  const std::size_t numbers = rows.front().size() - 1;
+  std::vector<RawColumn> columns(numbers + 1, {"x", true});
+  columns.back() = {"colour", false};
+  for (const char* scale : {"standard", "min-max", "yeo-johnson"}) {
+    INFO(scale);
+    const TablePreparation table = fitted(scale, columns, training);
+    REQUIRE(table.width() == numbers + 3);
+    for (std::size_t c = 0; c < numbers; ++c) {
+      CHECK(table.columns()[c].mean == Approx(expected.at("mean").at(c).get<double>()));
+      CHECK(table.columns()[c].constant == (c == 4));
+      // The last column spans a millionth of its size: any lambda is nearly as likely.
+      if (scale == std::string("yeo-johnson") && c != 5) {
+        CHECK(*table.columns()[c].lambda == Approx(expected.at("lambda").at(c).get<double>()).margin(1e-5));
+      }
+    }
+    CHECK(table.columns().back().categories == expected.at("categories").get<Cells>());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::vector<float> row = features(table, rows[i]);
+      for (std::size_t c = 0; c < numbers; ++c) {
+        CHECK(row[c] == Approx(expected.at(scale).at(i).at(c).get<double>()).margin(c == 5 ? 1e-3 : 2e-5));
+      }
+      for (std::size_t k = 0; k < 3; ++k) {
+        CHECK(row[numbers + k] == expected.at("one-hot").at(i).at(k).get<float>());
+      }
+    }
+  }
+}
+
+TEST_CASE("numbers may stay as they are") {
+  const TablePreparation table = fitted("none", {{"a", true}}, {{"2"}, {" 4 "}, {"NA"}});
+  CHECK(features(table, {"5.5"}) == std::vector<float>{5.5F});
+  CHECK(features(table, {"?"}) == std::vector<float>{3});
+}
+
+TEST_CASE("a constant column becomes 0, not a division by 0") {
+  for (const char* scale : {"standard", "min-max", "yeo-johnson"}) {
+    const TablePreparation table = fitted(scale, {{"a", true}}, {{"0.1"}, {"0.1"}, {"0.1"}});
+    CHECK(table.columns()[0].constant);
+    CHECK(features(table, {"0.1"}) == std::vector<float>{0});
+    CHECK(features(table, {"1.1"})[0] == Approx(1));
+  }
+}
+
+TEST_CASE("a preparation of tables survives JSON") {
+  const std::vector<RawColumn> columns{{"size", true}, {"kind", false}};
+  const TablePreparation before =
+      fitted("yeo-johnson", columns, {{"1", "b"}, {"2.5", "a"}, {"40", "b"}, {"", ""}});
+  const TablePreparation after = TablePreparation::from_json(before.to_json(), "model.h5");
+  CHECK_THAT(before.to_json(),
+             Catch::Matchers::StartsWith(R"({"kind":"table","columns":[{"name":"size","lambda":)"));
+  CHECK_THAT(before.to_json(), Contains(R"({"name":"kind","categories":["a","b"],"missing":"b"})"));
+  CHECK(after.to_json() == before.to_json());
+  CHECK(features(after, {"7", "a"}) == features(before, {"7", "a"}));
+  CHECK(features(after, {"", ""})[2] == 1);
+}
+
+TEST_CASE("columns that make no features are refused") {
+  const auto error = [](const char* scale, const std::vector<RawColumn>& columns,
+                        const std::vector<Cells>& rows) {
+    return error_of([&] { fitted(scale, columns, rows); });
+  };
+  CHECK(error("standart", {{"a", true}}, {{"1"}}) ==
+        "unknown scale \"standart\" (did you mean \"standard\"?)");
+  CHECK_THAT(error("none", {{"a", true}}, {{""}, {"nan"}}), Contains("column \"a\": has no value"));
+  CHECK_THAT(error("none", {{"a", false}}, {{"?"}}), Contains("column \"a\": has no value"));
+  std::vector<Cells> names;
+  for (int i = 0; i < 30; ++i) names.push_back({"name " + std::to_string(i)});
+  CHECK_THAT(error("none", {{"a", false}}, names),
+             Contains("column \"a\": has 30 different values in 30 rows"));
+  names.insert(names.end(), names.begin(), names.end());
+  CHECK(fitted("none", {{"a", false}}, names).width() == 30);
+  CHECK_THAT(error("standard", {{"a", true}}, {{"1e308"}, {"-1e308"}, {"1e308"}}), Contains("too large"));
+
+  const TablePreparation table = fitted("yeo-johnson", {{"a", true}}, {{"0"}, {"1"}, {"2"}});
+  CHECK_THAT(error_of([&] { features(table, {"x"}); }), Contains("column \"a\": \"x\" is no number"));
+  CHECK_THAT(error_of([&] { features(table, {"inf"}); }), Contains("\"inf\" is no finite number"));
+  CHECK_THAT(error_of([&] { features(table, {"1e300"}); }), Contains("lies too far from the training rows"));
+
+  const auto broken = [](const std::string& json) {
+    return error_of([&] { TablePreparation::from_json(json, "model.h5: preparation"); });
+  };
+  CHECK_THAT(broken(R"({"kind":"text"})"), Contains("prepares samples of kind text, not table"));
+  CHECK_THAT(broken(R"({"kind":"table"})"), Contains("is damaged"));
+  CHECK_THAT(broken(R"({"kind":"table","columns":[{"name":"a","center":0,"spread":0,"missing":0}]})"),
+             Contains("the spread of column \"a\""));
+  CHECK_THAT(broken(R"({"kind":"table","columns":[{"name":"a","categories":["a"],"missing":"b"}]})"),
+             Contains("the categories of column \"a\""));
+}

@@ -1,0 +1,170 @@
+// [augment], data.sampling and train.class_weights.
+#include <string>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using recipe::Recipe;
+
+namespace {
+
+const std::string kImages = R"(name = "images"
+[data]
+path = "x.h5"
+[model]
+input = [3, 32, 32]
+layers = [ { layer = "flatten" }, { layer = "dense", units = 3, activation = "softmax" } ]
+[train]
+batch = 32
+)";
+const std::string kTable = R"([data]
+path = "x.h5"
+[model]
+input = [7]
+layers = [ { layer = "dense", units = 3, activation = "softmax" } ]
+)";
+
+Recipe parse(const std::string& more, const std::string& base = kImages) {
+  return Recipe::parse(base + more, "recipe.toml");
+}
+
+std::string error_of(const std::string& more, const std::string& base = kImages) {
+  try {
+    parse(more, base);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+// ImageDataGenerator(rotation_range=18, width_shift_range=.05, height_shift_range=2, shear_range=10,
+// zoom_range=.05,
+//                    horizontal_flip=True, brightness_range=(.8, 1.2), fill_mode="reflect")
+TEST_CASE("settings of Keras's ImageDataGenerator can be typed in") {
+  const data::AugmentOptions options = parse(R"([augment]
+rotation_range = 18
+width_shift_range = 0.05
+height_shift_range = 2
+shear_range = 10
+zoom_range = 0.05
+horizontal_flip = true
+brightness_range = [0.8, 1.2]
+fill_mode = "reflect"
+)")
+                                           .augment;
+  data::AugmentOptions expected;
+  expected.rotation_range = 18;
+  expected.width_shift_range = {0.05};
+  expected.height_shift_range = {2};
+  expected.shear_range = 10;
+  expected.zoom_range = {1 - 0.05, 1 + 0.05};
+  expected.horizontal_flip = true;
+  expected.brightness_range = {0.8, 1.2};
+  expected.fill.mode = data::FillMode::kReflect;
+  CHECK(options == expected);
+  CHECK(parse("[augment]\nzoom_range = [0.5, 1.5]\nwidth_shift_range = [-3, 0, 5]\n")
+            .augment.width_shift_range == data::ShiftRange{-3, 0, 5});
+}
+
+TEST_CASE("augmentation is off by default, written out, and parses back") {
+  CHECK(parse("").augment == data::AugmentOptions{});
+  const Recipe full = parse(R"([augment]
+random_crop = 4
+random_resized_crop = [0.25, 1.0]
+crop_ratio = [0.5, 2.0]
+rotation_range = 7.5
+width_shift_range = [1, 2]
+height_shift_range = 0.25
+shear_range = 3
+zoom_range = [0.9, 1.2]
+horizontal_flip = true
+vertical_flip = true
+fill_mode = "constant"
+cval = 12
+channel_shift_range = 20
+brightness_range = [0.5, 1.5]
+contrast_range = [0.6, 1.4]
+saturation_range = [0.7, 1.3]
+hue_range = 0.1
+randaugment = 2
+randaugment_magnitude = 15
+cutout = 8
+mixup = 0.2
+cutmix = 1
+mix_probability = 0.5
+)");
+  CHECK(full.to_toml().find("mix_probability = 0.5") != std::string::npos);
+  const Recipe again = Recipe::parse(full.to_toml(), "resolved.toml");
+  CHECK(again == full);
+  CHECK(again.augment == full.augment);
+  CHECK(full.augment.mixes());
+  // No line of it where there are no images.
+  CHECK(parse("", kTable).to_toml().find("augment") == std::string::npos);
+}
+
+TEST_CASE("what cannot be in [augment] is refused with its line") {
+  CHECK(error_of("[augment]\nrotation_rang = 5\n") ==
+        "recipe.toml:10: [augment]: unknown key \"rotation_rang\" (did you mean \"rotation_range\"?)");
+  CHECK(error_of("[augment]\nrotation_range = -5\n") ==
+        "recipe.toml:10: [augment]: \"rotation_range\" must be degrees of 0 to 180, but is -5");
+  CHECK(error_of("[augment]\nhue_range = 0.6\n").find("parts of a turn") != std::string::npos);
+  CHECK(error_of("[augment]\nbrightness_range = 0.2\n").find("two factors, [least, largest], but is 0.2") !=
+        std::string::npos);
+  CHECK(error_of("[augment]\nbrightness_range = [1.2, 0.8]\n").find("two factors") != std::string::npos);
+  CHECK(error_of("[augment]\nzoom_range = 1.5\n").find("0 to 0.99") != std::string::npos);
+  CHECK(error_of("[augment]\nfill_mode = \"refect\"\n") ==
+        "recipe.toml:10: unknown fill mode \"refect\" (did you mean \"reflect\"?)");
+  CHECK(error_of("[augment]\nrandom_resized_crop = [0, 1]\n").find("above 0") != std::string::npos);
+  CHECK(error_of("[augment]\nwidth_shift_range = -0.1\n").find("a share of the extent") != std::string::npos);
+  CHECK(error_of("[augment]\nrandaugment = 40\n").find("0 to 16") != std::string::npos);
+  CHECK(error_of("[augment]\nmix_probability = 2\n").find("0 to 1") != std::string::npos);
+  CHECK(error_of("[augment]\nhorizontal_flip = true\n", kTable).find("[augment] is for images") !=
+        std::string::npos);
+}
+
+TEST_CASE("mixing needs a partner in the lane, and pictures") {
+  CHECK(error_of("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes samples of one lane") !=
+        std::string::npos);
+  CHECK(error_of("lane = 2\n[augment]\nmixup = 0.2\n") == "no error");
+  const std::string cached = R"([data]
+path = "x.h5"
+[model]
+input = [3, 32, 32]
+freeze = ["first"]
+cache_features = 1
+layers = [ { layer = "flatten", name = "first" }, { layer = "dense", units = 3, activation = "softmax" } ]
+)";
+  CHECK(error_of("[augment]\ncutmix = 1\n", cached).find("cache_features") != std::string::npos);
+}
+
+TEST_CASE("classes are balanced by sampling or by weights") {
+  CHECK(parse("").data.sampling == data::Sampling::kAll);
+  const Recipe balanced =
+      Recipe::parse(kImages + "class_weights = \"balanced\"\n", "recipe.toml", {"data.sampling=balanced"});
+  CHECK(balanced.data.sampling == data::Sampling::kBalanced);
+  CHECK(balanced.train.balance_classes);
+  CHECK(Recipe::parse(balanced.to_toml(), "resolved.toml") == balanced);
+
+  const Recipe listed = parse("class_weights = [1, 2.5, 3]\n");
+  CHECK_FALSE(listed.train.balance_classes);
+  CHECK(listed.train.loss ==
+        parse("loss = { name = \"softmax_cross_entropy\", class_weights = [1, 2.5, 3] }\n").train.loss);
+  CHECK(Recipe::parse(listed.to_toml(), "resolved.toml") == listed);
+
+  CHECK(error_of("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") != std::string::npos);
+  CHECK(error_of("class_weights = [1, -2, 3]\n").find("recipe.toml:9") == 0);
+  CHECK(error_of("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n")
+            .find("given here and in train.loss") != std::string::npos);
+  CHECK(error_of("[unused]\n").find("unknown key") != std::string::npos);
+  try {
+    Recipe::parse(kImages, "recipe.toml", {"data.sampling=balanced", "data.shuffle=false"});
+    FAIL("sampling without shuffling was taken");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("data.shuffle is false") != std::string::npos);
+  }
+}
