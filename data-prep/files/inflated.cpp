@@ -37,13 +37,20 @@ class Inflated : public ByteReader {
   ~Inflated() override { inflateEnd(&stream_); }
 
   std::size_t read_some(std::uint64_t offset, std::span<std::byte> bytes) override {
-    if (offset < position_) rewind();
-    if (position_ < offset) skipped_.resize(kBufferBytes);
-    while (position_ < offset) {
-      const auto part = std::span(skipped_).first(std::min<std::uint64_t>(kBufferBytes, offset - position_));
-      if (inflate_some(part) < part.size()) return 0;
+    if (offset < position_ - window_.size()) rewind();
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const std::uint64_t begin = position_ - window_.size();  // of the window
+      if (offset + done >= position_) {
+        if (!next_window()) break;
+        continue;
+      }
+      const auto there = std::span(window_).subspan(offset + done - begin);
+      const std::size_t taken = std::min(there.size(), bytes.size() - done);
+      std::copy_n(there.begin(), taken, bytes.begin() + static_cast<std::ptrdiff_t>(done));
+      done += taken;
     }
-    return inflate_some(bytes);
+    return done;
   }
 
  protected:
@@ -69,6 +76,7 @@ class Inflated : public ByteReader {
     stream_.avail_in = 0;
     at_ = begin_;
     position_ = 0;
+    window_.clear();
     ended_ = false;
     begins();
   }
@@ -79,6 +87,16 @@ class Inflated : public ByteReader {
     at_ += got;
     stream_.next_in = reinterpret_cast<unsigned char*>(input_.data());
     stream_.avail_in = static_cast<unsigned>(got);
+  }
+
+  // False at the end. What throws leaves no window.
+  bool next_window() {
+    std::vector<std::byte> bytes = std::move(window_);
+    window_.clear();
+    bytes.resize(kBufferBytes);
+    bytes.resize(inflate_some(bytes));
+    window_ = std::move(bytes);
+    return !window_.empty();
   }
 
   std::size_t inflate_some(std::span<std::byte> bytes) {
@@ -116,9 +134,9 @@ class Inflated : public ByteReader {
   std::unique_ptr<ByteReader> packed_;
   std::uint64_t begin_, end_;
   std::uint64_t at_;            // in packed_: the next to be read
-  std::uint64_t position_ = 0;  // in the unpacked bytes
+  std::uint64_t position_ = 0;  // in the unpacked bytes: the end of the window
   bool ended_ = false;
-  std::vector<std::byte> input_, skipped_;
+  std::vector<std::byte> input_, window_;
   z_stream stream_{};
 };
 

@@ -21,6 +21,7 @@ constexpr Kind kKinds[] = {
     {"flowers", "--size 4x4 --channels 1"},
     {"shards", ""},
     {"named.tar.gz", "--split train=0.5,test=0.5"},
+    {"faults.tfrecord", "--skip-bad --split train=0.5,test=0.5"},
 };
 
 std::string source(const std::string& name) { return std::string(CONVOKE_PREPARE_FILES) + "/" + name; }
