@@ -236,8 +236,7 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
       ->type_name("INPUT");
   parser.add_option("--text", options.texts, "A text to label; may be repeated")
       ->type_name("TEXT")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")
       ->type_name("FILE");
   parser.add_option("--split", options.samples.split, "The split of datasets, and of .npz archives (x_test)")
