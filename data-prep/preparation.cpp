@@ -3,13 +3,30 @@
 #include "preparation_json.hpp"
 
 namespace convoke::data_prep {
+namespace {
+
+Json parsed(const std::string& preparation, const std::string& where) {
+  try {
+    Json json = Json::parse(preparation);
+    if (json.is_object()) return json;
+  } catch (const Json::exception&) {  // is said below
+  }
+  throw Error(fmt::format("{}: is damaged: it is no JSON object", where));
+}
+
+}  // namespace
 
 std::string preparation_kind(const std::string& preparation, const std::string& where) {
-  try {
-    return Json::parse(preparation).at("kind").get<std::string>();
-  } catch (const Json::exception& e) {
-    throw Error(fmt::format("{}: is damaged: {}", where, e.what()));
-  }
+  return preparation.empty() ? "" : parsed(preparation, where).value("kind", "");
+}
+
+bool prepare_alike(const std::string& a, const std::string& b) {
+  const auto samples_of = [](const std::string& preparation) {
+    Json json = parsed(preparation, "a preparation");
+    for (const char* key : {"splits", "shuffled", "left_out"}) json.erase(key);  // of the dataset as a whole
+    return json;
+  };
+  return samples_of(a) == samples_of(b);
 }
 
 }  // namespace convoke::data_prep

@@ -78,12 +78,13 @@ class Preparation {
  private:
   void divide_items() {
     for (const Item& item : catalogue_.items) {
-      if (!item.fault.empty() && !options_.skip_bad) refuse(fmt::format("{}: {}", item.name, item.fault));
+      if (!item.fault.empty() && !options_.skip_bad) refuse(fmt::format("{}: {}: {}", options_.source.string(), item.name, item.fault));
     }
     division_ = divide(catalogue_, options_.division);
     report_.division = division_.rule;
     source_->fit(training_items());
     format_ = source_->format();
+    report_.notes = catalogue_.notes;
     sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
     report_.info = {.sample_shape = format_.shape,
                     .sample_type = format_.type,

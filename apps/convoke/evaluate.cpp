@@ -13,6 +13,7 @@
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "models.hpp"
+#include "raw_samples.hpp"
 
 namespace convoke::app {
 namespace {
@@ -66,6 +67,7 @@ int evaluate(const EvaluateOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  require_same_preparation(models.description, dataset.info(), dataset.file().string());
   train::require_vocabulary(models.description.graph, file.string(), dataset, options.split);
   const data::BatchLoader loader(
       dataset.split(options.split), models.description.graph.input_shape(), models.description.normalization,

@@ -108,7 +108,8 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                   .class_names = dataset.info().class_names,
                   .loss = loss_of(recipe, dataset),
                   .class_count = dataset.info().classes,
-                  .precision = recipe.train.precision});
+                  .precision = recipe.train.precision,
+                  .preparation = dataset.info().preparation});
   train::require_fit(job.model, recipe.name, dataset.info(), dataset.file());
   train::require_split(dataset.info(), dataset.file(), recipe.data.test_split);
   if (!recipe.model.weights.empty()) {

@@ -14,6 +14,7 @@
 #include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "models.hpp"
+#include "raw_samples.hpp"
 
 namespace convoke::app {
 namespace {
@@ -21,6 +22,8 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV
   convoke predict ensemble.h5 batch.npy --output labels.csv                a NumPy batch (N, H, W, C), 0..255
+  convoke predict sentiment.h5 --text "I liked it." --text "Never again."
+  convoke predict flowers.h5 rows.csv                                      raw rows, with the columns it was trained on
   mpirun -n 4 convoke predict model.h5 mnist.h5 --split test --output labels.npy
   convoke predict model.h5 x.npy --raw --output y.npy --layout nchw        the network's own output
 
@@ -225,12 +228,19 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
   parser.add_option("model", options.model, "model.h5, ensemble.h5, or the folder of a run")
       ->required()
       ->type_name("MODEL_OR_RUN");
-  parser.add_option("input", options.inputs, "Image files, batches (N, ...) as .npy or .npz, datasets (.h5)")
-      ->required()
+  parser
+      .add_option(
+          "input", options.inputs,
+          "Image files, .csv of texts or of a table's rows, .txt of a text per line, batches (N, ...) as "
+          ".npy or .npz, datasets (.h5)")
       ->type_name("INPUT");
+  parser.add_option("--text", options.texts, "A text to label; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   parser.add_option("--output", options.output, "FILE.csv or FILE.npy (default: CSV on standard output)")
       ->type_name("FILE");
-  parser.add_option("--split", options.samples.split, "The split of datasets, and of .npz archives (x_test)")->capture_default_str();
+  parser.add_option("--split", options.samples.split, "The split of datasets, and of .npz archives (x_test)")
+      ->capture_default_str();
   CLI::Option* rule =
       parser.add_option("--rule", options.rule, "The voting rule of an ensemble (default: that of the run)");
   parser
@@ -261,6 +271,9 @@ int predict(const PredictOptions& options) {
   if (options.samples.raw && extension != ".npy") {
     throw Error("--raw writes an array", "give it a place: --output FILE.npy");
   }
+  if (options.inputs.empty() && options.texts.empty()) {
+    throw Error("there is nothing to label", "name files, or give texts: --text \"...\"");
+  }
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = run::survey(world);
@@ -276,8 +289,11 @@ int predict(const PredictOptions& options) {
   std::int64_t count = 0;
   for (const std::string& input : options.inputs) {
     sources.push_back(samples_from(input, options.samples, models.description));
-    count += sources.back().count;
   }
+  for (SampleSource& text : samples_from_texts(options.texts, models.description)) {
+    sources.push_back(std::move(text));
+  }
+  for (const SampleSource& source : sources) count += source.count;
 
   // 2. Every rank its part of the samples.
   engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),

@@ -11,7 +11,8 @@ namespace convoke::app {
 struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
-  std::string output;  ///< empty: CSV on standard output
+  std::vector<std::string> texts;  ///< to label, after the inputs
+  std::string output;              ///< empty: CSV on standard output
   SampleOptions samples;
   std::string rule;        ///< empty: that of the run
   int threads = 0;         ///< per rank; 0: auto
@@ -21,8 +22,8 @@ struct PredictOptions {
 
 void add_predict(CLI::App& parser, PredictOptions& options);
 
-/// Labels pictures, a NumPy batch or a dataset with a model or an ensemble; with --raw, writes the network's
-/// own output.
+/// Labels pictures, texts, rows of a table, a NumPy batch or a dataset with a model or an ensemble; with
+/// --raw, writes the network's own output.
 int predict(const PredictOptions& options);
 
 }  // namespace convoke::app

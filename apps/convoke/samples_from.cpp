@@ -14,6 +14,7 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
 #include "convoke/train/fit.hpp"
+#include "raw_samples.hpp"
 
 namespace convoke::app {
 namespace {
@@ -119,6 +120,7 @@ SampleSource from_dataset(const std::string& file, const std::string& split,
                           const run::ModelDescription& model) {
   auto dataset = std::make_shared<const data::Dataset>(data::Dataset::open(file, {split}));
   train::require_fit(model, "this file", dataset->info(), file);
+  require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
   const Shape sample = model.graph.input_shape();
   const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
@@ -167,10 +169,12 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
     return from_array(input, data_prep::read_samples(input, options.split), options, model);
   }
   if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
+  if (is_raw_file(input)) return samples_from_raw_file(input, model);
   if (!takes_images(model)) {
-    throw Error(fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
-                            model.graph.input_shape().to_string()),
-                "give them as a dataset (.h5) or a NumPy batch (.npy, .npz)");
+    throw Error(
+        fmt::format("{}: is taken for an image, but the model takes samples of shape {}", input,
+                    model.graph.input_shape().to_string()),
+        "give them as a dataset (.h5), a NumPy batch (.npy, .npz), a CSV of raw rows or texts, or --text");
   }
   return from_image(input, model);
 }

@@ -28,8 +28,9 @@ struct SampleOptions {
 /// An image file (decoded to the model's channels and fitted to its height and width as the training pictures
 /// were), a .npy batch (or
 /// the samples of a split in an .npz) of numbers in units of the stored samples: features (N, F), sequences
-/// (N, L, F), tokens (N, L), images (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); or a split of
-/// a dataset (.h5). Throws Error naming the file where it does not fit the model.
+/// (N, L, F), tokens (N, L), images (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W); a split of a
+/// dataset (.h5); or raw texts or rows (.csv, .tsv, .txt), see samples_from_raw_file. Throws Error naming the
+/// file where it does not fit the model.
 SampleSource samples_from(const std::string& input, const SampleOptions& options,
                           const run::ModelDescription& model);
 

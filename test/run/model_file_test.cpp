@@ -59,6 +59,20 @@ TEST_CASE("a model of tokens, which are not normalised, says so") {
   CHECK(models.description.normalization.shift.empty());
 }
 
+TEST_CASE("a model keeps how raw samples are prepared, of any length") {
+  const TemporaryFolder folder;
+  ModelDescription description = tiny::description();
+  description.preparation = R"({"kind":"text","vocabulary":["été"]})" + std::string(200'000, ' ');
+  write_model(folder / "model.h5", description, tiny::parameters(5));
+  CHECK(load_models(folder / "model.h5").description.preparation == description.preparation);
+  const Member one = member(0);
+  const Member* const members[] = {&one};
+  write_ensemble(folder / "ensemble.h5", description, members);
+  const ModelSet models = load_models(folder / "ensemble.h5");
+  CHECK(models.description.preparation == description.preparation);
+  CHECK(models.members.size() == 1);
+}
+
 TEST_CASE("equal models are equal files, byte for byte") {
   const TemporaryFolder folder;
   write_model(folder / "a.h5", tiny::description(), tiny::parameters(5));

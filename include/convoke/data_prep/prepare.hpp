@@ -60,6 +60,7 @@ struct PrepareReport {
   std::int64_t lookalike_leaks = 0;
   std::filesystem::path list;       ///< CSV of all these, beside the dataset; empty: there are none
   std::vector<std::string> absent;  ///< classes without a training sample
+  std::vector<std::string> notes;   ///< the source's: what it has left out or filled in
   std::vector<Work> work;           ///< of each process
 };
 

@@ -1,0 +1,218 @@
+#include "place.hpp"
+#include "support/catch.hpp"
+
+// From a CSV to a label: prepare, train, predict raw texts and rows.
+
+namespace {
+
+const std::vector<std::string> kGood{"good", "lovely", "great", "fine"};
+const std::vector<std::string> kBad{"bad", "awful", "dull", "poor"};
+const std::vector<std::string> kOther{"film", "the", "a", "plot", "actor", "end", "it's", "was"};
+
+/// Reviews in which a word tells the sentiment, among others, as a CSV; some with quotes and line ends.
+std::string reviews(int count) {
+  std::string csv = "review,sentiment\n";
+  for (int i = 0; i < count; ++i) {
+    convoke::RandomStream random({7, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+    const bool good = random.below(2) == 1;
+    const auto any = [&](const std::vector<std::string>& words) { return words[random.below(words.size())]; };
+    std::string text;
+    for (int word = 0; word < 5; ++word) text += any(kOther) + " ";
+    text += any(good ? kGood : kBad) + (i % 3 == 0 ? ", \"\"" + any(kOther) + "\"\"!<br />\n" : " ");
+    csv += "\"" + text + std::to_string(i) + "\"," + (good ? "positive" : "negative") + "\n";
+  }
+  return csv;
+}
+
+/// Rows in which length and colour tell the species.
+std::string flowers(int count) {
+  std::string csv = "length,colour,weight,species\n";
+  for (int i = 0; i < count; ++i) {
+    convoke::RandomStream random({8, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
+    const std::uint64_t species = random.below(3);
+    const std::uint64_t length = species == 2 ? 5000 + random.below(900) : 100 + random.below(90);
+    csv += (i % 17 == 5 ? "" : std::to_string(length)) + (species == 1 ? ",red," : ",white,") +
+           std::to_string(i) +
+           (species == 0   ? ",daisy\n"
+            : species == 1 ? ",rose\n"
+                           : ",lily\n");
+  }
+  return csv;
+}
+
+constexpr const char* kTextRecipe = R"(name = "reviews"
+seed = 1
+[data]
+path = "reviews.h5"
+[model]
+input = [8]
+layers = [
+  { layer = "embedding", vocabulary = 60, units = 8 },
+  { layer = "lstm", units = 8, inputs = ["embedding_1", "input"] },
+  { layer = "dense", units = 2, activation = "softmax" },
+]
+[train]
+epochs = 15
+batch = 16
+lane = 8
+optimizer = { name = "adam", learning_rate = 0.02 }
+[run]
+threads = 1
+)";
+
+constexpr const char* kTableRecipe = R"(name = "flowers"
+seed = 1
+[data]
+path = "flowers.h5"
+[model]
+input = [4]
+layers = [
+  { layer = "dense", units = 16, activation = "relu" },
+  { layer = "dense", units = 3, activation = "softmax" },
+]
+[train]
+epochs = 25
+batch = 16
+lane = 8
+optimizer = { name = "adam", learning_rate = 0.02 }
+[run]
+threads = 1
+)";
+
+struct Files {
+  TemporaryFolder folder;
+
+  fs::path operator/(const std::string& name) const { return folder / name; }
+  Outcome run(const std::string& arguments, int ranks = 1) const {
+    const std::string before = ranks == 1 ? "" : mpirun(ranks);
+    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " " + arguments);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("texts: prepare, train, and predict what is typed") {
+  const Files here;
+  write_text(here / "reviews.csv", reviews(200));
+  const std::string prepare = "prepare reviews.csv --vocabulary 60 --length 8 --allow-duplicates --output ";
+  for (const int ranks : {1, 2, 3}) {
+    const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
+    INFO(made.text);
+    REQUIRE(made.code == 0);
+  }
+  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "2.h5"));
+  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
+  fs::rename(here / "1.h5", here / "reviews.h5");
+
+  write_text(here / "recipe.toml", kTextRecipe);
+  const Outcome trained = here.run("train recipe.toml --quiet --output run");
+  INFO(trained.text);
+  REQUIRE(trained.code == 0);
+  const Outcome typed = here.run("predict run --text 'A GREAT film, the end!' --text 'it was awful.'");
+  INFO(typed.text);
+  CHECK(typed.says("input,index,label,class,\"p(negative)\",\"p(positive)\""));
+  CHECK(typed.says("\"A GREAT film, the end!\",0,1,\"positive\""));
+  CHECK(typed.says("\"it was awful.\",0,0,\"negative\""));
+
+  // The same from files, and by two ranks.
+  write_text(here / "lines.txt", "A GREAT film, the end!\nit was awful.\n");
+  write_text(here / "new.csv", "id,Text\n1,\"A GREAT film, the end!\"\n2,it was awful.\n");
+  const auto without_names = [](const std::string& csv, const std::string& from) {
+    std::string numbers;
+    for (std::size_t at = csv.find(from); at != std::string::npos; at = csv.find(from, at + 1)) {
+      numbers += csv.substr(at, csv.find('\n', at) - at) + "\n";
+    }
+    return numbers;
+  };
+  const Outcome lines = here.run("predict run lines.txt");
+  const Outcome rows = here.run("predict run new.csv", 2);
+  CHECK(lines.says("\"lines.txt\",1,0,\"negative\""));
+  CHECK(rows.says("\"new.csv\",0,1,\"positive\""));
+  CHECK(without_names(lines.text, ",\"negative\"") == without_names(typed.text, ",\"negative\""));
+  CHECK(without_names(rows.text, ",\"positive\"") == without_names(typed.text, ",\"positive\""));
+  const Outcome dataset = here.run("predict run reviews.h5 --output labels.csv");
+  CHECK(dataset.code == 0);
+
+  // What cannot be.
+  CHECK(here.run("predict run").says("there is nothing to label"));
+  CHECK(here.run("predict run --text ' '").says("has no text"));
+  write_text(here / "blank.txt", "good\n\nbad\n");
+  CHECK(here.run("predict run blank.txt").says("blank.txt:2: has no text"));
+  write_text(here / "other.csv", "a,b\n1,2\n");
+  CHECK(here.run("predict run other.csv").says("other.csv: has no column of texts"));
+  write_text(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
+  CHECK(here.run("predict run cells.csv").says("cells.csv:4: has 3 cells, but the first row 2"));
+  write_text(here / "less.csv", reviews(150));
+  REQUIRE(here.run("prepare less.csv --vocabulary 59 --length 8 --allow-duplicates --output less.h5").code ==
+          0);
+  for (const char* command : {"predict run less.h5", "evaluate run --data less.h5"}) {
+    const Outcome foreign = here.run(command);
+    CHECK(foreign.code != 0);
+    CHECK(foreign.says("less.h5: its samples were not prepared as those that the model was trained on"));
+  }
+}
+
+TEST_CASE("tables: prepare, train, and predict raw rows") {
+  const Files here;
+  write_text(here / "flowers.csv", flowers(200));
+  const std::string prepare = "prepare flowers.csv --scale yeo-johnson --allow-duplicates --output ";
+  for (const int ranks : {1, 2, 3}) {
+    const Outcome made = here.run(prepare + std::to_string(ranks) + ".h5", ranks);
+    INFO(made.text);
+    REQUIRE(made.code == 0);
+    CHECK(made.times("missing cells: 12 in \"length\"") == 1);
+  }
+  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "2.h5"));
+  CHECK(bytes_of(here / "1.h5") == bytes_of(here / "3.h5"));
+  fs::rename(here / "1.h5", here / "flowers.h5");
+
+  write_text(here / "recipe.toml", kTableRecipe);
+  const Outcome trained = here.run("train recipe.toml --quiet --output run");
+  INFO(trained.text);
+  REQUIRE(trained.code == 0);
+  write_text(here / "rows.csv",
+             "colour,note,length,weight\nred,x,120,20\nwhite,x,5500,40\nblue,x,NA,60\nwhite,x,150,90\n");
+  const Outcome rows = here.run("predict run rows.csv");
+  INFO(rows.text);
+  CHECK(rows.says("\"rows.csv\",0,2,\"rose\""));
+  CHECK(rows.says("\"rows.csv\",1,1,\"lily\""));
+  CHECK(rows.says("\"rows.csv\",2,"));
+  CHECK(rows.says("\"rows.csv\",3,0,\"daisy\""));
+
+  write_text(here / "wrong.csv", "colour,lenght,weight\nred,120,3\n");
+  CHECK(here.run("predict run wrong.csv")
+            .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
+  write_text(here / "word.csv", "colour,length,weight\nred,120,3\nred,long,3\n");
+  CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is no number"));
+  CHECK(here.run("predict run --text good").says("--text: the model takes no texts"));
+}
+
+TEST_CASE("a model that was not trained on texts or tables takes none") {
+  const Place place;
+  REQUIRE(place.train("run").code == 0);
+  CHECK(place.run("predict run --text good").says("the model takes no texts"));
+  write_text(place / "rows.csv", "a,b\n1,2\n");
+  CHECK(place.run("predict run rows.csv").says("rows.csv: the model takes neither texts nor rows of tables"));
+}
+
+TEST_CASE("sources of texts and tables that cannot be prepared end the run, on every rank") {
+  const Files here;
+  const auto error = [&](const std::string& csv, const std::string& more) {
+    write_text(here / "data.csv", csv);
+    const Outcome outcome = here.run("prepare data.csv --output data.h5 " + more, 2);
+    INFO(outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK_FALSE(fs::exists(here / "data.h5"));
+    return outcome.text;
+  };
+  using Catch::Contains;
+  CHECK_THAT(error("text,label\ngood,1\n,0\n", ""), Contains("line 3: has no text"));
+  CHECK_THAT(error("text,label\ngood,1\nbad,0,1\n", ""),
+             Contains("line 3: has 3 cells, but the first row 2"));
+  CHECK_THAT(error("text,label\ngood,1\nbad,1\n", ""), Contains("all labels are \"1\""));
+  CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--vocabulary 2"), Contains("a vocabulary of 2"));
+  CHECK_THAT(error("text,label\ngood,1\nbad,0\n", "--text-column txt"),
+             Contains("has no column \"txt\" (did you mean \"text\"?)"));
+  CHECK_THAT(error("text,other\ngood,1\nbad,0\n", ""), Contains("has no column of labels"));
+  CHECK_THAT(error("a,b\n1,0\n2,1\n", "--scale log"), Contains("unknown scale \"log\""));
+}

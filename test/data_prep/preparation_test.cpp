@@ -1,0 +1,22 @@
+#include "convoke/data_prep/preparation.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::data_prep;
+
+TEST_CASE("a preparation says what it prepares") {
+  CHECK(preparation_kind(R"({"kind":"text","length":3})", "x.h5") == "text");
+  CHECK(preparation_kind(R"({"splits":"the source's own"})", "x.h5").empty());
+  CHECK(preparation_kind("", "x.h5").empty());
+  for (const char* broken : {"{", "[]", "3"}) {
+    CHECK(error_of([&] { preparation_kind(broken, "x.h5"); }) == "x.h5: is damaged: it is no JSON object");
+  }
+}
+
+TEST_CASE("preparations are compared by what they make of a sample") {
+  const std::string one = R"({"kind":"text","length":3,"splits":"a","shuffled":true,"left_out":1})";
+  CHECK(prepare_alike(one, R"({"kind":"text","length":3,"splits":"b","shuffled":false,"left_out":0})"));
+  CHECK(prepare_alike(one, R"({"kind":"text","length":3})"));
+  CHECK_FALSE(prepare_alike(one, R"({"kind":"text","length":4})"));
+}
