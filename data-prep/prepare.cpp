@@ -13,6 +13,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "convoke/data_prep/synthesize/mark.hpp"
 #include "findings.hpp"
 #include "spool.hpp"
 
@@ -92,7 +93,13 @@ class Preparation {
                     .class_names = options_.samples.class_names.empty() ? catalogue_.class_names
                                                                         : options_.samples.class_names,
                     .vocabulary = format_.vocabulary,
-                    .provenance = catalogue_.provenance};
+                    .provenance = provenance()};
+  }
+
+  // What a program made says so first.
+  std::string provenance() const {
+    const std::string mark = synthetic_mark(options_.source);
+    return mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
   }
 
   // Those of the split "train", or of the first if none is called so, as statistics are taken.

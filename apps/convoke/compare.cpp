@@ -11,6 +11,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
+#include "provenance.hpp"
 
 namespace convoke::app {
 namespace {
@@ -21,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
 
 /// What the comparison takes from a run's summary.json.
 struct Run {
-  std::string folder, mode;
+  std::string folder, mode, provenance;
   std::int64_t ranks = 0, threads = 0, members = 0, samples = 0;
   double accuracy = 0, precision = 0, recall = 0, f1 = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0;
@@ -61,8 +62,11 @@ Run read_run(const std::string& folder) {
   const Settings& scores = *test->table();
   const Value* mode = summary.find("mode");
   const bool ensemble = mode != nullptr && *mode == Value("ensemble");
+  const Value* provenance = summary.find("provenance");
+  const auto* text_of = provenance == nullptr ? nullptr : std::get_if<std::string>(&provenance->data());
   return {folder,
           ensemble ? "ensemble" : "sync",
+          text_of == nullptr ? std::string() : *text_of,
           count(summary, "ranks", file),
           count(summary, "threads", file),
           count(summary, "members", file),
@@ -91,6 +95,9 @@ void print_table(const std::vector<Run>& runs) {
   row("makespan", [](const Run& r) { return fmt::format("{:.2f} s", r.makespan); });
   row("speed-up", [&](const Run& r) { return fmt::format("{:.2f} x", base / r.makespan); });
   row("core-seconds", [](const Run& r) { return fmt::format("{:.1f}", r.core_seconds); });
+  if (std::any_of(runs.begin(), runs.end(), [](const Run& r) { return is_synthetic(r.provenance); })) {
+    row("data", [](const Run& r) { return is_synthetic(r.provenance) ? "synthetic" : "not synthetic"; });
+  }
   row("images/s", [](const Run& r) { return fmt::format("{:.0f}", r.images_per_second); });
 }
 

@@ -13,6 +13,7 @@
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "models.hpp"
+#include "provenance.hpp"
 #include "raw_samples.hpp"
 
 namespace convoke::app {
@@ -99,6 +100,7 @@ int evaluate(const EvaluateOptions& options) {
     result.set("model", file.string());
     result.set("data", dataset.file().string());
     result.set("split", options.split);
+    if (!dataset.info().provenance.empty()) result.set("provenance", dataset.info().provenance);
     result.set("computed_in", recipe::to_string(options.precision));
     result.set("trained_in", recipe::to_string(models.description.precision));
     result.set("views", options.views);
@@ -112,6 +114,7 @@ int evaluate(const EvaluateOptions& options) {
              precision, members.size() > 1 ? ", " + rule + " vote" : "",
              options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
+  fmt::print("{}", provenance_note(dataset.info().provenance));
   return EXIT_SUCCESS;
 }
 

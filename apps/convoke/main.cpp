@@ -17,6 +17,7 @@
 #include "predict.hpp"
 #include "prepare.hpp"
 #include "summary.hpp"
+#include "synthesize.hpp"
 #include "train.hpp"
 
 namespace {
@@ -25,6 +26,7 @@ using namespace convoke::app;
 
 const std::array kCommands{
     command("prepare", "Turn files of samples into a dataset", add_prepare, prepare),
+    command("synthesize", "Make a stand-in for a published data set", add_synthesize, synthesize),
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),

@@ -15,6 +15,7 @@
 #include "convoke/train/summary.hpp"
 #include "dataset_for.hpp"
 #include "job.hpp"
+#include "provenance.hpp"
 #include "start.hpp"
 
 namespace convoke::app {
@@ -161,9 +162,12 @@ int train(const TrainOptions& options) {
 
   // 7. Say it.
   run::on_root(world, [&] {
-    run::replace_text(folder.file("summary.json"),
-                      metrics::to_json(train::summary(job, verdict, cost), true) + "\n");
-    fmt::print("{}\nrun folder: {}\n", train::summary_text(job, verdict, cost), folder.path().string());
+    const std::string& provenance = dataset.info().provenance;
+    Settings summary = train::summary(job, verdict, cost);
+    if (!provenance.empty()) summary.set("provenance", provenance);
+    run::replace_text(folder.file("summary.json"), metrics::to_json(summary, true) + "\n");
+    fmt::print("{}\n{}run folder: {}\n", train::summary_text(job, verdict, cost), provenance_note(provenance),
+               folder.path().string());
     return std::string();
   });
   return EXIT_SUCCESS;

@@ -161,3 +161,41 @@ TEST_CASE("the recipes that come with Convoke are right") {
                                    {"train.mode=sync", "name=mnist-sync", "description=" + sync.description});
   CHECK(twin == sync);
 }
+
+TEST_CASE("the recipes of the other seed systems have the published settings") {
+  const Environment environment{{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}};
+  const auto optimizer = [](const Recipe& recipe, const char* key) {
+    return *recipe.train.optimizer.find(key);
+  };
+
+  const Recipe leaves = Recipe::load("tomato-leaf");
+  CHECK(leaves.graph().parameter_count() == 4288970);
+  CHECK(leaves.train.epochs == 100);
+  CHECK(leaves.data.test_split == "validation");
+
+  const Recipe birds = Recipe::load("birds");
+  CHECK(birds.graph().input_shape() == convoke::Shape{3, 224, 224});
+  CHECK(birds.graph().output_shape() == convoke::Shape{525});
+  CHECK(birds.train.epochs == 15);
+
+  const Recipe patterns = Recipe::load("io-patterns");
+  CHECK(patterns.graph().parameter_count() == 78);
+  CHECK(patterns.train.epochs == 50);
+  CHECK(patterns.train.batch == 256);
+  CHECK(optimizer(patterns, "name") == convoke::Value("rmsprop"));
+  CHECK(optimizer(patterns, "momentum") == convoke::Value(0.9));
+
+  const Recipe reviews = Recipe::load("imdb-sentiment");
+  CHECK(reviews.graph().input_shape() == convoke::Shape{300});
+  CHECK(reviews.train.batch == 1024);
+  CHECK(reviews.train.epochs == 5);
+  CHECK(Recipe::load("tweet-sentiment").graph().parameter_count() == reviews.graph().parameter_count());
+
+  const Recipe eyes = Recipe::load("retinopathy");
+  CHECK(eyes.graph().input_shape() == convoke::Shape{3, 256, 256});
+  CHECK(eyes.train.learning_rate == 1.4e-3);
+  CHECK(eyes.train.batch == 256);
+  CHECK(eyes.train.epochs == 25);
+
+  CHECK(Recipe::load("solar-cells").graph().output_shape() == convoke::Shape{2});
+}

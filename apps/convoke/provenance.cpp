@@ -1,0 +1,15 @@
+#include "provenance.hpp"
+
+#include <fmt/format.h>
+
+namespace convoke::app {
+
+bool is_synthetic(const std::string& provenance) { return provenance.starts_with("synthetic"); }
+
+std::string provenance_note(const std::string& provenance) {
+  if (!is_synthetic(provenance)) return {};
+  return fmt::format("These samples are {}.\nThe figures hold for them, not for what they stand for.\n",
+                     provenance.substr(0, provenance.find("; ")));
+}
+
+}  // namespace convoke::app

