@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "convoke/explore/correlation.hpp"
 #include "convoke/explore/tsne.hpp"
@@ -29,6 +30,28 @@ Matrix rows_at(const Matrix& matrix, std::span<const std::int64_t> rows) {
     std::copy_n(matrix.row(rows[static_cast<std::size_t>(i)]).begin(), matrix.columns, chosen.row(i).begin());
   }
   return chosen;
+}
+
+Matrix columns_at(const Matrix& matrix, std::span<const std::int64_t> columns) {
+  Matrix chosen(matrix.rows, std::ssize(columns));
+  for (std::int64_t r = 0; r < chosen.rows; ++r) {
+    for (std::int64_t c = 0; c < chosen.columns; ++c) {
+      chosen(r, c) = matrix(r, columns[static_cast<std::size_t>(c)]);
+    }
+  }
+  return chosen;
+}
+
+// The places of the `most` largest values, rising.
+std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t most) {
+  std::vector<std::int64_t> places(values.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
+    return values[static_cast<std::size_t>(a)] > values[static_cast<std::size_t>(b)];
+  });
+  places.resize(std::min(places.size(), static_cast<std::size_t>(most)));
+  std::sort(places.begin(), places.end());
+  return places;
 }
 
 double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
@@ -166,7 +189,8 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   }
   if (result.survey.rows.rows > 0) {
     result.correlation_ratios = correlation_ratios(result.survey.rows, result.survey.row_labels);
-    result.correlations = correlations(result.survey.rows);
+    result.correlated = largest(result.correlation_ratios, options.correlated);
+    result.correlations = correlations(columns_at(result.survey.rows, result.correlated));
   } else if (result.survey.class_means.rows > 0) {
     result.correlations = correlations_of_means(result.survey);
   }

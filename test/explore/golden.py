@@ -21,19 +21,20 @@ def pca(x, k):
     return s**2 / (len(x) - 1), v, centred @ v.T
 
 
-for n, d in ((12, 5), (5, 12)):
-    variance, components, scores = pca(heaps(n, d), 3)
-    print(n, d)
-    show("variance", variance[:3])
-    show("total", variance.sum())
-    show("components", components)
-    show("scores of the last point", scores[-1])
+if __name__ == "__main__":
+    for n, d in ((12, 5), (5, 12)):
+        variance, components, scores = pca(heaps(n, d), 3)
+        print(n, d)
+        show("variance", variance[:3])
+        show("total", variance.sum())
+        show("components", components)
+        show("scores of the last point", scores[-1])
 
-x = heaps(150, 6)
-distance, index = NearestNeighbors(n_neighbors=4).fit(x).kneighbors(x[[0, 77, 149]])
-show("neighbours", index[:, 1:])
-show("distances", distance[:, 1:])
-show("trustworthiness of the first two coordinates, k = 5", trustworthiness(x, x[:, :2], n_neighbors=5))
-show("and k = 12", trustworthiness(x, x[:, :2], n_neighbors=12))
-embedded = TSNE(perplexity=15, init="pca", method="exact", random_state=0).fit_transform(x)
-show("trustworthiness of scikit-learn's t-SNE, k = 12", trustworthiness(x, embedded, n_neighbors=12))
+    x = heaps(150, 6)
+    distance, index = NearestNeighbors(n_neighbors=4).fit(x).kneighbors(x[[0, 77, 149]])
+    show("neighbours", index[:, 1:])
+    show("distances", distance[:, 1:])
+    show("trustworthiness of the first two coordinates, k = 5", trustworthiness(x, x[:, :2], n_neighbors=5))
+    show("and k = 12", trustworthiness(x, x[:, :2], n_neighbors=12))
+    embedded = TSNE(perplexity=15, init="pca", method="exact", random_state=0).fit_transform(x)
+    show("trustworthiness of scikit-learn's t-SNE, k = 12", trustworthiness(x, embedded, n_neighbors=12))

@@ -22,6 +22,7 @@ struct InspectionOptions {
   std::int64_t shown_classes = 40;
   std::int64_t sheet = 20;        ///< samples on a class' contact sheet
   std::size_t listed = 12;        ///< duplicates, atypical samples, ... that are shown
+  std::int64_t correlated = 24;   ///< features whose correlations are shown
   double perplexity = 30;
   /// Called with what is being done and how much of it, in [0, 1].
   std::function<void(std::string_view what, double done)> progress = [](std::string_view, double) {};
@@ -66,8 +67,12 @@ struct Inspection {
   std::vector<Oddity> far;           ///< of the sample: farthest from their own class
   std::vector<Oddity> strangers;     ///< of the sample: among samples of another class
   std::vector<std::vector<Exhibit>> sheets;  ///< by shown class: some of its samples
-  Matrix correlations;               ///< of features or channels; of one channel: of the classes' mean images
-  std::vector<double> correlation_ratios;  ///< features and channels of measured numbers: what the class explains
+  /// Measured numbers: of each feature or channel, how much of its variance the class explains.
+  std::vector<double> correlation_ratios;
+  /// Measured numbers: of the features in `correlated`, those that the class explains best, rising. 8-bit
+  /// images: of the shown classes' mean images.
+  Matrix correlations;
+  std::vector<std::int64_t> correlated;
 
   /// "cat", or the number if classes have no names.
   std::string class_name(std::int32_t label) const;
