@@ -144,7 +144,7 @@ int inspect(const InspectOptions& options) {
   const std::string made_by =
       fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(), options.seed,
                   format_count(std::ssize(found.comparison.places)));
-  const std::string page = report::dataset_page(found, {}, made_by).html();
+  const std::string page = report::dataset_page(found, made_by).html();
   run::replace_text(options.html, page);
   fmt::print("{}: {}\n", options.html, format_bytes(page.size()));
   return EXIT_SUCCESS;

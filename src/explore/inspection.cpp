@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <span>
 
@@ -16,6 +17,7 @@ constexpr std::int64_t kComponents = 50;
 constexpr std::int64_t kNeighbours = 10;
 constexpr std::int64_t kOwnNeighbours = 5;  // whose distance tells how far a sample is from its class
 constexpr std::int64_t kTrustNeighbours = 12;
+constexpr std::size_t kSizeBins = 40;
 constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawSheets = 100;
 
 std::vector<std::int64_t> sizes_of(const data::DatasetReader& reader) {
@@ -155,6 +157,21 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbours);
 }
 
+std::vector<OriginalExtent> original_extents(const data::DatasetReader& reader) {
+  const std::vector<std::int32_t> sizes =
+      data::original_sizes(reader.path(), reader.splits().front().name);  // (N, 2)
+  std::vector<OriginalExtent> extents;
+  if (sizes.empty()) return extents;
+  const bool texts = reader.info().sample_type == data::SampleType::kInt32;
+  for (std::size_t axis = 0; axis < (texts ? 1 : 2); ++axis) {
+    std::vector<float> values;
+    for (std::size_t i = axis; i < sizes.size(); i += 2) values.push_back(static_cast<float>(sizes[i]));
+    extents.push_back({texts ? "length" : axis == 0 ? "height" : "width", {}, histogram(values, kSizeBins)});
+    extents.back().box = box_plot(values);
+  }
+  return extents;
+}
+
 // Of the mean image of every class with every other: transposed, so that classes are columns.
 Matrix correlations_of_means(const Survey& survey) {
   Matrix columns(survey.class_means.columns, survey.class_means.rows);
@@ -172,8 +189,10 @@ std::string Inspection::class_name(std::int32_t label) const {
 
 Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& options) {
   Inspection result;
-  result.file = reader.file().filename().string();
+  const std::filesystem::path path = reader.path().lexically_normal();
+  result.file = (path.has_filename() ? path : path.parent_path()).filename().string();
   result.info = reader.info();
+  result.names = names_of(result.info, reader.path().string());
 
   // 1. Everything, once.
   const auto sizes = sizes_of(reader);
@@ -183,6 +202,7 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
                                   .progress = [&](std::int64_t done) {
                                     options.progress("reading", static_cast<double>(done) / all);
                                   }});
+  result.originals = original_extents(reader);
   result.duplicates = find_duplicates(reader, result.survey.checksums, options.listed);
   for (const Duplicates::Pair& pair : result.duplicates.examples) {
     result.equal_pairs.push_back({exhibit(reader, pair.first), exhibit(reader, pair.second), 0});

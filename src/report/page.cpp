@@ -45,8 +45,10 @@ void Page::side_by_side(std::span<const Chart> charts) {
 
 void Page::add(std::span<const Figure> figures) { body_ += gallery(figures); }
 
+bool has_charts() { return !chart_library().empty(); }
+
 void require_charts() {
-  if (chart_library().empty()) {
+  if (!has_charts()) {
     throw Error("this Convoke has no charts: Chart.js was not there when it was built",
                 "apt-get install libjs-chart.js, then configure and build again");
   }

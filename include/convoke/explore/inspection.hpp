@@ -9,6 +9,7 @@
 #include "convoke/explore/atypical.hpp"
 #include "convoke/explore/duplicates.hpp"
 #include "convoke/explore/exhibit.hpp"
+#include "convoke/explore/names.hpp"
 #include "convoke/explore/neighbours.hpp"
 #include "convoke/explore/pca.hpp"
 #include "convoke/explore/survey.hpp"
@@ -55,11 +56,20 @@ struct Comparison {
   double neighbour_accuracy = 0;
 };
 
+/// An extent that samples of the training split had before they were prepared.
+struct OriginalExtent {
+  std::string name;  ///< "height", "width" or "length"
+  BoxPlot box;
+  Histogram histogram;
+};
+
 /// All that is known of a dataset after it was looked at.
 struct Inspection {
   std::string file;
   data::DatasetInfo info;
+  Names names;
   Survey survey;
+  std::vector<OriginalExtent> originals;  ///< of pictures two, of texts one; none if the dataset does not say
   Duplicates duplicates;
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;

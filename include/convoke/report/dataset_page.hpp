@@ -7,10 +7,8 @@
 
 namespace convoke::report {
 
-/// What was found out about a dataset, as a page. `words`: of each token, empty if they are not known.
-/// `made_by`: a line on how it was made.
-Page dataset_page(const explore::Inspection& inspection, const std::vector<std::string>& words,
-                  const std::string& made_by);
+/// What was found out about a dataset, as a page. `made_by`: a line on how it was made.
+Page dataset_page(const explore::Inspection& inspection, const std::string& made_by);
 
 /// What should be seen to before training on it, a sentence each: classes without samples, samples that stand
 /// in two splits, equal samples of different classes, values that do not vary, strong imbalance.

@@ -42,7 +42,9 @@ class Page {
   std::string body_;
 };
 
-/// Throws the Error of Page::html: for programs that want to know before they compute.
+/// Whether the charts' library was there when Convoke was built.
+bool has_charts();
+/// Throws the Error of Page::html if not: for programs that want to know before they compute.
 void require_charts();
 
 }  // namespace convoke::report

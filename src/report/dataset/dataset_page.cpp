@@ -106,13 +106,13 @@ std::vector<std::string> findings(const explore::Inspection& found) {
   return sentences;
 }
 
-Page dataset_page(const explore::Inspection& inspection, const std::vector<std::string>& words,
-                  const std::string& made_by) {
-  const Shown shown{inspection, words};
+Page dataset_page(const explore::Inspection& inspection, const std::string& made_by) {
+  const Shown shown{inspection};
   Page page(inspection.file, fmt::format("{} {} in {} classes", format_count(all_samples(inspection)),
                                          shown.tokens() ? "texts" : inspection.kind(), inspection.info.classes));
   add_overview(page, shown, made_by);
   add_classes(page, shown);
+  add_originals(page, shown);
   if (shown.tokens()) {
     add_lengths_and_words(page, shown);
   } else {

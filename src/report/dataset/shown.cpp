@@ -48,7 +48,9 @@ std::string Shown::place(explore::Place place) const {
 
 std::string Shown::channel_name(std::size_t channel) const {
   const std::int64_t channels = data::channel_count(found.info.sample_type, found.info.sample_shape);
-  if (!images()) return fmt::format("feature {}", channel);
+  if (!images()) {
+    return found.names.features.empty() ? fmt::format("feature {}", channel) : found.names.features[channel];
+  }
   if (channels == 1) return "grey";
   if (channels == kColours && found.info.sample_type == data::SampleType::kUint8) {
     return channel == 0 ? "red" : channel == 1 ? "green" : "blue";
@@ -57,6 +59,7 @@ std::string Shown::channel_name(std::size_t channel) const {
 }
 
 std::string Shown::word(std::int32_t token) const {
+  const std::vector<std::string>& words = found.names.words;
   const auto at = static_cast<std::size_t>(token);
   return at < words.size() && !words[at].empty() ? words[at] : fmt::format("#{}", token);
 }

@@ -10,10 +10,9 @@
 
 namespace convoke::report {
 
-/// An inspection and what is needed to show it.
+/// An inspection, and how it is shown.
 struct Shown {
   const explore::Inspection& found;
-  const std::vector<std::string>& words;  ///< of each token; may be empty
 
   bool images() const { return found.kind() == "images"; }
   bool tokens() const { return found.kind() == "tokens"; }
@@ -40,6 +39,7 @@ struct Shown {
 };
 
 void add_classes(Page& page, const Shown& shown);
+void add_originals(Page& page, const Shown& shown);
 void add_values(Page& page, const Shown& shown);
 void add_lengths_and_words(Page& page, const Shown& shown);
 void add_samples(Page& page, const Shown& shown);

@@ -173,6 +173,22 @@ void add_classes(Page& page, const Shown& shown) {
   page.add(all);
 }
 
+void add_originals(Page& page, const Shown& shown) {
+  const auto& originals = shown.found.originals;
+  if (originals.empty()) return;
+  page.section("Sizes before preparing");
+  Table table = box_table("");
+  std::vector<Chart> charts;
+  for (const explore::OriginalExtent& original : originals) {
+    add_box(table, original.name, original.box);
+    charts.push_back(histogram_chart("Original " + original.name,
+                                     fmt::format("Of every sample of {}.", shown.found.survey.splits.front().name),
+                                     shown.tokens() ? "tokens from" : "pixels from", "samples", original.histogram));
+  }
+  page.add(table);
+  page.side_by_side(charts);
+}
+
 void add_values(Page& page, const Shown& shown) {
   page.section("Values");
   const explore::Survey& survey = shown.found.survey;
@@ -214,7 +230,7 @@ void add_lengths_and_words(Page& page, const Shown& shown) {
   page.side_by_side(charts);
 
   page.section("Words by class");
-  if (shown.words.empty()) page.paragraph("The dataset carries no vocabulary: tokens stand as numbers.");
+  if (shown.found.names.words.empty()) page.paragraph("The dataset carries no vocabulary: tokens stand as numbers.");
   page.paragraph(
       "What is more frequent in a class than elsewhere, by log-odds in standard deviations (Monroe, Colaresi and "
       "Quinn 2008), all texts being the prior.");
