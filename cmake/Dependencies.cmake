@@ -2,7 +2,7 @@
 
 set(CONVOKE_APT_PACKAGES
     libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libfmt-dev libcli11-dev
-    libtomlplusplus-dev nlohmann-json3-dev)
+    libtomlplusplus-dev nlohmann-json3-dev libjs-chart.js)
 if(CONVOKE_TESTS)
   list(APPEND CONVOKE_APT_PACKAGES catch2)
 endif()

@@ -23,30 +23,54 @@
     ticks: { color: ink("--ink") },
     ...more,
   });
-  const short = (label) => label.length > 18 ? label.slice(0, 17) + "…" : label;
-  const compact = new Intl.NumberFormat("en", { notation: "compact" });
-  // On a logarithmic axis only powers of ten are named, or labels overlap.
+  const short = (label) => label.length > 20 ? label.slice(0, 19) + "…" : label;
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
+  const log_label = function (value) {
+    const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    const named = this.max / this.min > 30 ? [1] : [1, 2, 5];
+    return named.some((n) => Math.abs(digit - n) < 1e-6) ? compact.format(value) : "";
+  };
   const values = (figure, title, more = {}) => "logarithmic" in figure.dataset
-    ? axis(title, { type: "logarithmic", ...more, ticks: { color: ink("--ink"), autoSkip: true,
-        callback: (value) => Number.isInteger(Math.log10(value)) ? compact.format(value) : "" } })
-    : axis(title, { beginAtZero: true, ...more });
-  const legend = (display) => ({ display, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8 } });
+    ? axis(title, { type: "logarithmic", ...more, ticks: { color: ink("--ink"), callback: log_label } })
+    : axis(title, { beginAtZero: true, ...more, ticks: { color: ink("--ink"), callback: (value) => compact.format(value) } });
+  const legend = (display) => ({ display, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8,
+    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: short(item.text) })) } });
 
-  const bars = (figure, { columns, rows }, histogram) => {
-    const lying = !histogram && rows.length > MANY_ROWS;
+  // Bars that touch, or of several series their outlines. The axis names some of the bins.
+  const histogram = (figure, { columns, rows }) => {
+    const several = columns.length > 2;
+    const begins = rows.map((row) => number(row[0]));
+    return {
+      type: several ? "line" : "bar",
+      data: {
+        labels: begins,
+        datasets: columns.slice(1).map((label, s) => ({
+          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s), borderColor: colour(s),
+          ...(several ? { stepped: "middle", pointRadius: 0, borderWidth: 2 } : { barPercentage: 1, categoryPercentage: 1 }),
+        })),
+      },
+      options: {
+        interaction: { mode: "index", intersect: false },
+        scales: { x: axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxTicksLimit: 9, maxRotation: 0, callback: (at) => compact.format(begins[at]) } }), y: values(figure, figure.dataset.y) },
+        plugins: { legend: legend(several), tooltip: { callbacks: { title: (items) => `${columns[0]} ${text(rows[items[0].dataIndex][0])}` } } },
+      },
+    };
+  };
+
+  const bars = (figure, { columns, rows }) => {
+    const lying = rows.length > MANY_ROWS;
     if (lying) figure.querySelector(".plot").style.height = `${rows.length * ROW_PIXELS * Math.max(1, (columns.length - 1) * .6) + 90}px`;
     const labels = rows.map((row) => text(row[0]));
-    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: histogram,
-      callback: histogram ? undefined : function (at) { return short(this.getLabelForValue(at)); } } });
-    if (histogram) delete names.ticks.callback;
+    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: false,
+      callback(at) { return short(this.getLabelForValue(at)); } } });
     const measured = values(figure, figure.dataset.y);
     return {
       type: "bar",
       data: {
         labels,
         datasets: columns.slice(1).map((label, s) => ({
-          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s) + (histogram && columns.length > 2 ? "99" : ""),
-          ...(histogram ? { barPercentage: 1, categoryPercentage: 1, grouped: false } : {}),
+          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s),
         })),
       },
       options: { indexAxis: lying ? "y" : "x", scales: lying ? { x: measured, y: names } : { x: names, y: measured },
@@ -128,7 +152,7 @@
     };
   };
 
-  const KINDS = { bar: (f, t) => bars(f, t, false), histogram: (f, t) => bars(f, t, true), line: lines, scatter, box: boxes };
+  const KINDS = { bar: bars, histogram, line: lines, scatter, box: boxes };
 
   const draw = (figure) => {
     const config = KINDS[figure.dataset.kind](figure, read(figure));

@@ -10,7 +10,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostWords = 40, kMostNumbers = 12;
+constexpr std::size_t kMostWords = 25, kMostNumbers = 12;
 constexpr std::int64_t kColours = 3;
 
 std::uint8_t level(double value) {
