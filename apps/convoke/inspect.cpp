@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -26,6 +29,19 @@ constexpr const char* kExamples = R"(Examples:
 constexpr std::size_t kMostClasses = 20;
 constexpr std::size_t kMostChannels = 8;
 constexpr std::size_t kMostPairs = 5;
+
+// Tells before minutes are spent whether a file can be written there. What is there is left as it is.
+void require_writable(const std::filesystem::path& file) {
+  const std::string hint = "name a file in a folder that exists and that you may write to";
+  if (std::filesystem::is_directory(file)) throw Error(file.string() + ": is a folder", hint);
+  const std::filesystem::path trial = file.string() + ".tmp";
+  errno = 0;
+  const bool written = static_cast<bool>(std::ofstream(trial));
+  const std::string reason = std::generic_category().message(errno);
+  std::error_code ignored;
+  std::filesystem::remove(trial, ignored);
+  if (!written) throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), hint);
+}
 
 void print_classes(const explore::Inspection& found) {
   fmt::print("\n{:<24}", "class");
@@ -49,10 +65,11 @@ void print_values(const explore::Inspection& found) {
     for (std::size_t c = 0; c < std::min(split.channels.size(), kMostChannels); ++c) {
       const explore::Moments& m = split.channels[c];
       fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n",
-                 fmt::format("{} {}", found.kind() == "images" ? "channel" : "feature", c), m.mean, m.deviation,
-                 m.minimum, m.maximum);
+                 fmt::format("{} {}", found.kind() == "images" ? "channel" : "feature", c), m.mean,
+                 m.deviation, m.minimum, m.maximum);
     }
-    if (split.channels.size() > kMostChannels) fmt::print("  ({} more)\n", split.channels.size() - kMostChannels);
+    if (split.channels.size() > kMostChannels)
+      fmt::print("  ({} more)\n", split.channels.size() - kMostChannels);
   }
 }
 
@@ -60,8 +77,8 @@ void print_lengths(const explore::Inspection& found) {
   fmt::print("\n{:<24}{:>14}{:>14}{:>14}{:>14}\n", "length in tokens", "median", "95 %", "least", "largest");
   for (const auto& split : found.survey.splits) {
     const explore::BoxPlot& box = split.lengths;
-    fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n", split.name, box.median, box.high, box.minimum,
-               box.maximum);
+    fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n", split.name, box.median, box.high,
+               box.minimum, box.maximum);
   }
 }
 
@@ -76,10 +93,12 @@ void print_comparison(const explore::Inspection& found) {
   for (std::size_t i = 0; i < comparison.pca.variance.size(); ++i) explained += comparison.pca.share(i);
   fmt::print("  {} principal components explain {:.1f} % of the variance\n", comparison.pca.variance.size(),
              100 * explained);
-  fmt::print("  a vote of the 10 nearest neighbours is right for {:.1f} %\n", 100 * comparison.neighbour_accuracy);
+  fmt::print("  a vote of the 10 nearest neighbours is right for {:.1f} %\n",
+             100 * comparison.neighbour_accuracy);
   for (std::size_t i = 0; i < std::min(kMostPairs, found.near_pairs.size()); ++i) {
     const explore::NearPair& pair = found.near_pairs[i];
-    fmt::print("  near:      {}, {}: distance {:.3g}\n", place(pair.first), place(pair.second), pair.distance);
+    fmt::print("  near:      {}, {}: distance {:.3g}\n", place(pair.first), place(pair.second),
+               pair.distance);
   }
   for (std::size_t i = 0; i < std::min(kMostPairs, found.far.size()); ++i) {
     fmt::print("  atypical:  {}: {:.2f} times as far from its class as usual\n", place(found.far[i].sample),
@@ -98,7 +117,9 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
   parser.add_option("dataset", options.dataset, "A dataset, as `convoke prepare` makes it")
       ->required()
       ->type_name("DATASET");
-  parser.add_option("--html", options.html, "Write a page with pictures, charts and maps, which needs no network")
+  parser
+      .add_option("--html", options.html,
+                  "Write a page with pictures, charts and maps, which needs no network")
       ->type_name("FILE");
   parser
       .add_option("--sample", options.sample,
@@ -114,7 +135,7 @@ int inspect(const InspectOptions& options) {
   // 1. Whether there can be a page, before anything takes time.
   if (!options.html.empty()) {
     report::require_charts();
-    run::replace_text(options.html, "");
+    require_writable(options.html);
   }
 
   // 2. What there is.
@@ -142,8 +163,8 @@ int inspect(const InspectOptions& options) {
   // 4. As a page.
   if (options.html.empty()) return EXIT_SUCCESS;
   const std::string made_by =
-      fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(), options.seed,
-                  format_count(std::ssize(found.comparison.places)));
+      fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
+                  options.seed, format_count(std::ssize(found.comparison.places)));
   const std::string page = report::dataset_page(found, made_by).html();
   run::replace_text(options.html, page);
   fmt::print("{}: {}\n", options.html, format_bytes(page.size()));

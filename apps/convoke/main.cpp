@@ -26,8 +26,8 @@ using namespace convoke::app;
 
 const std::array kCommands{
     command("prepare", "Turn files of samples into a dataset", add_prepare, prepare),
-    command("inspect", "Show what is in a dataset: counts, statistics, odd samples; also as a page", add_inspect,
-            inspect),
+    command("inspect", "Show what is in a dataset: counts, statistics, odd samples; also as a page",
+            add_inspect, inspect),
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),

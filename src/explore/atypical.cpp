@@ -72,11 +72,13 @@ std::vector<Stranger> among_strangers(const Neighbours& neighbours, std::span<co
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
     std::int64_t others = 0;
     for (std::int64_t r = 0; r < neighbours.k; ++r) {
-      others += labels[static_cast<std::size_t>(neighbours.of(i, r))] != labels[static_cast<std::size_t>(i)] ? 1 : 0;
+      others += labels[static_cast<std::size_t>(neighbours.of(i, r))] != labels[static_cast<std::size_t>(i)]
+                    ? 1
+                    : 0;
     }
     if (2 * others <= neighbours.k) continue;
-    found.push_back({i, static_cast<double>(others) / static_cast<double>(neighbours.k),
-                     vote(neighbours, labels, i)});
+    found.push_back(
+        {i, static_cast<double>(others) / static_cast<double>(neighbours.k), vote(neighbours, labels, i)});
   }
   const auto before = [&](const Stranger& a, const Stranger& b) {
     if (a.disagreement != b.disagreement) return a.disagreement > b.disagreement;

@@ -6,8 +6,8 @@
 namespace convoke::explore {
 
 ByteStatistics::ByteStatistics(const data::DatasetReader& reader, std::size_t shown)
-    : channels_(static_cast<std::size_t>(data::channel_count(reader.info().sample_type,
-                                                             reader.info().sample_shape))),
+    : channels_(static_cast<std::size_t>(
+          data::channel_count(reader.info().sample_type, reader.info().sample_shape))),
       of_split_(reader.splits().size(), std::vector<ByteCounts>(channels_)),
       of_class_(shown),
       brightness_(shown) {}
@@ -21,7 +21,8 @@ void ByteStatistics::add(const Seen& seen, std::span<const std::uint8_t> sample)
   const auto shown = static_cast<std::size_t>(seen.shown);
   count_bytes(sample.data(), sample.size(), 1, of_class_[shown]);
   const auto sum = std::accumulate(sample.begin(), sample.end(), std::uint64_t{0});
-  brightness_[shown].push_back(static_cast<float>(static_cast<double>(sum) / static_cast<double>(sample.size())));
+  brightness_[shown].push_back(
+      static_cast<float>(static_cast<double>(sum) / static_cast<double>(sample.size())));
 }
 
 void ByteStatistics::finish(Survey& survey) {

@@ -22,8 +22,8 @@ template <class At>
 BoxPlot box_of(std::int64_t count, const At& at) {
   if (count == 0) return {};
   const auto quantile = [&](double q) { return between(q * static_cast<double>(count - 1), count, at); };
-  return {count,          at(0),          quantile(kWhisker),     quantile(0.25), quantile(0.5),
-          quantile(0.75), quantile(1 - kWhisker), at(count - 1)};
+  return {count,         at(0),          quantile(kWhisker),     quantile(0.25),
+          quantile(0.5), quantile(0.75), quantile(1 - kWhisker), at(count - 1)};
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ Moments moments(std::span<const float> values) {
   double squares = 0;
   for (const float x : values) squares += (static_cast<double>(x) - mean) * (static_cast<double>(x) - mean);
   const auto [least, largest] = std::minmax_element(values.begin(), values.end());
-  return {static_cast<std::int64_t>(values.size()), mean, std::sqrt(squares / n),
-          static_cast<double>(*least), static_cast<double>(*largest)};
+  return {static_cast<std::int64_t>(values.size()), mean, std::sqrt(squares / n), static_cast<double>(*least),
+          static_cast<double>(*largest)};
 }
 
 Histogram histogram(std::span<const float> values, std::size_t bins) {

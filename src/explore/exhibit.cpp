@@ -15,7 +15,8 @@ Exhibit read_exhibit(const data::DatasetReader& reader, Place place) {
   const Shape stored = data::stored_shape(reader.info().sample_shape);
   std::vector<T> values(reader.sample_size());
   reader.read(place.split, place.index, std::span(values));
-  Exhibit result{place, reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)], stored, {}};
+  Exhibit result{
+      place, reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)], stored, {}};
   if (stored.rank() != kImageRank) {
     result.values.assign(values.begin(), values.end());
     return result;
@@ -72,9 +73,7 @@ template void area_average(const double*, const Shape&, std::int64_t, std::int64
 Shape fit_within(const Shape& stored, std::int64_t largest) {
   const std::int64_t side = std::max(stored[0], stored[1]);
   if (side <= largest) return stored;
-  const auto scaled = [&](std::int64_t extent) {
-    return std::max<std::int64_t>(1, extent * largest / side);
-  };
+  const auto scaled = [&](std::int64_t extent) { return std::max<std::int64_t>(1, extent * largest / side); };
   return {scaled(stored[0]), scaled(stored[1]), stored[2]};
 }
 

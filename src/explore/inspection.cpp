@@ -58,7 +58,8 @@ std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_
 
 double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
   double squares = 0;
-  for (std::int64_t c = 0; c < rows.columns; ++c) squares += (rows(a, c) - rows(b, c)) * (rows(a, c) - rows(b, c));
+  for (std::int64_t c = 0; c < rows.columns; ++c)
+    squares += (rows(a, c) - rows(b, c)) * (rows(a, c) - rows(b, c));
   return std::sqrt(squares);
 }
 
@@ -138,7 +139,8 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   const auto show = [&](std::int64_t point) {
     return exhibit(reader, comparison.places[static_cast<std::size_t>(point)]);
   };
-  for (const Atypical& odd : far_from_their_class(scores, comparison.labels, kOwnNeighbours, options.listed)) {
+  for (const Atypical& odd :
+       far_from_their_class(scores, comparison.labels, kOwnNeighbours, options.listed)) {
     result.far.push_back({show(odd.point), odd.score, -1});
   }
   for (const Stranger& odd : among_strangers(neighbours, comparison.labels, options.listed)) {
@@ -197,11 +199,11 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   // 1. Everything, once.
   const auto sizes = sizes_of(reader);
   const auto all = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
-  result.survey = survey(reader, {.seed = options.seed,
-                                  .shown_classes = options.shown_classes,
-                                  .progress = [&](std::int64_t done) {
-                                    options.progress("reading", static_cast<double>(done) / all);
-                                  }});
+  result.survey = survey(
+      reader,
+      {.seed = options.seed, .shown_classes = options.shown_classes, .progress = [&](std::int64_t done) {
+         options.progress("reading", static_cast<double>(done) / all);
+       }});
   result.originals = original_extents(reader);
   result.duplicates = find_duplicates(reader, result.survey.checksums, options.listed);
   for (const Duplicates::Pair& pair : result.duplicates.examples) {

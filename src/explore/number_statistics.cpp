@@ -16,12 +16,13 @@ constexpr std::uint64_t kDrawSamples = 10, kDrawSteps = 11;
 
 // Rows are kept of as many samples as possible, and of each as many as then fit.
 NumberStatistics::NumberStatistics(const data::DatasetReader& reader, std::size_t shown, std::uint64_t seed)
-    : channels_(static_cast<std::size_t>(data::channel_count(reader.info().sample_type,
-                                                             reader.info().sample_shape))),
+    : channels_(static_cast<std::size_t>(
+          data::channel_count(reader.info().sample_type, reader.info().sample_shape))),
       images_(data::kind_of(reader.info().sample_type, reader.info().sample_shape) == "images"),
       moments_(reader.splits().size(), data::ChannelStatistics(channels_)),
       least_(reader.splits().size(), std::vector<float>(channels_, std::numeric_limits<float>::infinity())),
-      largest_(reader.splits().size(), std::vector<float>(channels_, -std::numeric_limits<float>::infinity())),
+      largest_(reader.splits().size(),
+               std::vector<float>(channels_, -std::numeric_limits<float>::infinity())),
       counts_(reader.splits().size(), 0),
       brightness_(images_ ? shown : 0) {
   const auto channels = static_cast<std::int64_t>(channels_);

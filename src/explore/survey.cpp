@@ -24,7 +24,9 @@ CONVOKE_MULTIVERSION
 void add_floats(const float* __restrict x, double* __restrict sum, std::size_t n) {
   for (std::size_t v = 0; v < n; ++v) sum[v] += static_cast<double>(x[v]);
 }
-void add_to(std::span<const std::uint8_t> x, std::span<double> sum) { add_bytes(x.data(), sum.data(), x.size()); }
+void add_to(std::span<const std::uint8_t> x, std::span<double> sum) {
+  add_bytes(x.data(), sum.data(), x.size());
+}
 void add_to(std::span<const float> x, std::span<double> sum) { add_floats(x.data(), sum.data(), x.size()); }
 
 std::vector<std::int64_t> count_classes(const data::DatasetReader::Part& split, std::int64_t classes) {
@@ -90,7 +92,8 @@ void divide_means(Survey& result) {
   for (std::int64_t s = 0; s < result.class_means.rows; ++s) {
     const std::int32_t label = result.shown_classes[static_cast<std::size_t>(s)];
     const std::int64_t count = result.splits.front().class_counts[static_cast<std::size_t>(label)];
-    for (double& value : result.class_means.row(s)) value /= static_cast<double>(std::max<std::int64_t>(1, count));
+    for (double& value : result.class_means.row(s))
+      value /= static_cast<double>(std::max<std::int64_t>(1, count));
   }
 }
 

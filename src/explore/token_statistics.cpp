@@ -10,7 +10,8 @@ constexpr double kMostBins = 60;
 
 // Lengths are whole numbers: bins of whole width, from 0.
 Histogram of_lengths(const std::vector<float>& lengths) {
-  const double longest = lengths.empty() ? 0 : static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
+  const double longest =
+      lengths.empty() ? 0 : static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));
   const double width = std::max(1.0, std::ceil((longest + 1) / kMostBins));
   Histogram result{0, width, std::vector<std::int64_t>(static_cast<std::size_t>(longest / width) + 1)};
   for (const float length : lengths) {

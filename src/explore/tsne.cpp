@@ -4,8 +4,8 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <utility>
 #include <limits>
+#include <utility>
 
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/random.hpp"
@@ -14,8 +14,8 @@
 namespace convoke::explore {
 namespace {
 
-constexpr std::size_t kLanes = 16;      // sums that run side by side, in a fixed order on every processor
-constexpr float kFarAway = 1e18F;       // where points are put that only fill up the last lanes
+constexpr std::size_t kLanes = 16;  // sums that run side by side, in a fixed order on every processor
+constexpr float kFarAway = 1e18F;   // where points are put that only fill up the last lanes
 constexpr double kStartDeviation = 1e-4;
 constexpr double kStartNoise = 1e-6;
 constexpr double kSmallestGain = 0.01;
@@ -79,7 +79,8 @@ RowMajor squared_distances(const Matrix& points) {
 double gaussian_around(std::int64_t i, const Eigen::Ref<const Eigen::RowVectorXd>& squares, double beta,
                        std::span<double> p) {
   double nearest = std::numeric_limits<double>::infinity();
-  for (std::int64_t j = 0; j < squares.size(); ++j) nearest = j == i ? nearest : std::min(nearest, squares[j]);
+  for (std::int64_t j = 0; j < squares.size(); ++j)
+    nearest = j == i ? nearest : std::min(nearest, squares[j]);
   double sum = 0;
   double weighted = 0;
   for (std::int64_t j = 0; j < squares.size(); ++j) {
@@ -111,7 +112,8 @@ std::vector<float> joint_affinities(const Matrix& points, double perplexity, std
 Matrix starting_map(const Matrix& points, std::uint64_t seed) {
   Matrix map(points.rows, 2);
   double squares = 0;
-  for (std::int64_t i = 0; i < points.rows; ++i) squares += points.columns > 0 ? points(i, 0) * points(i, 0) : 0;
+  for (std::int64_t i = 0; i < points.rows; ++i)
+    squares += points.columns > 0 ? points(i, 0) * points(i, 0) : 0;
   const double deviation = std::sqrt(squares / static_cast<double>(points.rows));
   for (std::int64_t i = 0; i < points.rows; ++i) {
     RandomStream random({seed, Purpose::kExplore, 0, static_cast<std::uint64_t>(i)});
@@ -150,7 +152,8 @@ Matrix neighbour_probabilities(const Matrix& points, double perplexity) {
   const double wanted = std::log(perplexity);
   Matrix p(points.rows, points.rows);
   for (std::int64_t i = 0; i < points.rows; ++i) {
-    // The entropy falls as beta = 1 / (2 sigma^2) rises: bisection, doubling as long as there is no upper end.
+    // The entropy falls as beta = 1 / (2 sigma^2) rises: bisection, doubling as long as there is no upper
+    // end.
     const double mean = squares.row(i).sum() / static_cast<double>(points.rows - 1);
     double beta = mean > 0 ? 1 / mean : 1;
     double low = 0;
@@ -172,7 +175,8 @@ Matrix tsne(const Matrix& points, const TsneOptions& options) {
   Matrix map = starting_map(points, options.seed);
   if (n < 3) return map;
   const std::size_t padded = (n + kLanes - 1) / kLanes * kLanes;
-  const double perplexity = std::clamp(options.perplexity, 1.0, std::max(1.0, static_cast<double>(n - 1) / 3));
+  const double perplexity =
+      std::clamp(options.perplexity, 1.0, std::max(1.0, static_cast<double>(n - 1) / 3));
   const std::vector<float> affinities = joint_affinities(points, perplexity, padded);
   const double rate = std::max(50.0, static_cast<double>(n) / options.exaggeration / 4);
 

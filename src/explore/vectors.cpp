@@ -64,8 +64,8 @@ Shape as_image(const Shape& stored) {
   return stored.rank() == 2 ? Shape{stored[0], 1, stored[1]} : Shape{1, 1, stored[0]};
 }
 
-Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places, std::span<const double> mean,
-                std::span<const double> deviation) {
+Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places,
+                std::span<const double> mean, std::span<const double> deviation) {
   const Shape stored = as_image(data::stored_shape(reader.info().sample_shape));
   const auto channels = static_cast<std::size_t>(stored[2]);
   const bool hashed = stored[2] > kMostColumns;
@@ -122,7 +122,8 @@ Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) 
     reader.read(place.split, place.index, std::span(tokens));
     bags.push_back(bag_of(tokens));
     for (const auto& [token, count] : bags.back()) {
-      if (static_cast<std::size_t>(token) >= having.size()) having.resize(static_cast<std::size_t>(token) + 1);
+      if (static_cast<std::size_t>(token) >= having.size())
+        having.resize(static_cast<std::size_t>(token) + 1);
       ++having[static_cast<std::size_t>(token)];
     }
   }
@@ -138,7 +139,8 @@ Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) 
   }
 
   Vectors vectors{
-      Matrix(static_cast<std::int64_t>(places.size()), std::max<std::int64_t>(1, std::ssize(kept))), {},
+      Matrix(static_cast<std::int64_t>(places.size()), std::max<std::int64_t>(1, std::ssize(kept))),
+      {},
       fmt::format("tf-idf of the {} commonest tokens", format_count(std::ssize(kept)))};
   for (std::size_t i = 0; i < bags.size(); ++i) {
     const std::span<double> row = vectors.rows.row(static_cast<std::int64_t>(i));

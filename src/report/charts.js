@@ -7,7 +7,8 @@
   const drawn = [];
 
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = (i) => COLOURS[i % COLOURS.length];
+  const NAMED = { red: "#e15759", green: "#59a14f", blue: "#4e79a7", grey: "#8a94a0" };
+  const colour = (i, name = "") => NAMED[name] ?? COLOURS[i % COLOURS.length];
   const text = (cell) => cell.textContent;
   const number = (cell) => cell.dataset.v !== undefined ? Number(cell.dataset.v)
     : cell.classList.contains("n") ? Number(cell.textContent) : NaN;
@@ -46,7 +47,7 @@
       data: {
         labels: begins,
         datasets: columns.slice(1).map((label, s) => ({
-          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s), borderColor: colour(s),
+          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s, label), borderColor: colour(s, label),
           ...(several ? { stepped: "middle", pointRadius: 0, borderWidth: 2 } : { barPercentage: 1, categoryPercentage: 1 }),
         })),
       },

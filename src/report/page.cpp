@@ -67,7 +67,8 @@ std::string Page::html() const {
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     html += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escape(sections_[i]));
   }
-  html += "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") + "</main>\n<script>\n";
+  html += "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") +
+          "</main>\n<script>\n";
   html += chart_library();
   html += "\n</script>\n<script>\n";
   html += chart_script();

@@ -101,7 +101,8 @@ Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, s
   sheet.pixels.assign(static_cast<std::size_t>(sheet.width * sheet.height * sheet.channels), kGap);
   for (std::int64_t i = 0; i < std::ssize(pictures); ++i) {
     const Picture& picture = pictures[static_cast<std::size_t>(i)];
-    assert(picture.width == first.width && picture.height == first.height && picture.channels == first.channels);
+    assert(picture.width == first.width && picture.height == first.height &&
+           picture.channels == first.channels);
     const std::int64_t left = i % across * (first.width + gap);
     const std::int64_t top = i / across * (first.height + gap);
     for (std::int64_t y = 0; y < picture.height; ++y) {
@@ -120,7 +121,8 @@ std::string gallery(std::span<const Figure> figures) {
     const auto height = std::lround(figure.scale * static_cast<double>(figure.picture.height));
     const std::string caption = escape(figure.caption);
     html += fmt::format(
-        "<figure style=\"--w:{}px\"><img src=\"{}\" width={} height={} alt=\"{}\"><figcaption>{}</figcaption></figure>\n",
+        "<figure style=\"--w:{}px\"><img src=\"{}\" width={} height={} "
+        "alt=\"{}\"><figcaption>{}</figcaption></figure>\n",
         width, data_uri(figure.picture), width, height, caption, caption);
   }
   return html + "</div>\n";

@@ -56,9 +56,8 @@ Cell Cell::shaded(double by) const {
 std::string Table::html() const {
   std::string html = "<div class=scroll tabindex=0><table><thead><tr>";
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const bool number = !rows.empty() && std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
-      return !row[c].value.empty();
-    });
+    const bool number = !rows.empty() && std::any_of(rows.begin(), rows.end(),
+                                                     [&](const auto& row) { return !row[c].value.empty(); });
     html += fmt::format("<th scope=col{}>{}</th>", number ? " class=n" : "", escape(columns[c]));
   }
   html += "</tr></thead><tbody>\n";

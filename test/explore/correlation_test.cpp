@@ -10,10 +10,10 @@ using Catch::Matchers::WithinAbs;
 
 TEST_CASE("correlations are NumPy's, what the class explains is scikit-learn's") {
   const Matrix points = heaps(30, 4);
-  const std::vector<double> golden{1,               -0.319382760714, 0.235519830276,  -0.188683957262,
-                                   -0.319382760714, 1,               0.0363729301446, 0.183752825037,
-                                   0.235519830276,  0.0363729301446, 1,               0.111704266314,
-                                   -0.188683957262, 0.183752825037,  0.111704266314,  1};
+  const std::vector<double> golden{1, -0.319382760714, 0.235519830276,  -0.188683957262, -0.319382760714,
+                                   1, 0.0363729301446, 0.183752825037,  0.235519830276,  0.0363729301446,
+                                   1, 0.111704266314,  -0.188683957262, 0.183752825037,  0.111704266314,
+                                   1};
   const Matrix found = correlations(points);
   for (std::size_t i = 0; i < golden.size(); ++i) CHECK_THAT(found.values[i], WithinAbs(golden[i], 1e-9));
 

@@ -9,8 +9,8 @@ using Catch::Matchers::WithinAbs;
 namespace {
 
 void check_box(const BoxPlot& box, const std::vector<double>& golden, double within) {
-  const std::vector<double> found{box.minimum, box.low,  box.first_quartile, box.median, box.third_quartile,
-                                  box.high,    box.maximum};
+  const std::vector<double> found{box.minimum,        box.low,  box.first_quartile, box.median,
+                                  box.third_quartile, box.high, box.maximum};
   for (std::size_t i = 0; i < golden.size(); ++i) CHECK_THAT(found[i], WithinAbs(golden[i], within));
 }
 

@@ -17,8 +17,8 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-/// 60 training and 30 test images of 4 x 6 pixels in three classes, of which the last has no test sample. Test
-/// image 3 is training image 7, training image 20 is training image 10 with another label.
+/// 60 training and 30 test images of 4 x 6 pixels in three classes, of which the last has no test sample.
+/// Test image 3 is training image 7, training image 20 is training image 10 with another label.
 struct Images {
   static constexpr std::int64_t kPixels = 24;
   TemporaryFolder folder;
@@ -80,14 +80,16 @@ TEST_CASE("an inspection counts and measures what slow loops do") {
   }
   const double n = static_cast<double>(images.train.size()), mean = sum / n;
   CHECK_THAT(found.survey.splits[0].channels[0].mean, WithinAbs(mean, 1e-9));
-  CHECK_THAT(found.survey.splits[0].channels[0].deviation, WithinAbs(std::sqrt(squares / n - mean * mean), 1e-9));
+  CHECK_THAT(found.survey.splits[0].channels[0].deviation,
+             WithinAbs(std::sqrt(squares / n - mean * mean), 1e-9));
   CHECK(found.survey.histograms[0].counts[images.train[0]] ==
         std::count(images.train.begin(), images.train.end(), images.train[0]));
 
   for (std::int64_t s = 0; s < 3; ++s) {
     for (std::int64_t p = 0; p < Images::kPixels; ++p) {
       double total = 0;
-      for (std::int64_t i = s; i < 60; i += 3) total += images.train[static_cast<std::size_t>(i * Images::kPixels + p)];
+      for (std::int64_t i = s; i < 60; i += 3)
+        total += images.train[static_cast<std::size_t>(i * Images::kPixels + p)];
       CHECK_THAT(found.survey.class_means(s, p), WithinAbs(total / 20, 1e-9));
     }
   }
@@ -147,9 +149,12 @@ TEST_CASE("one sample, and samples that are all alike, can be inspected") {
       auto writer = data::DatasetWriter::create(file, info, {{"all", count}});
       const auto values = static_cast<std::size_t>(count * info.sample_shape.elements());
       const std::vector<std::int32_t> labels(static_cast<std::size_t>(count), 1);
-      if (type == data::SampleType::kUint8) writer.write("all", 0, std::vector<std::uint8_t>(values, 9), labels);
-      if (type == data::SampleType::kInt32) writer.write("all", 0, std::vector<std::int32_t>(values, 0), labels);
-      if (type == data::SampleType::kFloat32) writer.write("all", 0, std::vector<float>(values, 0.1F), labels);
+      if (type == data::SampleType::kUint8)
+        writer.write("all", 0, std::vector<std::uint8_t>(values, 9), labels);
+      if (type == data::SampleType::kInt32)
+        writer.write("all", 0, std::vector<std::int32_t>(values, 0), labels);
+      if (type == data::SampleType::kFloat32)
+        writer.write("all", 0, std::vector<float>(values, 0.1F), labels);
       writer.finish();
       const Inspection found = inspect(data::DatasetReader(file), quick());
       CHECK(found.duplicates.repeated == count - 1);

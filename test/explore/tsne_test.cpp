@@ -56,7 +56,8 @@ TEST_CASE("t-SNE keeps neighbours together as scikit-learn's does") {
 TEST_CASE("t-SNE of equal points, of one column, and of one, two or three points is finite") {
   TsneOptions options;
   options.iterations = 300;
-  for (const Matrix& points : {Matrix(40, 3), heaps(40, 1), Matrix(40, 0), heaps(1, 2), heaps(2, 2), heaps(3, 2)}) {
+  for (const Matrix& points :
+       {Matrix(40, 3), heaps(40, 1), Matrix(40, 0), heaps(1, 2), heaps(2, 2), heaps(3, 2)}) {
     const Matrix map = tsne(points, options);
     CAPTURE(points.rows, points.columns);
     CHECK(map.rows == points.rows);

@@ -30,8 +30,10 @@ TEST_CASE("findings name what should be seen to before training") {
 TEST_CASE("a page of each kind holds its pictures and charts with their tables, and needs no network") {
   if (!report::has_charts()) return;
   const TemporaryFolder folder;
-  for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8), {example::texts(folder.path()), 10},
-                                     {example::table(folder.path()), 11}, {example::signals(folder.path()), 9}}) {
+  for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8),
+                                     {example::texts(folder.path()), 10},
+                                     {example::table(folder.path()), 11},
+                                     {example::signals(folder.path()), 9}}) {
     CAPTURE(file);
     const explore::Inspection found = example::inspection(file);
     const std::string page = report::dataset_page(found, "made by a test").html();

@@ -16,9 +16,11 @@ namespace example {
 using namespace convoke;
 
 /// Names that a page must not take for HTML, in UTF-8 and not.
-inline const std::vector<std::string> kNames{"<b>cat</b>", "Stra\xDF"
-                                                           "enbahn & \"co\"",
-                                             "a class with a name that is much too long for the axis of a chart", "鳥"};
+inline const std::vector<std::string> kNames{
+    "<b>cat</b>",
+    "Stra\xDF"
+    "enbahn & \"co\"",
+    "a class with a name that is much too long for the axis of a chart", "鳥"};
 
 inline std::uint64_t below(std::uint64_t bound, std::uint64_t sample) {
   return RandomStream({9, Purpose::kBench, 0, sample}).below(bound);
@@ -41,7 +43,8 @@ std::filesystem::path write(const std::filesystem::path& file, data::DatasetInfo
       labels.push_back(i % (offset == 0 ? 4 : 3));
       RandomStream random({9, Purpose::kBench, 0, static_cast<std::uint64_t>(sample)});
       for (std::int64_t v = 0; v < stored.elements(); ++v) {
-        values.push_back(static_cast<T>(scale * (static_cast<double>((v + labels.back()) % 4) + random.uniform())));
+        values.push_back(
+            static_cast<T>(scale * (static_cast<double>((v + labels.back()) % 4) + random.uniform())));
       }
     }
     writer.write(split, 0, values, labels);

@@ -13,10 +13,10 @@ TEST_CASE("what HTML would take for its own is named") {
 TEST_CASE("bytes in any encoding become valid UTF-8") {
   const std::string bad = "\xEF\xBF\xBD";
   CHECK(escape("Stra\xDF"
-               "e") == "Stra" + bad + "e");                      // ISO 8859-1
-  CHECK(escape("\xC3") == bad);                                  // cut short
-  CHECK(escape("\xC0\xAF") == bad + bad);                        // overlong
-  CHECK(escape("\xED\xA0\x80") == bad + bad + bad);              // a surrogate
-  CHECK(escape("\xF4\x90\x80\x80") == bad + bad + bad + bad);    // beyond U+10FFFF
+               "e") == "Stra" + bad + "e");                        // ISO 8859-1
+  CHECK(escape("\xC3") == bad);                                    // cut short
+  CHECK(escape("\xC0\xAF") == bad + bad);                          // overlong
+  CHECK(escape("\xED\xA0\x80") == bad + bad + bad);                // a surrogate
+  CHECK(escape("\xF4\x90\x80\x80") == bad + bad + bad + bad);      // beyond U+10FFFF
   CHECK(escape("a\x01\x7F\nb\tc") == "a" + bad + bad + "\nb\tc");  // control characters
 }

@@ -10,7 +10,8 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   for (const auto& file :
        {example::images(folder), example::texts(folder), example::table(folder), example::signals(folder)}) {
-    const std::string page = convoke::report::dataset_page(example::inspection(file), "made by a test").html();
+    const std::string page =
+        convoke::report::dataset_page(example::inspection(file), "made by a test").html();
     std::ofstream(folder / file.stem().replace_extension(".html")) << page;
   }
   return 0;

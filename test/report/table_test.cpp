@@ -23,7 +23,8 @@ TEST_CASE("cells keep the number behind what is read") {
 TEST_CASE("tables and charts are HTML, and the chart is drawn from its table") {
   const Table table{{"class", "samples"}, {{"a<b", Cell::count(1234)}, {"c", Cell::count(5)}}};
   CHECK(table.html() ==
-        "<div class=scroll tabindex=0><table><thead><tr><th scope=col>class</th><th scope=col class=n>samples</th>"
+        "<div class=scroll tabindex=0><table><thead><tr><th scope=col>class</th><th scope=col "
+        "class=n>samples</th>"
         "</tr></thead><tbody>\n"
         "<tr><th scope=row>a&lt;b</th><td class=n data-v=\"1234\">1,234</td></tr>\n"
         "<tr><th scope=row>c</th><td class=n>5</td></tr>\n"

@@ -21,9 +21,9 @@ struct InspectionOptions {
   std::int64_t sample = 5000;  ///< samples that are compared with each other
   std::int64_t mapped = 2000;  ///< of these, samples on the maps
   std::int64_t shown_classes = 40;
-  std::int64_t sheet = 20;        ///< samples on a class' contact sheet
-  std::size_t listed = 12;        ///< duplicates, atypical samples, ... that are shown
-  std::int64_t correlated = 24;   ///< features whose correlations are shown
+  std::int64_t sheet = 20;       ///< samples on a class' contact sheet
+  std::size_t listed = 12;       ///< duplicates, atypical samples, ... that are shown
+  std::int64_t correlated = 24;  ///< features whose correlations are shown
   double perplexity = 30;
   /// Called with what is being done and how much of it, in [0, 1].
   std::function<void(std::string_view what, double done)> progress = [](std::string_view, double) {};
@@ -47,11 +47,11 @@ struct Oddity {
 struct Comparison {
   std::vector<Place> places;
   std::vector<std::int32_t> labels;
-  std::string vectors;                  ///< what they were made of
-  Shape vector_shape;                   ///< (h, w, C) where a vector is an image
-  Pca pca;                              ///< at most 50 components; scores: (n, components)
-  std::vector<std::int64_t> mapped;     ///< which of them are on the maps, rising
-  Matrix tsne;                          ///< (mapped, 2)
+  std::string vectors;                   ///< what they were made of
+  Shape vector_shape;                    ///< (h, w, C) where a vector is an image
+  Pca pca;                               ///< at most 50 components; scores: (n, components)
+  std::vector<std::int64_t> mapped;      ///< which of them are on the maps, rising
+  Matrix tsne;                           ///< (mapped, 2)
   double pca_trust = 0, tsne_trust = 0;  ///< trustworthiness of both maps; NaN of very few points
   double neighbour_accuracy = 0;
 };
@@ -73,9 +73,9 @@ struct Inspection {
   Duplicates duplicates;
   std::vector<NearPair> equal_pairs;  ///< of `duplicates`
   Comparison comparison;
-  std::vector<NearPair> near_pairs;  ///< of the sample: nearest but not equal, by the vectors
-  std::vector<Oddity> far;           ///< of the sample: farthest from their own class
-  std::vector<Oddity> strangers;     ///< of the sample: among samples of another class
+  std::vector<NearPair> near_pairs;          ///< of the sample: nearest but not equal, by the vectors
+  std::vector<Oddity> far;                   ///< of the sample: farthest from their own class
+  std::vector<Oddity> strangers;             ///< of the sample: among samples of another class
   std::vector<std::vector<Exhibit>> sheets;  ///< by shown class: some of its samples
   /// Measured numbers: of each feature or channel, how much of its variance the class explains.
   std::vector<double> correlation_ratios;

@@ -36,8 +36,8 @@ struct Survey {
   std::vector<std::int32_t> shown_classes;
   Matrix class_means;  ///< (shown, values of a sample): mean training sample; none of tokens, (0, 0)
 
-  /// Of the training split, per channel or feature. 8-bit values: of all of them, in 256 bins of 1; others: of
-  /// `rows`.
+  /// Of the training split, per channel or feature. 8-bit values: of all of them, in 256 bins of 1; others:
+  /// of `rows`.
   std::vector<Histogram> histograms;
   std::vector<BoxPlot> boxes;
 
@@ -49,9 +49,9 @@ struct Survey {
   Matrix rows;
   std::vector<std::int32_t> row_labels;
 
-  TokenCounts words{0};                      ///< of the training split
-  Histogram lengths;                         ///< tokens: of the training split
-  std::vector<BoxPlot> class_lengths;        ///< tokens, per shown class
+  TokenCounts words{0};                ///< of the training split
+  Histogram lengths;                   ///< tokens: of the training split
+  std::vector<BoxPlot> class_lengths;  ///< tokens, per shown class
 };
 
 /// Reads all of a dataset once, in pieces of a few MiB. Throws Error as DatasetReader::read.

@@ -13,7 +13,7 @@ struct Chart {
     kHistogram,  ///< bars that touch; the first column is where each begins
     kLine,       ///< a line per further column over the first, which is a number
     kScatter,    ///< points: columns x, y, group; further columns are told when a point is touched
-    kBox,        ///< lying boxes: columns name, minimum, low, first quartile, median, third quartile, high, maximum
+    kBox,  ///< lying boxes: columns name, minimum, low, first quartile, median, third quartile, high, maximum
   };
 
   Kind kind;

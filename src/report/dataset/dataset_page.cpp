@@ -74,8 +74,8 @@ std::vector<std::string> findings(const explore::Inspection& found) {
       if (split.class_counts[k] == 0) empty.push_back(found.class_name(static_cast<std::int32_t>(k)));
     }
     if (!empty.empty()) {
-      sentences.push_back(fmt::format("Split {} has no sample of {} of {} classes: {}.", split.name, empty.size(),
-                                      split.class_counts.size(), some(empty)));
+      sentences.push_back(fmt::format("Split {} has no sample of {} of {} classes: {}.", split.name,
+                                      empty.size(), split.class_counts.size(), some(empty)));
     }
   }
   const explore::Duplicates& duplicates = found.duplicates;
@@ -94,22 +94,24 @@ std::vector<std::string> findings(const explore::Inspection& found) {
   std::size_t constant = 0;
   for (const explore::Moments& channel : splits.front().channels) constant += channel.deviation > 0 ? 0 : 1;
   if (constant > 0) {
-    sentences.push_back(fmt::format("{} of {} {} do not vary within {}.", constant, splits.front().channels.size(),
+    sentences.push_back(fmt::format("{} of {} {} do not vary within {}.", constant,
+                                    splits.front().channels.size(),
                                     found.kind() == "images" ? "channels" : "features", splits.front().name));
   }
   if (const double ratio = imbalance(found); ratio >= kStrongImbalance) {
-    sentences.push_back(
-        fmt::format("The largest class has {:.3g} times as many training samples as the smallest: accuracy alone "
-                    "would mislead.",
-                    ratio));
+    sentences.push_back(fmt::format(
+        "The largest class has {:.3g} times as many training samples as the smallest: accuracy alone "
+        "would mislead.",
+        ratio));
   }
   return sentences;
 }
 
 Page dataset_page(const explore::Inspection& inspection, const std::string& made_by) {
   const Shown shown{inspection};
-  Page page(inspection.file, fmt::format("{} {} in {} classes", format_count(all_samples(inspection)),
-                                         shown.tokens() ? "texts" : inspection.kind(), inspection.info.classes));
+  Page page(inspection.file,
+            fmt::format("{} {} in {} classes", format_count(all_samples(inspection)),
+                        shown.tokens() ? "texts" : inspection.kind(), inspection.info.classes));
   add_overview(page, shown, made_by);
   add_classes(page, shown);
   add_originals(page, shown);

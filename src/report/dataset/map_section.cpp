@@ -11,7 +11,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;      // classes with a colour of their own
+constexpr std::size_t kMostGroups = 20;       // classes with a colour of their own
 constexpr std::int64_t kMostComponents = 12;  // shown as pictures
 constexpr double kComponentSide = 112;
 
@@ -24,7 +24,8 @@ std::string group_of(const Shown& shown, std::int32_t label) {
   const auto& classes = shown.found.survey.shown_classes;
   if (static_cast<std::size_t>(shown.found.info.classes) <= kMostGroups) return shown.class_name(label);
   const auto at = std::find(classes.begin(), classes.end(), label) - classes.begin();
-  return static_cast<std::size_t>(at) < std::min(kMostGroups, classes.size()) ? shown.class_name(label) : "other classes";
+  return static_cast<std::size_t>(at) < std::min(kMostGroups, classes.size()) ? shown.class_name(label)
+                                                                              : "other classes";
 }
 
 Chart map_chart(const Shown& shown, const std::string& title, const std::string& note, const std::string& x,
@@ -40,8 +41,12 @@ Chart map_chart(const Shown& shown, const std::string& title, const std::string&
 }
 
 Chart shares(const explore::Pca& pca) {
-  Chart chart{Chart::Kind::kLine, "Variance explained", "Share of the variance along the first components, summed up.",
-              "components", "%", {{"components", "share", "summed up"}, {}}};
+  Chart chart{Chart::Kind::kLine,
+              "Variance explained",
+              "Share of the variance along the first components, summed up.",
+              "components",
+              "%",
+              {{"components", "share", "summed up"}, {}}};
   double sum = 0;
   for (std::size_t i = 0; i < pca.variance.size(); ++i) {
     sum += pca.share(i);
@@ -60,10 +65,11 @@ void add_maps(Page& page, const Shown& shown) {
     page.paragraph("The samples do not differ from each other: there is nothing to map.");
     return;
   }
-  page.paragraph(fmt::format("{} samples of all splits, as {}, in the space of their first {} principal components; {} of "
-                             "them on the maps.",
-                             format_count(std::ssize(comparison.places)), comparison.vectors,
-                             comparison.pca.variance.size(), format_count(std::ssize(comparison.mapped))));
+  page.paragraph(fmt::format(
+      "{} samples of all splits, as {}, in the space of their first {} principal components; {} of "
+      "them on the maps.",
+      format_count(std::ssize(comparison.places)), comparison.vectors, comparison.pca.variance.size(),
+      format_count(std::ssize(comparison.mapped))));
   explore::Matrix plane(std::ssize(comparison.mapped), 2);
   for (std::int64_t i = 0; i < plane.rows; ++i) {
     for (std::int64_t c = 0; c < std::min<std::int64_t>(2, comparison.pca.scores.columns); ++c) {
@@ -76,18 +82,21 @@ void add_maps(Page& page, const Shown& shown) {
                : fmt::format("component {}", c + 1);
   };
   page.side_by_side(std::vector<Chart>{
-      map_chart(shown, "Principal components", "The plane of largest variance." + trust(comparison.pca_trust), axis(0),
-                axis(1), plane),
-      map_chart(shown, "t-SNE",
-                "Neighbours stay together; distances between heaps mean nothing." + trust(comparison.tsne_trust), "", "",
-                comparison.tsne)});
+      map_chart(shown, "Principal components", "The plane of largest variance." + trust(comparison.pca_trust),
+                axis(0), axis(1), plane),
+      map_chart(
+          shown, "t-SNE",
+          "Neighbours stay together; distances between heaps mean nothing." + trust(comparison.tsne_trust),
+          "", "", comparison.tsne)});
   page.add(shares(comparison.pca));
   if (comparison.vector_shape.rank() != 3) return;
   std::vector<Figure> figures;
   for (std::int64_t c = 0; c < std::min(kMostComponents, comparison.pca.components.rows); ++c) {
     Picture picture = shown.relief(comparison.vector_shape, comparison.pca.components.row(c));
     const double scale = Shown::scale_to(picture, kComponentSide);
-    figures.push_back({std::move(picture), fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});
+    figures.push_back(
+        {std::move(picture),
+         fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});
   }
   page.heading("The first components as pictures");
   page.add(figures);

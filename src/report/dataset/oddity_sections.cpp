@@ -21,7 +21,8 @@ std::string names(const Shown& shown, const explore::Exhibit& exhibit) {
   return fmt::format("{} ({})", shown.class_name(exhibit.label), shown.place(exhibit.place));
 }
 
-void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPair>& pairs, bool with_distance) {
+void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPair>& pairs,
+               bool with_distance) {
   if (shown.images()) {
     std::vector<Figure> figures;
     for (const explore::NearPair& pair : pairs) {
@@ -32,11 +33,12 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
     page.add(figures);
     return;
   }
-  Table table{{"first", "class", "second", "class", "distance", "the first", "the second"}, {}};
+  Table table{{"first", "class", "second", "class", "distance", "values of the first", "of the second"}, {}};
   for (const explore::NearPair& pair : pairs) {
     table.rows.push_back({shown.place(pair.first.place), shown.class_name(pair.first.label),
                           shown.place(pair.second.place), shown.class_name(pair.second.label),
-                          Cell::number(pair.distance, 3), shown.excerpt(pair.first), shown.excerpt(pair.second)});
+                          Cell::number(pair.distance, 3), shown.excerpt(pair.first),
+                          shown.excerpt(pair.second)});
   }
   page.add(table);
 }
@@ -72,8 +74,9 @@ void add_duplicates(Page& page, const Shown& shown) {
   if (duplicates.repeated == 0) {
     page.paragraph("No two samples of the dataset are equal.");
   } else {
-    page.paragraph(fmt::format("{} samples equal an earlier one, byte for byte; {} of them have another label than it.",
-                               format_count(duplicates.repeated), format_count(duplicates.contradictory)));
+    page.paragraph(
+        fmt::format("{} samples equal an earlier one, byte for byte; {} of them have another label than it.",
+                    format_count(duplicates.repeated), format_count(duplicates.contradictory)));
     Table table{{"split"}, {}};
     for (const auto& split : splits) table.columns.push_back("also in " + split.name);
     for (std::size_t b = 0; b < splits.size(); ++b) {
@@ -92,18 +95,21 @@ void add_duplicates(Page& page, const Shown& shown) {
     return;
   }
   page.paragraph(fmt::format("By Euclidean distance, of a keyed sample of {} ({}).",
-                             format_count(std::ssize(shown.found.comparison.places)), shown.found.comparison.vectors));
+                             format_count(std::ssize(shown.found.comparison.places)),
+                             shown.found.comparison.vectors));
   add_pairs(page, shown, shown.found.near_pairs, true);
 }
 
 void add_oddities(Page& page, const Shown& shown) {
   page.section("Atypical samples");
-  const std::string of = fmt::format("of a keyed sample of {}", format_count(std::ssize(shown.found.comparison.places)));
+  const std::string of =
+      fmt::format("of a keyed sample of {}", format_count(std::ssize(shown.found.comparison.places)));
   page.heading("Far from their own class");
   if (shown.found.far.empty()) {
     page.paragraph("No class has enough samples in the keyed sample to tell.");
   } else {
-    page.paragraph(fmt::format("The distance to the fifth nearest of their class, over its median in the class; {}.", of));
+    page.paragraph(fmt::format(
+        "The distance to the fifth nearest of their class, over its median in the class; {}.", of));
     add_odd(page, shown, shown.found.far,
             [](const explore::Oddity& odd) { return fmt::format("{:.2f} times as far", odd.score); });
   }
@@ -112,7 +118,8 @@ void add_oddities(Page& page, const Shown& shown) {
     page.paragraph(fmt::format("None {}.", of));
     return;
   }
-  page.paragraph(fmt::format("Most of their 10 nearest neighbours have another label, which may be the right one; {}.", of));
+  page.paragraph(fmt::format(
+      "Most of their 10 nearest neighbours have another label, which may be the right one; {}.", of));
   add_odd(page, shown, shown.found.strangers, [&](const explore::Oddity& odd) {
     return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * odd.score,
                        shown.class_name(odd.neighbours_label));

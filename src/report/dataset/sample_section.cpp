@@ -22,8 +22,10 @@ std::vector<Figure> contact_sheets(const Shown& shown) {
     for (const explore::Exhibit& exhibit : sheet) pictures.push_back(shown.picture(exhibit));
     const std::int64_t columns = pictures.front().width > 40 ? 5 : 10;
     Picture whole = contact_sheet(pictures, columns);
-    const double scale = kSheetWidth / static_cast<double>(std::max(whole.width, columns * pictures.front().width));
-    figures.push_back({std::move(whole), shown.class_name(shown.found.survey.shown_classes[s]), std::max(1.0, scale)});
+    const double scale =
+        kSheetWidth / static_cast<double>(std::max(whole.width, columns * pictures.front().width));
+    figures.push_back(
+        {std::move(whole), shown.class_name(shown.found.survey.shown_classes[s]), std::max(1.0, scale)});
   }
   return figures;
 }
@@ -51,9 +53,15 @@ std::vector<Chart> mean_signals(const Shown& shown) {
   const Shape& shape = shown.found.info.sample_shape;
   std::vector<Chart> charts;
   for (std::int64_t f = 0; f < std::min(shape[1], kMostSignals); ++f) {
-    Chart chart{Chart::Kind::kLine, fmt::format("Mean of {} over time, by class", shown.channel_name(static_cast<std::size_t>(f))),
-                shown.of_classes(), "step", "mean", {{"step"}, {}}};
-    for (const std::int32_t label : survey.shown_classes) chart.table.columns.push_back(shown.class_name(label));
+    Chart chart{
+        Chart::Kind::kLine,
+        fmt::format("Mean of {} over time, by class", shown.channel_name(static_cast<std::size_t>(f))),
+        shown.of_classes(),
+        "step",
+        "mean",
+        {{"step"}, {}}};
+    for (const std::int32_t label : survey.shown_classes)
+      chart.table.columns.push_back(shown.class_name(label));
     for (std::int64_t step = 0; step < shape[0]; ++step) {
       std::vector<Cell> row{Cell::count(step)};
       for (std::int64_t s = 0; s < survey.class_means.rows; ++s) {
@@ -75,8 +83,8 @@ void add_samples(Page& page, const Shown& shown) {
     page.paragraph(fmt::format("A keyed choice of each class. {}", shown.of_classes()));
     page.add(contact_sheets(shown));
     page.section("Mean images");
-    page.paragraph(fmt::format("The mean of all images of a class, {}. {}", shown.found.survey.splits.front().name,
-                               shown.of_classes()));
+    page.paragraph(fmt::format("The mean of all images of a class, {}. {}",
+                               shown.found.survey.splits.front().name, shown.of_classes()));
     page.add(mean_images(shown));
   } else if (rank == 2) {
     page.section("Mean signals");
@@ -89,11 +97,12 @@ void add_correlations(Page& page, const Shown& shown) {
   if (correlations.rows < 2) return;
   const bool features = !shown.found.correlated.empty();
   page.section("Correlations");
-  page.paragraph(features
-                     ? fmt::format("Pearson's correlation of {}, over {} rows of {}. Where one does not vary: 0.",
-                                   shown.images() ? "channels" : "features",
-                                   format_count(shown.found.survey.rows.rows), shown.found.survey.splits.front().name)
-                     : "Pearson's correlation of the classes' mean images, pixel by pixel: which classes look alike.");
+  page.paragraph(
+      features
+          ? fmt::format("Pearson's correlation of {}, over {} rows of {}. Where one does not vary: 0.",
+                        shown.images() ? "channels" : "features", format_count(shown.found.survey.rows.rows),
+                        shown.found.survey.splits.front().name)
+          : "Pearson's correlation of the classes' mean images, pixel by pixel: which classes look alike.");
   if (features && std::ssize(shown.found.correlated) < std::ssize(shown.found.correlation_ratios)) {
     page.paragraph(fmt::format("The {} features that the class explains best, of {}.", correlations.rows,
                                shown.found.correlation_ratios.size()));

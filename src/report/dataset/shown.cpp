@@ -27,8 +27,8 @@ Picture picture_of(const Shape& shape, std::span<const double> values, const Con
   Picture picture{shape[1], shape[0], shown_channels(channels), {}};
   for (std::int64_t pixel = 0; pixel < shape[0] * shape[1]; ++pixel) {
     for (std::int64_t c = 0; c < picture.channels; ++c) {
-      picture.pixels.push_back(
-          level(convert(values[static_cast<std::size_t>(pixel * channels + c)], static_cast<std::size_t>(c))));
+      picture.pixels.push_back(level(
+          convert(values[static_cast<std::size_t>(pixel * channels + c)], static_cast<std::size_t>(c))));
     }
   }
   return picture;
@@ -39,7 +39,8 @@ Picture picture_of(const Shape& shape, std::span<const double> values, const Con
 std::string Shown::of_classes() const {
   const auto shown = std::ssize(found.survey.shown_classes);
   if (shown == found.info.classes) return "";
-  return fmt::format("The {} classes with most training samples, of {}.", shown, format_count(found.info.classes));
+  return fmt::format("The {} classes with most training samples, of {}.", shown,
+                     format_count(found.info.classes));
 }
 
 std::string Shown::place(explore::Place place) const {
