@@ -2,7 +2,7 @@
 
 set(CONVOKE_APT_PACKAGES
     libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libjpeg-dev libfmt-dev libcli11-dev
-    libtomlplusplus-dev nlohmann-json3-dev libutf8proc-dev)
+    libtomlplusplus-dev nlohmann-json3-dev libutf8proc-dev libjs-chart.js)
 if(CONVOKE_TESTS)
   list(APPEND CONVOKE_APT_PACKAGES catch2)
 endif()
@@ -52,6 +52,12 @@ convoke_require(tomlplusplus_FOUND libtomlplusplus-dev "toml++")
 find_package(nlohmann_json QUIET CONFIG)
 convoke_require(nlohmann_json_FOUND nlohmann-json3-dev "nlohmann-json")
 find_package(Threads REQUIRED)
+# Optional: the charts of HTML pages, which hold the library. Without it pages are refused, and say what to install.
+find_file(CONVOKE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist
+          NO_DEFAULT_PATH)
+if(NOT CONVOKE_CHART_JS)
+  message(STATUS "No HTML pages: Chart.js was not found (Debian package libjs-chart.js)")
+endif()
 if(CONVOKE_TESTS)
   find_package(Catch2 QUIET CONFIG)
   convoke_require(Catch2_FOUND catch2 "Catch2")

@@ -15,10 +15,6 @@
 namespace convoke::data_prep {
 namespace {
 
-// Purposes of random numbers that only preparing has.
-constexpr Purpose kSplit{7};
-constexpr Purpose kOrder{8};
-
 // train, validation, test, then the others by name.
 bool comes_first(const std::string& a, const std::string& b) {
   const auto place = [](const std::string& name) {
@@ -110,7 +106,7 @@ class Dealer {
     for (const Unit& unit : units) members[stratum(unit[0])].push_back(unit[0]);
     std::vector<double> due(fractions_.size());
     for (std::size_t c = 0; c < members.size(); ++c) {
-      shuffle_keyed(members[c], {options_.seed, kSplit, 0, c});
+      shuffle_keyed(members[c], {options_.seed, Purpose::kSplit, 0, c});
       auto next = members[c].begin();
       const std::vector<std::size_t> counts = cut(members[c].size(), due);
       for (std::size_t p = 0; p < counts.size(); ++p) {
@@ -143,7 +139,7 @@ class Dealer {
   void deal_groups(std::vector<Unit> units, std::vector<std::int32_t>& part) const {
     std::vector<std::size_t> order(units.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    shuffle_keyed(order, {options_.seed, kSplit, 0, 0});
+    shuffle_keyed(order, {options_.seed, Purpose::kSplit, 0, 0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return units[a].size() > units[b].size(); });
     std::vector<double> total(strata());
@@ -279,7 +275,7 @@ bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& i
 }
 
 void shuffle_items(std::vector<std::size_t>& items, std::uint64_t seed, std::size_t split) {
-  shuffle_keyed(items, {seed, kOrder, 0, split});
+  shuffle_keyed(items, {seed, Purpose::kOrder, 0, split});
 }
 
 }  // namespace convoke::data_prep

@@ -14,6 +14,7 @@
 #include "convoke/run/environment.hpp"
 #include "evaluate.hpp"
 #include "info.hpp"
+#include "inspect.hpp"
 #include "predict.hpp"
 #include "prepare.hpp"
 #include "summary.hpp"
@@ -27,6 +28,8 @@ using namespace convoke::app;
 const std::array kCommands{
     command("prepare", "Turn files of samples into a dataset", add_prepare, prepare),
     command("synthesize", "Make a stand-in for a published data set", add_synthesize, synthesize),
+    command("inspect", "Show what is in a dataset: counts, statistics, odd samples; also as a page",
+            add_inspect, inspect),
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),

@@ -1,4 +1,4 @@
-#include "channel_statistics.hpp"
+#include "convoke/data/channel_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "array_reader.hpp"
-#include "channel_statistics.hpp"
 #include "convoke/core/checksum.hpp"
+#include "convoke/data/channel_statistics.hpp"
 
 namespace convoke::data {
 namespace {

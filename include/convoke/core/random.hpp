@@ -49,7 +49,10 @@ enum class Purpose : std::uint32_t {
   kShard = 3,
   kDropout = 4,
   kAugment = 5,
-  kBench = 6
+  kBench = 6,
+  kSplit = 7,
+  kOrder = 8,
+  kExplore = 16
 };
 
 /// The address of a stream of random numbers: nothing but these decides its values. `epoch` and `sample` mean

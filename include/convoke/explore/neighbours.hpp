@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "convoke/explore/matrix.hpp"
+
+namespace convoke::explore {
+
+/// The k nearest others of every point, by Euclidean distance, nearest first; of equals the lower number
+/// first.
+struct Neighbours {
+  std::int64_t k = 0;
+  std::vector<std::int32_t> index;  ///< (n, k)
+  std::vector<double> distance;     ///< (n, k)
+
+  std::int32_t of(std::int64_t point, std::int64_t rank) const {
+    return index[static_cast<std::size_t>(point * k + rank)];
+  }
+  double distance_of(std::int64_t point, std::int64_t rank) const {
+    return distance[static_cast<std::size_t>(point * k + rank)];
+  }
+};
+
+/// Of points (n, d); k is cut to n - 1. Exact, every pair is compared: n^2 d.
+Neighbours nearest_neighbours(const Matrix& points, std::int64_t k);
+
+/// How far the neighbours in `map` (n, 2) are neighbours among `points` (n, d), in [0, 1], 1 if all are: of
+/// J. Venna, S. Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN 2001, as
+/// scikit-learn's sklearn.manifold.trustworthiness. Not a number unless k < n / 2.
+double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k);
+
+}  // namespace convoke::explore

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "convoke/explore/matrix.hpp"
+
+namespace convoke::explore {
+
+/// Principal components: the directions of largest variance. I. Jolliffe, "Principal Component Analysis",
+/// 2002.
+struct Pca {
+  std::vector<double> mean;      ///< (D)
+  Matrix components;             ///< (k, D), rows of length 1; the largest entry of each is positive
+  std::vector<double> variance;  ///< (k), along each component, divided by n - 1, falling
+  double total_variance = 0;     ///< over all D directions
+  Matrix scores;                 ///< (n, k), the samples in these coordinates
+
+  /// Share of the variance along component i.
+  double share(std::size_t i) const { return total_variance > 0 ? variance[i] / total_variance : 0; }
+};
+
+/// At most `components` of the samples (n, D): fewer where the samples vary in fewer directions, none where
+/// they are all alike. Exact: eigenvectors of the covariance, or of the Gram matrix if D > n. Costs n D
+/// min(n, D) + min(n, D)^3.
+Pca pca(const Matrix& samples, std::int64_t components);
+
+}  // namespace convoke::explore

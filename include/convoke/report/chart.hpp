@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+
+#include "convoke/report/table.hpp"
+
+namespace convoke::report {
+
+/// A chart and the table behind it, which is all that it is drawn from: the first column names what stands
+/// along the axis, the others are series.
+struct Chart {
+  enum class Kind {
+    kBar,        ///< a group of bars per row, a colour per further column; lying where there are many rows
+    kHistogram,  ///< bars that touch; the first column is where each begins
+    kLine,       ///< a line per further column over the first, which is a number
+    kScatter,    ///< points: columns x, y, group; further columns are told when a point is touched
+    kBox,  ///< lying boxes: columns name, minimum, low, first quartile, median, third quartile, high, maximum
+  };
+
+  Kind kind;
+  std::string title;
+  std::string note = {};     ///< what is to be seen, and how it was computed
+  std::string x_title = {};  ///< of the axis of names or x
+  std::string y_title = {};
+  Table table;
+  bool logarithmic = false;  ///< the axis of values
+
+  std::string html() const;
+};
+
+}  // namespace convoke::report

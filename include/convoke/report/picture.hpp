@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace convoke::report {
+
+/// Pixels of 8 bits, row-major: grey (1 channel) or red, green, blue (3).
+struct Picture {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::int64_t channels = 1;
+  std::vector<std::uint8_t> pixels = {};  ///< (height, width, channels)
+};
+
+/// "data:image/png;base64,...": the picture as a page can hold it. PNG, which keeps every pixel; of colour
+/// pictures JPEG (quality 90) where that takes less than half, as it does for photographs.
+std::string data_uri(const Picture& picture);
+
+/// Pictures of one size in rows of `columns`, with `gap` grey pixels between them. Not empty.
+Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap = 2);
+
+/// A picture in a page.
+struct Figure {
+  Picture picture;
+  std::string caption;
+  double scale = 1;  ///< pixels of the page per pixel; it shrinks where the page is narrower
+};
+
+/// `<div class=gallery>` of figures side by side, as many as fit in a row.
+std::string gallery(std::span<const Figure> figures);
+
+}  // namespace convoke::report

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convoke::report {
+
+/// One cell of a table: what is read, and the number behind it if there is one.
+struct Cell {
+  std::string text;
+  std::string value = {};  ///< of numbers: as JavaScript reads them
+  double shade = 0;        ///< in [-1, 1]: how much the cell is coloured, in one of two colours
+
+  Cell(std::string_view words) : text(words) {}    // NOLINT: conversions are the point
+  Cell(const char* words) : text(words) {}         // NOLINT
+  Cell(const std::string& words) : text(words) {}  // NOLINT
+  /// "60,000".
+  static Cell count(std::int64_t number);
+  /// With so many significant digits; "–" if it is not finite.
+  static Cell number(double number, int digits = 4);
+  /// "12.3 %" of 0.123.
+  static Cell percent(double share);
+
+  Cell shaded(double by) const;
+};
+
+/// A table; numbers stand to the right.
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
+
+  /// `<div class="scroll"><table>...`; it scrolls by itself where it is wider than the page.
+  std::string html() const;
+};
+
+}  // namespace convoke::report

@@ -1,0 +1,103 @@
+#include "convoke/explore/atypical.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace convoke::explore {
+namespace {
+
+// The label that most neighbours of a point have; of several the one that comes first.
+std::int32_t vote(const Neighbours& neighbours, std::span<const std::int32_t> labels, std::int64_t point) {
+  std::int64_t most = 0;
+  std::int32_t elected = labels[static_cast<std::size_t>(point)];
+  for (std::int64_t r = 0; r < neighbours.k; ++r) {
+    const std::int32_t label = labels[static_cast<std::size_t>(neighbours.of(point, r))];
+    std::int64_t votes = 0;
+    for (std::int64_t other = 0; other < neighbours.k; ++other) {
+      votes += labels[static_cast<std::size_t>(neighbours.of(point, other))] == label ? 1 : 0;
+    }
+    if (votes > most) {
+      most = votes;
+      elected = label;
+    }
+  }
+  return elected;
+}
+
+Matrix rows_of(const Matrix& points, std::span<const std::int64_t> chosen) {
+  Matrix rows(static_cast<std::int64_t>(chosen.size()), points.columns);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::copy_n(points.row(chosen[i]).begin(), points.columns,
+                rows.row(static_cast<std::int64_t>(i)).begin());
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const std::int32_t> labels,
+                                           std::int64_t k, std::size_t most) {
+  assert(static_cast<std::int64_t>(labels.size()) == points.rows && !labels.empty());
+  std::vector<std::vector<std::int64_t>> classes(
+      static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    classes[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::int64_t>(i));
+  }
+  std::vector<Atypical> found;
+  for (const std::vector<std::int64_t>& members : classes) {
+    if (static_cast<std::int64_t>(members.size()) <= k + 1) continue;
+    const Neighbours near = nearest_neighbours(rows_of(points, members), k);
+    std::vector<double> distances;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      distances.push_back(near.distance_of(static_cast<std::int64_t>(i), k - 1));
+    }
+    std::vector<double> ordered = distances;
+    const auto middle = ordered.begin() + static_cast<std::ptrdiff_t>(ordered.size() / 2);
+    std::nth_element(ordered.begin(), middle, ordered.end());
+    if (!(*middle > 0)) continue;
+    for (std::size_t i = 0; i < members.size(); ++i) found.push_back({members[i], distances[i] / *middle});
+  }
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), [](const Atypical& a, const Atypical& b) {
+    return a.score != b.score ? a.score > b.score : a.point < b.point;
+  });
+  found.erase(end, found.end());
+  return found;
+}
+
+std::vector<Stranger> among_strangers(const Neighbours& neighbours, std::span<const std::int32_t> labels,
+                                      std::size_t most) {
+  std::vector<Stranger> found;
+  if (neighbours.k == 0) return found;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
+    std::int64_t others = 0;
+    for (std::int64_t r = 0; r < neighbours.k; ++r) {
+      others += labels[static_cast<std::size_t>(neighbours.of(i, r))] != labels[static_cast<std::size_t>(i)]
+                    ? 1
+                    : 0;
+    }
+    if (2 * others <= neighbours.k) continue;
+    found.push_back(
+        {i, static_cast<double>(others) / static_cast<double>(neighbours.k), vote(neighbours, labels, i)});
+  }
+  const auto before = [&](const Stranger& a, const Stranger& b) {
+    if (a.disagreement != b.disagreement) return a.disagreement > b.disagreement;
+    const double to_a = neighbours.distance_of(a.point, 0);
+    const double to_b = neighbours.distance_of(b.point, 0);
+    return to_a != to_b ? to_a < to_b : a.point < b.point;
+  };
+  const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.size()));
+  std::partial_sort(found.begin(), end, found.end(), before);
+  found.erase(end, found.end());
+  return found;
+}
+
+double neighbour_accuracy(const Neighbours& neighbours, std::span<const std::int32_t> labels) {
+  std::int64_t right = 0;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(labels.size()); ++i) {
+    right += neighbours.k > 0 && vote(neighbours, labels, i) == labels[static_cast<std::size_t>(i)] ? 1 : 0;
+  }
+  return labels.empty() ? 0 : static_cast<double>(right) / static_cast<double>(labels.size());
+}
+
+}  // namespace convoke::explore

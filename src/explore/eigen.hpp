@@ -1,0 +1,19 @@
+#pragma once
+#include <Eigen/Dense>
+
+#include "convoke/explore/matrix.hpp"
+
+// Eigen's view of our matrices; Eigen stays within this area's sources.
+
+namespace convoke::explore {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+inline Eigen::Map<const RowMajor> view(const Matrix& matrix) {
+  return {matrix.values.data(), matrix.rows, matrix.columns};
+}
+inline Eigen::Map<RowMajor> view(Matrix& matrix) {
+  return {matrix.values.data(), matrix.rows, matrix.columns};
+}
+
+}  // namespace convoke::explore

@@ -1,0 +1,230 @@
+#include "convoke/explore/inspection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <span>
+
+#include "convoke/explore/correlation.hpp"
+#include "convoke/explore/tsne.hpp"
+#include "convoke/explore/vectors.hpp"
+
+namespace convoke::explore {
+namespace {
+
+constexpr std::int64_t kComponents = 50;
+constexpr std::int64_t kNeighbours = 10;
+constexpr std::int64_t kOwnNeighbours = 5;  // whose distance tells how far a sample is from its class
+constexpr std::int64_t kTrustNeighbours = 12;
+constexpr std::size_t kSizeBins = 40;
+constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawSheets = 100;
+
+std::vector<std::int64_t> sizes_of(const data::DatasetReader& reader) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& split : reader.splits()) sizes.push_back(split.count());
+  return sizes;
+}
+
+Matrix rows_at(const Matrix& matrix, std::span<const std::int64_t> rows) {
+  Matrix chosen(std::ssize(rows), matrix.columns);
+  for (std::int64_t i = 0; i < chosen.rows; ++i) {
+    std::copy_n(matrix.row(rows[static_cast<std::size_t>(i)]).begin(), matrix.columns, chosen.row(i).begin());
+  }
+  return chosen;
+}
+
+Matrix columns_at(const Matrix& matrix, std::span<const std::int64_t> columns) {
+  Matrix chosen(matrix.rows, std::ssize(columns));
+  for (std::int64_t r = 0; r < chosen.rows; ++r) {
+    for (std::int64_t c = 0; c < chosen.columns; ++c) {
+      chosen(r, c) = matrix(r, columns[static_cast<std::size_t>(c)]);
+    }
+  }
+  return chosen;
+}
+
+// The places of the `most` largest values, rising.
+std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t most) {
+  std::vector<std::int64_t> places(values.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
+    return values[static_cast<std::size_t>(a)] > values[static_cast<std::size_t>(b)];
+  });
+  places.resize(std::min(places.size(), static_cast<std::size_t>(most)));
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
+  double squares = 0;
+  for (std::int64_t c = 0; c < rows.columns; ++c)
+    squares += (rows(a, c) - rows(b, c)) * (rows(a, c) - rows(b, c));
+  return std::sqrt(squares);
+}
+
+// The pairs nearest by their vectors, of those that are neighbours by their principal components, which
+// distances of vectors never fall short of.
+std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Comparison& comparison,
+                                    const Matrix& vectors, const Neighbours& neighbours, std::size_t most) {
+  struct Candidate {
+    double distance;
+    std::int64_t a, b;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  std::vector<Candidate> candidates;
+  for (std::int64_t a = 0; a < vectors.rows; ++a) {
+    for (std::int64_t r = 0; r < neighbours.k; ++r) {
+      const std::int64_t b = neighbours.of(a, r);
+      const double distance = distance_between(vectors, a, b);
+      if (distance > 0) candidates.push_back({distance, std::min(a, b), std::max(a, b)});
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  candidates.resize(std::min(candidates.size(), most));
+  std::vector<NearPair> pairs;
+  for (const Candidate& candidate : candidates) {
+    pairs.push_back({exhibit(reader, comparison.places[static_cast<std::size_t>(candidate.a)]),
+                     exhibit(reader, comparison.places[static_cast<std::size_t>(candidate.b)]),
+                     candidate.distance});
+  }
+  return pairs;
+}
+
+std::vector<Exhibit> sheet_of(const data::DatasetReader& reader, std::int32_t label,
+                              const InspectionOptions& options) {
+  for (std::size_t split = 0; split < reader.splits().size(); ++split) {
+    std::vector<std::int64_t> members;
+    const auto& labels = reader.splits()[split].labels;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] == label) members.push_back(static_cast<std::int64_t>(i));
+    }
+    if (members.empty()) continue;
+    std::vector<Exhibit> sheet;
+    for (const std::int64_t pick : keyed_sample(std::ssize(members), options.sheet, options.seed,
+                                                kDrawSheets + static_cast<std::uint64_t>(label))) {
+      sheet.push_back(exhibit(reader, {split, members[static_cast<std::size_t>(pick)]}));
+    }
+    return sheet;
+  }
+  return {};
+}
+
+void compare(const data::DatasetReader& reader, const InspectionOptions& options, Inspection& result) {
+  // 1. A sample of all splits, as vectors.
+  Comparison& comparison = result.comparison;
+  comparison.places = sample_places(sizes_of(reader), options.sample, options.seed, kDrawSample);
+  for (const Place& place : comparison.places) {
+    comparison.labels.push_back(reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)]);
+  }
+  std::vector<double> mean, deviation;
+  for (const Moments& channel : result.survey.splits.front().channels) {
+    mean.push_back(channel.mean);
+    deviation.push_back(channel.deviation);
+  }
+  options.progress("reading a sample", 0);
+  const Vectors vectors = vectors_of(reader, comparison.places, mean, deviation);
+  comparison.vectors = vectors.what;
+  comparison.vector_shape = vectors.shape;
+
+  // 2. Their principal components and neighbours.
+  options.progress("principal components", 0);
+  comparison.pca = pca(vectors.rows, kComponents);
+  options.progress("nearest neighbours", 0);
+  const Matrix& scores = comparison.pca.scores;
+  const Neighbours neighbours = nearest_neighbours(scores, kNeighbours);
+  comparison.neighbour_accuracy = neighbour_accuracy(neighbours, comparison.labels);
+  result.near_pairs = nearest_pairs(reader, comparison, vectors.rows, neighbours, options.listed);
+  const auto show = [&](std::int64_t point) {
+    return exhibit(reader, comparison.places[static_cast<std::size_t>(point)]);
+  };
+  for (const Atypical& odd :
+       far_from_their_class(scores, comparison.labels, kOwnNeighbours, options.listed)) {
+    result.far.push_back({show(odd.point), odd.score, -1});
+  }
+  for (const Stranger& odd : among_strangers(neighbours, comparison.labels, options.listed)) {
+    result.strangers.push_back({show(odd.point), odd.disagreement, odd.majority});
+  }
+
+  // 3. Maps of some of them.
+  options.progress("t-SNE", 0);
+  comparison.mapped = keyed_sample(scores.rows, options.mapped, options.seed, kDrawMapped);
+  const Matrix mapped = rows_at(scores, comparison.mapped);
+  TsneOptions map;
+  map.perplexity = options.perplexity;
+  map.seed = options.seed;
+  comparison.tsne = tsne(mapped, map);
+  comparison.pca_trust = trustworthiness(mapped, first_columns(mapped, 2), kTrustNeighbours);
+  comparison.tsne_trust = trustworthiness(mapped, comparison.tsne, kTrustNeighbours);
+}
+
+std::vector<OriginalExtent> original_extents(const data::DatasetReader& reader) {
+  const std::vector<std::int32_t> sizes =
+      data::original_sizes(reader.path(), reader.splits().front().name);  // (N, 2)
+  std::vector<OriginalExtent> extents;
+  if (sizes.empty()) return extents;
+  const bool texts = reader.info().sample_type == data::SampleType::kInt32;
+  for (std::size_t axis = 0; axis < (texts ? 1 : 2); ++axis) {
+    std::vector<float> values;
+    for (std::size_t i = axis; i < sizes.size(); i += 2) values.push_back(static_cast<float>(sizes[i]));
+    extents.push_back({texts ? "length" : axis == 0 ? "height" : "width", {}, histogram(values, kSizeBins)});
+    extents.back().box = box_plot(values);
+  }
+  return extents;
+}
+
+// Of the mean image of every class with every other: transposed, so that classes are columns.
+Matrix correlations_of_means(const Survey& survey) {
+  Matrix columns(survey.class_means.columns, survey.class_means.rows);
+  for (std::int64_t v = 0; v < columns.rows; ++v) {
+    for (std::int64_t s = 0; s < columns.columns; ++s) columns(v, s) = survey.class_means(s, v);
+  }
+  return correlations(columns);
+}
+
+}  // namespace
+
+std::string Inspection::class_name(std::int32_t label) const {
+  return info.class_names.empty() ? std::to_string(label) : info.class_names[static_cast<std::size_t>(label)];
+}
+
+Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& options) {
+  Inspection result;
+  const std::filesystem::path path = reader.path().lexically_normal();
+  result.file = (path.has_filename() ? path : path.parent_path()).filename().string();
+  result.info = reader.info();
+  result.names = names_of(result.info, reader.path().string());
+
+  // 1. Everything, once.
+  const auto sizes = sizes_of(reader);
+  const auto all = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
+  result.survey = survey(
+      reader,
+      {.seed = options.seed, .shown_classes = options.shown_classes, .progress = [&](std::int64_t done) {
+         options.progress("reading", static_cast<double>(done) / all);
+       }});
+  result.originals = original_extents(reader);
+  result.duplicates = find_duplicates(reader, result.survey.checksums, options.listed);
+  for (const Duplicates::Pair& pair : result.duplicates.examples) {
+    result.equal_pairs.push_back({exhibit(reader, pair.first), exhibit(reader, pair.second), 0});
+  }
+  if (result.survey.rows.rows > 0) {
+    result.correlation_ratios = correlation_ratios(result.survey.rows, result.survey.row_labels);
+    result.correlated = largest(result.correlation_ratios, options.correlated);
+    result.correlations = correlations(columns_at(result.survey.rows, result.correlated));
+  } else if (result.survey.class_means.rows > 0) {
+    result.correlations = correlations_of_means(result.survey);
+  }
+
+  // 2. A sample, each with each.
+  compare(reader, options, result);
+
+  // 3. What to show of each class.
+  for (const std::int32_t label : result.survey.shown_classes) {
+    result.sheets.push_back(sheet_of(reader, label, options));
+  }
+  return result;
+}
+
+}  // namespace convoke::explore

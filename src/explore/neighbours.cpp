@@ -1,0 +1,101 @@
+#include "convoke/explore/neighbours.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "eigen.hpp"
+
+namespace convoke::explore {
+namespace {
+
+constexpr Eigen::Index kRowsAtOnce = 256;
+constexpr std::int64_t kSpare = 8;  // more candidates than asked for, since the first distances are rounded
+
+struct Candidate {
+  double distance;
+  std::int32_t index;
+  bool operator<(const Candidate& other) const {
+    return distance != other.distance ? distance < other.distance : index < other.index;
+  }
+};
+
+double squared_distance(const Matrix& points, std::int64_t a, std::int64_t b) {
+  return (view(points).row(a) - view(points).row(b)).squaredNorm();
+}
+
+// The squared distances of rows [first, first + count) to all:  |a|^2 + |b|^2 - 2 a b
+Eigen::MatrixXd distances(const Eigen::Map<const RowMajor>& x, const Eigen::VectorXd& norms,
+                          Eigen::Index first, Eigen::Index count) {
+  Eigen::MatrixXd squares = -2 * (x * x.middleRows(first, count).transpose());  // (n, count)
+  squares.colwise() += norms;
+  squares.rowwise() += norms.segment(first, count).transpose();
+  return squares;
+}
+
+}  // namespace
+
+Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
+  const std::int64_t n = points.rows;
+  const std::int64_t k = std::clamp<std::int64_t>(wanted, 0, n - 1);
+  Neighbours result{k, std::vector<std::int32_t>(static_cast<std::size_t>(n * k)),
+                    std::vector<double>(static_cast<std::size_t>(n * k))};
+  if (k == 0) return result;
+  const Eigen::VectorXd norms = view(points).rowwise().squaredNorm();
+  const std::int64_t kept = std::min(n - 1, k + kSpare);
+  std::vector<Candidate> candidates(static_cast<std::size_t>(n));
+  for (Eigen::Index first = 0; first < n; first += kRowsAtOnce) {
+    const Eigen::Index count = std::min(kRowsAtOnce, n - first);
+    const Eigen::MatrixXd squares = distances(view(points), norms, first, count);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      candidates.clear();
+      for (std::int32_t j = 0; j < n; ++j) {
+        if (j != first + i) candidates.push_back({squares(j, i), j});
+      }
+      const auto end = candidates.begin() + kept;
+      std::nth_element(candidates.begin(), end - 1, candidates.end());
+      for (auto it = candidates.begin(); it != end; ++it) {  // without the cancellation of the sum above
+        it->distance = squared_distance(points, first + i, it->index);
+      }
+      std::partial_sort(candidates.begin(), candidates.begin() + k, end);
+      for (std::int64_t r = 0; r < k; ++r) {
+        const auto at = static_cast<std::size_t>((first + i) * k + r);
+        result.index[at] = candidates[static_cast<std::size_t>(r)].index;
+        result.distance[at] = std::sqrt(candidates[static_cast<std::size_t>(r)].distance);
+      }
+    }
+  }
+  return result;
+}
+
+//   T(k) = 1 - 2 / (n k (2n - 3k - 1)) sum_i sum_{j in U_k(i)} (r(i, j) - k)
+// U_k(i): neighbours of i in the map that are none among the points; r(i, j): the rank of j among the points.
+double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k) {
+  assert(points.rows == map.rows);
+  const std::int64_t n = points.rows;
+  if (k < 1 || 2 * k >= n) return std::numeric_limits<double>::quiet_NaN();
+  const Neighbours near = nearest_neighbours(map, k);
+  double penalty = 0;
+  std::vector<double> squares(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      squares[static_cast<std::size_t>(j)] = squared_distance(points, i, j);
+    }
+    for (std::int64_t r = 0; r < k; ++r) {
+      const std::int32_t j = near.of(i, r);
+      const double to_j = squares[static_cast<std::size_t>(j)];
+      std::int64_t rank = 1;  // of j: itself, and all that are nearer
+      for (std::int64_t other = 0; other < n; ++other) {
+        if (other == i || other == j) continue;
+        const double to_other = squares[static_cast<std::size_t>(other)];
+        rank += to_other < to_j || (to_other == to_j && other < j) ? 1 : 0;
+      }
+      penalty += static_cast<double>(std::max<std::int64_t>(0, rank - k));
+    }
+  }
+  return 1 - 2 * penalty / static_cast<double>(n * k * (2 * n - 3 * k - 1));
+}
+
+}  // namespace convoke::explore

@@ -1,0 +1,72 @@
+#include "convoke/explore/pca.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "eigen.hpp"
+
+namespace convoke::explore {
+namespace {
+
+// Directions with less than this share of the largest variance are rounding.
+constexpr double kNoVariance = 1e-12;
+
+// Eigenvectors have no sign of their own: it is chosen so that the largest entry is positive.
+void fix_sign(Eigen::Ref<Eigen::RowVectorXd> component) {
+  Eigen::Index largest = 0;
+  component.cwiseAbs().maxCoeff(&largest);
+  if (component[largest] < 0) component = -component;
+}
+
+}  // namespace
+
+//   X = samples - mean                                    (n, D)
+//   D <= n:  C = X' X / (n - 1) = V L V'                  components V'
+//   D > n:   G = X X' / (n - 1) = U L U'                  components (X' U)' / norm
+//   scores = X V
+Pca pca(const Matrix& samples, std::int64_t components) {
+  assert(samples.rows > 0 && samples.columns > 0);
+  const Eigen::Index n = samples.rows;
+  const Eigen::Index width = samples.columns;
+  const Eigen::RowVectorXd mean = view(samples).colwise().mean();
+  const RowMajor x = view(samples).rowwise() - mean;
+  const double freedom = std::max<double>(1, static_cast<double>(n - 1));
+
+  Pca result;
+  result.mean.assign(mean.data(), mean.data() + width);
+  result.total_variance = x.squaredNorm() / freedom;
+
+  const bool by_covariance = width <= n;
+  const Eigen::Index size = std::min(n, width);
+  Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size);
+  if (by_covariance) {
+    products.selfadjointView<Eigen::Lower>().rankUpdate(x.transpose(), 1 / freedom);
+  } else {
+    products.selfadjointView<Eigen::Lower>().rankUpdate(x, 1 / freedom);
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(products);  // rising
+  const double largest = std::max(0.0, solved.eigenvalues()[size - 1]);
+  while (static_cast<std::int64_t>(result.variance.size()) < std::min<std::int64_t>(components, size)) {
+    const double variance =
+        solved.eigenvalues()[size - 1 - static_cast<Eigen::Index>(result.variance.size())];
+    if (!(variance > kNoVariance * largest)) break;
+    result.variance.push_back(variance);
+  }
+
+  const auto found = static_cast<std::int64_t>(result.variance.size());
+  result.components = Matrix(found, width);
+  for (std::int64_t i = 0; i < found; ++i) {
+    const auto vector = solved.eigenvectors().col(size - 1 - i);
+    Eigen::RowVectorXd component =
+        by_covariance ? Eigen::RowVectorXd(vector.transpose())
+                      : Eigen::RowVectorXd((x.transpose() * vector).transpose().normalized());
+    fix_sign(component);
+    view(result.components).row(i) = component;
+  }
+  result.scores = Matrix(n, found);
+  view(result.scores).noalias() = x * view(std::as_const(result.components)).transpose();
+  return result;
+}
+
+}  // namespace convoke::explore

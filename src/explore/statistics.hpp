@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoke/data/channel_statistics.hpp"
+#include "convoke/data/dataset_reader.hpp"
+#include "convoke/explore/survey.hpp"
+
+// What the survey gathers from samples of each type. They are told of every sample once, split by split; the
+// first split is the training split.
+
+namespace convoke::explore {
+
+/// Who is told of samples: which split, and of the training split the class' place among the shown (-1: not
+/// shown).
+struct Seen {
+  std::size_t split;
+  std::int64_t index;  ///< in its split
+  std::int32_t label;
+  std::int32_t shown;
+};
+
+/// Images of 8 bits: everything follows from how often each value occurs.
+class ByteStatistics {
+ public:
+  ByteStatistics(const data::DatasetReader& reader, std::size_t shown);
+  void add(const Seen& seen, std::span<const std::uint8_t> sample);
+  void finish(Survey& survey);
+
+ private:
+  std::size_t channels_;
+  std::vector<std::vector<ByteCounts>> of_split_;  // by split and channel
+  std::vector<ByteCounts> of_class_;               // by shown class, all channels together
+  std::vector<std::vector<float>> brightness_;     // by shown class, of each sample
+};
+
+/// Measured numbers: moments of all, the rest of a keyed sample of rows (pixels, time steps or samples).
+class NumberStatistics {
+ public:
+  NumberStatistics(const data::DatasetReader& reader, std::size_t shown, std::uint64_t seed);
+  void add(const Seen& seen, std::span<const float> sample);
+  void finish(Survey& survey);
+
+ private:
+  std::size_t channels_;
+  bool images_;
+  std::vector<data::ChannelStatistics> moments_;  // by split
+  std::vector<std::vector<float>> least_, largest_;
+  std::vector<std::int64_t> counts_;
+  std::vector<std::int64_t> sampled_;  // training samples to keep rows of, rising
+  std::vector<std::int64_t> steps_;    // which rows of a sample
+  std::size_t next_ = 0;
+  std::vector<double> rows_;
+  std::vector<std::int32_t> row_labels_;
+  std::vector<std::vector<float>> brightness_;
+};
+
+/// Texts: lengths and words.
+class TokenStatistics {
+ public:
+  TokenStatistics(const data::DatasetReader& reader, std::size_t shown);
+  void add(const Seen& seen, std::span<const std::int32_t> sample);
+  void finish(Survey& survey);
+
+ private:
+  TokenCounts words_;
+  std::vector<std::vector<float>> of_split_, of_class_;  // lengths
+};
+
+}  // namespace convoke::explore

@@ -1,0 +1,170 @@
+// Draws every figure.chart from the table within it, by Chart.js; again when light turns to dark.
+"use strict";
+(() => {
+  const COLOURS = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#17a2b8", "#c9a227", "#ff7f9f", "#9c755f", "#8a94a0"];
+  const POINTS = ["circle", "triangle", "rect", "crossRot", "star", "rectRot"];
+  const MANY_ROWS = 14, MANY_GROUPS = 24, ROW_PIXELS = 24;
+  const drawn = [];
+
+  const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const NAMED = { red: "#e15759", green: "#59a14f", blue: "#4e79a7", grey: "#8a94a0" };
+  const colour = (i, name = "") => NAMED[name] ?? COLOURS[i % COLOURS.length];
+  const text = (cell) => cell.textContent;
+  const number = (cell) => cell.dataset.v !== undefined ? Number(cell.dataset.v)
+    : cell.classList.contains("n") ? Number(cell.textContent) : NaN;
+
+  const read = (figure) => ({
+    columns: [...figure.querySelectorAll("thead th")].map(text),
+    rows: [...figure.querySelectorAll("tbody tr")].map((row) => [...row.cells]),
+  });
+
+  const axis = (title, more = {}) => ({
+    title: { display: title !== "", text: title, color: ink("--ink") },
+    grid: { color: ink("--line"), borderColor: ink("--faint") },
+    ticks: { color: ink("--ink") },
+    ...more,
+  });
+  const short = (label) => label.length > 20 ? label.slice(0, 19) + "…" : label;
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
+  const log_label = function (value) {
+    const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+    const named = this.max / this.min > 30 ? [1] : [1, 2, 5];
+    return named.some((n) => Math.abs(digit - n) < 1e-6) ? compact.format(value) : "";
+  };
+  const values = (figure, title, more = {}) => "logarithmic" in figure.dataset
+    ? axis(title, { type: "logarithmic", ...more, ticks: { color: ink("--ink"), callback: log_label } })
+    : axis(title, { beginAtZero: true, ...more, ticks: { color: ink("--ink"), callback: (value) => compact.format(value) } });
+  const legend = (display) => ({ display, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8,
+    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: short(item.text) })) } });
+
+  // Bars that touch, or of several series their outlines. The axis names some of the bins.
+  const histogram = (figure, { columns, rows }) => {
+    const several = columns.length > 2;
+    const begins = rows.map((row) => number(row[0]));
+    return {
+      type: several ? "line" : "bar",
+      data: {
+        labels: begins,
+        datasets: columns.slice(1).map((label, s) => ({
+          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s, label), borderColor: colour(s, label),
+          ...(several ? { stepped: "middle", pointRadius: 0, borderWidth: 2 } : { barPercentage: 1, categoryPercentage: 1 }),
+        })),
+      },
+      options: {
+        interaction: { mode: "index", intersect: false },
+        scales: { x: axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxTicksLimit: 9, maxRotation: 0, callback: (at) => compact.format(begins[at]) } }), y: values(figure, figure.dataset.y) },
+        plugins: { legend: legend(several), tooltip: { callbacks: { title: (items) => `${columns[0]} ${text(rows[items[0].dataIndex][0])}` } } },
+      },
+    };
+  };
+
+  const bars = (figure, { columns, rows }) => {
+    const lying = rows.length > MANY_ROWS;
+    if (lying) figure.querySelector(".plot").style.height = `${rows.length * ROW_PIXELS * Math.max(1, (columns.length - 1) * .6) + 90}px`;
+    const labels = rows.map((row) => text(row[0]));
+    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: false,
+      callback(at) { return short(this.getLabelForValue(at)); } } });
+    const measured = values(figure, figure.dataset.y);
+    return {
+      type: "bar",
+      data: {
+        labels,
+        datasets: columns.slice(1).map((label, s) => ({
+          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s),
+        })),
+      },
+      options: { indexAxis: lying ? "y" : "x", scales: lying ? { x: measured, y: names } : { x: names, y: measured },
+        plugins: { legend: legend(columns.length > 2) } },
+    };
+  };
+
+  const lines = (figure, { columns, rows }) => ({
+    type: "line",
+    data: {
+      datasets: columns.slice(1).map((label, s) => ({
+        label, data: rows.map((row) => ({ x: number(row[0]), y: number(row[s + 1]) })),
+        borderColor: colour(s), backgroundColor: colour(s), pointRadius: rows.length > 40 ? 0 : 3, borderWidth: 2,
+        borderDash: s >= COLOURS.length ? [6, 3] : [],
+      })),
+    },
+    options: {
+      scales: { x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }), y: values(figure, figure.dataset.y, { beginAtZero: false }) },
+      plugins: { legend: legend(columns.length > 2 && columns.length <= MANY_GROUPS + 1) },
+    },
+  });
+
+  const scatter = (figure, { columns, rows }) => {
+    figure.querySelector(".plot").classList.add("map");
+    const groups = new Map();
+    for (const row of rows) {
+      const group = text(row[2]);
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push({ x: number(row[0]), y: number(row[1]), told: row.slice(3).map((cell, i) => `${columns[i + 3]} ${text(cell)}`).join(", ") });
+    }
+    const ordered = [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }));
+    return {
+      type: "scatter",
+      data: {
+        datasets: ordered.map(([label, data], g) => ({
+          label, data, backgroundColor: colour(g) + "cc", borderColor: colour(g), borderWidth: g >= COLOURS.length ? 1 : 0,
+          pointStyle: POINTS[Math.floor(g / COLOURS.length) % POINTS.length], pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
+        })),
+      },
+      options: {
+        scales: { x: axis(figure.dataset.x), y: axis(figure.dataset.y) },
+        plugins: {
+          legend: legend(ordered.length > 1 && ordered.length <= MANY_GROUPS),
+          tooltip: { callbacks: { label: (point) => `${point.dataset.label}${point.raw.told ? ": " + point.raw.told : ""}` } },
+        },
+      },
+    };
+  };
+
+  // A box plot of bars over one another: the whisker, the box, and marks of no length for median and ends.
+  const boxes = (figure, { columns, rows }) => {
+    figure.querySelector(".plot").style.height = `${rows.length * (ROW_PIXELS + 6) + 80}px`;
+    const span = (from, to) => rows.map((row) => [number(row[from]), number(row[to])]);
+    const layer = (label, from, to, thickness, backgroundColor, more = {}) =>
+      ({ label, data: span(from, to), grouped: false, barThickness: thickness, backgroundColor, ...more });
+    const mark = { minBarLength: 3 };
+    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), autoSkip: false, callback(at) { return short(this.getLabelForValue(at)); } } });
+    return {
+      type: "bar",
+      data: {
+        labels: rows.map((row) => text(row[0])),
+        datasets: [  // the first is on top
+          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, COLOURS[0]), layer("whiskers", 2, 6, 2, ink("--faint")),
+          layer(columns[1], 1, 1, 7, ink("--faint"), mark), layer(columns[7], 7, 7, 7, ink("--faint"), mark),
+        ],
+      },
+      options: {
+        indexAxis: "y",
+        scales: { x: values(figure, figure.dataset.y, { beginAtZero: false }), y: names },
+        interaction: { mode: "index", axis: "y", intersect: false },
+        plugins: {
+          legend: legend(false),
+          tooltip: {
+            filter: (item) => item.datasetIndex === 0,
+            callbacks: { label: (item) => rows[item.dataIndex].slice(1).map((cell, i) => `${columns[i + 1]}: ${text(cell)}`) },
+          },
+        },
+      },
+    };
+  };
+
+  const KINDS = { bar: bars, histogram, line: lines, scatter, box: boxes };
+
+  const draw = (figure) => {
+    const config = KINDS[figure.dataset.kind](figure, read(figure));
+    config.options = { animation: false, responsive: true, maintainAspectRatio: false, ...config.options };
+    drawn.push(new Chart(figure.querySelector("canvas"), config));
+  };
+  const draw_all = () => {
+    drawn.splice(0).forEach((chart) => chart.destroy());
+    Chart.defaults.font = { ...Chart.defaults.font, size: 13, family: getComputedStyle(document.body).fontFamily };
+    document.querySelectorAll("figure.chart").forEach(draw);
+  };
+  draw_all();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_all);
+})();

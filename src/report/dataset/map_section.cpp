@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/text.hpp"
+#include "shown.hpp"
+
+// The dataset on a plane: principal components and t-SNE.
+
+namespace convoke::report {
+namespace {
+
+constexpr std::size_t kMostGroups = 20;       // classes with a colour of their own
+constexpr std::int64_t kMostComponents = 12;  // shown as pictures
+constexpr double kComponentSide = 112;
+
+std::string trust(double value) {
+  return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbours): {:.3f}.", value) : "";
+}
+
+// The name that a class has on the maps: its own if it is one of the most frequent.
+std::string group_of(const Shown& shown, std::int32_t label) {
+  const auto& classes = shown.found.survey.shown_classes;
+  if (static_cast<std::size_t>(shown.found.info.classes) <= kMostGroups) return shown.class_name(label);
+  const auto at = std::find(classes.begin(), classes.end(), label) - classes.begin();
+  return static_cast<std::size_t>(at) < std::min(kMostGroups, classes.size()) ? shown.class_name(label)
+                                                                              : "other classes";
+}
+
+Chart map_chart(const Shown& shown, const std::string& title, const std::string& note, const std::string& x,
+                const std::string& y, const explore::Matrix& map) {
+  const explore::Comparison& comparison = shown.found.comparison;
+  Chart chart{Chart::Kind::kScatter, title, note, x, y, {{"x", "y", "class", "sample"}, {}}};
+  for (std::int64_t i = 0; i < map.rows; ++i) {
+    const auto at = static_cast<std::size_t>(comparison.mapped[static_cast<std::size_t>(i)]);
+    chart.table.rows.push_back({Cell::number(map(i, 0)), Cell::number(map.columns > 1 ? map(i, 1) : 0),
+                                group_of(shown, comparison.labels[at]), shown.place(comparison.places[at])});
+  }
+  return chart;
+}
+
+Chart shares(const explore::Pca& pca) {
+  Chart chart{Chart::Kind::kLine,
+              "Variance explained",
+              "Share of the variance along the first components, summed up.",
+              "components",
+              "%",
+              {{"components", "share", "summed up"}, {}}};
+  double sum = 0;
+  for (std::size_t i = 0; i < pca.variance.size(); ++i) {
+    sum += pca.share(i);
+    chart.table.rows.push_back(
+        {Cell::count(static_cast<std::int64_t>(i) + 1), Cell::percent(pca.share(i)), Cell::percent(sum)});
+  }
+  return chart;
+}
+
+}  // namespace
+
+void add_maps(Page& page, const Shown& shown) {
+  const explore::Comparison& comparison = shown.found.comparison;
+  page.section("Maps");
+  if (comparison.pca.variance.empty()) {
+    page.paragraph("The samples do not differ from each other: there is nothing to map.");
+    return;
+  }
+  page.paragraph(fmt::format(
+      "{} samples of all splits, as {}, in the space of their first {} principal components; {} of "
+      "them on the maps.",
+      format_count(std::ssize(comparison.places)), comparison.vectors, comparison.pca.variance.size(),
+      format_count(std::ssize(comparison.mapped))));
+  explore::Matrix plane(std::ssize(comparison.mapped), 2);
+  for (std::int64_t i = 0; i < plane.rows; ++i) {
+    for (std::int64_t c = 0; c < std::min<std::int64_t>(2, comparison.pca.scores.columns); ++c) {
+      plane(i, c) = comparison.pca.scores(comparison.mapped[static_cast<std::size_t>(i)], c);
+    }
+  }
+  const auto axis = [&](std::size_t c) {
+    return c < comparison.pca.variance.size()
+               ? fmt::format("component {} ({:.1f} %)", c + 1, 100 * comparison.pca.share(c))
+               : fmt::format("component {}", c + 1);
+  };
+  page.side_by_side(std::vector<Chart>{
+      map_chart(shown, "Principal components", "The plane of largest variance." + trust(comparison.pca_trust),
+                axis(0), axis(1), plane),
+      map_chart(
+          shown, "t-SNE",
+          "Neighbours stay together; distances between heaps mean nothing." + trust(comparison.tsne_trust),
+          "", "", comparison.tsne)});
+  page.add(shares(comparison.pca));
+  if (comparison.vector_shape.rank() != 3) return;
+  std::vector<Figure> figures;
+  for (std::int64_t c = 0; c < std::min(kMostComponents, comparison.pca.components.rows); ++c) {
+    Picture picture = shown.relief(comparison.vector_shape, comparison.pca.components.row(c));
+    const double scale = Shown::scale_to(picture, kComponentSide);
+    figures.push_back(
+        {std::move(picture),
+         fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});
+  }
+  page.heading("The first components as pictures");
+  page.add(figures);
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include "convoke/core/text.hpp"
+#include "shown.hpp"
+
+// Samples that should be looked at: equal, nearly equal, and atypical ones.
+
+namespace convoke::report {
+namespace {
+
+constexpr double kSide = 84;
+
+// Two pictures side by side.
+Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std::string& caption) {
+  const std::vector<Picture> both{shown.picture(pair.first), shown.picture(pair.second)};
+  const double scale = Shown::scale_to(both.front(), kSide);
+  return {contact_sheet(both, 2), caption, scale};
+}
+
+std::string names(const Shown& shown, const explore::Exhibit& exhibit) {
+  return fmt::format("{} ({})", shown.class_name(exhibit.label), shown.place(exhibit.place));
+}
+
+void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPair>& pairs,
+               bool with_distance) {
+  if (shown.images()) {
+    std::vector<Figure> figures;
+    for (const explore::NearPair& pair : pairs) {
+      std::string caption = names(shown, pair.first) + " · " + names(shown, pair.second);
+      if (with_distance) caption += fmt::format(" · distance {:.3g}", pair.distance);
+      figures.push_back(pair_figure(shown, pair, caption));
+    }
+    page.add(figures);
+    return;
+  }
+  Table table{{"first", "class", "second", "class", "distance", "values of the first", "of the second"}, {}};
+  for (const explore::NearPair& pair : pairs) {
+    table.rows.push_back({shown.place(pair.first.place), shown.class_name(pair.first.label),
+                          shown.place(pair.second.place), shown.class_name(pair.second.label),
+                          Cell::number(pair.distance, 3), shown.excerpt(pair.first),
+                          shown.excerpt(pair.second)});
+  }
+  page.add(table);
+}
+
+// `why` tells of an oddity what makes it one.
+template <class Why>
+void add_odd(Page& page, const Shown& shown, const std::vector<explore::Oddity>& oddities, const Why& why) {
+  if (shown.images()) {
+    std::vector<Figure> figures;
+    for (const explore::Oddity& odd : oddities) {
+      Picture picture = shown.picture(odd.sample);
+      const double scale = Shown::scale_to(picture, kSide);
+      figures.push_back({std::move(picture), names(shown, odd.sample) + " · " + why(odd), scale});
+    }
+    page.add(figures);
+    return;
+  }
+  Table table{{"sample", "class", "why", shown.tokens() ? "text" : "values"}, {}};
+  for (const explore::Oddity& odd : oddities) {
+    table.rows.push_back({shown.place(odd.sample.place), shown.class_name(odd.sample.label), why(odd),
+                          shown.excerpt(odd.sample)});
+  }
+  page.add(table);
+}
+
+}  // namespace
+
+void add_duplicates(Page& page, const Shown& shown) {
+  const explore::Duplicates& duplicates = shown.found.duplicates;
+  const auto& splits = shown.found.survey.splits;
+  page.section("Duplicates");
+  page.heading("Equal samples");
+  if (duplicates.repeated == 0) {
+    page.paragraph("No two samples of the dataset are equal.");
+  } else {
+    page.paragraph(
+        fmt::format("{} samples equal an earlier one, byte for byte; {} of them have another label than it.",
+                    format_count(duplicates.repeated), format_count(duplicates.contradictory)));
+    Table table{{"split"}, {}};
+    for (const auto& split : splits) table.columns.push_back("also in " + split.name);
+    for (std::size_t b = 0; b < splits.size(); ++b) {
+      std::vector<Cell> row{splits[b].name};
+      for (std::size_t a = 0; a < splits.size(); ++a) {
+        row.push_back(a <= b ? Cell::count(duplicates.between[a][b]) : Cell(""));
+      }
+      table.rows.push_back(std::move(row));
+    }
+    page.add(table);
+    add_pairs(page, shown, shown.found.equal_pairs, false);
+  }
+  page.heading("Nearest samples that are not equal");
+  if (shown.found.near_pairs.empty()) {
+    page.paragraph("There are none.");
+    return;
+  }
+  page.paragraph(fmt::format("By Euclidean distance, of a keyed sample of {} ({}).",
+                             format_count(std::ssize(shown.found.comparison.places)),
+                             shown.found.comparison.vectors));
+  add_pairs(page, shown, shown.found.near_pairs, true);
+}
+
+void add_oddities(Page& page, const Shown& shown) {
+  page.section("Atypical samples");
+  const std::string of =
+      fmt::format("of a keyed sample of {}", format_count(std::ssize(shown.found.comparison.places)));
+  page.heading("Far from their own class");
+  if (shown.found.far.empty()) {
+    page.paragraph("No class has enough samples in the keyed sample to tell.");
+  } else {
+    page.paragraph(fmt::format(
+        "The distance to the fifth nearest of their class, over its median in the class; {}.", of));
+    add_odd(page, shown, shown.found.far,
+            [](const explore::Oddity& odd) { return fmt::format("{:.2f} times as far", odd.score); });
+  }
+  page.heading("Among samples of another class");
+  if (shown.found.strangers.empty()) {
+    page.paragraph(fmt::format("None {}.", of));
+    return;
+  }
+  page.paragraph(fmt::format(
+      "Most of their 10 nearest neighbours have another label, which may be the right one; {}.", of));
+  add_odd(page, shown, shown.found.strangers, [&](const explore::Oddity& odd) {
+    return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * odd.score,
+                       shown.class_name(odd.neighbours_label));
+  });
+}
+
+}  // namespace convoke::report

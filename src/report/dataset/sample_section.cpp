@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+#include "shown.hpp"
+
+// What samples of each class look like: contact sheets, means, and what goes with what.
+
+namespace convoke::report {
+namespace {
+
+constexpr double kSheetWidth = 330, kMeanSide = 112;
+constexpr std::int64_t kMostSignals = 4;
+
+std::vector<Figure> contact_sheets(const Shown& shown) {
+  std::vector<Figure> figures;
+  for (std::size_t s = 0; s < shown.found.sheets.size(); ++s) {
+    const auto& sheet = shown.found.sheets[s];
+    if (sheet.empty()) continue;
+    std::vector<Picture> pictures;
+    for (const explore::Exhibit& exhibit : sheet) pictures.push_back(shown.picture(exhibit));
+    const std::int64_t columns = pictures.front().width > 40 ? 5 : 10;
+    Picture whole = contact_sheet(pictures, columns);
+    const double scale =
+        kSheetWidth / static_cast<double>(std::max(whole.width, columns * pictures.front().width));
+    figures.push_back(
+        {std::move(whole), shown.class_name(shown.found.survey.shown_classes[s]), std::max(1.0, scale)});
+  }
+  return figures;
+}
+
+std::vector<Figure> mean_images(const Shown& shown) {
+  std::vector<Figure> figures;
+  const explore::Survey& survey = shown.found.survey;
+  const Shape stored = data::stored_shape(shown.found.info.sample_shape);
+  const Shape shape = explore::fit_within(stored, explore::kLargestSide);
+  std::vector<double> mean(static_cast<std::size_t>(shape.elements()));
+  for (std::int64_t s = 0; s < survey.class_means.rows; ++s) {
+    const std::int32_t label = survey.shown_classes[static_cast<std::size_t>(s)];
+    if (survey.splits.front().class_counts[static_cast<std::size_t>(label)] == 0) continue;
+    explore::area_average(survey.class_means.row(s).data(), stored, shape[0], shape[1], mean.data());
+    Picture picture = shown.picture(shape, mean);
+    const double scale = Shown::scale_to(picture, kMeanSide);
+    figures.push_back({std::move(picture), shown.class_name(label), scale});
+  }
+  return figures;
+}
+
+// The mean of each class over time, a chart per feature.
+std::vector<Chart> mean_signals(const Shown& shown) {
+  const explore::Survey& survey = shown.found.survey;
+  const Shape& shape = shown.found.info.sample_shape;
+  std::vector<Chart> charts;
+  for (std::int64_t f = 0; f < std::min(shape[1], kMostSignals); ++f) {
+    Chart chart{
+        Chart::Kind::kLine,
+        fmt::format("Mean of {} over time, by class", shown.channel_name(static_cast<std::size_t>(f))),
+        shown.of_classes(),
+        "step",
+        "mean",
+        {{"step"}, {}}};
+    for (const std::int32_t label : survey.shown_classes)
+      chart.table.columns.push_back(shown.class_name(label));
+    for (std::int64_t step = 0; step < shape[0]; ++step) {
+      std::vector<Cell> row{Cell::count(step)};
+      for (std::int64_t s = 0; s < survey.class_means.rows; ++s) {
+        row.push_back(Cell::number(survey.class_means(s, step * shape[1] + f)));
+      }
+      chart.table.rows.push_back(std::move(row));
+    }
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+}  // namespace
+
+void add_samples(Page& page, const Shown& shown) {
+  const std::size_t rank = shown.found.info.sample_shape.rank();
+  if (shown.images()) {
+    page.section("Samples");
+    page.paragraph(fmt::format("A keyed choice of each class. {}", shown.of_classes()));
+    page.add(contact_sheets(shown));
+    page.section("Mean images");
+    page.paragraph(fmt::format("The mean of all images of a class, {}. {}",
+                               shown.found.survey.splits.front().name, shown.of_classes()));
+    page.add(mean_images(shown));
+  } else if (rank == 2) {
+    page.section("Mean signals");
+    page.side_by_side(mean_signals(shown));
+  }
+}
+
+void add_correlations(Page& page, const Shown& shown) {
+  const explore::Matrix& correlations = shown.found.correlations;
+  if (correlations.rows < 2) return;
+  const bool features = !shown.found.correlated.empty();
+  page.section("Correlations");
+  page.paragraph(
+      features
+          ? fmt::format("Pearson's correlation of {}, over {} rows of {}. Where one does not vary: 0.",
+                        shown.images() ? "channels" : "features", format_count(shown.found.survey.rows.rows),
+                        shown.found.survey.splits.front().name)
+          : "Pearson's correlation of the classes' mean images, pixel by pixel: which classes look alike.");
+  if (features && std::ssize(shown.found.correlated) < std::ssize(shown.found.correlation_ratios)) {
+    page.paragraph(fmt::format("The {} features that the class explains best, of {}.", correlations.rows,
+                               shown.found.correlation_ratios.size()));
+  }
+  const auto name = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[at]))
+                    : shown.class_name(shown.found.survey.shown_classes[at]);
+  };
+  Table table{{""}, {}};
+  for (std::int64_t i = 0; i < correlations.rows; ++i) {
+    table.columns.push_back(name(i));
+    std::vector<Cell> row{name(i)};
+    for (std::int64_t j = 0; j < correlations.columns; ++j) {
+      Cell cell(fmt::format("{:.2f}", correlations(i, j)));
+      cell.value = cell.text;
+      row.push_back(cell.shaded(correlations(i, j)));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  page.add(table);
+}
+
+}  // namespace convoke::report

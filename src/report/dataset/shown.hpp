@@ -1,0 +1,55 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/explore/inspection.hpp"
+#include "convoke/report/page.hpp"
+
+// How samples and names of a dataset are shown in its page, and the page's sections.
+
+namespace convoke::report {
+
+/// An inspection, and how it is shown.
+struct Shown {
+  const explore::Inspection& found;
+
+  bool images() const { return found.kind() == "images"; }
+  bool tokens() const { return found.kind() == "tokens"; }
+  /// "the first 40 of 525 classes" or "": for captions.
+  std::string of_classes() const;
+  std::string class_name(std::int32_t label) const { return found.class_name(label); }
+  /// "train 17".
+  std::string place(explore::Place place) const;
+  /// "channel 2", or "feature 2"; "red", "green", "blue" of three.
+  std::string channel_name(std::size_t channel) const;
+  /// The word of a token, or "#12".
+  std::string word(std::int32_t token) const;
+  /// The first words of a text, or the first numbers.
+  std::string excerpt(const explore::Exhibit& exhibit) const;
+
+  /// An image of (h, w, C) stored values as a picture: the first channel, or the first three if there are as
+  /// many. Measured numbers are scaled from the training split's least to its largest.
+  Picture picture(const Shape& shape, std::span<const double> values) const;
+  Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
+  /// A picture of any numbers (h, w, C): 0 is mid-grey, the largest in size black or white.
+  Picture relief(const Shape& shape, std::span<const double> values) const;
+  /// Pixels of the page per pixel, so that a picture is `side` pixels large or somewhat more.
+  static double scale_to(const Picture& picture, double side);
+};
+
+void add_classes(Page& page, const Shown& shown);
+void add_originals(Page& page, const Shown& shown);
+void add_values(Page& page, const Shown& shown);
+void add_lengths_and_words(Page& page, const Shown& shown);
+void add_samples(Page& page, const Shown& shown);
+void add_correlations(Page& page, const Shown& shown);
+void add_maps(Page& page, const Shown& shown);
+void add_duplicates(Page& page, const Shown& shown);
+void add_oddities(Page& page, const Shown& shown);
+
+/// Rows of box plots as Chart::Kind::kBox wants them.
+Table box_table(const std::string& what);
+void add_box(Table& table, const std::string& name, const explore::BoxPlot& box);
+
+}  // namespace convoke::report

@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/text.hpp"
+#include "shown.hpp"
+
+// Counts, values, lengths and words: everything that was counted over all samples.
+
+namespace convoke::report {
+namespace {
+
+constexpr std::size_t kMostChannels = 64;   // rows of a table of channels or features
+constexpr std::size_t kMostHistograms = 6;  // charts of features beside one another
+constexpr std::size_t kWordsShown = 15;
+constexpr const char* kBoxNote =
+    "Box: quartiles and median; whiskers: 5th to 95th percentile; outer marks: least and largest.";
+
+std::string sentence(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+  }
+  return text;
+}
+
+// Features in the order of what the class explains of them, best first.
+std::vector<std::size_t> by_ratio(const Shown& shown) {
+  std::vector<std::size_t> order(shown.found.survey.histograms.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const std::vector<double>& ratios = shown.found.correlation_ratios;
+  if (ratios.size() == order.size()) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return ratios[a] > ratios[b]; });
+  }
+  return order;
+}
+
+Table moments_table(const Shown& shown) {
+  const bool ratios = !shown.found.correlation_ratios.empty() && !shown.images();
+  Table table{{shown.images() ? "channel" : "feature"}, {}};
+  for (const auto& split : shown.found.survey.splits) {
+    for (const char* what : {"mean", "deviation", "least", "largest"}) {
+      table.columns.push_back(fmt::format("{} {}", split.name, what));
+    }
+  }
+  if (ratios) table.columns.insert(table.columns.begin() + 1, "explained by class");
+  std::vector<std::size_t> order = by_ratio(shown);
+  order.resize(std::min(order.size(), kMostChannels));
+  for (const std::size_t c : order) {
+    std::vector<Cell> row{shown.channel_name(c)};
+    if (ratios) row.push_back(Cell::percent(shown.found.correlation_ratios[c]));
+    for (const auto& split : shown.found.survey.splits) {
+      const explore::Moments& m = split.channels[c];
+      for (const double value : {m.mean, m.deviation, m.minimum, m.maximum})
+        row.push_back(Cell::number(value, 5));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// All channels of 8-bit images in one histogram, in bins of 8 values.
+Chart byte_histogram(const Shown& shown) {
+  constexpr std::size_t kValuesPerBin = 8;
+  Chart chart{Chart::Kind::kHistogram,
+              "Pixel values",
+              fmt::format("All pixels of {}; bins of {} values, on a logarithmic axis.",
+                          shown.found.survey.splits.front().name, kValuesPerBin),
+              "value from",
+              "pixels",
+              {{"value from"}, {}},
+              true};
+  const auto& histograms = shown.found.survey.histograms;
+  for (std::size_t c = 0; c < histograms.size(); ++c) chart.table.columns.push_back(shown.channel_name(c));
+  for (std::size_t begin = 0; begin < 256; begin += kValuesPerBin) {
+    std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(begin))};
+    for (const explore::Histogram& histogram : histograms) {
+      std::int64_t count = 0;
+      for (std::size_t v = 0; v < kValuesPerBin; ++v) count += histogram.counts[begin + v];
+      row.push_back(Cell::count(count));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+Chart histogram_chart(const std::string& title, const std::string& note, const std::string& x_title,
+                      const std::string& y_title, const explore::Histogram& histogram) {
+  Chart chart{Chart::Kind::kHistogram, title, note, x_title, y_title, {{"from", y_title}, {}}};
+  for (std::size_t bin = 0; bin < histogram.counts.size(); ++bin) {
+    chart.table.rows.push_back({Cell::number(histogram.begin + histogram.width * static_cast<double>(bin)),
+                                Cell::count(histogram.counts[bin])});
+  }
+  return chart;
+}
+
+std::vector<Chart> number_histograms(const Shown& shown) {
+  std::vector<Chart> charts;
+  std::vector<std::size_t> order = by_ratio(shown);
+  order.resize(std::min(order.size(), kMostHistograms));
+  for (const std::size_t c : order) {
+    charts.push_back(histogram_chart(
+        fmt::format("Values of {}", shown.channel_name(c)),
+        fmt::format("Of a keyed sample of {} rows of {}.", format_count(shown.found.survey.rows.rows),
+                    shown.found.survey.splits.front().name),
+        "value from", "rows", shown.found.survey.histograms[c]));
+  }
+  return charts;
+}
+
+// Features differ in units: boxes share an axis after standardising; the table behind has them so, too.
+Chart standardised_boxes(const Shown& shown) {
+  Chart chart{Chart::Kind::kBox,
+              shown.images() ? "Values by channel" : "Values by feature",
+              sentence({"In deviations from the mean.", kBoxNote}),
+              "",
+              "deviations from the mean",
+              box_table(shown.images() ? "channel" : "feature")};
+  std::vector<std::size_t> order = by_ratio(shown);
+  order.resize(std::min(order.size(), kMostChannels));
+  for (const std::size_t c : order) {
+    const explore::Moments& m = shown.found.survey.splits.front().channels[c];
+    const auto scaled = [&](double v) { return m.deviation > 0 ? (v - m.mean) / m.deviation : 0; };
+    const explore::BoxPlot& box = shown.found.survey.boxes[c];
+    add_box(chart.table, shown.channel_name(c),
+            {box.count, scaled(box.minimum), scaled(box.low), scaled(box.first_quartile), scaled(box.median),
+             scaled(box.third_quartile), scaled(box.high), scaled(box.maximum)});
+  }
+  return chart;
+}
+
+// A box for each of the shown classes; those without a sample have none.
+Chart class_boxes(const Shown& shown, const std::string& title, const std::string& note,
+                  const std::string& axis, const std::vector<explore::BoxPlot>& boxes) {
+  Chart chart{Chart::Kind::kBox, title, sentence({note, kBoxNote, shown.of_classes()}), "", axis,
+              box_table("class")};
+  for (std::size_t s = 0; s < boxes.size(); ++s) {
+    if (boxes[s].count > 0)
+      add_box(chart.table, shown.class_name(shown.found.survey.shown_classes[s]), boxes[s]);
+  }
+  return chart;
+}
+
+}  // namespace
+
+Table box_table(const std::string& what) {
+  return {{what, "least", "5 %", "first quartile", "median", "third quartile", "95 %", "largest"}, {}};
+}
+
+void add_box(Table& table, const std::string& name, const explore::BoxPlot& box) {
+  std::vector<Cell> row{name};
+  for (const double value :
+       {box.minimum, box.low, box.first_quartile, box.median, box.third_quartile, box.high, box.maximum}) {
+    row.push_back(Cell::number(value));
+  }
+  table.rows.push_back(std::move(row));
+}
+
+void add_classes(Page& page, const Shown& shown) {
+  const auto& splits = shown.found.survey.splits;
+  page.section("Classes");
+  Chart chart{Chart::Kind::kBar, "Samples per class and split", shown.of_classes(), "", "samples",
+              {{"class"}, {}}};
+  for (const auto& split : splits) chart.table.columns.push_back(split.name);
+  Table all = chart.table;
+  for (const auto& split : splits) all.columns.push_back("share of " + split.name);
+  for (std::int32_t k = 0; k < shown.found.info.classes; ++k) {
+    std::vector<Cell> row{shown.class_name(k)};
+    for (const auto& split : splits)
+      row.push_back(Cell::count(split.class_counts[static_cast<std::size_t>(k)]));
+    const auto& visible = shown.found.survey.shown_classes;
+    if (std::binary_search(visible.begin(), visible.end(), k)) chart.table.rows.push_back(row);
+    for (const auto& split : splits) {
+      row.push_back(Cell::percent(static_cast<double>(split.class_counts[static_cast<std::size_t>(k)]) /
+                                  static_cast<double>(split.count)));
+    }
+    all.rows.push_back(std::move(row));
+  }
+  std::vector<Cell> total{"all"};
+  for (const auto& split : splits) total.push_back(Cell::count(split.count));
+  for (std::size_t i = 0; i < splits.size(); ++i) total.push_back(Cell::percent(1));
+  all.rows.push_back(std::move(total));
+  page.add(chart);
+  page.add(all);
+}
+
+void add_originals(Page& page, const Shown& shown) {
+  const auto& originals = shown.found.originals;
+  if (originals.empty()) return;
+  page.section("Sizes before preparing");
+  Table table = box_table("");
+  std::vector<Chart> charts;
+  for (const explore::OriginalExtent& original : originals) {
+    add_box(table, original.name, original.box);
+    charts.push_back(
+        histogram_chart("Original " + original.name,
+                        fmt::format("Of every sample of {}.", shown.found.survey.splits.front().name),
+                        shown.tokens() ? "tokens from" : "pixels from", "samples", original.histogram));
+  }
+  page.add(table);
+  page.side_by_side(charts);
+}
+
+void add_values(Page& page, const Shown& shown) {
+  page.section("Values");
+  const explore::Survey& survey = shown.found.survey;
+  page.add(moments_table(shown));
+  if (survey.histograms.size() > kMostChannels) {
+    page.paragraph(fmt::format("The {} features that the class explains best, of {}.", kMostChannels,
+                               format_count(std::ssize(survey.histograms))));
+  }
+  std::vector<Chart> charts;
+  if (shown.found.info.sample_type == data::SampleType::kUint8) {
+    charts.push_back(byte_histogram(shown));
+    Chart channels{Chart::Kind::kBox, "Pixel values by channel", kBoxNote, "", "value", box_table("channel")};
+    for (std::size_t c = 0; c < survey.boxes.size(); ++c) {
+      add_box(channels.table, shown.channel_name(c), survey.boxes[c]);
+    }
+    if (survey.boxes.size() > 1) charts.push_back(std::move(channels));
+    charts.push_back(
+        class_boxes(shown, "Pixel values by class", "All pixels.", "value", survey.class_values));
+  } else {
+    charts = number_histograms(shown);
+    charts.push_back(standardised_boxes(shown));
+  }
+  if (shown.images()) {
+    charts.push_back(class_boxes(shown, "Brightness by class", "The mean value of each image.", "mean value",
+                                 survey.brightness));
+  }
+  page.side_by_side(charts);
+}
+
+void add_lengths_and_words(Page& page, const Shown& shown) {
+  const explore::Survey& survey = shown.found.survey;
+  page.section("Lengths");
+  Table lengths = box_table("split");
+  for (const auto& split : survey.splits) add_box(lengths, split.name, split.lengths);
+  page.add(lengths);
+  const std::vector<Chart> charts{
+      histogram_chart("Length of texts",
+                      fmt::format("Tokens without padding, {}.", survey.splits.front().name), "tokens from",
+                      "texts", survey.lengths),
+      class_boxes(shown, "Length by class", "Tokens without padding.", "tokens", survey.class_lengths)};
+  page.side_by_side(charts);
+
+  page.section("Words by class");
+  if (shown.found.names.words.empty())
+    page.paragraph("The dataset carries no vocabulary: tokens stand as numbers.");
+  page.paragraph(
+      "What is more frequent in a class than elsewhere, by log-odds in standard deviations (Monroe, Colaresi "
+      "and "
+      "Quinn 2008), all texts being the prior.");
+  std::vector<Chart> words;
+  for (const std::int32_t label : survey.shown_classes) {
+    Chart chart{Chart::Kind::kBar,
+                fmt::format("Words of {}", shown.class_name(label)),
+                "",
+                "",
+                "deviations above elsewhere",
+                {{"word", "deviations"}, {}}};
+    for (const explore::Word& word : explore::telling_words(survey.words, label, kWordsShown)) {
+      chart.table.rows.push_back({shown.word(word.token), Cell::number(word.score, 3)});
+    }
+    if (!chart.table.rows.empty()) words.push_back(std::move(chart));
+  }
+  page.side_by_side(words);
+  Table frequent{{"word", "occurrences", "share"}, {}};
+  for (const explore::Word& word : explore::frequent_words(survey.words, 2 * kWordsShown)) {
+    frequent.rows.push_back({shown.word(word.token), Cell::count(word.count), Cell::percent(word.score)});
+  }
+  page.heading("Most frequent words");
+  page.add(frequent);
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,12 @@
+#pragma once
+#include <string_view>
+
+// Files that every page holds, put into the library when it is built (src/report/CMakeLists.txt).
+
+namespace convoke::report {
+
+std::string_view chart_library();  ///< Chart.js, minified; empty if Debian's libjs-chart.js was not there
+std::string_view chart_script();   ///< charts.js
+std::string_view page_style();     ///< page.css
+
+}  // namespace convoke::report

@@ -1,0 +1,79 @@
+#include "convoke/report/page.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "convoke/report/html.hpp"
+#include "embedded.hpp"
+
+namespace convoke::report {
+
+Page::Page(std::string title, std::string subtitle)
+    : title_(std::move(title)), subtitle_(std::move(subtitle)) {}
+
+void Page::section(std::string_view name) {
+  if (!sections_.empty()) body_ += "</section>\n";
+  sections_.emplace_back(name);
+  body_ += fmt::format("<section id=s{}>\n<h2>{}</h2>\n", sections_.size(), escape(name));
+}
+
+void Page::heading(std::string_view text) { body_ += fmt::format("<h3>{}</h3>\n", escape(text)); }
+
+void Page::paragraph(std::string_view text) { body_ += fmt::format("<p>{}</p>\n", escape(text)); }
+
+void Page::warning(std::string_view text) {
+  body_ += fmt::format("<p class=warning role=note>{}</p>\n", escape(text));
+}
+
+void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) {
+  body_ += "<dl class=facts>\n";
+  for (const auto& [name, value] : facts) {
+    body_ += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value));
+  }
+  body_ += "</dl>\n";
+}
+
+void Page::add(const Table& table) { body_ += table.html(); }
+
+void Page::add(const Chart& chart) { body_ += chart.html(); }
+
+void Page::side_by_side(std::span<const Chart> charts) {
+  body_ += "<div class=charts>\n";
+  for (const Chart& chart : charts) add(chart);
+  body_ += "</div>\n";
+}
+
+void Page::add(std::span<const Figure> figures) { body_ += gallery(figures); }
+
+bool has_charts() { return !chart_library().empty(); }
+
+void require_charts() {
+  if (!has_charts()) {
+    throw Error("this Convoke has no charts: Chart.js was not there when it was built",
+                "apt-get install libjs-chart.js, then configure and build again");
+  }
+}
+
+std::string Page::html() const {
+  require_charts();
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
+      "<link rel=icon href=\"data:,\">\n<style>\n",
+      escape(title_));
+  html += page_style();
+  html += fmt::format("</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n<p>{}</p>\n<nav>\n", escape(title_),
+                      escape(subtitle_));
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    html += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escape(sections_[i]));
+  }
+  html += "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") +
+          "</main>\n<script>\n";
+  html += chart_library();
+  html += "\n</script>\n<script>\n";
+  html += chart_script();
+  html += "</script>\n</body>\n</html>\n";
+  return html;
+}
+
+}  // namespace convoke::report

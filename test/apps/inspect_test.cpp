@@ -1,0 +1,55 @@
+// `convoke inspect`: what it says on the terminal, the page, and what it refuses.
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+TEST_CASE("inspect tells counts, statistics and odd samples, and writes the same page twice") {
+  const Place place;
+  const Outcome told = place.run("inspect data.h5 --sample 100");
+  CAPTURE(told.text);
+  CHECK(told.code == 0);
+  CHECK(told.says("data.h5: images of (8, 8, 1) (uint8), 4 classes"));
+  CHECK(told.says("made by a test"));
+  CHECK(told.says("imbalance"));
+  CHECK(told.says("of a sample of 100:"));
+  CHECK(told.says("principal components explain"));
+
+  const Outcome page = place.run("inspect data.h5 --html page.html");
+  if (page.says("libjs-chart.js")) {  // built without the charts' library
+    CHECK(page.code != 0);
+    CHECK(!fs::exists(place / "page.html"));
+    return;
+  }
+  CHECK(page.code == 0);
+  CHECK(page.says("page.html: "));
+  const std::string first = bytes_of(place / "page.html");
+  CHECK(first.starts_with("<!DOCTYPE html>"));
+  CHECK(first.ends_with("</html>\n"));
+  CHECK(place.run("inspect data.h5 --html page.html").code == 0);
+  CHECK(bytes_of(place / "page.html") == first);
+  CHECK(place.run("inspect data.h5 --html page.html --seed 1").code == 0);
+  CHECK(bytes_of(place / "page.html") != first);
+}
+
+TEST_CASE("inspect refuses what is no dataset and where it cannot write, and leaves nothing") {
+  const Place place;
+  const auto refused = [&](const std::string& arguments, const std::string& reason) {
+    const Outcome outcome = place.run("inspect " + arguments);
+    CAPTURE(arguments, outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.says(reason));
+    CHECK(outcome.times("error:") == 1);
+  };
+  refused("none.h5", "none.h5");
+  refused("recipe.toml", "recipe.toml");
+  refused("data.h5 --sample 0", "--sample");
+  fs::copy(place / "data.h5", place / "short.h5");
+  fs::resize_file(place / "short.h5", fs::file_size(place / "short.h5") / 2);
+  refused("short.h5 --html page.html", "short.h5");
+  CHECK(!fs::exists(place / "page.html"));
+  if (place.run("inspect data.h5 --html page.html").says("libjs-chart.js")) return;
+  refused("data.h5 --html no/such/folder/page.html", "no/such/folder/page.html: cannot be written");
+  refused("data.h5 --html .", "is a folder");
+  refused("short.h5 --html page.html", "short.h5");
+  CHECK(bytes_of(place / "page.html").ends_with("</html>\n"));  // of the run before
+  CHECK(!fs::exists(place / "page.html.tmp"));
+}

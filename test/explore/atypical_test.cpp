@@ -1,0 +1,50 @@
+#include "convoke/explore/atypical.hpp"
+
+#include <set>
+
+#include "points.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::explore;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+std::vector<std::int32_t> labels_of_heaps(std::int64_t n) {
+  std::vector<std::int32_t> labels;
+  for (std::int64_t i = 0; i < n; ++i) labels.push_back(static_cast<std::int32_t>(i % 5));
+  return labels;
+}
+
+}  // namespace
+
+TEST_CASE("a sample far from its class, and one with a wrong label, are found first") {
+  Matrix points = heaps(150, 6);
+  std::vector<std::int32_t> labels = labels_of_heaps(150);
+  for (std::int64_t c = 0; c < 6; ++c) points(42, c) += 40;
+  labels[63] = 0;  // is of heap 3
+  labels[149] = 1;
+  const Neighbours near = nearest_neighbours(points, 10);
+
+  const auto far = far_from_their_class(points, labels, 5, 3);
+  REQUIRE(far.size() == 3);
+  CHECK(far[0].point == 42);
+  CHECK(far[0].score > 2 * far[2].score);
+
+  const auto strangers = among_strangers(near, labels, 10);
+  REQUIRE(strangers.size() == 2);
+  CHECK(strangers[0].disagreement == 1);
+  CHECK(std::set<std::int64_t>{strangers[0].point, strangers[1].point} == std::set<std::int64_t>{63, 149});
+  CHECK(strangers[0].majority == (strangers[0].point == 63 ? 3 : 4));
+  CHECK_THAT(neighbour_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
+}
+
+TEST_CASE("small classes, equal points and a lone point have nothing atypical") {
+  const std::vector<std::int32_t> labels = labels_of_heaps(20);  // four of each
+  CHECK(far_from_their_class(heaps(20, 3), labels, 5, 3).empty());
+  CHECK(far_from_their_class(Matrix(100, 3), labels_of_heaps(100), 5, 3).empty());
+  const Neighbours alone = nearest_neighbours(Matrix(1, 3), 10);
+  const std::vector<std::int32_t> one{0};
+  CHECK(among_strangers(alone, one, 3).empty());
+  CHECK(neighbour_accuracy(alone, one) == 0);
+}

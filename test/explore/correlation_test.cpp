@@ -1,0 +1,38 @@
+#include "convoke/explore/correlation.hpp"
+
+#include "points.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::explore;
+using Catch::Matchers::WithinAbs;
+
+// Numbers of golden_statistics.py.
+
+TEST_CASE("correlations are NumPy's, what the class explains is scikit-learn's") {
+  const Matrix points = heaps(30, 4);
+  const std::vector<double> golden{1, -0.319382760714, 0.235519830276,  -0.188683957262, -0.319382760714,
+                                   1, 0.0363729301446, 0.183752825037,  0.235519830276,  0.0363729301446,
+                                   1, 0.111704266314,  -0.188683957262, 0.183752825037,  0.111704266314,
+                                   1};
+  const Matrix found = correlations(points);
+  for (std::size_t i = 0; i < golden.size(); ++i) CHECK_THAT(found.values[i], WithinAbs(golden[i], 1e-9));
+
+  std::vector<std::int32_t> labels;
+  for (std::int32_t i = 0; i < 30; ++i) labels.push_back(i % 5);
+  const std::vector<double> ratios = correlation_ratios(points, labels);
+  const std::vector<double> explained{9.84843747902e-05, 0.885957996947, 0.915453415222, 0.896763113095};
+  for (std::size_t i = 0; i < ratios.size(); ++i) CHECK_THAT(ratios[i], WithinAbs(explained[i], 1e-9));
+}
+
+TEST_CASE("a column that does not vary correlates with nothing") {
+  Matrix points = heaps(30, 3);
+  for (std::int64_t i = 0; i < 30; ++i) points(i, 1) = 0.1;
+  const Matrix found = correlations(points);
+  for (std::int64_t c = 0; c < 3; ++c) {
+    CHECK(found(1, c) == 0);
+    CHECK(found(c, 1) == 0);
+  }
+  const std::vector<std::int32_t> labels(30, 0);
+  for (const double ratio : correlation_ratios(points, labels)) CHECK_THAT(ratio, WithinAbs(0, 1e-12));
+  CHECK(correlations(Matrix(1, 2)).values == std::vector<double>(4, 0.0));
+}

@@ -1,0 +1,67 @@
+#include "convoke/explore/distribution.hpp"
+
+#include "points.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::explore;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+void check_box(const BoxPlot& box, const std::vector<double>& golden, double within) {
+  const std::vector<double> found{box.minimum,        box.low,  box.first_quartile, box.median,
+                                  box.third_quartile, box.high, box.maximum};
+  for (std::size_t i = 0; i < golden.size(); ++i) CHECK_THAT(found[i], WithinAbs(golden[i], within));
+}
+
+std::vector<float> second_column() {
+  const Matrix points = heaps(30, 4);
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < 30; ++i) values.push_back(static_cast<float>(points(i, 1)));
+  return values;
+}
+
+}  // namespace
+
+// Numbers of golden_statistics.py.
+
+TEST_CASE("quantiles, moments and histograms of numbers are NumPy's") {
+  std::vector<float> values = second_column();
+  const Moments m = moments(values);
+  CHECK_THAT(m.mean, WithinAbs(0.224381163468, 1e-9));
+  CHECK_THAT(m.deviation, WithinAbs(2.08655920849, 1e-9));
+  const Histogram bins = histogram(values, 7);
+  CHECK(bins.counts == std::vector<std::int64_t>{4, 4, 4, 6, 2, 6, 4});
+  CHECK_THAT(bins.begin, WithinAbs(-3.5003881, 1e-6));
+  CHECK_THAT(bins.width, WithinAbs(1.0478134, 1e-6));
+  check_box(box_plot(values),
+            {-3.50038814545, -3.20433270931, -1.42404794693, 0.547910362482, 2.04944676161, 3.42092323303,
+             3.83430457115},
+            1e-9);
+}
+
+TEST_CASE("quantiles and moments of bytes, from their counts, are NumPy's") {
+  ByteCounts counts{};
+  for (std::size_t i = 0; i < 1000; ++i) ++counts[i * i % 241];
+  check_box(box_plot(counts), {0, 6, 53.75, 120, 183, 233, 240}, 1e-12);
+  const Moments m = moments(counts);
+  CHECK_THAT(m.mean, WithinAbs(119.022, 1e-9));
+  CHECK_THAT(m.deviation, WithinAbs(73.6706421582, 1e-9));
+  CHECK(m.minimum == 0);
+  CHECK(m.maximum == 240);
+}
+
+TEST_CASE("no number, one number and equal numbers have a distribution, too") {
+  std::vector<float> none;
+  CHECK(box_plot(none).count == 0);
+  CHECK(box_plot(ByteCounts{}).count == 0);
+  CHECK(moments(ByteCounts{}).count == 0);
+  CHECK(moments(std::span<const float>()).count == 0);
+  CHECK(histogram(none, 5).counts.empty());
+
+  std::vector<float> one{7};
+  check_box(box_plot(one), {7, 7, 7, 7, 7, 7, 7}, 0);
+  const std::vector<float> equal(9, 3.5F);
+  CHECK(histogram(equal, 5).counts == std::vector<std::int64_t>{9});
+  CHECK(moments(equal).deviation == 0);
+}

@@ -1,0 +1,212 @@
+#include "convoke/explore/inspection.hpp"
+
+#include <cmath>
+#include <fstream>
+
+#include "convoke/core/random.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/hdf5/file.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::explore;
+using Catch::Contains;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+/// 60 training and 30 test images of 4 x 6 pixels in three classes, of which the last has no test sample.
+/// Test image 3 is training image 7, training image 20 is training image 10 with another label.
+struct Images {
+  static constexpr std::int64_t kPixels = 24;
+  TemporaryFolder folder;
+  std::vector<std::uint8_t> train, test;
+  std::vector<std::int32_t> train_labels, test_labels;
+
+  Images() {
+    for (std::uint64_t i = 0; i < 60; ++i) add(i, static_cast<std::int32_t>(i % 3), train, train_labels);
+    for (std::uint64_t i = 0; i < 30; ++i) add(100 + i, static_cast<std::int32_t>(i % 2), test, test_labels);
+    std::copy_n(train.begin() + 7 * kPixels, kPixels, test.begin() + 3 * kPixels);
+    test_labels[3] = train_labels[7];
+    std::copy_n(train.begin() + 10 * kPixels, kPixels, train.begin() + 20 * kPixels);
+  }
+  static void add(std::uint64_t i, std::int32_t label, std::vector<std::uint8_t>& to,
+                  std::vector<std::int32_t>& labels) {
+    RandomStream random({5, Purpose::kBench, 0, i});
+    for (std::int64_t p = 0; p < kPixels; ++p) {
+      to.push_back(static_cast<std::uint8_t>(random.below(80) + (p % 3 == label ? 150 : 0)));
+    }
+    labels.push_back(label);
+  }
+  std::filesystem::path write(std::int64_t shards = 0) const {
+    data::DatasetInfo info;
+    info.sample_shape = Shape{1, 4, 6};
+    info.classes = 3;
+    std::vector<data::SplitSize> sizes{{"test", 30}, {"train", 60}};
+    if (shards > 0) {
+      for (auto& size : sizes) size.shards = shards;
+    }
+    const auto file = folder / (shards > 0 ? "shards" + std::to_string(shards) : "images.h5");
+    auto writer = data::DatasetWriter::create(file, info, sizes);
+    writer.write("train", 0, train, train_labels);
+    writer.write("test", 0, test, test_labels);
+    writer.finish();
+    return file;
+  }
+};
+
+InspectionOptions quick() {
+  InspectionOptions options;
+  options.mapped = 40;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("an inspection counts and measures what slow loops do") {
+  const Images images;
+  const Inspection found = inspect(data::DatasetReader(images.write()), quick());
+  REQUIRE(found.survey.splits.size() == 2);
+  CHECK(found.survey.splits[0].name == "train");
+  CHECK(found.survey.splits[0].class_counts == std::vector<std::int64_t>{20, 20, 20});
+  CHECK(found.survey.splits[1].class_counts[2] == 0);
+
+  double sum = 0, squares = 0;
+  for (const std::uint8_t v : images.train) {
+    sum += v;
+    squares += static_cast<double>(v) * v;
+  }
+  const double n = static_cast<double>(images.train.size()), mean = sum / n;
+  CHECK_THAT(found.survey.splits[0].channels[0].mean, WithinAbs(mean, 1e-9));
+  CHECK_THAT(found.survey.splits[0].channels[0].deviation,
+             WithinAbs(std::sqrt(squares / n - mean * mean), 1e-9));
+  CHECK(found.survey.histograms[0].counts[images.train[0]] ==
+        std::count(images.train.begin(), images.train.end(), images.train[0]));
+
+  for (std::int64_t s = 0; s < 3; ++s) {
+    for (std::int64_t p = 0; p < Images::kPixels; ++p) {
+      double total = 0;
+      for (std::int64_t i = s; i < 60; i += 3)
+        total += images.train[static_cast<std::size_t>(i * Images::kPixels + p)];
+      CHECK_THAT(found.survey.class_means(s, p), WithinAbs(total / 20, 1e-9));
+    }
+  }
+  CHECK(found.survey.brightness[1].count == 20);
+  CHECK(found.correlations.rows == 3);
+}
+
+TEST_CASE("equal samples are found within and across splits, those with two labels first") {
+  const Images images;
+  const Inspection found = inspect(data::DatasetReader(images.write()), quick());
+  CHECK(found.duplicates.repeated == 2);
+  CHECK(found.duplicates.contradictory == 1);
+  CHECK(found.duplicates.leak());
+  CHECK(found.duplicates.between == std::vector<std::vector<std::int64_t>>{{1, 1}, {0, 0}});
+  REQUIRE(found.duplicates.examples.size() == 2);
+  CHECK(found.duplicates.examples[0].first == Place{0, 10});
+  CHECK(found.duplicates.examples[0].second == Place{0, 20});
+  CHECK(found.duplicates.examples[1].first == Place{0, 7});
+  CHECK(found.duplicates.examples[1].second == Place{1, 3});
+  for (const NearPair& pair : found.near_pairs) CHECK(pair.distance > 0);
+}
+
+TEST_CASE("equal checksums of different samples are no duplicates") {
+  const Images images;
+  const data::DatasetReader reader(images.write());
+  const std::vector<std::vector<std::uint32_t>> alike{std::vector<std::uint32_t>(60, 7),
+                                                      std::vector<std::uint32_t>(30, 7)};
+  const Duplicates found = find_duplicates(reader, alike, 5);
+  CHECK(found.repeated == 2);
+  CHECK(found.between[0][1] == 1);
+}
+
+TEST_CASE("a folder of shards is inspected as the file is, equal seeds give equal findings") {
+  const Images images;
+  InspectionOptions options = quick();
+  options.sample = 50;
+  const Inspection one = inspect(data::DatasetReader(images.write()), options);
+  const Inspection two = inspect(data::DatasetReader(images.write(3)), options);
+  CHECK(one.comparison.places == two.comparison.places);
+  CHECK(one.comparison.tsne.values == two.comparison.tsne.values);
+  CHECK(one.duplicates.between == two.duplicates.between);
+  CHECK(one.survey.class_means.values == two.survey.class_means.values);
+  options.seed = 1;
+  CHECK(inspect(data::DatasetReader(images.write(4)), options).comparison.places != one.comparison.places);
+}
+
+TEST_CASE("one sample, and samples that are all alike, can be inspected") {
+  const TemporaryFolder folder;
+  for (const std::int64_t count : {1, 25}) {
+    for (const auto type : {data::SampleType::kUint8, data::SampleType::kFloat32, data::SampleType::kInt32}) {
+      CAPTURE(count, data::name_of(type));
+      data::DatasetInfo info;
+      info.sample_type = type;
+      info.sample_shape = type == data::SampleType::kUint8 ? Shape{2, 3, 4} : Shape{6};
+      info.classes = 2;
+      const auto file = folder / (std::string(data::name_of(type)) + std::to_string(count) + ".h5");
+      auto writer = data::DatasetWriter::create(file, info, {{"all", count}});
+      const auto values = static_cast<std::size_t>(count * info.sample_shape.elements());
+      const std::vector<std::int32_t> labels(static_cast<std::size_t>(count), 1);
+      if (type == data::SampleType::kUint8)
+        writer.write("all", 0, std::vector<std::uint8_t>(values, 9), labels);
+      if (type == data::SampleType::kInt32)
+        writer.write("all", 0, std::vector<std::int32_t>(values, 0), labels);
+      if (type == data::SampleType::kFloat32)
+        writer.write("all", 0, std::vector<float>(values, 0.1F), labels);
+      writer.finish();
+      const Inspection found = inspect(data::DatasetReader(file), quick());
+      CHECK(found.duplicates.repeated == count - 1);
+      CHECK(found.comparison.pca.variance.empty());
+      for (const double value : found.comparison.tsne.values) CHECK(std::isfinite(value));
+      for (const double value : found.correlations.values) CHECK(std::isfinite(value));
+      CHECK(found.near_pairs.empty());
+      CHECK(found.far.empty());
+    }
+  }
+}
+
+TEST_CASE("words and features have the names that the preparation gives them") {
+  data::DatasetInfo info;
+  info.sample_type = data::SampleType::kInt32;
+  info.sample_shape = Shape{4};
+  CHECK(names_of(info, "a.h5").words.empty());
+  info.preparation = R"({"kind": "text", "vocabulary": ["", "<unk>", "good"]})";
+  CHECK(names_of(info, "a.h5").words == std::vector<std::string>{"", "<unk>", "good"});
+  info.sample_type = data::SampleType::kFloat32;
+  info.sample_shape = Shape{3};
+  info.preparation =
+      R"({"kind": "table", "columns": [{"name": "age", "center": 1.5}, {"name": "sex", "categories": ["f", "m"]}]})";
+  CHECK(names_of(info, "a.h5").features == std::vector<std::string>{"age", "sex=f", "sex=m"});
+  info.sample_shape = Shape{2};
+  CHECK(names_of(info, "a.h5").features.empty());
+  info.preparation = "{";
+  CHECK_THAT(error_of([&] { names_of(info, "a.h5"); }), Contains("a.h5: preparation: not valid JSON"));
+}
+
+TEST_CASE("what is no dataset, is cut short or holds what cannot be is refused with the file's name") {
+  const Images images;
+  const auto file = images.write();
+  const auto open_error = [](const std::filesystem::path& path) {
+    return error_of([&] { data::DatasetReader reader(path); });
+  };
+  CHECK_THAT(open_error(images.folder / "none.h5"), Contains("none.h5"));
+  std::ofstream(images.folder / "text.h5") << "no dataset";
+  CHECK_THAT(open_error(images.folder / "text.h5"), Contains("text.h5") && Contains("HDF5"));
+  hdf5::File::create(images.folder / "other.h5").close();
+  CHECK_THAT(open_error(images.folder / "other.h5"), Contains("no Convoke dataset"));
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 100);
+  CHECK_THAT(open_error(file), Contains("images.h5") && Contains("truncated"));
+
+  hdf5::File bad = hdf5::File::create(images.folder / "nan.h5");
+  bad.set_attribute("convoke_format", "dataset");
+  bad.set_attribute("format_version", 1);
+  bad.set_attribute("classes", 2);
+  const std::vector<float> values{1, 2, 3, NAN};
+  bad.write("train/samples", std::span(values), Shape{2, 2});
+  bad.write("train/labels", std::vector<std::int32_t>{0, 1});
+  bad.close();
+  CHECK_THAT(error_of([&] { inspect(data::DatasetReader(images.folder / "nan.h5"), quick()); }),
+             Contains("nan.h5: /train/samples: sample 1 has the value nan"));
+}

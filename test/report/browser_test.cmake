@@ -1,0 +1,71 @@
+# Looks at the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
+# console, every picture there, every chart drawn, nothing wider than the page, nothing fetched.
+#   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
+cmake_minimum_required(VERSION 3.25)
+
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+execute_process(COMMAND ${PAGES} ${FOLDER} COMMAND_ERROR_IS_FATAL ANY)
+
+# Put into each page, first in its head: what goes wrong is collected, and told to the page around it when all is there.
+set(probe [[<script>
+const complaints = [];
+addEventListener("error", (event) => complaints.push(event.message || "cannot load " + event.target.tagName), true);
+console.error = console.warn = (...words) => complaints.push(words.join(" "));
+addEventListener("load", () => setTimeout(() => {
+  for (const image of document.images) if (!image.complete || image.naturalWidth === 0) complaints.push("no picture: " + image.alt);
+  for (const canvas of document.querySelectorAll("canvas")) {
+    const colours = new Set();
+    const pixels = canvas.width * canvas.height > 0 ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
+    for (let p = 0; p < pixels.length; p += 4) if (pixels[p + 3] > 0) colours.add(pixels[p] << 16 | pixels[p + 1] << 8 | pixels[p + 2]);
+    if (colours.size < 3) complaints.push("not drawn: " + canvas.getAttribute("aria-label"));
+    if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
+  }
+  if (document.documentElement.scrollWidth > innerWidth) complaints.push(`${document.documentElement.scrollWidth} pixels wide`);
+  for (const fetched of performance.getEntriesByType("resource")) if (!fetched.name.startsWith("data:")) complaints.push("fetches " + fetched.name);
+  const back = getComputedStyle(document.body).backgroundColor;
+  parent.postMessage(`verdict width ${innerWidth} charts ${document.querySelectorAll("canvas").length} pictures ${document.images.length} back ${back} complaints [${complaints.join("; ")}]`, "*");
+}, 500));
+</script>]])
+
+set(failed "")
+foreach(name images texts table signals)
+  file(READ ${FOLDER}/${name}.html page)
+  string(REPLACE "<head>" "<head>${probe}" page "${page}")
+  file(WRITE ${FOLDER}/${name}-probed.html "${page}")
+  foreach(width 390 1280)
+    # Chromium's window is at least 500 pixels wide: a frame is as wide as it is told.
+    file(WRITE ${FOLDER}/frame.html "<!DOCTYPE html><meta charset=utf-8><p id=told>nothing</p>
+<script>addEventListener('message', (event) => { document.getElementById('told').textContent = event.data; });</script>
+<iframe src='${name}-probed.html' width=${width} height=900></iframe>")
+    foreach(scheme light dark)
+      set(dark "")
+      set(back "rgb\\(255, 255, 255\\)")
+      if(scheme STREQUAL dark)
+        set(dark --force-dark-mode)
+        set(back "rgb\\(18, 22, 28\\)")
+      endif()
+      execute_process(
+        COMMAND ${CHROMIUM} --headless --no-sandbox --disable-gpu --user-data-dir=${FOLDER}/profile
+                --virtual-time-budget=5000 --window-size=1400,1000 --enable-logging=stderr ${dark}
+                --dump-dom file://${FOLDER}/frame.html
+        OUTPUT_VARIABLE seen ERROR_VARIABLE log RESULT_VARIABLE code TIMEOUT 60)
+      string(REGEX MATCH "verdict[^\n]*</p>" verdict "${seen}")
+      message(STATUS "${name} at ${width}, ${scheme}: ${verdict}")
+      if(NOT verdict MATCHES "width ${width} charts [1-9][0-9]* pictures [0-9]+ back ${back} complaints \\[\\]")
+        string(APPEND failed "${name} at ${width} pixels, ${scheme}: ${verdict} (exit ${code})\n")
+      endif()
+      if(name STREQUAL images AND NOT verdict MATCHES "pictures [1-9]")
+        string(APPEND failed "${name}: no pictures\n")
+      endif()
+      string(REGEX MATCH "[^\n]*CONSOLE[^\n]*" console "${log}")
+      if(console)
+        string(APPEND failed "${name} at ${width} pixels, ${scheme}: ${console}\n")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+file(REMOVE_RECURSE ${FOLDER}/profile)
+if(failed)
+  message(FATAL_ERROR "${failed}")
+endif()

@@ -1,0 +1,50 @@
+#include "convoke/report/dataset_page.hpp"
+
+#include "example_pages.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using Catch::Contains;
+
+namespace {
+
+int times(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("findings name what should be seen to before training") {
+  const TemporaryFolder folder;
+  const explore::Inspection found = example::inspection(example::table(folder.path()));
+  const std::vector<std::string> findings = report::findings(found);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0] == "Split test has no sample of 1 of 4 classes: 鳥.");
+  CHECK(findings[1] == "1 of the 40 samples of test stand in train, too.");
+  CHECK(report::imbalance(found) == 1);
+}
+
+TEST_CASE("a page of each kind holds its pictures and charts with their tables, and needs no network") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8),
+                                     {example::texts(folder.path()), 10},
+                                     {example::table(folder.path()), 11},
+                                     {example::signals(folder.path()), 9}}) {
+    CAPTURE(file);
+    const explore::Inspection found = example::inspection(file);
+    const std::string page = report::dataset_page(found, "made by a test").html();
+    CHECK(times(page, "<canvas ") == charts);
+    CHECK(times(page, "<details>") == charts);
+    CHECK((times(page, "<img ") > 0) == (found.kind() == "images"));
+    CHECK(times(page, "<img src=\"data:image/") == times(page, "<img "));
+    CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
+    CHECK_THAT(page, Contains("&lt;b&gt;cat&lt;/b&gt;") && Contains("Stra\xEF\xBF\xBD"
+                                                                    "enbahn &amp; &quot;co&quot;"));
+    CHECK(times(page, "<b>cat") == 0);
+    CHECK(report::dataset_page(example::inspection(file), "made by a test").html() == page);
+  }
+}

@@ -1,0 +1,35 @@
+#include "convoke/report/table.hpp"
+
+#include <cmath>
+
+#include "convoke/report/chart.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::report;
+using Catch::Contains;
+
+TEST_CASE("cells keep the number behind what is read") {
+  CHECK(Cell::count(60000).text == "60,000");
+  CHECK(Cell::count(60000).value == "60000");
+  CHECK(Cell::number(0.123456).text == "0.1235");
+  CHECK(Cell::percent(0.1234).text == "12.3 %");
+  CHECK(Cell::percent(0.1234).value == "12.34");
+  for (const double none : {NAN, INFINITY}) {
+    CHECK(Cell::number(none).text == "–");
+    CHECK(Cell::number(none).value.empty());
+  }
+}
+
+TEST_CASE("tables and charts are HTML, and the chart is drawn from its table") {
+  const Table table{{"class", "samples"}, {{"a<b", Cell::count(1234)}, {"c", Cell::count(5)}}};
+  CHECK(table.html() ==
+        "<div class=scroll tabindex=0><table><thead><tr><th scope=col>class</th><th scope=col "
+        "class=n>samples</th>"
+        "</tr></thead><tbody>\n"
+        "<tr><th scope=row>a&lt;b</th><td class=n data-v=\"1234\">1,234</td></tr>\n"
+        "<tr><th scope=row>c</th><td class=n>5</td></tr>\n"
+        "</tbody></table></div>\n");
+  Chart chart{Chart::Kind::kBar, "Count \"all\"", "", "x", "y", table};
+  CHECK_THAT(chart.html(), Contains("data-kind=bar") && Contains("aria-label=\"Count &quot;all&quot;\"") &&
+                               Contains(table.html()) && !Contains("data-logarithmic"));
+}
