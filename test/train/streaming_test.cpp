@@ -26,19 +26,19 @@ class Stored {
  public:
   explicit Stored(const mpi::Communicator& world)
       : world_(world), path(on_root(world, [] {
-          const auto path =
+          const auto folder =
               tiny::fs::temp_directory_path() / ("convoke-stream-" + std::to_string(::getpid()));
           data::DatasetInfo info;
           info.sample_shape = Shape{1, 8, 8};
           info.classes = 4;
           const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 30}}, 5);
-          auto writer = data::DatasetWriter::create(path, info, splits, true);
+          auto writer = data::DatasetWriter::create(folder, info, splits, true);
           for (std::size_t i = 0; i < splits.size(); ++i) {
             const tiny::Pictures pictures = pictures_of(i);
             writer.write(splits[i].name, 0, pictures.samples, pictures.labels);
           }
           writer.finish();
-          return path.string();
+          return folder.string();
         })) {}
   ~Stored() {
     world_.barrier();
