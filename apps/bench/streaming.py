@@ -31,14 +31,14 @@ MIB = 1 << 20
 # Of each kind: a sample as it is stored, its type, and a network that leaves reading little time.
 KINDS = {
     "uint8": ((64, 64, 3), "uint8", "[3, 64, 64]", [
-        '{ layer = "conv2d", filters = 16, kernel = 3, strides = 2, activation = "relu" }',
-        '{ layer = "conv2d", filters = 32, kernel = 3, strides = 2, activation = "relu" }',
+        '{ layer = "conv2d", filters = 16, kernel = 3, stride = 2, activation = "relu" }',
+        '{ layer = "conv2d", filters = 32, kernel = 3, stride = 2, activation = "relu" }',
         '{ layer = "global_average_pool" }',
         '{ layer = "dense", units = 10, activation = "softmax" }']),
     "int32": ((256,), "int32", "[256]", [
         '{ layer = "embedding", vocabulary = 1000, units = 16 }',
         '{ layer = "conv1d", filters = 32, kernel = 5, activation = "relu" }',
-        '{ layer = "global_average_pool" }',
+        '{ layer = "global_average_pool1d" }',
         '{ layer = "dense", units = 10, activation = "softmax" }']),
     "float32": ((64,), "float32", "[64]", [
         '{ layer = "dense", units = 128, activation = "relu" }',
