@@ -13,12 +13,14 @@ namespace {
 
 // What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
 // counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 10> kFree{
-    "name",         "description",        "data.path",     "data.test_split", "ensemble.rule",
-    "train.epochs", "train.emulate_bf16", "model.weights", "train.top_k",     "model.cache_features"};
+constexpr std::array<std::string_view, 11> kFree{
+    "name",          "description",   "data.path",           "data.test_split",
+    "data.memory",   "ensemble.rule", "train.epochs",        "train.emulate_bf16",
+    "model.weights", "train.top_k",   "model.cache_features"};
 // What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kDefaults{
-    {{"model.freeze", "[]"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kDefaults{
+    {{"data.window", "\"256MiB\""},
+     {"model.freeze", "[]"},
      {"train.clip_value", "0.0"},
      {"train.clip_norm", "0.0"},
      {"train.ema", "0.0"},
@@ -129,7 +131,8 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.cache_features = recipe.model.cache_features;
   job.cache_bytes = static_cast<std::size_t>(recipe.run.cache_mib) << 20;
   job.epochs = recipe.train.epochs;
-  job.shuffle = recipe.data.shuffle;
+  job.shuffle = recipe.data.shuffle_of(dataset.info().sample_shape.elements() *
+                                       static_cast<std::int64_t>(data::size_of(dataset.info().sample_type)));
   job.sampling = recipe.data.sampling;
   if (recipe.augment != data::AugmentOptions{}) {
     job.augmenter = std::make_shared<const data::Augmenter>(recipe.augment, dataset.info().sample_shape,

@@ -9,10 +9,12 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/data/shards.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
+#include "convoke/run/memory.hpp"
 #include "convoke/train/fit.hpp"
 #include "raw_samples.hpp"
 
@@ -118,7 +120,8 @@ SampleSource from_array(const std::string& file, data_prep::NpyArray batch, cons
 
 SampleSource from_dataset(const std::string& file, const std::string& split,
                           const run::ModelDescription& model) {
-  auto dataset = std::make_shared<const data::Dataset>(data::Dataset::open(file, {split}));
+  auto dataset = std::make_shared<const data::Dataset>(
+      data::Dataset::open(file, {split}, data::private_storage(run::available_bytes() / 2)));
   train::require_fit(model, "this file", dataset->info(), file);
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);
@@ -168,7 +171,9 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
   if (ends_with(input, ".npz")) {
     return from_array(input, data_prep::read_samples(input, options.split), options, model);
   }
-  if (ends_with(input, ".h5") || ends_with(input, ".hdf5")) return from_dataset(input, options.split, model);
+  if (ends_with(input, ".h5") || ends_with(input, ".hdf5") || data::has_shards(input)) {
+    return from_dataset(input, options.split, model);
+  }
   if (is_raw_file(input)) return samples_from_raw_file(input, model);
   if (!takes_images(model)) {
     throw Error(

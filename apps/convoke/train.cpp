@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/atomic_file.hpp"
@@ -50,6 +52,24 @@ void warn_of_idle_workers(const train::Job& job, std::int64_t ranks) {
              job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers);
 }
 
+// Samples that do not fit are read again in every epoch, which should not be one by one.
+void tell_of_streaming(const recipe::Recipe& recipe, const data::Dataset& dataset) {
+  const data::Split& split = dataset.split(recipe.data.train_split);
+  if (split.stream == nullptr) return;
+  const data::DatasetInfo& info = dataset.info();
+  const std::uint64_t sample_bytes =
+      static_cast<std::uint64_t>(info.sample_shape.elements()) * data::size_of(info.sample_type);
+  fmt::print(
+      "data: {} of samples are more than data.memory allows, and are read from {} as they are wanted\n",
+      format_bytes(static_cast<std::uint64_t>(split.count()) * sample_bytes), dataset.file().string());
+  if (recipe.data.shuffle != "all") return;
+  fmt::print(
+      stderr,
+      "warning: with data.shuffle = true every sample ({}) is read from a place of its own\n"
+      "  hint: set data.shuffle = \"chunks\" to read them in pieces of a MiB, shuffled within data.window\n",
+      format_bytes(sample_bytes));
+}
+
 // The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
 // explained.
 void describe_run(const run::RunFolder& folder, const train::Job& job, const run::Machine& machine,
@@ -68,6 +88,9 @@ void require_known_tokens(const recipe::Recipe& recipe, const train::Job& job, c
                           const mpi::Communicator& world) {
   const nn::Graph& graph = job.model.graph;
   train::require_vocabulary(graph, job.name, dataset, recipe.data.train_split);
+  if (!recipe.data.validation_name.empty()) {
+    train::require_vocabulary(graph, job.name, dataset, recipe.data.validation_name);
+  }
   run::on_root(world, [&] {
     train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
     return std::string();
@@ -115,44 +138,54 @@ int train(const TrainOptions& options) {
 
   // 3. What to learn from: one copy of the samples per node.
   const mpi::Communicator node = world.split_node();
-  run::NodeStorage training_memory(node);
+  run::NodeStorage training_memory(node, recipe.data.memory);
   recipe.data.path = dataset_for(recipe, world).string();
   const data::Dataset dataset = [&] {
     const run::Timed timed(phases.load);
-    return data::Dataset::open(recipe.data.path, {recipe.data.train_split}, training_memory.storage());
+    std::vector<std::string> splits{recipe.data.train_split};
+    if (!recipe.data.validation_name.empty()) splits.push_back(recipe.data.validation_name);
+    return data::Dataset::open(recipe.data.path, splits, training_memory.storage());
   }();
   const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
   require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
     warn_of_idle_workers(job, world.size());
+    tell_of_streaming(recipe, dataset);
     if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   }
 
   // 4. Who trains together: one group per member (one group of all ranks when synchronous); and whether they
   // can, which is better known before the first step.
   const train::Groups groups = train::split(world, job.members);
+  const auto loader_of = [&](const data::Split& split) {
+    return data::BatchLoader(split, job.model.graph.input_shape(), job.model.normalization);
+  };
   const data::BatchLoader loader(dataset.split(recipe.data.train_split), job.model.graph.input_shape(),
                                  job.model.normalization, job.augmenter);
+  std::optional<data::BatchLoader> validation;
+  if (!recipe.data.validation_name.empty()) {
+    validation.emplace(loader_of(dataset.split(recipe.data.validation_name)));
+  }
+  const train::Feed feed(loader, validation ? &*validation : nullptr);
   const std::uint64_t predicted_bytes = [&] {
     const run::Timed timed(phases.load);
-    return train::require_trainable(job, loader, groups, world);
+    return train::require_trainable(job, feed, groups, world);
   }();
 
   // 5. Train. A member that fails leaves the vote, never the job.
   const run::RunFolder folder = run::RunFolder::create(job.name, options.output, options.resume, world);
   describe_run(folder, job, machine, world);
   train::Training training =
-      train::train_members(job, loader, groups, world, folder, options.resume, options.quiet, phases);
+      train::train_members(job, feed, groups, world, folder, options.resume, options.quiet, phases);
   if (training.interrupted) return stopped(folder, options, world);
 
   // 6. Gather, vote, judge.
-  run::NodeStorage test_memory(node);
+  run::NodeStorage test_memory(node, recipe.data.memory);
   const data::Dataset test = [&] {
     const run::Timed timed(phases.load);
     return data::Dataset::open(recipe.data.path, {recipe.data.test_split}, test_memory.storage());
   }();
-  const data::BatchLoader test_loader(test.split(recipe.data.test_split), job.model.graph.input_shape(),
-                                      job.model.normalization);
+  const data::BatchLoader test_loader = loader_of(test.split(recipe.data.test_split));
   const train::Verdict verdict =
       train::convene(job, std::move(training), groups, world, test_loader, folder, phases);
   world.barrier();

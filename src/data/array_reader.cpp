@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/hdf5/file.hpp"
 #include "convoke/data/positioned_io.hpp"
+#include "convoke/hdf5/file.hpp"
 
 namespace convoke::data {
 namespace {

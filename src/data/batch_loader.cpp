@@ -8,14 +8,35 @@
 namespace convoke::data {
 namespace {
 
-// Sample ids[i] of `stored` to `out` + i * size, by convert_one(in, i, out).
-template <class T, class Convert>
-void gather(std::span<const T> stored, std::span<const std::uint32_t> ids, std::size_t size, float* out,
-            Convert convert_one) {
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    assert((ids[i] + std::size_t{1}) * size <= stored.size());
-    convert_one(stored.data() + ids[i] * size, i, out + i * size);
+/// Where the samples `ids` are: among all of a split in memory, or one after the other where a stream has put
+/// them. `size`: values of a sample.
+template <class T>
+class Located {
+ public:
+  Located(const Split& split, std::span<const std::uint32_t> ids, std::size_t size)
+      : ids_(ids),
+        size_(size),
+        streamed_(split.stream != nullptr),
+        first_(streamed_ ? reinterpret_cast<const T*>(split.stream->fetch(ids)) : split.values<T>().data()) {
+    assert(std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id < split.labels.size(); }));
   }
+
+  /// Sample ids[i].
+  const T* operator[](std::size_t i) const { return first_ + (streamed_ ? i : ids_[i]) * size_; }
+
+ private:
+  std::span<const std::uint32_t> ids_;
+  std::size_t size_;
+  bool streamed_;
+  const T* first_;
+};
+
+// Sample ids[i] to `out` + i * size, by convert_one(in, i, out).
+template <class T, class Convert>
+void gather(const Split& split, std::span<const std::uint32_t> ids, std::size_t size, float* out,
+            Convert convert_one) {
+  const Located<T> at(split, ids, size);
+  for (std::size_t i = 0; i < ids.size(); ++i) convert_one(at[i], i, out + i * size);
 }
 
 }  // namespace
@@ -27,7 +48,8 @@ BatchLoader::BatchLoader(Split split, Shape sample_shape, Normalization normaliz
       normalization_(std::move(normalization)),
       augmenter_(std::move(augmenter)) {
   assert(may_have_rank(split_.type(), shape_.rank()));
-  assert(values_in(split_.samples) == split_.labels.size() * static_cast<std::size_t>(shape_.elements()));
+  assert(split_.stream ||
+         values_in(split_.samples) == split_.labels.size() * static_cast<std::size_t>(shape_.elements()));
   assert(split_.weights.empty() || split_.weights.size() == split_.labels.size());
   assert(normalization_.scale.size() == static_cast<std::size_t>(channel_count(split_.type(), shape_)));
   assert(normalization_.shift.size() == normalization_.scale.size());
@@ -71,30 +93,23 @@ void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<fl
   };
   const bool augments = augmenter_ != nullptr && view != nullptr;
   if (split_.type() == SampleType::kUint8) {
-    const auto stored = split_.values<std::uint8_t>();
-    augments ? gather(stored, ids, size, samples.data(), augmented)
-             : gather(stored, ids, size, samples.data(), image);
+    augments ? gather<std::uint8_t>(split_, ids, size, samples.data(), augmented)
+             : gather<std::uint8_t>(split_, ids, size, samples.data(), image);
+  } else if (augments) {
+    gather<float>(split_, ids, size, samples.data(), augmented);
+  } else if (shape_.rank() == 3) {
+    gather<float>(split_, ids, size, samples.data(), image);
   } else {
-    const auto stored = split_.values<float>();
-    if (augments) {
-      gather(stored, ids, size, samples.data(), augmented);
-    } else if (shape_.rank() == 3) {
-      gather(stored, ids, size, samples.data(), image);
-    } else {
-      gather(stored, ids, size, samples.data(), features);
-    }
+    gather<float>(split_, ids, size, samples.data(), features);
   }
 }
 
 void BatchLoader::load_tokens(std::span<const std::uint32_t> ids, std::span<std::int32_t> tokens,
                               std::span<std::int32_t> labels) const {
-  const std::span<const std::int32_t> stored = split_.values<std::int32_t>();
   const auto length = static_cast<std::size_t>(shape_.elements());
   assert(tokens.size() >= ids.size() * length);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    assert(ids[i] < split_.labels.size());
-    std::copy_n(stored.data() + ids[i] * length, length, tokens.data() + i * length);
-  }
+  const Located<std::int32_t> at(split_, ids, length);
+  for (std::size_t i = 0; i < ids.size(); ++i) std::copy_n(at[i], length, tokens.data() + i * length);
   load_labels(ids, labels);
 }
 

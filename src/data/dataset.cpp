@@ -20,21 +20,12 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// All rows of an array, refused if one is wrong.
-template <class T>
-void read_all(const StoredArray& array, SampleType type, std::int64_t rows, std::span<T> values) {
-  ArrayReader(array, type, values.size_bytes() / static_cast<std::size_t>(rows))
-      .read(0, std::as_writable_bytes(values));
-}
-
-// `fault`: of row first + fault.sample of an array.
-void refuse(const std::optional<Fault>& fault, const StoredArray& array) {
-  if (!fault) return;
-  const auto row = static_cast<std::int64_t>(fault->sample);
-  const auto after =
-      std::find_if(array.begin(), array.end(), [&](const StoredPiece& p) { return row < p.first + p.count; });
-  throw Error(fmt::format("{}: sample {} {}", after->where(), row - after->first, fault->what));
-}
+/// Rows of an array: those that a part of several reads.
+struct Rows {
+  Rows(std::int64_t all, const Storage& storage)
+      : first(all * storage.part / storage.parts), count(all * (storage.part + 1) / storage.parts - first) {}
+  std::int64_t first, count;
+};
 
 /// Hands out one block of memory piece by piece, each on a cache line of its own.
 class Pieces {
@@ -53,17 +44,87 @@ class Pieces {
   std::span<std::byte> free_;
 };
 
-std::size_t bytes_of_split(const StoredSplit& split) {
+// `fault`: of row first + fault.sample of an array. Named as it is numbered in its file.
+void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first) {
+  if (!fault) return;
+  const std::int64_t row = first + static_cast<std::int64_t>(fault->sample);
+  const auto piece =
+      std::find_if(array.begin(), array.end(), [&](const StoredPiece& p) { return row < p.first + p.count; });
+  throw Error(fmt::format("{}: sample {} {}", piece->where(), row - piece->first, fault->what));
+}
+
+// Reads the rows of an array to their places in `values`, one value of a row after the other.
+template <class T, class Check>
+void read_column(const StoredArray& array, SampleType type, const Rows& rows, std::span<T> values,
+                 Check fault) {
+  const std::span<T> mine =
+      values.subspan(static_cast<std::size_t>(rows.first), static_cast<std::size_t>(rows.count));
+  ArrayReader(array, type, sizeof(T)).read(rows.first, std::as_writable_bytes(mine));
+  refuse(fault(std::span<const T>(mine)), array, rows.first);
+}
+
+Samples samples_at(SampleType type, const std::byte* bytes, std::size_t count) {
+  const auto as = [&]<class T>(T) {
+    return Samples(std::span<const T>(reinterpret_cast<const T*>(bytes), count / sizeof(T)));
+  };
+  if (type == SampleType::kUint8) return as(std::uint8_t{});
+  return type == SampleType::kInt32 ? as(std::int32_t{}) : as(float{});
+}
+
+std::int32_t largest_token(const Samples& samples) {
+  const auto* tokens = std::get_if<std::span<const std::int32_t>>(&samples);
+  return tokens == nullptr || tokens->empty() ? -1 : *std::max_element(tokens->begin(), tokens->end());
+}
+
+// Reads samples block by block, to their places in `held` or, where that is empty, only to look at them, and
+// refuses what cannot be. Returns the largest token.
+std::int32_t read_samples(const StoredSplit& split, const Rows& rows, std::span<std::byte> held,
+                          std::int64_t vocabulary) {
+  if (held.empty() && split.type == SampleType::kUint8) return -1;  // every byte is a pixel
+  const std::size_t size = split.sample_bytes();
+  const std::int64_t block = std::max<std::int64_t>(1, (4 << 20) / static_cast<std::int64_t>(size));
+  const ArrayReader reader(split.samples, split.type, size);
+  std::vector<std::byte> buffer;
+  std::int32_t largest = -1;
+  for (std::int64_t done = 0; done < rows.count; done += block) {
+    const std::int64_t first = rows.first + done;
+    const auto bytes = static_cast<std::size_t>(std::min(block, rows.count - done)) * size;
+    if (held.empty()) buffer.resize(bytes);
+    const std::span<std::byte> part =
+        held.empty() ? std::span(buffer) : held.subspan(static_cast<std::size_t>(first) * size, bytes);
+    reader.read(first, part);
+    const Samples samples = samples_at(split.type, part.data(), bytes);
+    refuse(sample_fault(samples, split.shape, vocabulary), split.samples, first);
+    largest = std::max(largest, largest_token(samples));
+  }
+  return largest;
+}
+
+std::size_t bytes_of_samples(const StoredSplit& split) {
+  return static_cast<std::size_t>(split.count) * split.sample_bytes();
+}
+
+// Which splits are held in memory: one after the other, as long as the budget lasts.
+std::vector<bool> held_within(std::size_t budget, const std::vector<StoredSplit>& splits) {
+  std::vector<bool> held;
+  std::size_t left = budget;
+  for (const StoredSplit& split : splits) {
+    held.push_back(bytes_of_samples(split) <= left);
+    if (held.back()) left -= bytes_of_samples(split);
+  }
+  return held;
+}
+
+std::size_t bytes_of_split(const StoredSplit& split, bool held, std::int64_t parts) {
   const auto count = static_cast<std::size_t>(split.count);
-  return aligned(count * static_cast<std::size_t>(split.shape.elements()) * size_of(split.type)) +
-         aligned(count * sizeof(std::int32_t)) +
-         (!split.weights.empty() ? aligned(count * sizeof(float)) : 0) +
-         (split.type == SampleType::kInt32 ? aligned(sizeof(std::int32_t)) : 0);
+  return (held ? aligned(bytes_of_samples(split)) : 0) + aligned(count * sizeof(std::int32_t)) +
+         (split.weights.empty() ? 0 : aligned(count * sizeof(float))) +
+         aligned(static_cast<std::size_t>(parts) * sizeof(std::int32_t));
 }
 
 }  // namespace
 
-Storage private_storage() {
+Storage private_storage(std::size_t budget) {
   const auto free_aligned = [](std::byte* p) { ::operator delete[](p, std::align_val_t{kAlignment}); };
   auto memory = std::make_shared<std::unique_ptr<std::byte[], decltype(free_aligned)>>();
   Storage storage;
@@ -71,6 +132,7 @@ Storage private_storage() {
     memory->reset(new (std::align_val_t{kAlignment}) std::byte[bytes]);  // not zeroed: it is read into
     return std::span(memory->get(), bytes);
   };
+  storage.budget = budget;
   return storage;
 }
 
@@ -79,12 +141,13 @@ DatasetInfo inspect(const std::filesystem::path& path, const std::vector<std::st
 }
 
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, const std::string& split) {
-  const Stored stored = look_at(path, {split});
-  const StoredSplit& found = stored.splits.front();
-  if (found.original_sizes.empty()) return {};
-  std::vector<std::int32_t> sizes(2 * static_cast<std::size_t>(found.count));
-  read_all(found.original_sizes, SampleType::kInt32, found.count, std::span(sizes));
-  refuse(size_fault(sizes), found.original_sizes);
+  const StoredArray array = look_at(path, {split}).splits.front().original_sizes;
+  if (array.empty()) return {};
+  const std::int64_t rows = array.back().first + array.back().count;
+  std::vector<std::int32_t> sizes(2 * static_cast<std::size_t>(rows));
+  ArrayReader(array, SampleType::kInt32, 2 * sizeof(std::int32_t))
+      .read(0, std::as_writable_bytes(std::span(sizes)));
+  refuse(size_fault(sizes), array, 0);
   return sizes;
 }
 
@@ -96,47 +159,45 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
   dataset.file_ = path;
   dataset.info_ = stored.info;
 
-  // 2. Memory for all: samples, labels, weights of each split, and the largest token for those that do not
-  // read.
-  std::size_t bytes = 0;
-  for (const StoredSplit& split : stored.splits) bytes += bytes_of_split(split);
+  // 2. Memory for all: samples as far as they are held, labels, weights, and the largest token of each part.
+  const std::vector<bool> held = held_within(storage.budget, stored.splits);
+  std::size_t bytes = 0, held_bytes = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    bytes += bytes_of_split(stored.splits[i], held[i], storage.parts);
+    if (held[i]) held_bytes += bytes_of_samples(stored.splits[i]);
+  }
   const std::span<std::byte> block = storage.allocate(bytes);
   assert(block.size() >= bytes);
   Pieces pieces(block);
 
-  // 3. The samples themselves, read and checked by the owner.
-  std::vector<std::int32_t*> largest;  // one per split; none where there are no tokens
-  for (const StoredSplit& split : stored.splits) {
-    const auto fill = [&]<class T>(const StoredArray& array, SampleType type, std::span<T> values) {
-      if (storage.owner) read_all(array, type, split.count, values);
-      return values;
-    };
-    const auto take_samples = [&]<class T>(T) {
-      return Samples(std::span<const T>(
-          fill(split.samples, split.type, pieces.take<T>(split.count * split.shape.elements()))));
-    };
-    Split held{};
-    held.samples = split.type == SampleType::kUint8   ? take_samples(std::uint8_t{})
-                   : split.type == SampleType::kInt32 ? take_samples(std::int32_t{})
-                                                      : take_samples(float{});
-    held.labels = fill(split.labels, SampleType::kInt32, pieces.take<std::int32_t>(split.count));
-    if (!split.weights.empty())
-      held.weights = fill(split.weights, SampleType::kFloat32, pieces.take<float>(split.count));
-    const bool tokens = split.type == SampleType::kInt32;
-    largest.push_back(tokens ? pieces.take<std::int32_t>(1).data() : nullptr);
-    if (storage.owner) {
-      refuse(sample_fault(held.samples, split.shape, dataset.info_.vocabulary), split.samples);
-      refuse(label_fault(held.labels, dataset.info_.classes), split.labels);
-      refuse(weight_fault(held.weights), split.weights);
-      if (tokens)
-        *largest.back() =
-            *std::max_element(held.values<std::int32_t>().begin(), held.values<std::int32_t>().end());
+  // 3. The samples themselves: each part reads and checks its own.
+  std::vector<std::span<std::int32_t>> largest;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const StoredSplit& split = stored.splits[i];
+    const Rows mine(split.count, storage);
+    const std::span<std::byte> samples =
+        held[i] ? pieces.take<std::byte>(static_cast<std::int64_t>(bytes_of_samples(split)))
+                : std::span<std::byte>();
+    const std::span<std::int32_t> labels = pieces.take<std::int32_t>(split.count);
+    const std::span<float> weights = pieces.take<float>(split.weights.empty() ? 0 : split.count);
+    largest.push_back(pieces.take<std::int32_t>(storage.parts));
+    read_column(split.labels, SampleType::kInt32, mine, labels,
+                [&](auto values) { return label_fault(values, stored.info.classes); });
+    if (!weights.empty()) read_column(split.weights, SampleType::kFloat32, mine, weights, weight_fault);
+    largest.back()[static_cast<std::size_t>(storage.part)] =
+        read_samples(split, mine, samples, stored.info.vocabulary);
+
+    Split view{samples_at(split.type, samples.data(), samples.size()), labels, weights};
+    if (!held[i]) {
+      view.stream = std::make_shared<SampleStream>(
+          std::make_unique<ArrayReader>(split.samples, split.type, split.sample_bytes()),
+          (storage.budget - held_bytes) / static_cast<std::size_t>(storage.parts));
     }
-    dataset.splits_.emplace_back(split.name, held);
+    dataset.splits_.emplace_back(split.name, std::move(view));
   }
   storage.ready();
   for (std::size_t i = 0; i < largest.size(); ++i) {
-    if (largest[i] != nullptr) dataset.splits_[i].second.largest_token = *largest[i];
+    dataset.splits_[i].second.largest_token = *std::max_element(largest[i].begin(), largest[i].end());
   }
   dataset.storage_ = std::make_shared<Storage>(std::move(storage));
   return dataset;

@@ -56,6 +56,29 @@ Ids bootstrap(std::int64_t samples, std::int64_t draws, std::int64_t member, std
   return ids;
 }
 
+// Chunks of neighbours in the file, in an order of their own (numbers 0 of the epoch); then the samples of
+// window w, a few chunks, among each other (numbers 1 + w). Drawn ids, of a bootstrap, are sorted first.
+void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::uint32_t epoch) {
+  std::sort(ids.begin(), ids.end());
+  const auto chunk = static_cast<std::size_t>(shuffle.chunk),
+             window = static_cast<std::size_t>(shuffle.window);
+  Ids chunks((ids.size() + chunk - 1) / chunk);
+  std::iota(chunks.begin(), chunks.end(), 0U);
+  convoke::shuffle(chunks, {seed, Purpose::kShuffle, epoch, 0});
+  Ids order;
+  order.reserve(ids.size());
+  for (const std::uint32_t c : chunks) {
+    const std::size_t first = c * chunk;
+    order.insert(order.end(), ids.begin() + static_cast<std::ptrdiff_t>(first),
+                 ids.begin() + static_cast<std::ptrdiff_t>(std::min(first + chunk, ids.size())));
+  }
+  for (std::size_t first = 0; first < order.size(); first += window) {
+    convoke::shuffle(std::span(order).subspan(first, std::min(window, order.size() - first)),
+                     {seed, Purpose::kShuffle, epoch, 1 + first / window});
+  }
+  ids = std::move(order);
+}
+
 }  // namespace
 
 Sharding sharding_from(const std::string& name) { return find_in(kShardings, name, "sharding").sharding; }
@@ -99,11 +122,19 @@ Holdout hold_out(Ids ids, double fraction) {
   return parts;
 }
 
+Shuffle Shuffle::chunks(std::int64_t sample_bytes, std::int64_t window_bytes, std::int64_t chunk_bytes) {
+  Shuffle shuffle;
+  shuffle.chunk = std::max<std::int64_t>(1, chunk_bytes / sample_bytes);
+  shuffle.window = shuffle.chunk * std::max<std::int64_t>(1, window_bytes / (shuffle.chunk * sample_bytes));
+  return shuffle;
+}
+
 EpochPlan::EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch,
-                     std::int64_t batch, bool shuffle)
-    : order_(ids.begin(), ids.end()), batch_(batch) {
+                     std::int64_t batch, Shuffle shuffle)
+    : order_(ids.begin(), ids.end()), batch_(batch), window_(shuffle.on ? shuffle.window : 0) {
   assert(batch > 0);
-  if (shuffle) convoke::shuffle(order_, {seed, Purpose::kShuffle, epoch, 0});
+  if (shuffle.on && shuffle.chunk == 0) convoke::shuffle(order_, {seed, Purpose::kShuffle, epoch, 0});
+  if (shuffle.on && shuffle.chunk > 0) shuffle_chunks(order_, shuffle, seed, epoch);
   count_repeats();
 }
 

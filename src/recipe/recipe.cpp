@@ -49,7 +49,7 @@ bool may_name_a_folder(const std::string& name) {
 }
 
 void require_validation(const Recipe& recipe) {
-  if (recipe.data.validation_split > 0) return;
+  if (recipe.data.validates()) return;
   const TrainRecipe& train = recipe.train;
   if (optim::make_schedule(train.schedule)->needs_validation()) {
     throw Error(fmt::format("{}: schedule {} looks at the validation loss, but data.validation_split is 0",

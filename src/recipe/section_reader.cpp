@@ -58,6 +58,11 @@ const Value* SectionReader::find(std::string_view key) {
   return settings_.find(key);
 }
 
+bool SectionReader::holds_text(std::string_view key) const {
+  const Value* value = settings_.find(key);
+  return value != nullptr && std::holds_alternative<std::string>(value->data());
+}
+
 std::string SectionReader::require_string(std::string_view key) {
   return alone(key, [&](SettingsReader& read) { return read.require_string(key); });
 }

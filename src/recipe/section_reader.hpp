@@ -47,6 +47,8 @@ class SectionReader {
   bool has(std::string_view key);
   /// The value as it was written, null if the key is not there; marks it as known.
   const Value* find(std::string_view key);
+  /// True if the key is there and its value is text, of a key that may hold something else too.
+  bool holds_text(std::string_view key) const;
   std::string require_string(std::string_view key);
   std::vector<std::int64_t> require_list(std::string_view key);
   Settings table(std::string_view key);

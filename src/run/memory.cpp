@@ -1,5 +1,7 @@
 #include "convoke/run/memory.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -42,6 +44,14 @@ std::optional<std::uint64_t> left_in(const fs::path& group, bool unified) {
   return *limit - std::min(*limit, held);
 }
 
+// What `ulimit -v` leaves this process; nothing if there is no limit.
+std::optional<std::uint64_t> address_space_left() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const std::uint64_t taken = number_in("/proc/self/status", "VmSize:").value_or(0) * 1024;
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
+}
+
 }  // namespace
 
 std::uint64_t resident_bytes() { return number_in("/proc/self/status", "VmRSS:").value_or(0) * 1024; }
@@ -53,7 +63,7 @@ std::uint64_t available_bytes(const fs::path& meminfo, const fs::path& membershi
   for (const ControlGroup& group : control_groups("memory", membership, mount)) {
     least = std::min(least, left_in(group.folder, group.unified).value_or(kUnknown));
   }
-  return least;
+  return std::min(least, address_space_left().value_or(kUnknown));
 }
 
 }  // namespace convoke::run

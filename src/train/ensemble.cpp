@@ -28,7 +28,7 @@ std::filesystem::path checkpoint_folder(const Job& job, const run::RunFolder& fo
 
 struct Turn {
   const Job& job;
-  const data::BatchLoader& loader;
+  const Feed& feed;
   const mpi::Communicator& group;
   const mpi::Communicator& world;
   const run::RunFolder& folder;
@@ -38,9 +38,16 @@ struct Turn {
   FeatureCache* features;  ///< of all members; null: none
 };
 
-data::Holdout samples_of(const Job& job, const data::BatchLoader& loader, std::int64_t member) {
-  return data::hold_out(data::shard(loader.split().labels, job.shards, member, job.members, job.engine.seed),
-                        job.validation_split);
+// What a member trains on, and validates on: the end of its shard, or all of a split of its own.
+data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
+  data::Holdout ids = data::hold_out(
+      data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed),
+      feed.validation == nullptr ? job.validation_split : 0);
+  if (feed.validation != nullptr) {
+    ids.validation.resize(static_cast<std::size_t>(feed.validation->split().count()));
+    std::iota(ids.validation.begin(), ids.validation.end(), 0U);
+  }
+  return ids;
 }
 
 TrainedMember train_member(const Turn& turn, std::int64_t member,
@@ -51,10 +58,15 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   result.model.seed = member_seed(job.engine.seed, member);
   result.model.shard = job.shards_name;
 
-  const data::Holdout ids = samples_of(job, turn.loader, member);
+  const data::Holdout ids = samples_of(job, turn.feed, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
-  const Assignment assignment{member,         result.model.seed, ids.train,
-                              ids.validation, turn.features,     feature_file(turn.folder, turn.world)};
+  const Assignment assignment{.member = member,
+                              .seed = result.model.seed,
+                              .training = ids.train,
+                              .validation = ids.validation,
+                              .validation_loader = turn.feed.validation,
+                              .features = turn.features,
+                              .feature_file = feature_file(turn.folder, turn.world)};
   const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
 
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
@@ -63,8 +75,8 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     const run::Timed timed(turn.phases.load);
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe);
-    trainer.emplace(job, assignment, turn.loader, turn.group, std::move(checkpoints), Reports{progress, log},
-                    turn.phases);
+    trainer.emplace(job, assignment, turn.feed.training, turn.group, std::move(checkpoints),
+                    Reports{progress, log}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     if (turn.resume) trainer->resume();
   }
@@ -135,22 +147,21 @@ void append_lines_of_others(std::vector<Settings> lines, metrics::RunLog* log,
 
 }  // namespace
 
-std::uint64_t require_trainable(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
                                 const mpi::Communicator& world) {
   if (!lone_batch_norm(job.model.graph).empty()) {
     for (std::int64_t member = 0; member < job.members; ++member) {
-      const auto samples = static_cast<std::int64_t>(samples_of(job, loader, member).train.size());
+      const auto samples = static_cast<std::int64_t>(samples_of(job, feed, member).train.size());
       require_batch_statistics(job.model.graph, job.engine, samples, title_of(job, member));
     }
   }
-  const data::Holdout first = samples_of(job, loader, groups.mine);
+  const data::Holdout first = samples_of(job, feed, groups.mine);
   return require_memory(job, static_cast<std::int64_t>(first.train.size()), !first.validation.empty(),
                         groups.group, world);
 }
 
-Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
-                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
-                       run::Phases& phases) {
+Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
+                       const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases) {
   // metrics.jsonl has one writer: whole lines appended by several hosts are not safe on a network file
   // system.
   std::optional<metrics::RunLog> file;
@@ -161,8 +172,8 @@ Training train_members(const Job& job, const data::BatchLoader& loader, const Gr
     log = [&](const Settings& line) { file ? file->append(line) : lines.push_back(line); };
   }
 
-  const std::unique_ptr<FeatureCache> features = common_features(job, loader, folder, world, phases);
-  const Turn turn{job,    loader,        groups.group, world, folder, resume, world.root() && !quiet,
+  const std::unique_ptr<FeatureCache> features = common_features(job, feed.training, folder, world, phases);
+  const Turn turn{job,    feed,          groups.group, world, folder, resume, world.root() && !quiet,
                   phases, features.get()};
   Training training;
   for (const std::int64_t member : groups.turns()) {

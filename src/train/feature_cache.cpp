@@ -69,6 +69,7 @@ std::span<float> FeatureCache::view(std::size_t index) const {
 data::BatchLoader FeatureCache::loader_of(std::size_t index) const {
   data::Split split = samples_.split();
   split.samples = std::span<const float>(view(index));
+  split.stream = nullptr;
   return {split, Shape{static_cast<std::int64_t>(features_)},
           data::Normalization{std::vector<float>(features_, 1.0F), std::vector<float>(features_, -0.0F)}};
 }

@@ -78,7 +78,8 @@ void require_vocabulary(const nn::Graph& graph, const std::string& model_name, c
   const auto least = least_vocabulary(graph);
   const bool told = info.vocabulary > 0;  // reading a file refuses tokens beyond what it says
   if (!least || (told && info.vocabulary <= *least)) return;
-  require_vocabulary(*least, model_name, data::Dataset::open(dataset_file, {split}), split);
+  require_vocabulary(*least, model_name, data::Dataset::open(dataset_file, {split}, data::private_storage(0)),
+                     split);
 }
 
 }  // namespace convoke::train

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoke/engine/stretches.hpp"
 #include "convoke/run/engine_state.hpp"
 #include "convoke/train/records.hpp"
 
@@ -14,7 +15,7 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
                  run::Phases& phases)
     : job_(job),
       assignment_(assignment),
-      labels_(loader.split().labels),
+      loader_(loader),
       group_(group),
       checkpoints_(std::move(checkpoints)),
       reports_(std::move(reports)),
@@ -47,11 +48,14 @@ bool Trainer::train_epoch() {
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
+  std::optional<data::ReadAhead> ahead;
+  read_ahead(plan, ahead);
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
   while (state_.steps_done < plan.steps()) {
     seconds += take_step(plan.step(state_.steps_done), plan.repeats(state_.steps_done));
+    if (ahead) ahead->step_done();
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
     if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
     if (stop_.after_step()) return false;
@@ -64,10 +68,22 @@ bool Trainer::train_epoch() {
 data::EpochPlan Trainer::plan_epoch() const {
   const auto epoch = static_cast<std::uint32_t>(state_.epochs_done);
   if (job_.sampling == data::Sampling::kBalanced) {
-    return data::EpochPlan::balanced(assignment_.training, labels_, assignment_.seed, epoch,
+    return data::EpochPlan::balanced(assignment_.training, loader_.split().labels, assignment_.seed, epoch,
                                      job_.engine.batch);
   }
   return {assignment_.training, assignment_.seed, epoch, job_.engine.batch, job_.shuffle};
+}
+
+// Samples that are streamed, unless features are read in their place.
+void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const {
+  if (loader_.split().stream == nullptr || engine_.features() != nullptr) return;
+  ahead.emplace(*loader_.split().stream, plan, state_.steps_done, [this](std::int64_t samples) {
+    const std::int64_t lane = job_.engine.lane;
+    const engine::LaneRange mine =
+        engine::share_of({0, (samples + lane - 1) / lane}, group_.rank(), group_.size());
+    const std::int64_t first = std::min(mine.first * lane, samples);
+    return data::SampleRange{first, std::min((mine.first + mine.count) * lane, samples) - first};
+  });
 }
 
 void Trainer::show(double images_per_second) {

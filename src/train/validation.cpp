@@ -15,7 +15,7 @@ Validation::Validation(const Job& job, const Assignment& assignment, const data:
                        const run::Checkpoints& checkpoints, const Reports& reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
-      loader_(loader),
+      loader_(assignment.validation_loader != nullptr ? *assignment.validation_loader : loader),
       engine_(engine),
       group_(group),
       checkpoints_(checkpoints),
@@ -52,7 +52,8 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
   const run::Timed timed(phases_.evaluation);
   if (latest_updates_ != state.updates) {
-    const FeatureCache* features = engine_.features();
+    // Features are of the training split.
+    const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
     if (!evaluator_ || features != features_) {
       features_ = features;
       evaluator_.emplace(

@@ -160,3 +160,60 @@ TEST_CASE("validation is held out as Keras does") {
   CHECK_THAT(error_of([] { hold_out(range(2), NAN); }), Contains("not nan"));
   CHECK_THAT(error_of([] { hold_out({}, 0.0); }), Contains("none of 0 samples"));
 }
+
+TEST_CASE("chunks are shuffled, and the samples of a window of them among each other") {
+  const Shuffle shuffle =
+      Shuffle::chunks(100, 3000, 700);  // bytes: 7 samples to a chunk, 4 chunks to a window
+  CHECK(shuffle.chunk == 7);
+  CHECK(shuffle.window == 28);
+  CHECK(Shuffle::chunks(1 << 21, 1 << 20).chunk == 1);  // samples larger than a chunk, or a window
+  CHECK(Shuffle::chunks(1 << 21, 1 << 20).window == 1);
+
+  const Ids ids = range(200);
+  const auto order_of = [&](std::uint64_t seed, std::uint32_t epoch) {
+    const EpochPlan plan(ids, seed, epoch, 16, shuffle);
+    CHECK(plan.window() == 28);
+    return Ids(plan.order().begin(), plan.order().end());
+  };
+  const Ids order = order_of(1, 0);
+  CHECK(order == order_of(1, 0));
+  CHECK(order != order_of(2, 0));
+  CHECK(order != order_of(1, 1));
+  CHECK(sorted(order) == ids);
+  // Every window holds whole chunks of neighbours, but for the last chunk of all, which is smaller and may be
+  // anywhere: then later windows begin within a chunk.
+  std::size_t whole = 0, unlike_the_file = 0;
+  for (std::size_t first = 0; first < order.size(); first += 28) {
+    const std::size_t count = std::min<std::size_t>(28, order.size() - first);
+    std::map<std::uint32_t, std::size_t> of_chunk;
+    for (std::size_t i = first; i < first + count; ++i) {
+      ++of_chunk[order[i] / 7];
+      if (i > first && order[i] != order[i - 1] + 1) ++unlike_the_file;
+    }
+    CHECK(of_chunk.size() <= 6);
+    for (const auto& entry : of_chunk) whole += entry.second == 7 ? 1 : 0;
+  }
+  CHECK(whole >= 20);  // of 28 whole chunks
+  CHECK(unlike_the_file > 150);
+  CHECK(order[0] / 7 != 0);  // nor do the chunks follow each other: by chance, of this seed
+
+  // A window of all is a shuffle of all; drawn ids, some of them twice, are put in order of the file first.
+  const EpochPlan all(ids, 1, 0, 16, Shuffle::chunks(100, 1 << 20, 700));
+  CHECK(sorted(Ids(all.order().begin(), all.order().end())) == ids);
+  const Ids drawn{150, 3, 3, 199, 8, 42, 42, 42, 0, 77};
+  const EpochPlan few(drawn, 1, 0, 4, Shuffle::chunks(100, 400, 200));
+  CHECK(sorted(Ids(few.order().begin(), few.order().end())) == sorted(drawn));
+  for (std::size_t first = 0; first + 4 <= drawn.size(); first += 4) {  // two chunks of two neighbours
+    const Ids window = sorted(Ids(few.order().begin() + static_cast<std::ptrdiff_t>(first),
+                                  few.order().begin() + static_cast<std::ptrdiff_t>(first + 4)));
+    const Ids in_file = sorted(drawn);
+    std::size_t pairs = 0;
+    for (std::size_t i = 0; i + 1 < in_file.size(); i += 2) {
+      pairs += std::includes(window.begin(), window.end(), in_file.begin() + static_cast<std::ptrdiff_t>(i),
+                             in_file.begin() + static_cast<std::ptrdiff_t>(i + 2))
+                   ? 1
+                   : 0;
+    }
+    CHECK(pairs == 2);
+  }
+}

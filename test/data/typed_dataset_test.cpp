@@ -164,7 +164,7 @@ TEST_CASE("several writers fill one file of numbers and weights, to the same byt
   CHECK(bytes_in(folder / "alone.h5").size() > 14 * 18 * 4);
 }
 
-TEST_CASE("shared memory holds every array on a cache line of its own, filled by its owner alone") {
+TEST_CASE("shared memory holds every array on a cache line of its own, each part filled by one process") {
   const TemporaryFolder folder;
   const bool tokens = GENERATE(true, false);
   if (tokens) {
@@ -179,12 +179,17 @@ TEST_CASE("shared memory holds every array on a cache line of its own, filled by
     asked = bytes;
     return std::span(window).first(bytes);
   };
-  storage.owner = false;
-  // Another process fills the memory; this one waits for that in ready().
+  storage.part = 1;
+  storage.parts = 3;
+  // Other processes fill the rest; this one waits for them in ready().
   storage.ready = [&] {
-    Storage owner;
-    owner.allocate = [&](std::size_t bytes) { return std::span(window).first(bytes); };
-    Dataset::open(folder / "x.h5", {"train", "test"}, owner);
+    for (const std::int64_t part : {0, 2}) {
+      Storage other;
+      other.allocate = [&](std::size_t bytes) { return std::span(window).first(bytes); };
+      other.part = part;
+      other.parts = 3;
+      Dataset::open(folder / "x.h5", {"train", "test"}, other);
+    }
   };
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train", "test"}, storage);
   CHECK(asked % 64 == 0);

@@ -82,7 +82,7 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.data.test_split == "test");
   CHECK(recipe.data.normalize == "unit");
   CHECK(recipe.data.validation_split == 0.25);
-  CHECK(recipe.data.shuffle);
+  CHECK(recipe.data.shuffle == "all");
   CHECK(recipe.model.input == std::vector<std::int64_t>{1, 28, 28});
   CHECK(recipe.model.layers.size() == 4);
   CHECK(recipe.train.mode == "ensemble");

@@ -1,6 +1,10 @@
 #include "convoke/run/memory.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <fstream>
+#include <string>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -41,6 +45,24 @@ TEST_CASE("available is what the system has, or what is left of the tightest con
   write("old/memory/job/memory.usage_in_bytes", "1800000\n");
   write("old/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 300000\n");
   CHECK(available("v1", "old") == 2000000 - 1800000 + 300000);
+}
+
+TEST_CASE("what ulimit -v leaves counts too") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
+  const std::uint64_t all = available_bytes();
+  std::uint64_t taken = 0;  // KiB of address space
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word && word != "VmSize:";) {
+  }
+  status >> taken;
+  const rlim_t room = std::min<rlim_t>(64 << 20, all / 2);
+  const rlimit limited{taken * 1024 + room, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_AS, &limited) == 0);
+  const std::uint64_t left = available_bytes();
+  ::setrlimit(RLIMIT_AS, &before);
+  CHECK(left <= room);
+  CHECK(left + (4 << 20) >= room);
 }
 
 TEST_CASE("the resident set grows by what is written") {

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/shape.hpp"
+#include "convoke/data/sample_stream.hpp"
 #include "convoke/data/samples.hpp"
 
 namespace convoke::data {
@@ -31,12 +33,14 @@ struct DatasetInfo {
   std::string preparation = {};   ///< JSON: what was done to the sources, see docs/formats.md; may be empty
 };
 
-/// One split held in memory. A view: the bytes belong to the dataset.
+/// One split. A view: the bytes belong to the dataset.
 struct Split {
-  Samples samples;                       ///< dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L)
-  std::span<const std::int32_t> labels;  ///< (N), each in 0..classes-1
-  std::span<const float> weights = {};   ///< (N), what each counts in the loss; empty: all 1
-  std::int32_t largest_token = -1;       ///< of tokens: an embedding must have more rows; else -1
+  /// Dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L). Of a stream: empty, of the right type.
+  Samples samples;
+  std::span<const std::int32_t> labels;       ///< (N), each in 0..classes-1
+  std::span<const float> weights = {};        ///< (N), what each counts in the loss; empty: all 1
+  std::int32_t largest_token = -1;            ///< of tokens: an embedding must have more rows; else -1
+  std::shared_ptr<SampleStream> stream = {};  ///< where samples come from that are not held in memory
 
   std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
   SampleType type() const { return type_of(samples); }
@@ -47,18 +51,21 @@ struct Split {
   }
 };
 
-/// Memory for the samples of a dataset: returns at least `bytes` bytes that live as long as the dataset. With
-/// a window shared by the ranks of a node, `owner` is true on one rank only, which alone reads the file;
-/// `ready` is called by all after that and returns when the owner has filled the memory. `data` thereby never
-/// learns of MPI.
+/// Memory for a dataset: `allocate` returns at least `bytes` bytes that live as long as the dataset. In a
+/// window shared by the processes of a node each of `parts` reads and checks one part of the samples; `ready`
+/// is called by all after that and returns when all have done so. `data` thereby never learns of MPI.
 struct Storage {
+  static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
   std::function<std::span<std::byte>(std::size_t bytes)> allocate;
-  bool owner = true;
+  std::int64_t part = 0, parts = 1;
+  /// Samples that would take more are streamed, split by split; the same on all parts.
+  std::size_t budget = kUnlimited;
   std::function<void()> ready = [] {};
 };
 
 /// Storage of this process alone.
-Storage private_storage();
+Storage private_storage(std::size_t budget = Storage::kUnlimited);
 
 /// What the dataset `file`, a file or a folder of shards, says of itself and of these splits, of which it
 /// reads no samples. Throws as Dataset::open.
@@ -68,7 +75,8 @@ DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::st
 /// picture, or length of a text and 0. Empty if the dataset does not say. Throws as Dataset::open.
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& file, const std::string& split);
 
-/// A dataset in memory: every split it was asked for. Move only.
+/// A dataset: every split it was asked for, in memory or, where the budget does not allow that, streamed.
+/// Labels and weights are always in memory. Move only.
 class Dataset {
  public:
   /// Reads `splits` ("train", "test", ...) of `file`, or of a folder of shards (shards.hpp). Throws Error

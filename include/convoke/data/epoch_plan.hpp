@@ -32,18 +32,35 @@ Holdout hold_out(std::vector<std::uint32_t> ids, double fraction);
 /// Which samples make an epoch: all, each once, or as many of each class (balanced_epoch).
 enum class Sampling { kAll, kBalanced };
 
+/// How the samples of an epoch are shuffled: each by itself, or, so that files can be read in large pieces,
+/// chunks of neighbours first and then the samples of several chunks among each other.
+struct Shuffle {
+  Shuffle(bool shuffle = true) : on(shuffle) {}  // NOLINT: a conversion
+  /// Chunks of about `chunk_bytes`, and as many of them to a window as make `window_bytes`.
+  static Shuffle chunks(std::int64_t sample_bytes, std::int64_t window_bytes,
+                        std::int64_t chunk_bytes = 1 << 20);
+
+  bool on;
+  std::int64_t chunk = 0;   ///< samples; 0: each by itself
+  std::int64_t window = 0;  ///< samples, a multiple of `chunk`
+};
+
 /// The order of an epoch: `ids` shuffled with numbers keyed by (seed, epoch) (or as they are), cut into steps
 /// of `batch`; the last may be smaller. A pure function of its arguments, the same on all ranks.
 class EpochPlan {
  public:
   EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch, std::int64_t batch,
-            bool shuffle = true);
+            Shuffle shuffle = {});
 
   /// Balanced and shuffled. `labels`: of all samples that ids count.
   static EpochPlan balanced(std::span<const std::uint32_t> ids, std::span<const std::int32_t> labels,
                             std::uint64_t seed, std::uint32_t epoch, std::int64_t batch);
 
   std::int64_t steps() const;
+  std::int64_t batch() const { return batch_; }
+  std::int64_t window() const { return window_; }  ///< of the shuffle; 0: none
+  /// All steps, one after the other.
+  std::span<const std::uint32_t> order() const { return order_; }
   /// Ids of step `step`: `batch` of them, or what is left.
   std::span<const std::uint32_t> step(std::int64_t step) const;
   /// Of each of them, how often the epoch has had it before; empty if it has none twice.
@@ -55,6 +72,7 @@ class EpochPlan {
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> repeats_;
   std::int64_t batch_;
+  std::int64_t window_;
 };
 
 }  // namespace convoke::data

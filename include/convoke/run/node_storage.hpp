@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
@@ -7,11 +8,13 @@
 
 namespace convoke::run {
 
-/// Memory for datasets that the ranks of a node hold once: rank 0 of the node reads the file, the others see
-/// what it has read. Making it, opening a dataset with it and destroying it are collective over `node`.
+/// Memory for datasets that the ranks of a node hold once: each reads a part of the samples, all see what all
+/// have read. Making it, opening a dataset with it and destroying it are collective over `node`.
 class NodeStorage {
  public:
-  explicit NodeStorage(mpi::Communicator node) : node_(std::move(node)) {}
+  /// `budget`: bytes of the node for samples, beyond which they are streamed; 0: half of what it has left.
+  explicit NodeStorage(mpi::Communicator node, std::size_t budget = 0)
+      : node_(std::move(node)), budget_(budget) {}
   NodeStorage(const NodeStorage&) = delete;
   NodeStorage& operator=(const NodeStorage&) = delete;
 
@@ -20,6 +23,7 @@ class NodeStorage {
 
  private:
   mpi::Communicator node_;
+  std::size_t budget_;
   std::vector<mpi::SharedMemory> blocks_;
 };
 

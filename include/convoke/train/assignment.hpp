@@ -5,6 +5,7 @@
 #include <span>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/data/batch_loader.hpp"
 #include "convoke/metrics/progress.hpp"
 
 namespace convoke::train {
@@ -17,8 +18,10 @@ struct Assignment {
   std::uint64_t seed = 0;
   std::span<const std::uint32_t> training;    ///< sample ids
   std::span<const std::uint32_t> validation;  ///< may be empty
-  FeatureCache* features = nullptr;           ///< of all members together; null: a cache of its own, if any
-  std::filesystem::path feature_file = {};    ///< where that may be
+  /// Whose samples `validation` numbers; null: that of training.
+  const data::BatchLoader* validation_loader = nullptr;
+  FeatureCache* features = nullptr;         ///< of all members together; null: a cache of its own, if any
+  std::filesystem::path feature_file = {};  ///< where that may be
 };
 
 /// Where a trainer tells how far it is.

@@ -12,6 +12,16 @@
 
 namespace convoke::train {
 
+/// Where samples come from.
+struct Feed {
+  Feed(const data::BatchLoader& training_samples,  // NOLINT: a conversion
+       const data::BatchLoader* validation_samples = nullptr)
+      : training(training_samples), validation(validation_samples) {}
+
+  const data::BatchLoader& training;
+  const data::BatchLoader* validation;  ///< a split of its own for all members; null: Job::validation_split
+};
+
 /// A member as it comes out of training.
 struct TrainedMember {
   run::Member model;
@@ -33,15 +43,14 @@ struct Training {
 /// Whether this can be trained at all, of all members, before anything is written: see
 /// require_batch_statistics and require_memory, whose result it returns. Collective over `world`. Throws
 /// Error on all ranks.
-std::uint64_t require_trainable(const Job& job, const data::BatchLoader& loader, const Groups& groups,
+std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
                                 const mpi::Communicator& world);
 
 /// Trains the job's members, each by its group. A member whose loss diverges is left behind with the reason,
 /// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes
 /// wrong, on the ranks where it does.
-Training train_members(const Job& job, const data::BatchLoader& loader, const Groups& groups,
-                       const mpi::Communicator& world, const run::RunFolder& folder, bool resume, bool quiet,
-                       run::Phases& phases);
+Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
+                       const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases);
 
 /// All members, in order, with their parameters at rank 0 and everything else on all ranks. Collective.
 std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,

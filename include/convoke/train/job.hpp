@@ -32,11 +32,11 @@ struct Job {
   std::int64_t cache_features = 0;  ///< views of a sample whose features are kept (FeatureCache); 0: none
   std::size_t cache_bytes = 0;      ///< of a node, beyond which they go to a file; 0: half of what is free
   std::int64_t epochs = 1;
-  bool shuffle = true;
+  data::Shuffle shuffle;
   data::Sampling sampling = data::Sampling::kAll;
   std::shared_ptr<const data::Augmenter>
-      augmenter;  ///< of training samples; null: they are taken as they are
-  double validation_split = 0;
+      augmenter;                ///< of training samples; null: they are taken as they are
+  double validation_split = 0;  ///< of the training samples; 0: none, or those of a split of its own
   std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
   std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there
   EarlyStopping early_stopping;

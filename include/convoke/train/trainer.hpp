@@ -1,12 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
+#include "convoke/data/read_ahead.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
@@ -54,6 +56,7 @@ class Trainer {
   bool train_epoch();  // false: told to stop
   data::EpochPlan plan_epoch() const;
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
+  void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const;
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void save_checkpoint();
@@ -63,7 +66,7 @@ class Trainer {
 
   const Job& job_;
   Assignment assignment_;
-  std::span<const std::int32_t> labels_;  // of all samples of the training split
+  const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
   run::Checkpoints checkpoints_;
   Reports reports_;

@@ -17,8 +17,9 @@ namespace convoke::train {
 /// stopping.
 class Validation {
  public:
-  /// `engine`: whose features, if it has any, are read in place of the samples. Everything given must outlive
-  /// it. Throws Error if early stopping has no samples to look at.
+  /// `loader`: of the training samples, a part of which may be held out. `engine`: whose features, if it has
+  /// any, are read in place of those. Everything given must outlive it. Throws Error if early stopping has no
+  /// samples to look at.
   Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
              const StagedEngine& engine, const mpi::Communicator& group, const run::Checkpoints& checkpoints,
              const Reports& reports, run::Phases& phases);

@@ -1,0 +1,92 @@
+#include "convoke/data/shards.hpp"
+#include "place.hpp"
+#include "support/catch.hpp"
+
+// Datasets that do not fit into data.memory, in shards, and with a validation split, through the real binary.
+
+namespace {
+
+namespace data = convoke::data;
+
+void write_shards(const fs::path& folder) {
+  data::DatasetInfo info;
+  info.sample_shape = convoke::Shape{1, 8, 8};
+  info.classes = 4;
+  info.provenance = "made by a test";
+  const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 60}}, 4);
+  auto writer = data::DatasetWriter::create(folder, info, splits);
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const Pictures pictures(splits[i].samples, 8, 4, i + 1);
+    writer.write(splits[i].name, 0, pictures.samples, pictures.labels);
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+TEST_CASE("a dataset beyond data.memory trains to the same bits, from a file and from shards") {
+  const Place place;
+  write_shards(place / "shards");
+  for (const char* from : {"data.h5", "shards"}) {
+    const std::string path = std::string(" --set data.path=") + from;
+    const std::string chunks = path + " --set data.shuffle=chunks --set data.window=2KiB";
+    REQUIRE(place.train(from + std::string("-memory"), chunks).code == 0);
+    const Outcome streamed =
+        place.train(from + std::string("-stream"), chunks + " --set data.memory=9KiB", 2);
+    CAPTURE(streamed.text);
+    CHECK(streamed.code == 0);
+    CHECK(streamed.times("are more than data.memory allows") == 1);
+    CHECK_FALSE(streamed.says("warning: with data.shuffle"));
+    CHECK(bytes_of(place / (from + std::string("-memory/model.h5"))) ==
+          bytes_of(place / (from + std::string("-stream/model.h5"))));
+  }
+  const Outcome jumping = place.train("jumping", "--set data.memory=1KiB");
+  CHECK(jumping.code == 0);
+  CHECK(
+      jumping.says("warning: with data.shuffle = true every sample (64 B) is read from a place of its own"));
+
+  // Resuming may be with other memory, but not in another order.
+  CHECK(place.train("jumping", "--resume --set train.epochs=4").code == 0);
+  const Outcome other = place.train("jumping", "--resume --set data.shuffle=chunks");
+  CHECK(other.code == 1);
+  CHECK(other.says("data.shuffle"));
+}
+
+TEST_CASE("a split of its own is validated on") {
+  const Place place;
+  write_shards(place / "shards");
+  const std::string split = "--set data.path=shards --set data.validation_split=";
+  const Outcome trained = place.train("run", split + "validation --set train.mode=ensemble", 2);
+  CAPTURE(trained.text);
+  CHECK(trained.code == 0);
+  CHECK(bytes_of(place / "run/summary.json").find("\"training_samples\": 75") != std::string::npos);
+  CHECK(bytes_of(place / "run/recipe.toml").find("validation_split = \"validation\"") != std::string::npos);
+  CHECK(place.run("evaluate run --split validation", mpirun(2)).says("40 images"));
+  const Outcome none = place.train("none", split + "valid", 2);
+  CHECK(none.code == 1);
+  CHECK(none.times("shards: has no split \"valid\"") == 1);
+}
+
+TEST_CASE("a shard that is missing ends all ranks, named once") {
+  const Place place;
+  write_shards(place / "shards");
+  fs::remove(place / "shards/train-00002-of-00004.h5");
+  const Outcome outcome = place.train("run", "--set data.path=shards", 2);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.times("shards/train-00002-of-00004.h5: no such file, but split \"train\" has 4 shards") == 1);
+  CHECK_FALSE(fs::exists(place / "run"));
+}
+
+TEST_CASE("a dataset that is cut short while it is streamed ends all ranks") {
+  const Place place;
+  const std::string cut = "(sleep 1; truncate -s 5000 " + (place / "data.h5").string() + ") & timeout 60";
+  const Outcome outcome = place.run(
+      "train recipe.toml --quiet --output run --set train.epochs=1000000 --set data.memory=1B "
+      "--set run.checkpoint_every=0",
+      cut + " " + mpirun(2));
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.says("data.h5: is truncated"));
+  CHECK_FALSE(fs::exists(place / "run/model.h5"));
+}

@@ -1,0 +1,198 @@
+#include <csignal>
+#include <optional>
+
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/data/shards.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/node_storage.hpp"
+#include "convoke/train/verdict.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/tiny.hpp"
+#include "support/training.hpp"
+
+// Training on samples that do not fit into memory, and validation on a split of its own, on 1 to 4 ranks.
+
+using namespace convoke;
+using namespace convoke::run;
+using namespace convoke::train;
+using mpi::Session;
+using tiny::Run;
+
+namespace {
+
+/// Pictures in a folder of shards, made by rank 0: 150 to train on, 40 to validate on, 30 to test with.
+class Stored {
+ public:
+  explicit Stored(const mpi::Communicator& world)
+      : world_(world), path(on_root(world, [] {
+          const auto folder =
+              tiny::fs::temp_directory_path() / ("convoke-stream-" + std::to_string(::getpid()));
+          data::DatasetInfo info;
+          info.sample_shape = Shape{1, 8, 8};
+          info.classes = 4;
+          const auto splits = data::in_shards({{"train", 150}, {"validation", 40}, {"test", 30}}, 5);
+          auto writer = data::DatasetWriter::create(folder, info, splits, true);
+          for (std::size_t i = 0; i < splits.size(); ++i) {
+            const tiny::Pictures pictures = pictures_of(i);
+            writer.write(splits[i].name, 0, pictures.samples, pictures.labels);
+          }
+          writer.finish();
+          return folder.string();
+        })) {}
+  ~Stored() {
+    world_.barrier();
+    if (world_.root()) tiny::fs::remove_all(path);
+  }
+  Stored(const Stored&) = delete;
+  Stored& operator=(const Stored&) = delete;
+
+  static tiny::Pictures pictures_of(std::size_t split) {
+    constexpr std::size_t kCounts[] = {150, 40, 30};
+    return tiny::Pictures(kCounts[split], 7 + split);
+  }
+
+ private:
+  mpi::Communicator world_;
+
+ public:
+  tiny::fs::path path;
+};
+
+/// A dataset that the ranks of the node stream, or hold as far as `budget` goes.
+struct Opened {
+  Opened(const Stored& stored, const mpi::Communicator& world, std::size_t budget)
+      : storage(world.split_node(), budget),
+        dataset(data::Dataset::open(stored.path, {"train", "validation"}, storage.storage())),
+        training(loader("train")),
+        validation(loader("validation")) {}
+
+  data::BatchLoader loader(const char* split) const {
+    return {dataset.split(split), Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}}};
+  }
+
+  NodeStorage storage;
+  data::Dataset dataset;
+  data::BatchLoader training, validation;
+};
+
+Training fit(const Job& job, const Feed& feed, const mpi::Communicator& world, const RunFolder& folder,
+             bool resume = false) {
+  const Groups groups = split(world, job.members);
+  Phases phases;
+  require_trainable(job, feed, groups, world);
+  return train_members(job, feed, groups, world, folder, resume, true, phases);
+}
+
+/// What one rank ends with that has all samples in memory, on every rank for itself.
+TrainedMember alone(const Job& job, bool own_split, const mpi::Communicator& world) {
+  const mpi::Communicator self = world.split(world.rank(), 0);
+  const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
+  const tiny::Pictures pictures = Stored::pictures_of(0), others = Stored::pictures_of(1);
+  const data::BatchLoader loader = pictures.loader(), validation = others.loader();
+  return fit(job, Feed(loader, own_split ? &validation : nullptr), self, run.folder).members.at(0);
+}
+
+constexpr std::size_t kLittle =
+    150 * 64 - 1;                    // bytes: not all, but what two steps of one rank need, and more
+constexpr std::size_t kNothing = 1;  // nothing can be read ahead
+
+}  // namespace
+
+TEST_CASE("an exact run on streamed samples is that on samples in memory, bit for bit") {
+  const Session session;
+  const Stored stored(session.world());
+  Job job = tiny::job();
+  job.shuffle = GENERATE(data::Shuffle(true), data::Shuffle::chunks(64, 40 * 64, 5 * 64));
+  job.validation_split = 0.2;
+  const TrainedMember expected = alone(job, false, session.world());
+  for (const std::size_t budget : {kLittle, kNothing}) {
+    const Opened opened(stored, session.world(), budget);
+    REQUIRE(opened.dataset.split("train").stream != nullptr);
+    for (const int threads : {1, 3}) {
+      job.engine.threads = threads;
+      const Run run(session.world());
+      const Training result = fit(job, opened.training, session.world(), run.folder);
+      CHECK(result.members[0].model.parameters == expected.model.parameters);
+      CHECK(result.members[0].model.validation_accuracy == expected.model.validation_accuracy);
+    }
+  }
+}
+
+TEST_CASE("a streamed run that was interrupted within an epoch ends as one that was not") {
+  const Session session;
+  const Stored stored(session.world());
+  Job job = tiny::job();
+  job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
+  const TrainedMember expected = alone(job, false, session.world());
+  const Opened opened(stored, session.world(), kLittle);
+  const Run run(session.world());
+  const StopSignals signals;
+  session.world().barrier();
+  if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
+  const Training stopped = fit(job, opened.training, session.world(), run.folder);
+  CHECK(stopped.interrupted);
+  CHECK(stopped.members[0].samples_processed == 32);
+  const StopSignals again;  // forgets the first
+  const Training result = fit(job, opened.training, session.world(), run.folder, true);
+  CHECK(result.members[0].samples_processed == 2 * 150 - 32);
+  CHECK(result.members[0].model.parameters == expected.model.parameters);
+}
+
+TEST_CASE("members of an ensemble stream their shards, and validate on a split of its own") {
+  const Session session;
+  const Stored stored(session.world());
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
+  job.validation_split = 0.5;  // which the split of its own makes void
+  job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
+  const Opened opened(stored, session.world(), GENERATE(kLittle, std::size_t{1} << 20));
+  const Run run(session.world());
+  const Groups groups = split(session.world(), job.members);
+  Phases phases;
+  const Feed feed(opened.training, &opened.validation);
+  const Training result = train_members(job, feed, groups, session.world(), run.folder, false, true, phases);
+  const tiny::Pictures others = Stored::pictures_of(1);
+  for (const TrainedMember& member : result.members) {
+    CHECK(member.model.training_samples == 75);
+    engine::Evaluator evaluator(tiny::graph());  // by itself, on all samples of the split
+    evaluator.load(member.model.parameters);
+    const std::vector<float> rows = evaluator.predict(others.loader(), others.ids());
+    int correct = 0;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const auto row = rows.begin() + static_cast<std::ptrdiff_t>(4 * i);
+      correct += std::max_element(row, row + 4) - row == others.labels[i] ? 1 : 0;
+    }
+    CHECK(member.model.validation_accuracy == Catch::Approx(correct / 40.0).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("early stopping looks at a split of its own") {
+  const Session session;
+  const Stored stored(session.world());
+  Job job = tiny::job();
+  job.epochs = 30;
+  job.learning_rate = 0.02;
+  job.early_stopping = EarlyStopping({.monitor = "validation_accuracy", .patience = 2, .restore_best = true});
+  const TrainedMember expected = alone(job, true, session.world());
+  CHECK(expected.stopped_at > 0);
+  const Opened opened(stored, session.world(), kLittle);
+  const Run run(session.world());
+  const Training result = fit(job, Feed(opened.training, &opened.validation), session.world(), run.folder);
+  CHECK(result.members[0].stopped_at == expected.stopped_at);
+  CHECK(result.members[0].model.parameters == expected.model.parameters);
+  if (session.world().root()) CHECK(tiny::fs::exists(run.folder.checkpoints() / "best.h5"));
+}
+
+TEST_CASE("the ranks of a node fill its memory together") {
+  const Session session;
+  const Stored stored(session.world());
+  const Opened opened(stored, session.world(), 1 << 20);
+  const tiny::Pictures pictures = Stored::pictures_of(0);
+  const data::Split& split = opened.dataset.split("train");
+  REQUIRE(split.stream == nullptr);
+  CHECK(std::equal(pictures.samples.begin(), pictures.samples.end(), split.values<std::uint8_t>().begin()));
+  CHECK(std::equal(pictures.labels.begin(), pictures.labels.end(), split.labels.begin()));
+}
