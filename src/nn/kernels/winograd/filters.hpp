@@ -11,23 +11,9 @@ namespace {
 /// The points of filters whose tap (a, b) is read(a, b): to `to`, `stride` apart.
 template <class Read>
 [[gnu::always_inline]] inline void filter_points(const Read& read, float* to, std::int64_t stride) {
-  Vec half[6][3];
-#pragma GCC unroll 3
-  for (int b = 0; b < 3; ++b) {
-    Vec g[3], points[6];
-#pragma GCC unroll 3
-    for (int a = 0; a < 3; ++a) g[a] = read(a, b);
-    transform_filter(g, points);
-#pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) half[a][b] = points[a];
-  }
-#pragma GCC unroll 6
-  for (int a = 0; a < 6; ++a) {
-    Vec points[6];
-    transform_filter(half[a], points);
-#pragma GCC unroll 6
-    for (int b = 0; b < 6; ++b) store(to + (6 * a + b) * stride, points[b]);
-  }
+  transform_axes<3, 3, 6, 6, transform_filter, transform_filter>(
+      read, [&](int a, int b, Vec value)
+                __attribute__((always_inline)) { store(to + (6 * a + b) * stride, value); });
 }
 
 /// Filters w, and how their input channel c and vector k of output channels are read; transposed, those of dy
@@ -93,24 +79,12 @@ inline void transform_piece_back(const float* piece, std::int64_t in_blocks, std
                                  std::int64_t channels, std::int64_t k, std::int64_t vectors, float* dw) {
   for (std::int64_t i = c * kLanes; i < c * kLanes + channels; ++i) {
     for (std::int64_t j = k; j < k + vectors; ++j, piece += kLanes) {
-      Vec half[3][6];
-#pragma GCC unroll 6
-      for (int b = 0; b < 6; ++b) {
-        Vec points[6], g[3];
-#pragma GCC unroll 6
-        for (int a = 0; a < 6; ++a) points[a] = load(piece + (6 * a + b) * kPieceStride);
-        transform_filter_gradient(points, g);
-#pragma GCC unroll 3
-        for (int a = 0; a < 3; ++a) half[a][b] = g[a];
-      }
       float* const to = dw + ((j * in_blocks + i / kLanes) * 9 * kLanes + i % kLanes) * kLanes;
-#pragma GCC unroll 3
-      for (int a = 0; a < 3; ++a) {
-        Vec g[3];
-        transform_filter_gradient(half[a], g);
-#pragma GCC unroll 3
-        for (int b = 0; b < 3; ++b) store(to + (3 * a + b) * kLanes * kLanes, g[b]);
-      }
+      transform_axes<6, 6, 3, 3, transform_filter_gradient, transform_filter_gradient>(
+          [&](int a, int b)
+              __attribute__((always_inline)) { return load(piece + (6 * a + b) * kPieceStride); },
+          [&](int a, int b, Vec value)
+              __attribute__((always_inline)) { store(to + (3 * a + b) * kLanes * kLanes, value); });
     }
   }
 }

@@ -45,23 +45,9 @@ struct PointValues {
 /// The points of the input of `rows` x `columns` outputs; read(a, b): the pixel (a, b) of the tile.
 template <int rows, int columns, class Read>
 [[gnu::always_inline]] inline void input_points(const Read& read, const Points& points) {
-  Vec half[rows + 2][columns + 2];
-#pragma GCC unroll 6
-  for (int b = 0; b < columns + 2; ++b) {
-    Vec d[rows + 2], s[rows + 2];
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) d[a] = read(a, b);
-    Transform<rows>::input(d, s);
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) half[a][b] = s[a];
-  }
-#pragma GCC unroll 6
-  for (int a = 0; a < rows + 2; ++a) {
-    Vec s[columns + 2];
-    Transform<columns>::input(half[a], s);
-#pragma GCC unroll 6
-    for (int b = 0; b < columns + 2; ++b) store(points(6 * a + b), s[b]);
-  }
+  transform_axes<rows + 2, columns + 2, rows + 2, columns + 2, Transform<rows>::input,
+                 Transform<columns>::input>(
+      read, [&](int a, int b, Vec value) __attribute__((always_inline)) { store(points(6 * a + b), value); });
 }
 
 /// A plane of pixels, kLanes channels each, zero around it; where there is a gate, only what is behind a
@@ -103,29 +89,18 @@ template <int rows, int columns>
 template <int rows, int columns, bool gated>
 [[gnu::always_inline]] inline void transform_gradient(const Plane& plane, std::int64_t top, std::int64_t left,
                                                       const Points& points, Vec& sum) {
-  Vec half[rows + 2][columns];
   Vec total = zero();
-#pragma GCC unroll 4
-  for (int b = 0; b < columns; ++b) {
-    Vec d[rows], s[rows + 2];
-#pragma GCC unroll 4
-    for (int a = 0; a < rows; ++a) {
-      const bool inside = top + a < plane.height && left + b < plane.width;
-      d[a] = inside ? pixel<gated>(plane, ((top + a) * plane.width + left + b) * kLanes) : zero();
-      total += d[a];
-    }
-    Transform<rows>::gradient(d, s);
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) half[a][b] = s[a];
-  }
+  transform_axes<rows, columns, rows + 2, columns + 2, Transform<rows>::gradient,
+                 Transform<columns>::gradient>(
+      [&](int a, int b) __attribute__((always_inline)) {
+        const bool inside = top + a < plane.height && left + b < plane.width;
+        const Vec value =
+            inside ? pixel<gated>(plane, ((top + a) * plane.width + left + b) * kLanes) : zero();
+        total += value;
+        return value;
+      },
+      [&](int a, int b, Vec value) __attribute__((always_inline)) { store(points(6 * a + b), value); });
   sum += total;
-#pragma GCC unroll 6
-  for (int a = 0; a < rows + 2; ++a) {
-    Vec s[columns + 2];
-    Transform<columns>::gradient(half[a], s);
-#pragma GCC unroll 6
-    for (int b = 0; b < columns + 2; ++b) store(points(6 * a + b), s[b]);
-  }
 }
 
 /// A tile's outputs from its points, with bias and ReLU.
@@ -133,27 +108,14 @@ template <int rows, int columns>
 [[gnu::always_inline]] inline void transform_output(const Points& points, Vec bias, bool rectified,
                                                     std::int64_t height, std::int64_t width, std::int64_t top,
                                                     std::int64_t left, float* plane) {
-  Vec half[rows + 2][columns];
-#pragma GCC unroll 6
-  for (int a = 0; a < rows + 2; ++a) {
-    Vec s[columns + 2];
-#pragma GCC unroll 6
-    for (int b = 0; b < columns + 2; ++b) s[b] = load(points(6 * a + b));
-    Transform<columns>::output(s, half[a]);
-  }
-#pragma GCC unroll 4
-  for (int b = 0; b < columns; ++b) {
-    Vec s[rows + 2], y[rows];
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) s[a] = half[a][b];
-    Transform<rows>::output(s, y);
-#pragma GCC unroll 4
-    for (int a = 0; a < rows; ++a) {
-      if (top + a >= height || left + b >= width) continue;
-      const Vec value = y[a] + bias;
-      store(plane + ((top + a) * width + left + b) * kLanes, rectified ? relu(value) : value);
-    }
-  }
+  // Points lie row by row, so that these come first: a and b change places.
+  transform_axes<columns + 2, rows + 2, columns, rows, Transform<columns>::output, Transform<rows>::output>(
+      [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
+      [&](int b, int a, Vec y) __attribute__((always_inline)) {
+        if (top + a >= height || left + b >= width) return;
+        const Vec value = y + bias;
+        store(plane + ((top + a) * width + left + b) * kLanes, rectified ? relu(value) : value);
+      });
 }
 
 /// Adds the gradient of a tile's inputs, from its points. The tiles above and to the left have written the
@@ -161,45 +123,27 @@ template <int rows, int columns>
 template <int rows, int columns>
 [[gnu::always_inline]] inline void spread_points(const Points& points, const WinogradShape& s,
                                                  const Tile& tile, float* plane) {
-  Vec half[rows + 2][columns + 2];
-#pragma GCC unroll 6
-  for (int a = 0; a < rows + 2; ++a) {
-    Vec point[columns + 2];
-#pragma GCC unroll 6
-    for (int b = 0; b < columns + 2; ++b) point[b] = load(points(6 * a + b));
-    Transform<columns>::spread(point, half[a]);
-  }
   const std::int64_t top = tile.row - s.top, left = tile.column - s.left;
   float* const corner = plane + (top * s.in_width + left) * kLanes;
+  const auto spread = [&](const auto& write) __attribute__((always_inline)) {
+    transform_axes<columns + 2, rows + 2, columns + 2, rows + 2, Transform<columns>::spread,
+                   Transform<rows>::spread>(
+        [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
+        [&](int b, int a, Vec value)
+            __attribute__((always_inline)) { write(a, b, corner + (a * s.in_width + b) * kLanes, value); });
+  };
   const bool inside =
       top >= 0 && left >= 0 && top + rows + 2 <= s.in_height && left + columns + 2 <= s.in_width;
-  const auto column = [&](int b, const auto& write) __attribute__((always_inline)) {
-    Vec point[rows + 2], d[rows + 2];
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) point[a] = half[a][b];
-    Transform<rows>::spread(point, d);
-#pragma GCC unroll 6
-    for (int a = 0; a < rows + 2; ++a) write(a, corner + (a * s.in_width + b) * kLanes, d[a]);
-  };
   if (inside && tile.row > 0 && tile.column > 0) {
-#pragma GCC unroll 6
-    for (int b = 0; b < columns + 2; ++b) {
-      column(
-          b, [&](int a, float* at, Vec value)
-                 __attribute__((always_inline)) { store(at, a < 2 || b < 2 ? load(at) + value : value); });
-    }
+    spread([&](int a, int b, float* at, Vec value)
+               __attribute__((always_inline)) { store(at, a < 2 || b < 2 ? load(at) + value : value); });
     return;
   }
-#pragma GCC unroll 6
-  for (int b = 0; b < columns + 2; ++b) {
-    if (left + b < 0 || left + b >= s.in_width) continue;
-    column(
-        b, [&](int a, float* at, Vec value) __attribute__((always_inline)) {
-          if (top + a < 0 || top + a >= s.in_height) return;
-          const bool shared = (a < 2 && tile.row > 0) || (b < 2 && tile.column > 0);
-          store(at, shared ? load(at) + value : value);
-        });
-  }
+  spread([&](int a, int b, float* at, Vec value) __attribute__((always_inline)) {
+    if (top + a < 0 || top + a >= s.in_height || left + b < 0 || left + b >= s.in_width) return;
+    const bool shared = (a < 2 && tile.row > 0) || (b < 2 && tile.column > 0);
+    store(at, shared ? load(at) + value : value);
+  });
 }
 
 }  // namespace

@@ -137,5 +137,29 @@ inline void transform_filter_gradient(const Vec* s, Vec* g) {
   g[2] = fma(all(4), far_sum, sum) + s[3];
 }
 
+/// A transform along both axes: `first` down each column of the (in_rows x in_columns) values read(a, b),
+/// `second` along each row of what that gives; write(a, b, value) for the (out_rows x out_columns) results.
+template <int in_rows, int in_columns, int out_rows, int out_columns, auto first, auto second, class Read,
+          class Write>
+[[gnu::always_inline]] inline void transform_axes(const Read& read, const Write& write) {
+  Vec half[out_rows][in_columns];
+#pragma GCC unroll 6
+  for (int b = 0; b < in_columns; ++b) {
+    Vec from[in_rows], to[out_rows];
+#pragma GCC unroll 6
+    for (int a = 0; a < in_rows; ++a) from[a] = read(a, b);
+    first(from, to);
+#pragma GCC unroll 6
+    for (int a = 0; a < out_rows; ++a) half[a][b] = to[a];
+  }
+#pragma GCC unroll 6
+  for (int a = 0; a < out_rows; ++a) {
+    Vec to[out_columns];
+    second(half[a], to);
+#pragma GCC unroll 6
+    for (int b = 0; b < out_columns; ++b) write(a, b, to[b]);
+  }
+}
+
 }  // namespace
 }  // namespace convoke::nn
