@@ -50,7 +50,8 @@ struct Filters {
 
 inline void transform_all(const Filters& filters, std::int64_t in_channels, std::int64_t out_channels,
                           float* u) {
-  const std::int64_t stride = in_channels * out_channels, blocks = out_channels / kLanes;
+  const WinogradShape shape{.in_channels = in_channels, .out_channels = out_channels};
+  const std::int64_t stride = shape.weight_stride(), blocks = out_channels / kLanes;
   for (std::int64_t k = 0; k < blocks; k += kPanel) {
     const std::int64_t vectors = Panel(blocks, k).vectors;
     filters.transform(0, in_channels, k, vectors, u, stride);

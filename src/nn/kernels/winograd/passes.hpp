@@ -80,7 +80,7 @@ inline void multiply_weights(const WinogradShape& s, const PointValues& in, cons
     return multiply_filters(in, {weights, s.in_channels / kLanes, transposed}, out, block, out.end());
   }
   for (int point = 0; point < kPoints; ++point) {
-    multiply_point(in, weights + point * s.in_channels * s.out_channels, out, point, block.rows[point]);
+    multiply_point(in, weights + point * s.weight_stride(), out, point, block.rows[point]);
   }
 }
 
