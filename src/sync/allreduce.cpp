@@ -20,22 +20,16 @@ std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-// A quarter of the exchange, between 192 KiB and 1 MiB. What cannot be hidden is the last bucket, since its
-// gradients are the last ones; smaller ones cost more calls than they hide. Measured (2 ranks on 2 cores,
-// Open MPI 4.1 through shared memory, a backward pass in the time and the order of the two seed models,
-// polled twice for each parameter):
+// A sixteenth of the exchange, between 96 KiB and 1 MiB. What cannot be hidden is the last bucket, since its
+// gradients are the last ones; each bucket more costs some microseconds of calls. Measured (mnist-sync with
+// 64 samples and mnist-ddp with 64 samples a rank, 2 ranks on 2 cores, Open MPI 4.1 through shared memory):
+// from the slower rank's last gradient until both have the sums, microseconds, median of the steps,
 //
-//   buckets                              none      1      2      4    6..7  12..14    23
-//   93k parameters,  373 KB   step      4.60   4.71   4.69   4.69    4.68    4.71  4.74   ms, minimum
-//                             exposed      0  0.035  0.018  0.011   0.008   0.005 0.004   ms, lower quartile
-//   905k parameters, 3.6 MB   step     33.65  34.78  34.28  34.30   34.23   34.35     -
-//                             exposed      0   0.35   0.16   0.08    0.05    0.03     -
-//
-// What is left between `none` and the others is the sum itself, which takes the cores' time. In training
-// (24 alternating runs, mnist-sync, against two independent processes): buckets of 96 KiB 0.944, 192 KiB
-// 0.968, one bucket 0.938.
+//   buckets of                     64    96   128   192   256   384   512  1024   KiB
+//   93k parameters,  373 KB        23    28    38    62           135                 of a step of 2,700
+//   905k parameters, 3.6 MB                    60          80         146   266       of a step of 44,000
 std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
-  return std::clamp(exchange_bytes / 4, std::size_t{192} << 10, std::size_t{1} << 20);
+  return std::clamp(exchange_bytes / 16, std::size_t{96} << 10, std::size_t{1} << 20);
 }
 
 AllReduce::AllReduce(const mpi::Communicator& group, Exchange exchange, const StrategyOptions& options)
