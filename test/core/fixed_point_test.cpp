@@ -49,8 +49,18 @@ TEST_CASE("fixed point rounds ties to even and keeps the extremes") {
   std::vector<std::int64_t> sum(values.size());
   CHECK(fixed_point_assign(values, sum));
   const std::int64_t extreme = (std::int64_t{1} << 62) - (std::int64_t{1} << 38);
-  const std::vector<std::int64_t> expected{0, 2, 0, -2, 2, 0, extreme, -extreme, std::int64_t{1} << 51,
-                                           -(std::int64_t{1} << 32), 0, std::int64_t{4194303} << 40};
+  const std::vector<std::int64_t> expected{0,
+                                           2,
+                                           0,
+                                           -2,
+                                           2,
+                                           0,
+                                           extreme,
+                                           -extreme,
+                                           std::int64_t{1} << 51,
+                                           -(std::int64_t{1} << 32),
+                                           0,
+                                           std::int64_t{4194303} << 40};
   CHECK(sum == expected);
   // Adding has a conversion of its own where the processor has one.
   std::fill(sum.begin(), sum.end(), 0);
