@@ -88,7 +88,13 @@ struct Case {
   }
   void weight_gradient(bool gated, bool biased) {
     kernels->weight_gradient(shape, x.values.data(), dy.values.data(), gated ? gate.values.data() : nullptr,
-                             dweight.data(), biased ? dbias.data() : nullptr, scratch.data());
+                             dweight.data(), biased ? dbias.data() : nullptr, nullptr, nullptr,
+                             scratch.data());
+  }
+  void both_gradients(bool gated, bool biased) {
+    kernels->weight_gradient(shape, x.values.data(), dy.values.data(), gated ? gate.values.data() : nullptr,
+                             dweight.data(), biased ? dbias.data() : nullptr, transposed.data(),
+                             dx.values.data(), scratch.data());
   }
 
   std::size_t weight_at(std::int64_t k, std::int64_t c, std::int64_t a, std::int64_t b) const {
@@ -299,6 +305,31 @@ TEST_CASE("Winograd's gradient of the weights sums over several blocks of tiles"
     CHECK(many.shape.tiles() > many.shape.gradient_tiles_per_block());
     many.weight_gradient(true, true);
     CHECK(weight_errors(many, true, true).winograd.relative() < kTolerance);
+  }
+}
+
+TEST_CASE("both gradients in one pass are the same as in two, to the bit") {
+  for (const WinogradKernels* kernels : available()) {
+    const std::int64_t panel = kernels->block == 16 ? 4 : 2;
+    for (const std::int64_t panels : {1, 3}) {
+      for (const std::int64_t samples : {1, 20}) {
+        CAPTURE(kernels->name, panels, samples);
+        Case two(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
+        Case one(*kernels, samples, 3, panels * panel, 11, 13, 1, 0, 2, 1);
+        REQUIRE(one.kernels->joins_gradients(one.shape));
+        CHECK((samples == 1 || one.shape.tiles() > one.shape.gradient_tiles_per_block()));
+        two.data_gradient(true);
+        two.weight_gradient(true, true);
+        one.both_gradients(true, true);
+        const auto equal = [](AlignedBuffer<float>& a, AlignedBuffer<float>& b) {
+          return std::equal(a.span().begin(), a.span().end(), b.span().begin());
+        };
+        CHECK(equal(one.dx.values, two.dx.values));
+        CHECK(equal(one.dweight, two.dweight));
+        CHECK(equal(one.dbias, two.dbias));
+      }
+    }
+    CHECK_FALSE(kernels->joins_gradients(Case(*kernels, 1, 1, panel + 1, 5, 5, 1, 1, 1, 1).shape));
   }
 }
 

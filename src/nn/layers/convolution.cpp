@@ -176,6 +176,8 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
     dy = relu_gradient(*plan_, *node_, y_, dy);
     gate = {};
   }
+  if (winograd_weights && winograd_data && winograd_kernels()->joins_gradients(winograd_->shape))
+    return add_winograd_gradients(*plan_, *node_, *winograd_, x_, dy, gate);
   if (winograd_weights) {
     add_winograd_weight_gradient(*plan_, *node_, *winograd_, x_, dy, gate);
   } else if (trains) {

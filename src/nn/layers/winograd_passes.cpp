@@ -56,8 +56,11 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
       {x.ref, weights.ref, scratch, y.ref}, y, convolution.flops, {}, kernels.name);
 }
 
-void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
-                                  const Tensor& x, const Tensor& dy, const Tensor& gate) {
+namespace {
+
+/// The gradient of weights and bias; with `joined` that of the data, too, which is returned.
+Tensor add_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
+                     const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
   const WinogradKernels& kernels = *winograd_kernels();
   const Tensor dw = plan.gradient_of(node, convolution.weight);
   std::vector<std::size_t> completes{plan.slot(node, convolution.weight)};
@@ -66,15 +69,38 @@ void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const Win
     dbias = plan.gradient_of(node, convolution.bias).ref;
     completes.push_back(plan.slot(node, convolution.bias));
   }
+  Tensor weights, dx;
+  std::vector<Ref> uses{x.ref, dy.ref};
+  if (joined) {
+    weights = weights_of(plan, node, convolution, WeightForm::Kind::kWinogradTransposed);
+    dx = plan.allocate(x.desc);
+    uses.insert(uses.end(), {weights.ref, dx.ref});
+  }
   const Ref scratch = scratch_of(plan, kernels.gradient_scratch_floats(convolution.shape));
+  uses.push_back(scratch);
   plan.add_kernel(
-      node, "backward weights",
-      [=, &kernels, shape = convolution.shape, gate = place_of(gate)](const Frame& frame) {
+      node, joined ? "backward weights, data" : "backward weights",
+      [=, &kernels, shape = convolution.shape, gate = place_of(gate), weights = place_of(weights),
+       dx = place_of(dx)](const Frame& frame) {
         kernels.weight_gradient(shape, frame.at(x), frame.at(dy), at_or_null(frame, gate), frame.at(dw),
-                                at_or_null(frame, dbias), frame.at(scratch));
+                                at_or_null(frame, dbias), at_or_null(frame, weights), at_or_null(frame, dx),
+                                frame.at(scratch));
       },
-      with({x.ref, dy.ref, scratch}, place_of(gate)), dw, convolution.flops, std::move(completes),
+      with(std::move(uses), place_of(gate)), dw, (joined ? 2 : 1) * convolution.flops, std::move(completes),
       kernels.name);
+  return dx;
+}
+
+}  // namespace
+
+void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
+                                  const Tensor& x, const Tensor& dy, const Tensor& gate) {
+  add_gradients(plan, node, convolution, x, dy, gate, false);
+}
+
+Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
+                              const Tensor& x, const Tensor& dy, const Tensor& gate) {
+  return add_gradients(plan, node, convolution, x, dy, gate, true);
 }
 
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,

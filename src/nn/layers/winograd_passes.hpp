@@ -23,6 +23,9 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
 /// d loss / d weight and bias. `gate`: empty, or the output of the ReLU that `dy` is the gradient of.
 void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Tensor& x, const Tensor& dy, const Tensor& gate);
+/// Both this and the next in one pass over dy, where its shape joins_gradients(): d loss / d x.
+Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
+                              const Tensor& x, const Tensor& dy, const Tensor& gate);
 /// d loss / d x, into new memory of the layout `x`.
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Desc& x, const Tensor& dy, const Tensor& gate);

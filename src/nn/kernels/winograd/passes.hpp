@@ -80,7 +80,7 @@ inline void multiply_weights(const WinogradShape& s, const PointValues& in, cons
     return multiply_filters(in, {weights, s.in_channels / kLanes, transposed}, out, block, out.end());
   }
   for (int point = 0; point < kPoints; ++point) {
-    multiply_point(in, weights + point * s.weight_stride(), out, point, block.rows[point]);
+    multiply_point<1>(in, weights + point * s.weight_stride(), out, point, block.rows[point]);
   }
 }
 
@@ -106,6 +106,19 @@ void forward(const WinogradShape& s, const float* x, const float* weights, const
   }
 }
 
+/// Adds up dx from the points of a block's inputs.
+inline void spread_block(const WinogradShape& s, const TileBlock& block, const PointValues& points,
+                         float* dx) {
+  for (std::int64_t c = 0; c < points.blocks; ++c) {
+    for_each_tile(
+        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+          spread_points<decltype(rows)::value, decltype(columns)::value>(
+              points.rows(block, tile, c), s, tile,
+              dx + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width));
+        });
+  }
+}
+
 void data_gradient(const WinogradShape& s, const float* dy, const float* gate, const float* weights,
                    float* dx, float* scratch) {
   const auto most = static_cast<int>(s.tiles_per_block());
@@ -116,19 +129,16 @@ void data_gradient(const WinogradShape& s, const float* dy, const float* gate, c
     gather(s, from, most, block);
     transform_gradients(s, block, dy, gate, false, in, nullptr);
     multiply_weights(s, in, weights, true, out, block);
-    for (std::int64_t c = 0; c < out.blocks; ++c) {
-      for_each_tile(
-          block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
-            spread_points<decltype(rows)::value, decltype(columns)::value>(
-                out.rows(block, tile, c), s, tile,
-                dx + plane_of(tile.sample, out.blocks, c, s.in_height, s.in_width));
-          });
-    }
+    spread_block(s, block, out, dx);
   }
 }
 
+bool joins_gradients(const WinogradShape& s) {
+  return !s.by_pieces() && s.out_channels % (kPanel * kLanes) == 0;
+}
+
 void weight_gradient(const WinogradShape& s, const float* x, const float* dy, const float* gate, float* dw,
-                     float* dbias, float* scratch) {
+                     float* dbias, const float* weights, float* dx, float* scratch) {
   const auto most = static_cast<int>(s.gradient_tiles_per_block());
   const PointValues in{scratch, s.in_channels / kLanes, most};
   const PointValues out{in.end(), s.out_channels / kLanes, most};
@@ -150,6 +160,11 @@ void weight_gradient(const WinogradShape& s, const float* x, const float* dy, co
         if (!first || !last) piece += kPieceFloats;
       }
     }
+    if (dx == nullptr) continue;
+    const PointValues& data = in;  // x is not needed any more
+    for (int point = 0; point < kPoints; ++point)
+      multiply_point<kPanel>(out, weights + point * s.weight_stride(), data, point, block.rows[point]);
+    spread_block(s, block, data, dx);
   }
 }
 

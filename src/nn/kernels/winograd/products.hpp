@@ -14,15 +14,20 @@ constexpr int rows_beside(int vectors) {
   return vectors == 2 ? 6 : 12;
 }
 
-/// The values of tiles at one point, [vector of channels][tile], the vectors `stride` tiles apart.
+/// The values of tiles at one point: [vector of channels][tile], the vectors `stride` tiles apart, or with
+/// `beside` vectors side by side [panel][tile][vector].
+template <int beside>
 struct Rows {
   const float* values;
   std::int64_t stride;
+  const float* vector(std::int64_t channel) const {
+    return values + (channel / beside * beside * stride + channel % beside) * kLanes;
+  }
 };
 
 /// out (n x vectors) = or += rows (n x channels) * panel (channels x vectors).
-template <int n, int vectors>
-[[gnu::always_inline]] inline void multiply(const Rows& in, const float* panel, std::int64_t blocks,
+template <int n, int vectors, int beside>
+[[gnu::always_inline]] inline void multiply(const Rows<beside>& in, const float* panel, std::int64_t blocks,
                                             float* out, std::int64_t out_stride, bool add) {
   Vec sum[n][vectors];
 #pragma GCC unroll 12
@@ -30,15 +35,15 @@ template <int n, int vectors>
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; ++j) sum[i][j] = add ? load(out + (j * out_stride + i) * kLanes) : zero();
   }
-  const float* row = in.values;
-  for (std::int64_t block = 0; block < blocks; ++block, row += in.stride * kLanes) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const float* const row = in.vector(block);
     for (int c = 0; c < kLanes; ++c, panel += vectors * kLanes) {
       Vec u[vectors];
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; ++j) u[j] = load(panel + j * kLanes);
 #pragma GCC unroll 12
       for (int i = 0; i < n; ++i) {
-        const Vec v = all(row[i * kLanes + c]);
+        const Vec v = all(row[i * beside * kLanes + c]);
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; ++j) sum[i][j] = fma(v, u[j], sum[i][j]);
       }
@@ -61,8 +66,8 @@ template <int most, class F>
 }
 
 /// The same for any number of rows: groups of at most rows_beside(), as even as they can be.
-template <int vectors>
-inline void multiply_rows(Rows in, const float* panel, std::int64_t blocks, int rows, float* out,
+template <int vectors, int beside>
+inline void multiply_rows(Rows<beside> in, const float* panel, std::int64_t blocks, int rows, float* out,
                           std::int64_t out_stride, bool add) {
   constexpr int kMost = rows_beside(vectors);
   int groups = (rows + kMost - 1) / kMost;
@@ -70,9 +75,9 @@ inline void multiply_rows(Rows in, const float* panel, std::int64_t blocks, int 
     const int n = rows / groups + (rows % groups != 0 ? 1 : 0);
     with_count<kMost>(
         n, [&](auto count) __attribute__((always_inline)) {
-          multiply<decltype(count)::value, vectors>(in, panel, blocks, out, out_stride, add);
+          multiply<decltype(count)::value, vectors, beside>(in, panel, blocks, out, out_stride, add);
         });
-    in.values += n * kLanes;
+    in.values += n * beside * kLanes;
     out += n * kLanes;
     rows -= n;
   }
@@ -81,7 +86,9 @@ inline void multiply_rows(Rows in, const float* panel, std::int64_t blocks, int 
 // Vectors of input channels whose panel stays in the first-level cache.
 constexpr std::int64_t kDepth = 128 / kLanes;
 
-/// out = in * u at one point, both as rows: all panels, in the order in which they lie.
+/// out = in * u at one point, `in` as rows or, with kPanel vectors beside, as full panels, `out` as rows: all
+/// panels of u, in the order in which they lie.
+template <int beside>
 inline void multiply_point(const PointValues& in, const float* u, const PointValues& out, int point,
                            int rows) {
   for (std::int64_t k = 0; k < out.blocks; k += kPanel) {
@@ -89,10 +96,10 @@ inline void multiply_point(const PointValues& in, const float* u, const PointVal
     float* const to = out.point(point) + k * out.most * kLanes;
     for (std::int64_t c = 0; c < in.blocks; c += kDepth) {
       const std::int64_t depth = in.blocks - c < kDepth ? in.blocks - c : kDepth;
-      const Rows part{in.point(point) + c * in.most * kLanes, in.most};
+      const Rows<beside> part{in.point(point) + c * in.most * kLanes, in.most};
       with_count<kPanel>(
           static_cast<int>(panel.vectors), [&](auto count) __attribute__((always_inline)) {
-            multiply_rows<decltype(count)::value>(part, u, depth, rows, to, out.most, c > 0);
+            multiply_rows<decltype(count)::value, beside>(part, u, depth, rows, to, out.most, c > 0);
           });
       u += depth * kLanes * panel.vectors * kLanes;
     }
@@ -116,7 +123,7 @@ inline void multiply_filters(const PointValues& in, const Filters& filters, cons
       with_count<kPieceVectors>(
           static_cast<int>(vectors), [&](auto count) __attribute__((always_inline)) {
             for (int point = 0; point < kPoints; ++point) {
-              multiply_rows<decltype(count)::value>(
+              multiply_rows<decltype(count)::value, 1>(
                   {in.point(point) + c * in.most * kLanes, in.most}, piece + point * kWeightPieceStride,
                   depth, block.rows[point], out.point(point) + k * out.most * kLanes, out.most, c > 0);
             }

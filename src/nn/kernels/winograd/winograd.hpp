@@ -73,9 +73,12 @@ struct WinogradKernels {
   /// `weights`: U^T, or w. Writes all of dx.
   void (*data_gradient)(const WinogradShape& shape, const float* dy, const float* gate, const float* weights,
                         float* dx, float* scratch);
-  /// Writes all of dw, laid out as w, and of dbias (K), which may be null.
+  /// Writes all of dw, laid out as w, and of dbias (K), which may be null. `weights` and `dx`: null, or what
+  /// data_gradient takes, whose work is then done as well, on the same transform of dy and with the same
+  /// bits, where joins_gradients().
   void (*weight_gradient)(const WinogradShape& shape, const float* x, const float* dy, const float* gate,
-                          float* dw, float* dbias, float* scratch);
+                          float* dw, float* dbias, const float* weights, float* dx, float* scratch);
+  bool (*joins_gradients)(const WinogradShape& shape);
 };
 
 /// Those of the instruction set that oneDNN uses here (its direct kernels have the same blocks), AVX-512 or

@@ -12,7 +12,8 @@ const WinogradKernels kWinogradAvx2{kLanes,
                                     transform_weights_transposed,
                                     forward,
                                     data_gradient,
-                                    weight_gradient};
+                                    weight_gradient,
+                                    joins_gradients};
 
 }  // namespace convoke::nn
 
