@@ -14,12 +14,31 @@ inline std::int64_t plane_of(std::int64_t sample, std::int64_t blocks, std::int6
   return (sample * blocks + channel) * height * width * kLanes;
 }
 
+/// Asks for the 4 x 4 pixels from (row, column) on, to be read or written. Some may lie outside of the plane:
+/// asking for memory never fails.
+template <bool write>
+[[gnu::always_inline]] inline void fetch_pixels(const float* plane, std::int64_t width, std::int64_t row,
+                                                std::int64_t column) {
+  const float* const corner = plane + (row * width + column) * kLanes;
+#pragma GCC unroll 4
+  for (int a = 0; a < 4; ++a) {
+#pragma GCC unroll 4
+    for (int b = 0; b < 4; ++b) __builtin_prefetch(corner + (a * width + b) * kLanes, write ? 1 : 0);
+  }
+}
+
 /// The points of a block's x, as rows.
 inline void transform_inputs(const WinogradShape& s, const TileBlock& block, const float* x,
                              const PointValues& points) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
     for_each_tile(
-        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+        block, c, points.blocks,
+        [&](const Tile& tile, std::int64_t channel) __attribute__((always_inline)) {
+          // Of the 6 x 6 pixels, two rows and columns are those of the tiles before.
+          fetch_pixels<false>(x + plane_of(tile.sample, points.blocks, channel, s.in_height, s.in_width),
+                              s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
+        },
+        [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
           const Plane plane{x + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width), nullptr,
                             s.in_height, s.in_width};
           transform_input<decltype(rows)::value, decltype(columns)::value>(
@@ -36,7 +55,13 @@ inline void transform_gradients(const WinogradShape& s, const TileBlock& block, 
   for (std::int64_t k = 0; k < points.blocks; ++k) {
     Vec sum = zero();
     for_each_tile(
-        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+        block, k, points.blocks,
+        [&](const Tile& tile, std::int64_t channel) __attribute__((always_inline)) {
+          const std::int64_t at = plane_of(tile.sample, points.blocks, channel, s.out_height, s.out_width);
+          fetch_pixels<false>(dy + at, s.out_width, tile.row, tile.column);
+          if (gated) fetch_pixels<false>(gate + at, s.out_width, tile.row, tile.column);
+        },
+        [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
           const std::int64_t at = plane_of(tile.sample, points.blocks, k, s.out_height, s.out_width);
           const Plane plane{dy + at, gated ? gate + at : nullptr, s.out_height, s.out_width};
           transform_gradient<decltype(rows)::value, decltype(columns)::value, gated>(
@@ -97,7 +122,8 @@ void forward(const WinogradShape& s, const float* x, const float* weights, const
     for (std::int64_t k = 0; k < out.blocks; ++k) {
       const Vec b = bias == nullptr ? zero() : load(bias + k * kLanes);
       for_each_tile(
-          block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+          block, k, out.blocks, [](const Tile&, std::int64_t) {},  // nothing to read
+          [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
             transform_output<decltype(rows)::value, decltype(columns)::value>(
                 out.rows(block, tile, k), b, rectified, s.out_height, s.out_width, tile.row, tile.column,
                 y + plane_of(tile.sample, out.blocks, k, s.out_height, s.out_width));
@@ -111,7 +137,12 @@ inline void spread_block(const WinogradShape& s, const TileBlock& block, const P
                          float* dx) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
     for_each_tile(
-        block, [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
+        block, c, points.blocks,
+        [&](const Tile& tile, std::int64_t channel) __attribute__((always_inline)) {
+          fetch_pixels<true>(dx + plane_of(tile.sample, points.blocks, channel, s.in_height, s.in_width),
+                             s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
+        },
+        [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
           spread_points<decltype(rows)::value, decltype(columns)::value>(
               points.rows(block, tile, c), s, tile,
               dx + plane_of(tile.sample, points.blocks, c, s.in_height, s.in_width));

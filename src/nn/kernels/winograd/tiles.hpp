@@ -86,10 +86,25 @@ template <class F>
   }
 }
 
-/// Calls f(tile, rows, columns) for each tile of a block, its size as Int.
-template <class F>
-[[gnu::always_inline]] inline void for_each_tile(const TileBlock& block, const F& f) {
+// Tiles that memory is ahead of the transforms: it takes as long as a few of them, and the lines of a tile
+// lie too far apart for the processor to foresee. Measured on AMD EPYC, microseconds an image without and
+// with: 32 -> 64 channels of 28 x 28, 32 samples: gradients 130, 92, forward 64, 51; 64 -> 128 of 14 x 14:
+// gradients 118, 89, forward 54, 47; 64 of 56 x 56, 16 samples: gradients 890, 703. Asking for the lines that
+// forward writes did not help.
+constexpr int kAhead = 8;
+
+/// Calls f(tile, rows, columns) for each tile of a block at vector `channel` of `channels`, its size as Int;
+/// and fetch(tile, channel) for the one kAhead later, which may be at the next channel.
+template <class Fetch, class F>
+[[gnu::always_inline]] inline void for_each_tile(const TileBlock& block, std::int64_t channel,
+                                                 std::int64_t channels, const Fetch& fetch, const F& f) {
   for (int t = 0; t < block.count; ++t) {
+    const int ahead = t + kAhead;
+    if (ahead < block.count) {
+      fetch(block.tiles[ahead], channel);
+    } else if (ahead - block.count < block.count && channel + 1 < channels) {
+      fetch(block.tiles[ahead - block.count], channel + 1);
+    }
     const Tile& tile = block.tiles[t];
     with_size(
         tile.size_class, [&](auto rows, auto columns)
