@@ -71,8 +71,11 @@ void require_validation(const Recipe& recipe) {
 }  // namespace
 
 Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes) {
-  const std::vector<std::string> published = nn::zoo_names();
-  if (!fs::exists(recipe) && std::find(published.begin(), published.end(), recipe) != published.end()) {
+  const auto among = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), recipe) != names.end();
+  };
+  // A recipe that is called like a network of the zoo ("birds") says more than the network alone.
+  if (!fs::exists(recipe) && !among(recipe_names()) && among(nn::zoo_names())) {
     return parse(of_zoo(recipe), recipe, changes);
   }
   const fs::path file = find_recipe(recipe);
