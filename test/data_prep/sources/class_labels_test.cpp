@@ -37,8 +37,8 @@ TEST_CASE("given names decide the order, by name or by number") {
   CHECK(labels({"2", "0"}, {"emu", "dog", "cat"}).labels == Labels{2, 0});
   CHECK(labels({"2", "1"}, {"2", "1"}).labels == Labels{0, 1});  // names that are numbers
   CHECK(error_of([] {
-          labels({"dgo", "cat"}, {"emu", "dog", "cat"});
-        }) == "x.csv: \"dgo\" is none of the 3 class names (did you mean \"dog\"?)");
+          labels({"dogs", "cat"}, {"emu", "dog", "cat"});
+        }) == "x.csv: \"dogs\" is none of the 3 class names (did you mean \"dog\"?)");
   CHECK_THAT(error_of([] { labels({"3", "0"}, {"emu", "dog", "cat"}); }), Contains("is none of the 3"));
 }
 
