@@ -137,7 +137,8 @@ path = "x.h5"
 input = [3, 32, 32]
 freeze = ["first"]
 cache_features = 1
-layers = [ { layer = "flatten", name = "first" }, { layer = "dense", units = 3, activation = "softmax" } ]
+layers = [ { layer = "conv2d", filters = 2, kernel = 3, name = "first" }, { layer = "flatten" },
+           { layer = "dense", units = 3, activation = "softmax" } ]
 )";
   CHECK(error_of("[augment]\ncutmix = 1\n", cached).find("cache_features") != std::string::npos);
 }
