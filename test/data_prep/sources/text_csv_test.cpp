@@ -118,7 +118,7 @@ TEST_CASE("texts that are no UTF-8 are taken without the bytes that are not, and
   const Csv csv("text,label\ncaf\xE9 noir,1\nplain,0\n");
   const auto source = csv.open();
   REQUIRE(source->catalogue().notes.size() == 1);
-  CHECK(source->catalogue().notes[0] == "1 texts hold bytes that are no UTF-8, which are left out");
+  CHECK(source->catalogue().notes[0] == "1 texts hold bytes that are no UTF-8; these bytes are left out");
   const std::size_t training[] = {0, 1};
   source->fit(training);
   CHECK_THAT(source->format().preparation, Contains("\"caf\""));
