@@ -50,8 +50,8 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
         }
       });
   if (damaged > 0) {
-    list.catalogue.notes.push_back(
-        fmt::format("{} texts hold bytes that are no UTF-8; these bytes are left out", format_count(damaged)));
+    list.catalogue.notes.push_back(fmt::format(
+        "{} texts hold bytes that are no UTF-8; these bytes are left out", format_count(damaged)));
   }
   list.catalogue.provenance = fmt::format("column {} of {}", header.names[*text], file.string());
   return make_text_source(std::move(list.catalogue), options.text, header.names[*text],
