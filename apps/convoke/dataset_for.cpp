@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct Files {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  fs::file_time_type newest{};
+  fs::file_time_type newest = fs::file_time_type::min();
 };
 
 Files survey(const fs::path& source) {

@@ -46,6 +46,17 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   if (failure) std::rethrow_exception(failure);
 }
 
+// Samples n, n + 1, ... of a chunk become zeros: the memory of an input is used again by later layers, and
+// what they leave is no token.
+void clear_from(nn::Network& network, const nn::ValueSpec& input, std::size_t n) {
+  const std::size_t first = n * static_cast<std::size_t>(input.elements());
+  if (input.type == nn::ValueType::kToken) {
+    std::ranges::fill(network.tokens().subspan(first), 0);
+  } else {
+    std::ranges::fill(network.input().subspan(first), 0.0F);
+  }
+}
+
 }  // namespace
 
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes) {
@@ -148,8 +159,8 @@ std::vector<float> Evaluator::raw(const data::BatchLoader& loader, std::span<con
   return run(ids.size(), fill_from(loader, ids), false);
 }
 
-// Workers take chunks as they come free; the last chunk is filled up with whatever the input held before, and
-// what comes of that is left out.
+// Workers take chunks as they come free; the last chunk is filled up with zeros, and what comes of them is
+// left out.
 std::vector<float> Evaluator::run(std::size_t count, const Fill& fill, bool activate) {
   const auto outputs = static_cast<std::size_t>(outputs_);
   const auto chunk = static_cast<std::size_t>(chunk_);
@@ -161,6 +172,7 @@ std::vector<float> Evaluator::run(std::size_t count, const Fill& fill, bool acti
     for (std::size_t first = 0; (first = next.fetch_add(chunk)) < count;) {
       const std::size_t n = std::min(chunk, count - first);
       fill(network, first, n);
+      if (n < chunk) clear_from(network, input_, n);
       network.forward();
       const std::span<float> rows = std::span(result).subspan(first * outputs, n * outputs);
       std::copy_n(network.output().begin(), rows.size(), rows.begin());

@@ -55,8 +55,10 @@ TEST_CASE("what a user got wrong ends with 1, an error and a hint") {
   CHECK(unknown.code == 1);
   CHECK(unknown.text ==
         "error: unknown recipe \"mnist-ensembel\" (did you mean \"mnist-ensemble\"?)\n"
-        "  hint: known: mnist-ddp, mnist-ensemble, mnist-sync; the zoo's networks, as resnet50; or the path "
-        "of a recipe.toml\n");
+        "  hint: known: birds, imdb-sentiment, io-patterns, mnist-ddp, mnist-ensemble, mnist-sync, "
+        "retinopathy, "
+        "solar-cells, tomato-leaf, tweet-sentiment; the zoo's networks, as resnet50; or the path of a "
+        "recipe.toml\n");
   CHECK(convoke("summary resnet51", kWithoutMpi)
             .text.starts_with("error: unknown recipe \"resnet51\" (did you mean \"resnet50\"?)\n"));
   const Outcome change = convoke("summary mnist-ddp --set train.epoch=1", kWithoutMpi);

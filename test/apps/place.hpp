@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,24 @@ inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t
   const Pictures test(60, side, classes, 2);
   writer.write("test", 0, test.samples, test.labels);
   writer.finish();
+}
+
+/// The bytes of a BMP of `side` x `side` grey pixels: rows from the bottom up, each pixel three times.
+inline std::string grey_bmp(std::span<const std::uint8_t> pixels, std::size_t side) {
+  std::string bytes = "BM";
+  const auto put = [&](std::size_t value, int size) {
+    for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> 8 * i & 0xFF);
+  };
+  const std::size_t padding = (4 - 3 * side % 4) % 4;
+  put(54 + side * (3 * side + padding), 4), put(0, 4),
+      put(54, 4);  // file: size, reserved, where the pixels are
+  put(40, 4), put(side, 4), put(side, 4), put(1, 2), put(24, 2);  // header: its size, extents, planes, bits
+  for (int i = 0; i < 6; ++i) put(0, 4);
+  for (std::size_t row = side; row-- > 0;) {
+    for (std::size_t x = 0; x < side; ++x) bytes.append(3, static_cast<char>(pixels[row * side + x]));
+    bytes.append(padding, '\0');
+  }
+  return bytes;
 }
 
 /// A folder with a dataset and a recipe, where commands are run.

@@ -80,7 +80,7 @@ TEST_CASE("a shard that is missing ends all ranks, named once") {
 
 TEST_CASE("a dataset that is cut short while it is streamed ends all ranks") {
   const Place place;
-  const std::string cut = "(sleep 1; truncate -s 5000 " + (place / "data.h5").string() + ") & timeout 60";
+  const std::string cut = "{ (sleep 1; truncate -s 5000 data.h5) & } && timeout 60";
   const Outcome outcome = place.run(
       "train recipe.toml --quiet --output run --set train.epochs=1000000 --set data.memory=1B "
       "--set run.checkpoint_every=0",

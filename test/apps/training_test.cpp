@@ -296,11 +296,8 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
   convoke::data_prep::write_npy(place / "batch.npy", convoke::Shape{60, 8, 8, 1}, values);
   std::string images;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::string name = "image-" + std::to_string(i) + ".pgm";
-    write_text(
-        place / name,
-        "P5 8 8 255\n" + std::string(test.samples.begin() + static_cast<std::ptrdiff_t>(64 * i),
-                                     test.samples.begin() + static_cast<std::ptrdiff_t>(64 * (i + 1))));
+    const std::string name = "image-" + std::to_string(i) + ".bmp";
+    write_text(place / name, grey_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
   const auto columns = [](const std::string& csv, std::size_t rows) {  // without the first two: input, index

@@ -48,6 +48,25 @@ TEST_CASE("probabilities are those of one sample after the other, for any chunk 
   }
 }
 
+TEST_CASE("texts of a last chunk that is not full are evaluated as all others") {
+  const nn::Graph graph = nn::build_graph(nn::ValueSpec(Shape{8}, nn::ValueType::kToken),
+                                          {{{"layer", "embedding"}, {"vocabulary", 10}, {"units", 24}},
+                                           {{"layer", "conv1d"}, {"filters", 16}, {"kernel", 3}},
+                                           {{"layer", "global_average_pool1d"}},
+                                           {{"layer", "dense"}, {"units", 2}, {"activation", "softmax"}}});
+  const nn::ParameterLayout layout(graph, 8);
+  const std::vector<float> parameters =
+      engine::unpack(engine::canonical_parameters(graph), layout, nn::initial_parameters(layout, 1).span());
+  std::vector<float> tokens;
+  for (std::uint32_t i = 0; i < 20 * 8; ++i) tokens.push_back(static_cast<float>(i * 7 % 10));
+  const auto predicted = [&](std::int64_t chunk) {
+    Evaluator evaluator(graph, {.chunk = chunk});
+    evaluator.load(parameters);
+    return evaluator.predict(tokens);
+  };
+  check_close(predicted(16), predicted(1));
+}
+
 TEST_CASE("a chosen chunk is the same for everybody") {
   CHECK(Evaluator(tiny::graph()).chunk() == Evaluator(tiny::graph(), {.threads = 2}).chunk());
   CHECK(Evaluator(tiny::graph()).chunk() == 256);  // 8 x 6 x 6 floats twice: far below the limit

@@ -24,13 +24,13 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   for (std::int64_t c = 0; c < 6; ++c) points(42, c) += 40;
   labels[63] = 0;  // is of heap 3
   labels[149] = 1;
-  const Neighbours near = nearest_neighbours(points, 10);
 
   const auto far = far_from_their_class(points, labels, 5, 3);
   REQUIRE(far.size() == 3);
   CHECK(far[0].point == 42);
   CHECK(far[0].score > 2 * far[2].score);
 
+  const Neighbours near = nearest_neighbours(heaps(150, 6), 10);
   const auto strangers = among_strangers(near, labels, 10);
   REQUIRE(strangers.size() == 2);
   CHECK(strangers[0].disagreement == 1);
