@@ -79,7 +79,8 @@ class Preparation {
  private:
   void divide_items() {
     for (const Item& item : catalogue_.items) {
-      if (!item.fault.empty() && !options_.skip_bad) refuse(fmt::format("{}: {}: {}", options_.source.string(), item.name, item.fault));
+      if (!item.fault.empty() && !options_.skip_bad)
+        refuse(fmt::format("{}: {}: {}", options_.source.string(), item.name, item.fault));
     }
     division_ = divide(catalogue_, options_.division);
     report_.division = division_.rule;

@@ -33,8 +33,8 @@ class NumpyArrays {
   /// samples have no labels, labels no samples, or several could be the same.
   std::vector<NumpyPair> pairs() const;
 
-  /// The array of the samples of `split`, which need have no labels; else the only one of samples, else the only
-  /// one. Throws Error naming the arrays if there is none such.
+  /// The array of the samples of `split`, which need have no labels; else the only one of samples, else the
+  /// only one. Throws Error naming the arrays if there is none such.
   std::string samples_of(const std::string& split) const;
 
  private:

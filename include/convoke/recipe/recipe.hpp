@@ -22,10 +22,10 @@ struct DataRecipe {
   std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   data::Sampling sampling = data::Sampling::kAll;
-  std::string validation_name;     ///< or a split of its own; empty: none
-  std::string shuffle = "all";     ///< all | none | chunks; written true, false, "chunks"
-  std::uint64_t window = 0;        ///< of "chunks", in bytes, see data::Shuffle
-  std::uint64_t memory = 0;        ///< bytes of a node for samples; 0: "auto", half of what it has
+  std::string validation_name;  ///< or a split of its own; empty: none
+  std::string shuffle = "all";  ///< all | none | chunks; written true, false, "chunks"
+  std::uint64_t window = 0;     ///< of "chunks", in bytes, see data::Shuffle
+  std::uint64_t memory = 0;     ///< bytes of a node for samples; 0: "auto", half of what it has
 
   bool validates() const { return validation_split > 0 || !validation_name.empty(); }
   /// For samples of so many bytes.

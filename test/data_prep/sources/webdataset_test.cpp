@@ -106,7 +106,8 @@ TEST_CASE("damaged shards are refused, each with its reason") {
   SECTION("a bit in a header") {
     std::string bad = good;
     bad[second + 3] = '9';
-    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte " + std::to_string(second) + " is no member"));
+    CHECK_THAT(error_for(bad),
+               Contains("x.tar: is damaged: at byte " + std::to_string(second) + " is no member"));
   }
   SECTION("no tar archive") {
     CHECK_THAT(error_for("<html>404 not found</html>"), Contains("x.tar: is no tar archive"));
