@@ -9,6 +9,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "augmented_section.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
@@ -24,6 +25,7 @@ constexpr const char* kExamples = R"(Examples:
   convoke inspect mnist.h5                       what is in a dataset, on the terminal
   convoke inspect mnist.h5 --html mnist.html     the same as a page with pictures, charts and maps
   convoke inspect birds.h5 --html birds.html --sample 10000
+  convoke inspect leaves.h5 --html leaves.html --augmented tomato-leaf     and what the network will see
 )";
 
 constexpr std::size_t kMostClasses = 20;
@@ -122,6 +124,11 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
                   "Write a page with pictures, charts and maps, which needs no network")
       ->type_name("FILE");
   parser
+      .add_option("--augmented", options.augmented,
+                  "Show on the page how a recipe augments the training samples")
+      ->type_name("RECIPE")
+      ->needs("--html");
+  parser
       .add_option("--sample", options.sample,
                   "How many samples are compared with each other: neighbours, maps, atypical ones")
       ->check(CLI::Range(1, 50'000))
@@ -165,9 +172,11 @@ int inspect(const InspectOptions& options) {
   const std::string made_by =
       fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
                   options.seed, format_count(std::ssize(found.comparison.places)));
-  const std::string page = report::dataset_page(found, made_by).html();
-  run::replace_text(options.html, page);
-  fmt::print("{}: {}\n", options.html, format_bytes(page.size()));
+  report::Page page = report::dataset_page(found, made_by);
+  if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
+  const std::string html = page.html();
+  run::replace_text(options.html, html);
+  fmt::print("{}: {}\n", options.html, format_bytes(html.size()));
   return EXIT_SUCCESS;
 }
 

@@ -7,7 +7,8 @@ namespace convoke::app {
 
 struct InspectOptions {
   std::string dataset;
-  std::string html;  ///< where to write the page; empty: nowhere
+  std::string html;       ///< where to write the page; empty: nowhere
+  std::string augmented;  ///< a recipe whose augmentation the page shows; empty: none
   std::int64_t sample = 5000;
   std::uint64_t seed = 0;
 };

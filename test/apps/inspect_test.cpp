@@ -30,6 +30,25 @@ TEST_CASE("inspect tells counts, statistics and odd samples, and writes the same
   CHECK(bytes_of(place / "page.html") != first);
 }
 
+TEST_CASE("inspect shows what a recipe makes of the training samples") {
+  const Place place;
+  const Outcome plain = place.run("inspect data.h5 --html page.html --augmented recipe.toml");
+  if (plain.says("libjs-chart.js")) return;  // built without the charts' library
+  CAPTURE(plain.text);
+  CHECK(plain.code == 1);
+  CHECK(plain.says("recipe.toml: augments nothing"));
+  CHECK(!fs::exists(place / "page.html"));
+
+  write_text(place / "turned.toml",
+             bytes_of(place / "recipe.toml") + "[augment]\nrotation_range = 30\nmixup = 0.2\n");
+  const Outcome turned = place.run("inspect data.h5 --html page.html --augmented turned.toml");
+  CAPTURE(turned.text);
+  CHECK(turned.code == 0);
+  const std::string page = bytes_of(place / "page.html");
+  CHECK(page.find("As the network sees them") != std::string::npos);
+  CHECK(page.find("train 137 (") != std::string::npos);  // the last of twelve, spread over 150 samples
+}
+
 TEST_CASE("inspect refuses what is no dataset and where it cannot write, and leaves nothing") {
   const Place place;
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
