@@ -97,11 +97,20 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
       ->group("Texts and tables");
   parser
       .add_option("--vocabulary", samples.text.vocabulary,
-                  "At most so many different words, the most frequent")
+                  "At most so many numbers of words: the most frequent, padding and the unknown word")
       ->check(CLI::PositiveNumber)
       ->type_name("WORDS")
       ->capture_default_str()
       ->group("Texts and tables");
+  for (const auto& [name, to, help] :
+       {std::tuple("--padding", &samples.text.padding, "Where a shorter text is filled up: pre, post"),
+        std::tuple("--truncating", &samples.text.truncating, "Where a longer text is cut: pre, post")}) {
+    parser.add_option(name, *to, help)
+        ->check(CLI::IsMember({"pre", "post"}))
+        ->type_name("SIDE")
+        ->capture_default_str()
+        ->group("Texts and tables");
+  }
   parser.add_option("--stop-words", samples.text.stop_words, "Words that are left out: none, english")
       ->type_name("LIST")
       ->capture_default_str()
