@@ -1,5 +1,7 @@
 #include "convoke/report/picture.hpp"
 
+#include <random>
+
 #include "support/catch.hpp"
 
 using namespace convoke::report;

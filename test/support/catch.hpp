@@ -4,6 +4,7 @@
 #include <catch2/catch_all.hpp>
 namespace Catch {  // as 2 has them
 using Matchers::EndsWith;
+using Matchers::StartsWith;
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
 }  // namespace Catch
 #else
