@@ -234,6 +234,11 @@ std::vector<SplitPart> split_parts_from(const std::string& text) {
   return parts;
 }
 
+std::size_t Division::training() const {
+  const auto it = std::find(names.begin(), names.end(), "train");
+  return it == names.end() ? 0 : static_cast<std::size_t>(it - names.begin());
+}
+
 std::vector<std::size_t> Division::items(std::size_t split) const {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < of_item.size(); ++i) {

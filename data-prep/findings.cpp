@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data_prep/files/csv.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -26,13 +27,6 @@ std::string class_of(std::size_t item, const Catalogue& catalogue) {
                                        : catalogue.class_names[static_cast<std::size_t>(label)];
 }
 
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string text = "\"";
-  for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
-
 }  // namespace
 
 std::int64_t leaks(const std::vector<Pair>& pairs, const Division& division) {
@@ -45,11 +39,11 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
   const auto who = [&](std::size_t item) {
-    return fmt::format("{},{},{}", quoted(catalogue.items[item].name), quoted(split_of(item, division)),
-                       quoted(class_of(item, catalogue)));
+    return fmt::format("{},{},{}", csv_cell(catalogue.items[item].name), csv_cell(split_of(item, division)),
+                       csv_cell(class_of(item, catalogue)));
   };
   for (const auto& [item, reason] : findings.faults)
-    out << fmt::format("unreadable,{},,,,{}\n", who(item), quoted(reason));
+    out << fmt::format("unreadable,{},,,,{}\n", who(item), csv_cell(reason));
   for (const Pair& pair : findings.duplicates)
     out << fmt::format("duplicate,{},{},equal values\n", who(pair.first), who(pair.second));
   for (const Pair& pair : findings.lookalikes)

@@ -84,7 +84,7 @@ class Preparation {
     }
     division_ = divide(catalogue_, options_.division);
     report_.division = division_.rule;
-    source_->fit(training_items());
+    source_->fit(division_.items(division_.training()));
     format_ = source_->format();
     report_.notes = catalogue_.notes;
     sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
@@ -101,13 +101,6 @@ class Preparation {
   std::string provenance() const {
     const std::string mark = synthetic_mark(options_.source);
     return mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
-  }
-
-  // Those of the split "train", or of the first if none is called so, as statistics are taken.
-  std::vector<std::size_t> training_items() const {
-    const auto it = std::find(division_.names.begin(), division_.names.end(), "train");
-    return division_.items(
-        it == division_.names.end() ? 0 : static_cast<std::size_t>(it - division_.names.begin()));
   }
 
   // What must be the same for a run to be taken up: whatever decides the values of a sample or its number.
@@ -193,6 +186,7 @@ class Preparation {
   // Which items go where in the dataset: by split, in order.
   std::vector<std::vector<std::size_t>> arrange() {
     std::vector<std::vector<std::size_t>> arranged;
+    const bool sized = sizes_differ();
     for (std::size_t s = 0; s < division_.names.size(); ++s) {
       std::vector<std::size_t> items = division_.items(s);
       std::erase_if(items, [&](std::size_t item) { return records_[item].state == Record::kBad; });
@@ -203,7 +197,7 @@ class Preparation {
       report_.splits.push_back({.name = division_.names[s],
                                 .samples = static_cast<std::int64_t>(items.size()),
                                 .weights = catalogue_.weighted,
-                                .original_sizes = sizes_differ()});
+                                .original_sizes = sized});
       arranged.push_back(std::move(items));
     }
     report_.left_out = std::count_if(records_.begin(), records_.end(),
@@ -253,7 +247,7 @@ class Preparation {
     const std::vector<std::vector<std::size_t>> arranged = arrange();
     data::DatasetWriter writer = open_writer();
     for (std::size_t s = 0; s < arranged.size(); ++s)
-      write_split(report_.splits[s].name, arranged[s], spool, writer);
+      write_split(report_.splits[s], arranged[s], spool, writer);
     writer.flush();
     team_.barrier();
     if (team_.index == 0) {
@@ -264,7 +258,7 @@ class Preparation {
     team_.barrier();
   }
 
-  void write_split(const std::string& name, const std::vector<std::size_t>& items, const Spool& spool,
+  void write_split(const data::SplitSize& split, const std::vector<std::size_t>& items, const Spool& spool,
                    data::DatasetWriter& writer) const {
     const Share mine(static_cast<std::int64_t>(items.size()), team_);
     const auto block = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / sample_bytes_));
@@ -272,7 +266,6 @@ class Preparation {
     std::vector<std::int32_t> labels;
     std::vector<float> weights;
     std::vector<std::int32_t> sizes;
-    const bool sized = sizes_differ();
     for (std::int64_t first = mine.first; first < mine.last; first += block) {
       const auto count = static_cast<std::size_t>(std::min(block, mine.last - first));
       const std::span bytes = std::span(buffer).first(count * sample_bytes_);
@@ -283,10 +276,10 @@ class Preparation {
         const std::size_t item = items[static_cast<std::size_t>(first) + k];
         spool.get(item, records_[item], bytes.subspan(k * sample_bytes_, sample_bytes_));
         labels.push_back(catalogue_.items[item].label);
-        if (catalogue_.weighted) weights.push_back(catalogue_.items[item].weight);
-        if (sized) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
+        if (split.weights) weights.push_back(catalogue_.items[item].weight);
+        if (split.original_sizes) sizes.insert(sizes.end(), {records_[item].height, records_[item].width});
       }
-      writer.write(name, first, samples_in(bytes), labels, weights, sizes);
+      writer.write(split.name, first, samples_in(bytes), labels, weights, sizes);
     }
   }
 
@@ -301,10 +294,7 @@ class Preparation {
 
   void find_absent_classes(const std::vector<std::vector<std::size_t>>& arranged) {
     std::vector<bool> there(static_cast<std::size_t>(catalogue_.classes));
-    const auto train = std::find(division_.names.begin(), division_.names.end(), "train");
-    const auto split =
-        train == division_.names.end() ? 0 : static_cast<std::size_t>(train - division_.names.begin());
-    for (const std::size_t item : arranged[split])
+    for (const std::size_t item : arranged[division_.training()])
       there[static_cast<std::size_t>(catalogue_.items[item].label)] = true;
     for (std::size_t c = 0; c < there.size(); ++c) {
       if (!there[c])

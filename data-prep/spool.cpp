@@ -35,17 +35,8 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-int open_file(const fs::path& file, int flags) {
-  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    throw Error(
-        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
-  }
-  return descriptor;
-}
-
 void make_file(const fs::path& file, std::uint64_t bytes) {
-  const int descriptor = open_file(file, O_RDWR | O_CREAT | O_TRUNC);
+  const int descriptor = data::open_descriptor(file, O_RDWR | O_CREAT | O_TRUNC);
   const int outcome = ::ftruncate(descriptor, static_cast<off_t>(bytes));
   const int error = errno;
   ::close(descriptor);
@@ -58,7 +49,7 @@ int lock(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
-  const int descriptor = open_file(folder / kLock, O_RDWR | O_CREAT);
+  const int descriptor = data::open_descriptor(folder / kLock, O_RDWR | O_CREAT);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor);
     throw Error(fmt::format("{}: is in use: another run prepares the same", folder.string()),
@@ -100,8 +91,8 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
     std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: now it can be taken up
   }
   team.barrier();
-  samples_ = open_file(folder_ / kSamples, O_RDWR);
-  records_ = open_file(folder_ / kRecords, O_RDWR);
+  samples_ = data::open_descriptor(folder_ / kSamples, O_RDWR);
+  records_ = data::open_descriptor(folder_ / kRecords, O_RDWR);
 }
 
 Spool::~Spool() {

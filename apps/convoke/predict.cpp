@@ -7,6 +7,7 @@
 #include <map>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/csv.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
@@ -18,6 +19,8 @@
 
 namespace convoke::app {
 namespace {
+
+using data_prep::csv_cell;
 
 constexpr const char* kExamples = R"(Examples:
   convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV
@@ -163,24 +166,17 @@ std::vector<T> gather(const std::vector<T>& mine, const mpi::Communicator& world
   return all;
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
                    const run::ModelDescription& model) {
   const std::int64_t classes = model.classes();
   std::string csv = "input,index,label,class";
-  for (std::int64_t c = 0; c < classes; ++c) csv += "," + quoted("p(" + model.class_name(c) + ")");
+  for (std::int64_t c = 0; c < classes; ++c) csv += "," + csv_cell("p(" + model.class_name(c) + ")");
   csv += "\n";
   std::size_t sample = 0;
   for (const SampleSource& source : sources) {
     for (std::int64_t i = 0; i < source.count; ++i, ++sample) {
       const std::int32_t label = prediction.labels[sample];
-      csv += fmt::format("{},{},{},{}", quoted(source.name), i, label, quoted(model.class_name(label)));
+      csv += fmt::format("{},{},{},{}", csv_cell(source.name), i, label, csv_cell(model.class_name(label)));
       for (std::size_t c = 0; c < static_cast<std::size_t>(classes); ++c) {
         csv +=
             fmt::format(",{:.6f}", prediction.probabilities[sample * static_cast<std::size_t>(classes) + c]);

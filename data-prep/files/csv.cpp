@@ -179,6 +179,13 @@ bool is_csv_header(const std::vector<std::string>& cells) {
   });
 }
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + "\"";
+}
+
 std::string trimmed(const std::string& cell) {
   constexpr const char* kBlanks = " \t\r\n";
   const std::size_t first = cell.find_first_not_of(kBlanks);

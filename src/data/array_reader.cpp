@@ -19,12 +19,6 @@ namespace {
 // As many as stay below the usual limit of 1,024 for a process.
 constexpr std::size_t kMostOpen = 512;
 
-int open_file(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor >= 0) return descriptor;
-  throw Error(fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
-}
-
 template <class T>
 void read_values(const StoredPiece& piece, std::int64_t first, std::span<std::byte> rows) {
   const hdf5::File file = hdf5::File::open(piece.file);
@@ -39,7 +33,7 @@ ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_by
   try {
     for (const StoredPiece& piece : pieces_) {
       direct_ = direct_ && piece.offset.has_value();
-      if (descriptors_.size() < kMostOpen) descriptors_.push_back(open_file(piece.file));
+      if (descriptors_.size() < kMostOpen) descriptors_.push_back(open_descriptor(piece.file, O_RDONLY));
     }
   } catch (...) {
     for (const int descriptor : descriptors_) ::close(descriptor);
@@ -83,7 +77,7 @@ void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<st
   }
   const std::uint64_t offset = *piece.offset + static_cast<std::uint64_t>(first) * row_bytes_;
   if (index < descriptors_.size()) return read_at(descriptors_[index], offset, rows, piece.file);
-  const int descriptor = open_file(piece.file);
+  const int descriptor = open_descriptor(piece.file, O_RDONLY);
   try {
     read_at(descriptor, offset, rows, piece.file);
   } catch (...) {

@@ -252,8 +252,8 @@ std::vector<std::uint64_t> DatasetWriter::places() const {
 int DatasetWriter::descriptor_of(const fs::path& file) {
   if (descriptor_ >= 0 && open_ == file) return descriptor_;
   if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw Error(fmt::format("{}: cannot be opened: {}", file.string(), reason()));
+  descriptor_ = -1;
+  descriptor_ = open_descriptor(file, O_WRONLY);
   open_ = file;
   if (std::find(unsynced_.begin(), unsynced_.end(), file) == unsynced_.end()) unsynced_.push_back(file);
   return descriptor_;

@@ -1,5 +1,6 @@
 #include "convoke/data/positioned_io.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +10,15 @@
 #include "convoke/core/error.hpp"
 
 namespace convoke::data {
+
+int open_descriptor(const std::filesystem::path& file, int flags) {
+  constexpr mode_t kMode = 0666;  // of a file that is made
+  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, kMode);
+  if (descriptor < 0)
+    throw Error(
+        fmt::format("{}: cannot be opened: {}", file.string(), std::generic_category().message(errno)));
+  return descriptor;
+}
 
 void read_at(int descriptor, std::uint64_t offset, std::span<std::byte> bytes,
              const std::filesystem::path& file) {

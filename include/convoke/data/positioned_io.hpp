@@ -6,6 +6,10 @@
 
 namespace convoke::data {
 
+/// Opens `file` with flags of open(2), closed by programs that are started; the caller closes it. Throws
+/// Error naming `file`.
+int open_descriptor(const std::filesystem::path& file, int flags);
+
 /// Reads exactly bytes.size() bytes at `offset`. Throws Error naming `file` where reading fails or the file
 /// ends.
 void read_at(int descriptor, std::uint64_t offset, std::span<std::byte> bytes,

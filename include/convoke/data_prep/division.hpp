@@ -34,6 +34,8 @@ struct Division {
   std::string rule;                   ///< in words: "the source's own", "stratified, ..."
   bool is_sources = false;            ///< the source's own
 
+  /// The split that is trained on: "train", or the first if none is called so, as statistics are taken.
+  std::size_t training() const;
   /// Items of split `split`, in the source's order.
   std::vector<std::size_t> items(std::size_t split) const;
 };

@@ -16,10 +16,6 @@ using Catch::Contains;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
-
 // Picture `i` of a batch, as make_arrays.py fills it.
 std::vector<std::uint8_t> picture(int i) {
   std::vector<std::uint8_t> values;

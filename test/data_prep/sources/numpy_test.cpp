@@ -18,11 +18,6 @@ using convoke::data::SampleType;
 
 namespace {
 
-namespace fs = std::filesystem;
-using Labels = std::vector<std::int32_t>;
-
-const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
-
 // Sample `row` of `size` values, as make_arrays.py fills arrays that begin at `start`, divided by `divisor`.
 template <class T>
 std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
@@ -30,10 +25,6 @@ std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
   for (int i = start + row * size; i < start + (row + 1) * size; ++i)
     values.push_back(static_cast<T>(i * 37 % 251) / static_cast<T>(divisor));
   return values;
-}
-
-std::string error_in(const fs::path& path) {
-  return error_of([&] { open_source(path); });
 }
 
 }  // namespace

@@ -1,9 +1,24 @@
 #pragma once
-#include <cstring>
+#include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "convoke/data/samples.hpp"
-#include "convoke/data_prep/sources/source.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "support/error_of.hpp"
+
+namespace fs = std::filesystem;
+using Labels = std::vector<std::int32_t>;
+using Names = std::vector<std::string>;
+
+/// What make_*.py there have made.
+inline const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
+
+/// The error of opening a source.
+inline std::string error_in(const fs::path& path, const convoke::data_prep::SourceOptions& options = {}) {
+  return error_of([&] { convoke::data_prep::open_source(path, options); });
+}
 
 /// The values of one item, of the type T that the source says.
 template <class T>

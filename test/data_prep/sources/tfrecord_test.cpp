@@ -1,5 +1,7 @@
 #include "convoke/data_prep/sources/tfrecord.hpp"
 
+#include <cstring>
+
 #include "../idx_files.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
@@ -12,20 +14,6 @@
 using convoke::Shape;
 using namespace convoke::data_prep;
 using Catch::Contains;
-
-namespace {
-
-namespace fs = std::filesystem;
-using Labels = std::vector<std::int32_t>;
-using Names = std::vector<std::string>;
-
-const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
-
-std::string error_in(const fs::path& path, const SourceOptions& options = {}) {
-  return error_of([&] { open_source(path, options); });
-}
-
-}  // namespace
 
 TEST_CASE("TFRecords as ImageNet's are read: numbered files, splits by name, names beside numbers") {
   const auto source = open_source(kFiles / "imagenet");

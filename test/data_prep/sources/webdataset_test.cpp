@@ -14,20 +14,6 @@ using convoke::Shape;
 using namespace convoke::data_prep;
 using Catch::Contains;
 
-namespace {
-
-namespace fs = std::filesystem;
-using Labels = std::vector<std::int32_t>;
-using Names = std::vector<std::string>;
-
-const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
-
-std::string error_in(const fs::path& path, const SourceOptions& options = {}) {
-  return error_of([&] { open_source(path, options); });
-}
-
-}  // namespace
-
 TEST_CASE("shards are read whose names are ustar's, GNU's or pax's, splits by name") {
   const auto source = open_source(kFiles / "shards");
   CHECK(source->format().shape == Shape{3, 6, 5});

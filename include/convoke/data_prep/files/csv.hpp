@@ -57,6 +57,10 @@ class CsvReader {
 /// True if a first row names columns: no cell is empty, a number, a picture's file, or there twice.
 bool is_csv_header(const std::vector<std::string>& cells);
 
+/// The text as a cell of a CSV that is written: in double quotes where it holds a comma, quotes or an end of
+/// line.
+std::string csv_cell(const std::string& text);
+
 /// The cell without blanks around it.
 std::string trimmed(const std::string& cell);
 
