@@ -35,12 +35,12 @@ KINDS = {
         '{ layer = "conv2d", filters = 32, kernel = 3, stride = 2, activation = "relu" }',
         '{ layer = "global_average_pool" }',
         '{ layer = "dense", units = 10, activation = "softmax" }']),
-    "int32": ((256,), "int32", "[256]", [
+    "int32": ((512,), "int32", "[512]", [
         '{ layer = "embedding", vocabulary = 1000, units = 16 }',
         '{ layer = "conv1d", filters = 32, kernel = 5, activation = "relu" }',
         '{ layer = "global_average_pool1d" }',
         '{ layer = "dense", units = 10, activation = "softmax" }']),
-    "float32": ((64,), "float32", "[64]", [
+    "float32": ((512,), "float32", "[512]", [
         '{ layer = "dense", units = 128, activation = "relu" }',
         '{ layer = "dense", units = 128, activation = "relu" }',
         '{ layer = "dense", units = 10, activation = "softmax" }']),
