@@ -48,11 +48,21 @@ const Entry* recognise(const std::filesystem::path& path) {
   return it == kSources.end() ? nullptr : &*it;
 }
 
+// Of a CSV with columns that the options name: what they hold tells what it is. Else empty.
+std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptions& columns) {
+  if (!is_table_csv(path)) return {};
+  if (!columns.path.empty()) return "manifest";
+  if (!columns.text.empty()) return "text-csv";
+  if (!columns.features.empty()) return "table";
+  return {};
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
-                                    const std::string& kind) {
+                                    const std::string& named) {
   if (!std::filesystem::exists(path)) throw Error(fmt::format("{}: no such file or folder", path.string()));
+  const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
   if (!kind.empty()) return find_in(kSources, kind, "kind of source").opens(path, options);
   if (const Entry* const source = recognise(path)) return source->opens(path, options);
   throw Error(fmt::format("{}: is no source of samples that is known", path.string()),

@@ -135,3 +135,12 @@ TEST_CASE("CSVs of texts that make no dataset are refused") {
              Contains("reviews.csv:2: has a quote that is not closed"));
   CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2"));
 }
+
+TEST_CASE("a CSV whose columns have names of their own is opened when they are said") {
+  const Csv csv("what was said,mood\nA good film.,1\nA bad film.,0\n");
+  CHECK_FALSE(is_text_csv(csv.file));
+  SourceOptions options;
+  options.columns.text = "what was said";
+  options.columns.label = "mood";
+  CHECK(csv.open(options)->catalogue().items.size() == 2);
+}

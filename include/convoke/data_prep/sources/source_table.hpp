@@ -9,7 +9,8 @@
 
 namespace convoke::data_prep {
 
-/// Opens `path` as the named kind of source, or, with an empty name, as the first kind that recognises it.
+/// Opens `path` as the named kind of source. With an empty name: a CSV as what the columns are that `options`
+/// name (paths of pictures, texts or features), anything else as the first kind that recognises it.
 /// Throws Error if there is nothing at `path`, no kind recognises it or none bears the name (listing the
 /// kinds), or it is damaged.
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options = {},
