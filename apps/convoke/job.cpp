@@ -145,6 +145,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.keep_best = recipe.run.keep_best;
   job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
   job.checkpoint_every = recipe.run.checkpoint_every;
+  job.keep_checkpoints = recipe.run.keep_checkpoints;
   job.ensemble = recipe.train.mode == "ensemble";
   if (job.ensemble) {
     job.members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;

@@ -12,7 +12,9 @@
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
+#include "convoke/run/job_time.hpp"
 #include "convoke/run/node_storage.hpp"
+#include "convoke/run/signals.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "dataset_for.hpp"
@@ -82,6 +84,19 @@ void describe_run(const run::RunFolder& folder, const train::Job& job, const run
   });
 }
 
+// The same time on all ranks as rank 0 sees it: the batch system is asked once.
+run::Deadline deadline_of(const recipe::Recipe& recipe, const mpi::Communicator& world) {
+  const std::string seconds = run::on_root(world, [&] {
+    const run::Deadline deadline = run::deadline_before_job_ends(recipe.run.stop_before);
+    if (!deadline) return std::string();
+    return fmt::format("{}",
+                       std::chrono::duration<double>(*deadline - std::chrono::steady_clock::now()).count());
+  });
+  if (seconds.empty()) return std::nullopt;
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                std::chrono::duration<double>(std::stod(seconds)));
+}
+
 // Tokens that the model does not know are found before the first step, also those of the test samples, which
 // are read after training.
 void require_known_tokens(const recipe::Recipe& recipe, const train::Job& job, const data::Dataset& dataset,
@@ -97,11 +112,11 @@ void require_known_tokens(const recipe::Recipe& recipe, const train::Job& job, c
   });
 }
 
-int stopped(const run::RunFolder& folder, const TrainOptions& options, const mpi::Communicator& world) {
+int stopped(run::StopReason reason, const run::RunFolder& folder, const TrainOptions& options,
+            const mpi::Communicator& world) {
   if (world.root()) {
-    fmt::print(
-        "Stopped by a signal; checkpoints are in {}\nGo on with: convoke train {} --output {} --resume\n",
-        folder.checkpoints().string(), options.recipe, folder.path().string());
+    fmt::print("Stopped by {}, with a checkpoint; go on with: convoke train {} --output {} --resume\n",
+               reason.to_string(), options.recipe, folder.path().string());
   }
   return run::kExitRequeue;
 }
@@ -114,7 +129,12 @@ void add_train(CLI::App& parser, TrainOptions& options) {
       parser.add_option("--output", options.output, "The run's folder (default: runs/<name>-<time>)")
           ->type_name("DIR");
   parser
-      .add_flag("--resume", options.resume, "Go on from the newest checkpoint in --output, if there is one")
+      .add_option_function<std::string>(
+          "--resume", [&options](const std::string&) { options.resume = true; },
+          "Go on from the newest checkpoint in --output; where there is none, begin")
+      ->expected(0, 1)
+      ->type_name("[auto]")
+      ->check(CLI::IsMember({"", "auto"}).description(""))
       ->needs(output);
   parser.add_flag("--quiet", options.quiet, "No progress, only the summary");
   parser.footer(kExamples);
@@ -146,7 +166,8 @@ int train(const TrainOptions& options) {
     if (!recipe.data.validation_name.empty()) splits.push_back(recipe.data.validation_name);
     return data::Dataset::open(recipe.data.path, splits, training_memory.storage());
   }();
-  const train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
+  train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
+  job.deadline = deadline_of(recipe, world);
   require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
     warn_of_idle_workers(job, world.size());
@@ -174,10 +195,13 @@ int train(const TrainOptions& options) {
 
   // 5. Train. A member that fails leaves the vote, never the job.
   const run::RunFolder folder = run::RunFolder::create(job.name, options.output, options.resume, world);
+  if (!folder.taken_over().empty())
+    fmt::print("{}: the lock of {}, which has ended, is taken over\n", folder.path().string(),
+               folder.taken_over());
   describe_run(folder, job, machine, world);
   train::Training training =
       train::train_members(job, feed, groups, world, folder, options.resume, options.quiet, phases);
-  if (training.interrupted) return stopped(folder, options, world);
+  if (training.interrupted_by) return stopped(training.interrupted_by, folder, options, world);
 
   // 6. Gather, vote, judge.
   run::NodeStorage test_memory(node, recipe.data.memory);

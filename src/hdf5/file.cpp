@@ -16,6 +16,12 @@
 #include "types.hpp"
 
 namespace convoke::hdf5 {
+
+bool thread_safe() {
+  hbool_t safe = false;
+  return H5is_library_threadsafe(&safe) >= 0 && safe;
+}
+
 namespace {
 
 std::string reason_of(int error) { return std::generic_category().message(error); }

@@ -118,6 +118,12 @@ void Progress::note(std::string_view text) noexcept try {
 } catch (...) {
 }
 
+void Progress::warn(std::string_view text) noexcept try {
+  const std::string line = fmt::format("warning: {}: {}", title_, text);
+  console_ ? keep(line) : fmt::print(stderr, "{}\n", line);
+} catch (...) {
+}
+
 void Progress::finish() noexcept try {
   if (console_ && live_) console_->write(kEraseLine);
   live_ = false;

@@ -17,7 +17,6 @@ namespace convoke::run {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kKept = 2;
 
 /// A readable checkpoint of another run: unlike a damaged one, not to be passed over.
 struct ForeignMathematics : Error {
@@ -95,11 +94,12 @@ CheckpointState read_numbers(const hdf5::Object& object) {
 }  // namespace
 
 Checkpoints::Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-                         Mathematics mathematics, std::string recipe)
+                         Mathematics mathematics, std::string recipe, std::int64_t kept)
     : folder_(std::move(folder)),
       parameters_(std::move(parameters)),
       mathematics_(std::move(mathematics)),
-      recipe_(std::move(recipe)) {}
+      recipe_(std::move(recipe)),
+      kept_(static_cast<std::size_t>(kept)) {}
 
 void Checkpoints::make_folder() const {
   std::error_code failed;
@@ -107,13 +107,23 @@ void Checkpoints::make_folder() const {
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
 }
 
-void Checkpoints::save_best(const ModelDescription& model, std::span<const float> parameters) const {
-  make_folder();
+// The second best is best.h5 under another name until best.h5 is replaced: there is one at any time.
+void Checkpoints::save_best(const ModelDescription& model, std::span<const float> parameters,
+                            std::int64_t kept) const {
+  const auto file = [&](std::int64_t place) {
+    return folder_ / (place == 1 ? "best.h5" : fmt::format("best-{}.h5", place));
+  };
+  std::error_code absent;
+  for (std::int64_t place = kept; place > 2; --place)
+    std::filesystem::rename(file(place - 1), file(place), absent);
+  if (kept > 1) {
+    std::filesystem::remove(file(2), absent);
+    std::filesystem::copy_file(file(1), file(2), absent);
+  }
   write_model(folder_ / "best.h5", model, parameters);
 }
 
 void Checkpoints::save(const CheckpointState& state) const {
-  make_folder();
   replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);
     write_format(file, "checkpoint", kVersion);
@@ -140,7 +150,7 @@ void Checkpoints::save(const CheckpointState& state) const {
   });
   std::error_code failed;
   const std::vector<std::filesystem::path> all = files();
-  for (std::size_t i = 0; i + kKept < all.size(); ++i) std::filesystem::remove(all[i], failed);
+  for (std::size_t i = 0; i + kept_ < all.size(); ++i) std::filesystem::remove(all[i], failed);
 }
 
 std::vector<std::filesystem::path> Checkpoints::files() const {

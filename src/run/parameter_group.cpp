@@ -22,19 +22,33 @@ std::optional<hdf5::Dataset> find_parameter(const hdf5::Group& group, const std:
   return std::nullopt;
 }
 
+void require_sum(const hdf5::Object& object, std::uint32_t found) {
+  const auto stored = object.attribute<std::int64_t>("checksum");
+  if (stored == found) return;
+  throw Error(
+      fmt::format("{}: is damaged: the checksum of its values is {:08x}, not {:08x} as when it was written",
+                  object.where(), found, stored));
+}
+
 }  // namespace
 
 void write_parameters(hdf5::Group& group, std::span<const engine::CanonicalParameter> parameters,
                       std::span<const float> canonical) {
+  std::uint32_t all = 0;
   for (const engine::CanonicalParameter& parameter : parameters) {
-    group.write(parameter.name, canonical.subspan(parameter.offset, parameter.size()), parameter.shape);
+    const std::span<const float> values = canonical.subspan(parameter.offset, parameter.size());
+    const std::uint32_t sum = crc32(std::as_bytes(values));
+    hdf5::Dataset dataset = group.write(parameter.name, values, parameter.shape);
+    dataset.set_attribute("checksum", std::int64_t{sum});
+    all = crc32_join(all, sum, values.size_bytes());
   }
-  group.set_attribute("checksum", std::int64_t{crc32(std::as_bytes(canonical))});
+  group.set_attribute("checksum", std::int64_t{all});
 }
 
 std::vector<float> read_parameters(const hdf5::Group& group,
                                    std::span<const engine::CanonicalParameter> parameters) {
   std::vector<float> canonical(engine::canonical_values(parameters));
+  std::uint32_t all = 0;
   for (const engine::CanonicalParameter& parameter : parameters) {
     std::optional<hdf5::Dataset> found = find_parameter(group, parameter.name);
     const hdf5::Dataset dataset = found ? std::move(*found) : group.dataset(parameter.name);
@@ -42,15 +56,13 @@ std::vector<float> read_parameters(const hdf5::Group& group,
       throw Error(fmt::format("{}: has shape {}, but its model needs {}", dataset.where(),
                               dataset.shape().to_string(), parameter.shape.to_string()));
     }
-    dataset.read(std::span(canonical).subspan(parameter.offset, parameter.size()));
+    const std::span<float> values = std::span(canonical).subspan(parameter.offset, parameter.size());
+    dataset.read(values);
+    const std::uint32_t sum = crc32(std::as_bytes(values));
+    if (dataset.has_attribute("checksum")) require_sum(dataset, sum);  // not in files of 0.1
+    all = crc32_join(all, sum, values.size_bytes());
   }
-  const std::int64_t stored = group.attribute<std::int64_t>("checksum");
-  const std::int64_t found = crc32(std::as_bytes(std::span(canonical)));
-  if (stored != found) {
-    throw Error(fmt::format(
-        "{}: is damaged: the checksum of its parameters is {:08x}, not {:08x} as when it was written",
-        group.where(), found, stored));
-  }
+  require_sum(group, all);
   return canonical;
 }
 

@@ -28,6 +28,14 @@ FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world
   return {sums[0], sums[1], sums[2], sums[3], seconds};
 }
 
+CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world) {
+  std::array<std::int64_t, 2> sums{mine.written, mine.left_out};
+  std::array<double, 2> longest{mine.longest_wait, mine.longest_writing};
+  world.sum(sums);
+  world.max(longest);
+  return {sums[0], sums[1], longest[0], longest[1]};
+}
+
 std::uint64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   std::string key;

@@ -59,11 +59,15 @@ void require_usable(const fs::path& folder, bool resume) {
 
 RunFolder RunFolder::create(const std::string& name, const fs::path& output, bool resume,
                             const mpi::Communicator& world) {
-  return RunFolder(on_root(world, [&] {
-    if (output.empty()) return make_new(name).string();
-    require_usable(output, resume);
-    return output.string();
+  std::shared_ptr<RunLock> lock;
+  RunFolder folder(on_root(world, [&] {
+    const fs::path path = output.empty() ? make_new(name) : output;
+    if (!output.empty()) require_usable(output, resume);
+    lock = std::make_shared<RunLock>(path);
+    return path.string();
   }));
+  folder.lock_ = std::move(lock);
+  return folder;
 }
 
 fs::path RunFolder::checkpoints(std::int64_t member) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -74,7 +75,8 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   {
     const run::Timed timed(turn.phases.load);
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
-                                 engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe);
+                                 engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
+                                 job.keep_checkpoints);
     trainer.emplace(job, assignment, turn.feed.training, turn.group, std::move(checkpoints),
                     Reports{progress, log}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
@@ -82,7 +84,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   }
   try {
     Outcome outcome = trainer->run();
-    result.interrupted = outcome.interrupted;
+    result.interrupted_by = outcome.interrupted_by;
     result.epochs_done = outcome.epochs_done;
     result.stopped_at = outcome.stopped_at;
     result.samples_processed = outcome.samples_processed;
@@ -103,7 +105,7 @@ Settings to_settings(const TrainedMember& member) {
           {"training_samples", member.model.training_samples},
           {"validation_accuracy", member.model.validation_accuracy},
           {"failure", member.failure},
-          {"interrupted", member.interrupted},
+          {"interrupted_by", member.interrupted_by.number()},
           {"epochs_done", member.epochs_done},
           {"stopped_at", member.stopped_at},
           {"samples_processed", member.samples_processed}};
@@ -118,7 +120,7 @@ TrainedMember member_from(const Settings& settings) {
   member.model.training_samples = read.get("training_samples", 0);
   member.model.validation_accuracy = read.get("validation_accuracy", 0.0);
   member.failure = read.get("failure", "");
-  member.interrupted = read.get("interrupted", false);
+  member.interrupted_by = run::StopReason::from(read.get("interrupted_by", 0));
   member.epochs_done = read.get("epochs_done", 0);
   member.stopped_at = read.get("stopped_at", 0);
   member.samples_processed = read.get("samples_processed", 0);
@@ -178,10 +180,12 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   Training training;
   for (const std::int64_t member : groups.turns()) {
     training.members.push_back(train_member(turn, member, log));
-    if (training.members.back().interrupted) break;
+    if (training.members.back().interrupted_by) break;
   }
-  const bool stopped = !training.members.empty() && training.members.back().interrupted;
-  training.interrupted = run::any_of(world, stopped);
+  auto reason =
+      training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());
+  world.max({&reason, 1});
+  training.interrupted_by = run::StopReason::from(std::llround(reason));
   append_lines_of_others(std::move(lines), file ? &*file : nullptr, world);
   return training;
 }

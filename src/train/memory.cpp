@@ -33,14 +33,15 @@ struct Demand {
   }
 };
 
-// What a rank takes beside its engine: a group's root has one more canonical copy of what a checkpoint holds.
+// What a rank takes beside its engine: a group's root has one more canonical copy of what a checkpoint holds,
+// which a thread writes.
 std::uint64_t checkpoint_bytes(const Demand& demand) {
   const auto parameters =
       static_cast<std::uint64_t>(demand.job.model.graph.parameter_count()) * sizeof(float);
   const std::uint64_t average = demand.job.engine.update.ema > 0 ? 1 : 0;
   const std::uint64_t best = demand.job.early_stopping.restores_best() ? 1 : 0;
   const std::uint64_t state = demand.root ? 1 + demand.job.optimizer->state_slots() + average : 0;
-  return parameters * (state + best);
+  return parameters * (state + best + (demand.root ? best : 0));
 }
 
 std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std::uint64_t resident) {

@@ -31,6 +31,13 @@ Settings to_settings(const run::PhaseSpreads& phases) {
           {"checkpoint", to_settings(phases.checkpoint)}};
 }
 
+Settings to_settings(const run::CheckpointUse& checkpoints) {
+  return {{"written", checkpoints.written},
+          {"left_out", checkpoints.left_out},
+          {"longest_wait", checkpoints.longest_wait},
+          {"longest_writing", checkpoints.longest_writing}};
+}
+
 Settings to_settings(const run::FeatureUse& features) {
   return {{"computed", features.computed},     {"read", features.read},
           {"hit_rate", features.hit_rate()},   {"bytes", features.bytes},
@@ -90,6 +97,7 @@ Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, co
           .makespan_seconds = largest[0],
           .phases = run::spread_over_ranks(phases, world),
           .features = run::sum_over_ranks(phases.features, world),
+          .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
           .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
           .predicted_bytes = static_cast<std::uint64_t>(largest[3])};
 }
@@ -150,6 +158,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"predicted_rss_mib", static_cast<double>(cost.predicted_bytes) / (1024.0 * 1024.0)},
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
+  result.set("checkpoints", to_settings(cost.checkpoints));
   if (cost.features.any()) result.set("features", to_settings(cost.features));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) result.set("validation_accuracy", validation);
@@ -201,6 +210,13 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds, peak memory {} per rank\n", cost.core_seconds(),
                       format_bytes(cost.peak_resident_bytes));
+  if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
+    text += fmt::format(
+        "  checkpoints   {} written{}; training waited at most {:.1f} ms for one, writing took at most "
+        "{:.0f} ms\n",
+        use.written, use.left_out > 0 ? fmt::format(", {} left out", use.left_out) : std::string(),
+        1e3 * use.longest_wait, 1e3 * use.longest_writing);
+  }
   if (const run::FeatureUse& features = cost.features; features.any()) {
     text += fmt::format("  features      of {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
                         format_count(features.computed), features.seconds,

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "convoke/engine/stretches.hpp"
-#include "convoke/run/engine_state.hpp"
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
@@ -17,23 +16,23 @@ Trainer::Trainer(const Job& job, const Assignment& assignment, const data::Batch
       assignment_(assignment),
       loader_(loader),
       group_(group),
-      checkpoints_(std::move(checkpoints)),
       reports_(std::move(reports)),
       phases_(phases),
       engine_(job, assignment_, loader, group, phases),
-      validation_(job, assignment_, loader, engine_, group, checkpoints_, reports_, phases),
-      stop_(group) {}
+      checkpointing_(job, engine_, group, std::move(checkpoints), reports_, phases),
+      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases),
+      stop_(group, job.deadline) {}
 
 Outcome Trainer::run() {
-  bool interrupted = false;
+  run::StopReason interrupted;
   while (!interrupted && !state_.best.stopped && state_.epochs_done < job_.epochs) {
-    interrupted = !train_epoch();
-    const bool due = job_.checkpoint_every > 0 && state_.epochs_done % job_.checkpoint_every == 0;
-    if (interrupted || state_.best.stopped || due || state_.epochs_done == job_.epochs) save_checkpoint();
+    interrupted = train_epoch();
+    if (!interrupted && !state_.best.stopped) checkpointing_.after_epoch(state_);
   }
+  checkpointing_.finish(state_, bool(interrupted));
   phases_.exposed_communication += engine_.exposed_seconds();
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
-  return {.interrupted = interrupted,
+  return {.interrupted_by = interrupted,
           .epochs_done = state_.epochs_done,
           .stopped_at = state_.best.stopped ? state_.updates : 0,
           .samples_processed = samples_processed_,
@@ -43,7 +42,7 @@ Outcome Trainer::run() {
 
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
 // next step.
-bool Trainer::train_epoch() {
+run::StopReason Trainer::train_epoch() {
   const data::EpochPlan plan = plan_epoch();
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
@@ -58,11 +57,12 @@ bool Trainer::train_epoch() {
     if (ahead) ahead->step_done();
     show(static_cast<double>(samples_processed_ - samples_before) / seconds);
     if (validation_.due(state_.updates)) validation_.at_step(engine_.result(), state_);
-    if (stop_.after_step()) return false;
-    if (state_.best.stopped && state_.steps_done < plan.steps()) return true;
+    if (const run::StopReason reason = stop_.after_step()) return reason;
+    if (state_.best.stopped && state_.steps_done < plan.steps()) return {};
+    if (state_.steps_done < plan.steps()) checkpointing_.after_step(state_);
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
-  return true;
+  return {};
 }
 
 data::EpochPlan Trainer::plan_epoch() const {
@@ -152,24 +152,10 @@ void Trainer::adapt_rate(double validation_loss) {
                                      state_.epochs_done + 1));
 }
 
-void Trainer::save_checkpoint() {
-  const run::Timed timed(phases_.checkpoint);
-  if (!group_.root()) return;
-  engine_.capture(state_);
-  checkpoints_.save(state_);
-  run::drop_arrays(state_);
-}
-
 void Trainer::start_from(const run::InitialWeights& weights) { engine_.start_from(weights); }
 
 void Trainer::resume() {
-  std::optional<run::CheckpointState> newest =
-      run::newest_for_all(checkpoints_, group_, [&](const auto& why) { reports_.progress.note(why); });
-  if (!newest) return;
-  state_ = std::move(*newest);
-  engine_.restore(state_);
-  reports_.progress.note(
-      fmt::format("resumed after {} epochs and {} steps", state_.epochs_done, state_.steps_done));
+  if (std::optional<run::CheckpointState> newest = checkpointing_.resume()) state_ = std::move(*newest);
 }
 
 }  // namespace convoke::train

@@ -12,13 +12,13 @@ namespace convoke::train {
 
 Validation::Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                        const StagedEngine& engine, const mpi::Communicator& group,
-                       const run::Checkpoints& checkpoints, const Reports& reports, run::Phases& phases)
+                       Checkpointing& checkpointing, const Reports& reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       loader_(assignment.validation_loader != nullptr ? *assignment.validation_loader : loader),
       engine_(engine),
       group_(group),
-      checkpoints_(checkpoints),
+      checkpointing_(checkpointing),
       reports_(reports),
       phases_(phases) {
   if (possible() || !job.early_stopping.stops()) return;
@@ -80,8 +80,7 @@ void Validation::judge(const engine::Score& score, const std::vector<float>& par
   run::BestSoFar& best = state.best;
   if (job_.early_stopping.judge(score, state.updates, best)) {
     if (job_.early_stopping.restores_best()) best.parameters = parameters;
-    const run::Timed timed(phases_.checkpoint);
-    if (job_.keep_best && group_.root()) checkpoints_.save_best(job_.model, parameters);
+    checkpointing_.keep_best(parameters);
   }
   if (!best.stopped) return;
   reports_.progress.note(fmt::format(

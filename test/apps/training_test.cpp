@@ -178,7 +178,8 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
                                     "timeout --preserve-status -s USR1 4 " + mpirun(2));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by a signal") == 1);
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: convoke train recipe.toml --output "
+                      "run --resume") == 1);
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
   const Outcome resumed = place.train("run", "--resume");
@@ -246,17 +247,106 @@ TEST_CASE("a rank that throws ends all of them, with its message once") {
   CHECK(outcome.says("[rank 1 "));
 }
 
-TEST_CASE("a full disk while a checkpoint is written is an error that names it; the one before stays") {
+TEST_CASE("a full disk while a checkpoint is written is told, and training goes on; the one before stays") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
-  make_full(place / "run/checkpoints/epoch-0002.h5.tmp");
-  const Outcome outcome = place.train("run", "--resume", 2);
+  make_full(place / "run/checkpoints/epoch-0002.h5.tmp");  // a link that is gone after the failure
+  const Outcome outcome = place.train("run", "--resume --set train.epochs=3", 2);
   CAPTURE(outcome.text);
-  CHECK(outcome.code == 1);
-  CHECK(outcome.times("error: run/checkpoints/epoch-0002.h5: cannot be written") == 1);
-  CHECK(outcome.says("No space left on device"));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.times("run/checkpoints/epoch-0002.h5: cannot be written") == 1);
+  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are as they were"));
+  CHECK(outcome.says("1 left out"));
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
-  CHECK(place.train("run", "--resume", 2).code == 0);  // the link is gone: there is room again
+  CHECK(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
+  CHECK(fs::exists(place / "run/checkpoints/epoch-0003.h5"));
+}
+
+TEST_CASE("checkpoints by steps and by time; as many as asked for; best models") {
+  const Place place;
+  const Outcome outcome = place.train("run",
+                                      "--set run.checkpoint_every='\"3 steps\"' --set run.keep_checkpoints=4 "
+                                      "--set run.keep_best=2 --set train.epochs=8");
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  std::size_t kept = 0;
+  std::size_t within_epochs = 0;
+  for (const auto& entry : fs::directory_iterator(place / "run/checkpoints")) {
+    const std::string name = entry.path().filename().string();
+    kept += name.starts_with("epoch-") ? 1U : 0U;
+    within_epochs += name.find("-step-") != std::string::npos ? 1U : 0U;
+  }
+  CHECK(kept == 4);
+  CHECK(within_epochs > 0);
+  CHECK(fs::exists(place / "run/checkpoints/best.h5"));
+  CHECK(outcome.says("training waited at most"));
+
+  const Outcome timed = place.train("timed", "--set run.checkpoint_every='\"0.001 s\"'");
+  CHECK(timed.code == 0);
+  CHECK(fs::exists(place / "timed/checkpoints/epoch-0003.h5"));
+  CHECK(bytes_of(place / "timed/model.h5") == bytes_of(place / "timed/model.h5"));
+}
+
+TEST_CASE("a run folder has one run at a time, and the lock of one that was killed is taken over") {
+  const Place place;
+  const std::string train = binary() + " train recipe.toml --quiet --output run ";
+  const Outcome both =
+      shell("cd " + place.folder.path().string() + " && { " + train +
+            "--set train.epochs=1000000 & pid=$!; until [ -e run/checkpoints/epoch-0001.h5 ]; do "
+            "sleep 0.05; done; " +
+            train + "--resume; echo second $?; kill -9 $pid; wait $pid; } ");
+  CAPTURE(both.text);
+  CHECK(both.says("error: run: is in use by process "));
+  CHECK(both.says("hint: wait for it, or end it by `kill "));
+  CHECK(both.says("second 1"));
+  const Outcome resumed = place.train("run", "--resume");
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 0);
+  CHECK(resumed.says(", which has ended, is taken over"));
+  CHECK_FALSE(fs::exists(place / "run/lock"));
+}
+
+namespace {
+
+// What a job of Slurm sees that ends in `left` ("0:04").
+std::string in_job(const Place& place, const std::string& left) {
+  write_text(place / "squeue", "#!/bin/sh\necho " + left + "\n");
+  fs::permissions(place / "squeue", fs::perms::owner_all);
+  return "SLURM_JOB_ID=7 PATH=.:$PATH ";
+}
+
+}  // namespace
+
+TEST_CASE("a run stops with a checkpoint before its job's time is over, and asks to be requeued") {
+  const Place place;
+  const std::string job = in_job(place, "0:04");
+  const Outcome stopped =
+      place.run("train recipe.toml --quiet --output run --set run.stop_before=2s --set train.epochs=1000000",
+                job + mpirun(2));
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 85);
+  CHECK(stopped.times("Stopped by the end of the job's time, with a checkpoint; go on with: ") == 1);
+  CHECK(place.run("train recipe.toml --quiet --output run --resume auto", job + mpirun(3)).code == 0);
+
+  const Outcome late =
+      place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'", job + mpirun(2));
+  CAPTURE(late.text);
+  CHECK(late.code == 1);
+  CHECK(late.times("error: this job ends in 4 s, but run.stop_before keeps the last 60 s of it") == 1);
+}
+
+TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an error, not to be requeued") {
+  const Place place;
+  // The shell has no file larger than 8 KiB, which a checkpoint is.
+  const Outcome stopped = place.run(
+      "train recipe.toml --quiet --output run --set run.checkpoint_every=0 --set run.keep_best=false "
+      "--set run.stop_before=2s --set train.epochs=1000000",
+      "trap '' XFSZ && ulimit -f 8 && " + in_job(place, "0:03"));
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 1);
+  CHECK(stopped.says("checkpoints/epoch-"));
+  CHECK(stopped.says("cannot be written"));
+  CHECK(stopped.says("what was kept before in run/checkpoints is as it was"));
 }
 
 TEST_CASE("evaluate says what training said, on any number of ranks") {

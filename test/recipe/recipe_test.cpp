@@ -103,7 +103,7 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.ensemble.shards == data::Sharding::kStratified);
   CHECK(recipe.ensemble.rule == "majority");
   CHECK(recipe.run.threads == 2);
-  CHECK(recipe.run.checkpoint_every == 1);
+  CHECK(recipe.run.checkpoint_every == convoke::run::CheckpointInterval{});
   CHECK(recipe.run.bucket_kib == 0);
   CHECK(recipe.lane() == engine::auto_lane(64));
 }

@@ -95,6 +95,12 @@ TEST_CASE(
       {"[run]\nkeep_best = \"yes\"",
        R"(r.toml:8: [run]: "keep_best" must be true or false, but is text ("yes"))"},
       {"[run]\nkeep_bst = true", R"(r.toml:8: [run]: unknown key "keep_bst" (did you mean "keep_best"?))"},
+      {"[run]\nkeep_best = -1", R"(r.toml:8: [run]: "keep_best" must be at least 0, but is -1)"},
+      {"[run]\ncheckpoint_every = \"often\"", R"(r.toml:8: "often" is no interval)"},
+      {"[run]\ncheckpoint_every = -1",
+       R"(r.toml:8: [run]: "checkpoint_every" must be at least 0, but is -1)"},
+      {"[run]\nkeep_checkpoints = 0", R"(r.toml:8: [run]: "keep_checkpoints" must be at least 1, but is 0)"},
+      {"[run]\nstop_before = \"soon\"", R"(r.toml:8: "soon" is no time)"},
       {"[run]\nmemory_mib = 0",
        R"(r.toml:8: [run]: "memory_mib" must be "auto" or a whole number of at least 1, but is 0)"},
   };
@@ -120,7 +126,9 @@ TEST_CASE("right values are taken, at the ends of their ranges too") {
   for (const char* line :
        {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
         "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",
-        "[run]\nkeep_best = false", "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
+        "[run]\nkeep_best = false", "[run]\nkeep_best = 3", "[run]\ncheckpoint_every = \"10 min\"",
+        "[run]\ncheckpoint_every = 0", "[run]\nstop_before = \"120s\"", "[run]\nstop_before = 60.5",
+        "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
     CHECK(message_of(line).what == "no error");
   }

@@ -20,9 +20,9 @@ namespace {
 
 const Mathematics kMathematics{{"seed", "3"}, {"train.batch", "32"}};
 
-Checkpoints in(const path& folder, Mathematics mathematics = kMathematics) {
+Checkpoints in(const path& folder, Mathematics mathematics = kMathematics, std::int64_t kept = 2) {
   return {folder, convoke::engine::canonical_parameters(tiny::graph()), std::move(mathematics),
-          "name = \"tiny\"\n"};
+          "name = \"tiny\"\n", kept};
 }
 
 CheckpointState state_at(std::int64_t epochs, std::int64_t steps = 0) {
@@ -77,6 +77,7 @@ TEST_CASE("a checkpoint holds all that it was given") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder / "new/checkpoints");
   CHECK_FALSE(newest(checkpoints).state);
+  checkpoints.make_folder();
   checkpoints.save(state_at(3));
   check_equal(newest(checkpoints).state.value(), state_at(3));
   check_equal(convoke::run::checkpoint_from_bytes(to_bytes(state_at(3))), state_at(3));
@@ -195,6 +196,25 @@ TEST_CASE("other mathematics are refused, naming the keys") {
   CHECK(why.find("seed") == std::string::npos);
 }
 
+TEST_CASE("as many checkpoints are kept as asked for, and as many of the best models, the latest first") {
+  const TemporaryFolder folder;
+  const Checkpoints checkpoints = in(folder.path(), kMathematics, 3);
+  for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
+  CHECK_FALSE(exists(folder / "epoch-0001.h5"));
+  CHECK(exists(folder / "epoch-0002.h5"));
+  for (const std::uint64_t best : {1, 2, 3, 4}) {
+    checkpoints.save_best(tiny::description(), tiny::parameters(best), 3);
+  }
+  const auto best = [&](const std::string& name) {
+    return convoke::run::load_models(folder / name).members.at(0).parameters;
+  };
+  CHECK(best("best.h5") == tiny::parameters(4));
+  CHECK(best("best-2.h5") == tiny::parameters(3));
+  CHECK(best("best-3.h5") == tiny::parameters(2));
+  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 6);
+  CHECK(newest(checkpoints).state->epochs_done == 4);  // models are no checkpoints
+}
+
 TEST_CASE("on a full disk the checkpoint before stays, and the error names the file") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
@@ -216,12 +236,12 @@ TEST_CASE("on a full disk the best model before stays, and so do the checkpoints
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
   checkpoints.save(state_at(1));
-  checkpoints.save_best(tiny::description(), tiny::parameters(1));
+  checkpoints.save_best(tiny::description(), tiny::parameters(1), 1);
   const std::string before = tiny::bytes_of(folder / "best.h5");
   {
     const FileSizeLimit full(4096);
     const std::string why =
-        error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(2)); });
+        error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(2), 1); });
     INFO(why);
     CHECK(why.find((folder / "best.h5").string() + ": cannot be written: ") == 0);
   }
@@ -229,7 +249,7 @@ TEST_CASE("on a full disk the best model before stays, and so do the checkpoints
   CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 2);
   CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(1));
   check_equal(newest(checkpoints).state.value(), state_at(1));
-  checkpoints.save_best(tiny::description(), tiny::parameters(2));  // and when there is room again
+  checkpoints.save_best(tiny::description(), tiny::parameters(2), 1);  // and when there is room again
   CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(2));
 }
 
@@ -239,7 +259,7 @@ TEST_CASE("where no folder can be made, the error names it") {
   const std::string expected =
       (folder / "file/checkpoints").string() + ": cannot be created: Not a directory";
   const Checkpoints checkpoints = in(folder / "file/checkpoints");
-  CHECK(error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(1)); }) == expected);
-  CHECK(error_of([&] { checkpoints.save(state_at(1)); }) == expected);
+  CHECK(error_of([&] { checkpoints.make_folder(); }) == expected);
+  CHECK_FALSE(error_of([&] { checkpoints.save(state_at(1)); }).empty());
   CHECK(tiny::bytes_of(folder / "file") == "in the way");
 }

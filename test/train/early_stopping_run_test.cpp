@@ -6,6 +6,7 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/run/signals.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
@@ -83,7 +84,7 @@ TEST_CASE("a run that is interrupted after every single step stops early where o
     if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
     part = tiny::train_all(job, pictures, world, run.folder, true);
     samples += part.training.members.at(0).samples_processed;
-  } while (part.training.interrupted && ++parts < 30 * 4);
+  } while (part.training.interrupted_by && ++parts < 30 * 4);
   const StopSignals forget;  // the last one found nothing left to stop
   const TrainedMember& found = part.training.members.at(0);
   CHECK(parts >= 3 * 3);  // the first validation is the best at most, and two others are not
@@ -190,14 +191,14 @@ TEST_CASE("best.h5 is written for a better validation, and only then") {
   Job job = stopping_job();
   job.learning_rate = 0.001;
   const auto best = run.folder.checkpoints() / "best.h5";
-  const auto train_to = [&](std::int64_t epochs, double min_delta, bool keep_best = true) {
+  const auto train_to = [&](std::int64_t epochs, double min_delta, std::int64_t keep_best = 1) {
     job.epochs = epochs;
     job.early_stopping = EarlyStopping({.patience = 100, .min_delta = min_delta});
     job.keep_best = keep_best;
     tiny::train_all(job, pictures, world, run.folder, true);
     world.barrier();
   };
-  train_to(1, 0, false);
+  train_to(1, 0, 0);
   CHECK_FALSE(exists(best));
   world.barrier();
   train_to(2, 0);

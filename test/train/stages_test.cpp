@@ -115,7 +115,7 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     {
       const run::StopSignals signals;
       if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
-      CHECK(fit(wanted, pictures, world, folder, true).training.interrupted);
+      CHECK(bool(fit(wanted, pictures, world, folder, true).training.interrupted_by));
     }
     const run::StopSignals again;  // forgets the first
     CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);

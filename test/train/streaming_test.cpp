@@ -5,6 +5,7 @@
 #include "convoke/data/shards.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/node_storage.hpp"
+#include "convoke/run/signals.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -131,7 +132,7 @@ TEST_CASE("a streamed run that was interrupted within an epoch ends as one that 
   session.world().barrier();
   if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
   const Training stopped = fit(job, opened.training, session.world(), run.folder);
-  CHECK(stopped.interrupted);
+  CHECK(bool(stopped.interrupted_by));
   CHECK(stopped.members[0].samples_processed == 32);
   const StopSignals again;  // forgets the first
   const Training result = fit(job, opened.training, session.world(), run.folder, true);

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
+#include "convoke/run/signals.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and th
     const Result result = train_all(job, pictures, session.world(), run.folder);
     REQUIRE(result.training.members.size() == 1);
     CHECK(result.training.members[0].model.parameters == expected);
-    CHECK_FALSE(result.training.interrupted);
+    CHECK_FALSE(bool(result.training.interrupted_by));
   }
 }
 
@@ -159,12 +160,12 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
     session.world().barrier();
     if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
     const Result stopped = train_all(job, pictures, session.world(), run.folder);
-    CHECK(stopped.training.interrupted);
+    CHECK(bool(stopped.training.interrupted_by));
     CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
     CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
     const StopSignals again;  // forgets the first
     const Result result = train_all(job, pictures, session.world(), run.folder, true);
-    CHECK_FALSE(result.training.interrupted);
+    CHECK_FALSE(bool(result.training.interrupted_by));
     CHECK(result.training.members[0].model.parameters == expected);
     CHECK(result.training.members[0].model.validation_accuracy >= 0);
   }
@@ -360,17 +361,33 @@ TEST_CASE("more ranks and threads than lanes, more batch than samples") {
 TEST_CASE("ranks stop together at the same step") {
   const Session session;
   const StopSignals signals;
-  StopAgreement stop(session.world());
-  CHECK_FALSE(stop.after_step());
+  StopAgreement stop(session.world(), std::nullopt);
+  CHECK_FALSE(bool(stop.after_step()));
   session.world().barrier();
   if (session.world().root()) std::raise(SIGTERM);
   session.world().barrier();
   double steps = 1;
-  while (!stop.after_step() && steps < 2e6) ++steps;
+  StopReason reason;
+  while (!(reason = stop.after_step()) && steps < 2e6) ++steps;
+  CHECK(reason.to_string() == "SIGTERM");
   double most = steps;
   session.world().max(std::span(&most, 1));
   CHECK(most == steps);
   CHECK(steps < 2e6);
+}
+
+TEST_CASE("ranks stop together when the time of one of them is over") {
+  const Session session;
+  using namespace std::chrono_literals;
+  const auto now = std::chrono::steady_clock::now();
+  StopAgreement stop(session.world(), now + (session.world().root() ? 100ms : 1h));
+  double steps = 0;
+  StopReason reason;
+  while (!(reason = stop.after_step()) && std::chrono::steady_clock::now() < now + 30s) ++steps;
+  CHECK(reason.to_string() == "the end of the job's time");
+  double most = steps;
+  session.world().max(std::span(&most, 1));
+  CHECK(most == steps);
 }
 
 TEST_CASE("no rate implies more time than the makespan, however the ranks share computing and waiting") {

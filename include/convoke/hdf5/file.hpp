@@ -13,10 +13,14 @@
 #include "convoke/hdf5/handle.hpp"
 
 // HDF5 files: groups of named arrays and attributes. Every failure is a convoke::Error that names the file,
-// the object in it and HDF5's innermost reason; nothing is printed. HDF5 is not thread safe: one thread of a
-// process at a time. Files are reproducible: the same calls write the same bytes (no time stamps).
+// the object in it and HDF5's innermost reason; nothing is printed. Threads may use files of their own where
+// thread_safe(), else one thread of a process at a time. Files are reproducible: the same calls write the
+// same bytes (no time stamps).
 
 namespace convoke::hdf5 {
+
+/// True if HDF5 was built to be used by several threads (Debian's is), which then take turns.
+bool thread_safe();
 
 /// What an array stores. kOther: none of ours (16-bit numbers, text, compounds, ...).
 enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };

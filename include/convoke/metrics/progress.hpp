@@ -48,6 +48,8 @@ class Progress {
   void epoch_line(const EpochFields& fields) noexcept;
   /// Any other line, kept above the live one.
   void note(std::string_view text) noexcept;
+  /// "warning: ..." likewise; on standard error where nothing is shown.
+  void warn(std::string_view text) noexcept;
   /// Removes the live line. May be called twice.
   void finish() noexcept;
 

@@ -11,6 +11,7 @@
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/rate_groups.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/train/stage.hpp"
 
 namespace convoke::recipe {
@@ -71,9 +72,11 @@ struct EnsembleRecipe {
 };
 
 struct RunRecipe {
-  int threads = 0;                    ///< worker threads per rank; 0: "auto"
-  std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
-  bool keep_best = true;              ///< a checkpoint of the best validation, if there is validation
+  int threads = 0;  ///< worker threads per rank; 0: "auto"
+  run::CheckpointInterval checkpoint_every;
+  std::int64_t keep_checkpoints = 2;  ///< the newest so many
+  std::int64_t keep_best = 1;         ///< models of the best validation and of the bests before it; 0: none
+  double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
   std::int64_t cache_mib = 0;         ///< of features in a node's memory, beyond it a file; 0: "auto"

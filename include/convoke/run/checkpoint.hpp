@@ -38,19 +38,25 @@ struct CheckpointState {
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
-/// epoch-0003-step-000120.h5 (interrupted 120 steps into the fourth), and best.h5. Used by one rank.
+/// epoch-0003-step-000120.h5 (120 steps into the fourth), and best.h5. Used by one rank, by one thread at a
+/// time.
 class Checkpoints {
  public:
-  /// `recipe`: the resolved recipe, kept in every checkpoint. Makes the folder when it first saves.
+  /// `recipe`: the resolved recipe, kept in every checkpoint. `kept`: how many, at least 1.
   Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-              Mathematics mathematics, std::string recipe);
+              Mathematics mathematics, std::string recipe, std::int64_t kept = 2);
 
-  /// Writes a checkpoint, atomically, and removes all but the newest two. Throws Error naming the file;
-  /// earlier checkpoints are untouched then.
+  /// Makes the folder, if it is not there. Throws Error naming it.
+  void make_folder() const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+  /// Writes a checkpoint into the folder, atomically, and removes all but the newest. Throws Error naming the
+  /// file; earlier checkpoints are untouched then.
   void save(const CheckpointState& state) const;
 
-  /// Writes best.h5 anew, atomically: a model file. Throws Error as above.
-  void save_best(const ModelDescription& model, std::span<const float> parameters) const;
+  /// Writes best.h5 anew, atomically: a model file. Of those before it `kept` - 1 stay, as best-2.h5 (which
+  /// was the best until now), best-3.h5, ... Throws Error as above.
+  void save_best(const ModelDescription& model, std::span<const float> parameters, std::int64_t kept) const;
 
   /// The newest checkpoint that can be read, or nothing if there is none. Each one that cannot (truncated,
   /// damaged, foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error if
@@ -61,7 +67,6 @@ class Checkpoints {
   CheckpointState read(const std::filesystem::path& file) const;
 
  private:
-  void make_folder() const;
   std::vector<std::filesystem::path> files() const;  // oldest first
   void require_same_mathematics(const std::filesystem::path& file, const Mathematics& stored) const;
 
@@ -69,6 +74,7 @@ class Checkpoints {
   std::vector<engine::CanonicalParameter> parameters_;
   Mathematics mathematics_;
   std::string recipe_;
+  std::size_t kept_;
 };
 
 /// A state as bytes and back: how the rank that read a checkpoint tells the others.

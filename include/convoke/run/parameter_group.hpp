@@ -10,12 +10,12 @@
 
 namespace convoke::run {
 
-/// Writes one float32 dataset per parameter into `group`, and the CRC-32 over all values as its attribute
-/// "checksum".
+/// Writes one float32 dataset per parameter into `group`, each with the CRC-32 of its values as an attribute
+/// "checksum"; the group's is that of all values.
 void write_parameters(hdf5::Group& group, std::span<const engine::CanonicalParameter> parameters,
                       std::span<const float> canonical);
 
-/// Reads them back. Throws Error naming file and dataset if one is missing, has another shape, or the
+/// Reads them back. Throws Error naming file and dataset if one is missing, has another shape, or a
 /// checksum differs.
 std::vector<float> read_parameters(const hdf5::Group& group,
                                    std::span<const engine::CanonicalParameter> parameters);

@@ -49,17 +49,29 @@ struct FeatureUse {
 /// Sums over the ranks, and the most seconds of one. Collective.
 FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world);
 
+/// What keeping checkpoints took. Of this rank; over all ranks the numbers add up, the seconds do not.
+struct CheckpointUse {
+  std::int64_t written = 0;    ///< files, models of the best validation among them
+  std::int64_t left_out = 0;   ///< the one before was still being written, or the disk was full
+  double longest_wait = 0;     ///< seconds that training stood still: for the copy of its state
+  double longest_writing = 0;  ///< seconds, beside the training
+};
+
+/// Sums over the ranks, and the most seconds of one. Collective.
+CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world);
+
 /// Where the time of a run goes on this rank, in seconds.
 struct Phases {
   double load = 0;                   ///< opening the dataset and compiling what works on it
   double steps = 0;                  ///< within training steps
   double exposed_communication = 0;  ///< the part of `steps` spent waiting for other ranks
-  double checkpoint = 0;
-  double evaluation = 0;  ///< validation and test
-  double gather = 0;      ///< members to rank 0, and writing the model file
-  double first_step = 0;  ///< from the making of this object to the first training step
+  double checkpoint = 0;             ///< standing still for them
+  double evaluation = 0;             ///< validation and test
+  double gather = 0;                 ///< members to rank 0, and writing the model file
+  double first_step = 0;             ///< from the making of this object to the first training step
 
   FeatureUse features;
+  CheckpointUse checkpoints;
 
   Stopwatch since_start;
 

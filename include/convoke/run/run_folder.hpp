@@ -1,8 +1,10 @@
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/run/run_lock.hpp"
 
 namespace convoke::run {
 
@@ -12,11 +14,14 @@ class RunFolder {
  public:
   /// Makes `output` or, if that is empty, `runs/<name>-<YYYYmmdd-HHMMSS>` (with -2, -3, ... if it is taken).
   /// A folder that holds anything is never used again, unless `resume`. Collective: the folder or the failure
-  /// is the same on all ranks. Throws Error naming the folder if it is in use or cannot be written.
+  /// is the same on all ranks. It is locked (RunLock) while rank 0 has this object. Throws Error naming the
+  /// folder if it holds anything, is in use by another job, or cannot be written.
   static RunFolder create(const std::string& name, const std::filesystem::path& output, bool resume,
                           const mpi::Communicator& world);
 
   const std::filesystem::path& path() const { return path_; }
+  /// Whose lock was left behind, as RunLock says; empty: nobody's, and on all ranks but 0.
+  std::string taken_over() const { return lock_ ? lock_->taken_over() : std::string(); }
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
   std::filesystem::path model() const { return file("model.h5"); }
   std::filesystem::path ensemble() const { return file("ensemble.h5"); }
@@ -27,6 +32,7 @@ class RunFolder {
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
   std::filesystem::path path_;
+  std::shared_ptr<RunLock> lock_;  // rank 0
 };
 
 }  // namespace convoke::run

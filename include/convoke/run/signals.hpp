@@ -1,10 +1,6 @@
 #pragma once
 #include <array>
 #include <csignal>
-#include <cstdint>
-
-#include "convoke/mpi/communicator.hpp"
-#include "convoke/run/phases.hpp"
 
 namespace convoke::run {
 
@@ -21,28 +17,12 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// True once a signal has come.
-  static bool requested();
+  /// The signal that has come, 0 if none has.
+  static int received();
 
  private:
   static constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1};
   std::array<struct sigaction, 3> before_{};
-};
-
-/// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
-/// a second, at step numbers that all of them derive from the last agreement.
-class StopAgreement {
- public:
-  explicit StopAgreement(const mpi::Communicator& group) : group_(group) {}
-
-  /// After each step, on all ranks of the group: true on all of them if one was asked to stop.
-  bool after_step();
-
- private:
-  const mpi::Communicator& group_;
-  Stopwatch watch_;
-  std::int64_t step_ = 0;
-  std::int64_t next_ = 1;  // the first step of which the ranks agree
 };
 
 }  // namespace convoke::run

@@ -26,7 +26,7 @@ struct Feed {
 struct TrainedMember {
   run::Member model;
   std::string failure;  ///< why it has left the vote; empty if it has not
-  bool interrupted = false;
+  run::StopReason interrupted_by;
   std::int64_t epochs_done = 0;
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: it did not
   std::int64_t samples_processed = 0;
@@ -37,7 +37,7 @@ struct TrainedMember {
 struct Training {
   std::vector<TrainedMember> members;  ///< those that this rank's group trained
   std::vector<Settings> log;  ///< lines for metrics.jsonl that are not in it yet (group roots beyond rank 0)
-  bool interrupted = false;   ///< on some rank of the world: the same on all
+  run::StopReason interrupted_by;  ///< on some rank of the world: the same on all
 };
 
 /// Whether this can be trained at all, of all members, before anything is written: see

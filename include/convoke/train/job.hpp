@@ -10,8 +10,10 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/run/checkpoint.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/run/initial_weights.hpp"
 #include "convoke/run/model_file.hpp"
+#include "convoke/run/stop_agreement.hpp"
 #include "convoke/train/early_stopping.hpp"
 #include "convoke/train/ranking.hpp"
 #include "convoke/train/stage.hpp"
@@ -41,9 +43,11 @@ struct Job {
   std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there
   EarlyStopping early_stopping;
   std::int64_t top_k = kDefaultTopK;  ///< of evaluations
-  std::int64_t checkpoint_every = 1;  ///< epochs; 0: only at the end
+  run::CheckpointInterval checkpoint_every;
+  std::int64_t keep_checkpoints = 2;  ///< the newest so many
+  run::Deadline deadline;             ///< when to stop, with a checkpoint
   std::uint64_t memory_bytes = 0;     ///< of a node, for all ranks; 0: what it has
-  bool keep_best = true;              ///< a checkpoint of the best validation
+  std::int64_t keep_best = 1;  ///< models of the best validation, and of those that were it before; 0: none
 
   bool ensemble = false;     ///< independent members; else one model on all ranks
   std::int64_t members = 1;  ///< > 0

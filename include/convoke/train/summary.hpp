@@ -17,6 +17,7 @@ struct Cost {
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
   run::PhaseSpreads phases;               ///< over the ranks
   run::FeatureUse features;               ///< of all ranks
+  run::CheckpointUse checkpoints;         ///< of all ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
   std::uint64_t predicted_bytes = 0;      ///< the same, as it was expected before the first step
 

@@ -12,8 +12,9 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/run/stop_agreement.hpp"
 #include "convoke/train/assignment.hpp"
+#include "convoke/train/checkpointing.hpp"
 #include "convoke/train/job.hpp"
 #include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"
@@ -27,7 +28,7 @@ struct Divergence : Error {
 
 /// What becomes of the training of one model.
 struct Outcome {
-  bool interrupted = false;  ///< by a signal; there is a checkpoint to go on from
+  run::StopReason interrupted_by;  ///< if it was, there is a checkpoint to go on from
   std::int64_t epochs_done = 0;
   std::int64_t stopped_at = 0;         ///< steps after which early stopping ended it; 0: it did not
   std::int64_t samples_processed = 0;  ///< by this run, all ranks of the group together
@@ -53,13 +54,12 @@ class Trainer {
   Outcome run();
 
  private:
-  bool train_epoch();  // false: told to stop
+  run::StopReason train_epoch();
   data::EpochPlan plan_epoch() const;
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
   void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const;
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
-  void save_checkpoint();
   void adapt_rate(double validation_loss);
   double rate_of(std::int64_t update) const;
   [[noreturn]] void diverged();
@@ -68,14 +68,14 @@ class Trainer {
   Assignment assignment_;
   const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
-  run::Checkpoints checkpoints_;
   Reports reports_;
   run::Phases& phases_;
 
   StagedEngine engine_;
+  Checkpointing checkpointing_;
   Validation validation_;
   run::StopAgreement stop_;
-  run::CheckpointState state_;  // its arrays but the best are filled when it is saved
+  run::CheckpointState state_;  // of its arrays, only the best is ever filled
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;
 };

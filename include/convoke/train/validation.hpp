@@ -8,6 +8,7 @@
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/train/assignment.hpp"
+#include "convoke/train/checkpointing.hpp"
 #include "convoke/train/job.hpp"
 #include "convoke/train/staged_engine.hpp"
 
@@ -21,7 +22,7 @@ class Validation {
   /// any, are read in place of those. Everything given must outlive it. Throws Error if early stopping has no
   /// samples to look at.
   Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-             const StagedEngine& engine, const mpi::Communicator& group, const run::Checkpoints& checkpoints,
+             const StagedEngine& engine, const mpi::Communicator& group, Checkpointing& checkpointing,
              const Reports& reports, run::Phases& phases);
 
   /// True if there are samples to validate on.
@@ -30,8 +31,7 @@ class Validation {
   bool due(std::int64_t updates) const;
 
   /// Scores the canonical `parameters` that `state.updates` steps have led to. Of one and the same step only
-  /// the first call does the work. The same on all ranks. Collective over the group. Throws Error if the
-  /// checkpoint of the best cannot be written (at the group's root).
+  /// the first call does the work. The same on all ranks. Collective over the group.
   void at_step(const std::vector<float>& parameters, run::CheckpointState& state);  ///< logs a line
   void at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
                     metrics::EpochFields& line);  ///< fills it in
@@ -49,7 +49,7 @@ class Validation {
   const data::BatchLoader& loader_;
   const StagedEngine& engine_;
   const mpi::Communicator& group_;
-  const run::Checkpoints& checkpoints_;
+  Checkpointing& checkpointing_;
   const Reports& reports_;
   run::Phases& phases_;
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation

@@ -1,0 +1,25 @@
+#pragma once
+#include <pthread.h>
+
+#include <csignal>
+
+namespace convoke::run {
+
+/// While it lives, this thread gets no signals, and threads that it starts never do: they are for the thread
+/// that trains.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace convoke::run

@@ -1,0 +1,36 @@
+#pragma once
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace convoke::run {
+
+/// Holds the folder of a run for one job: a file `lock` in it says who does, and its time of change is
+/// renewed while he lives. Made by the rank that writes the folder.
+class RunLock {
+ public:
+  /// Throws Error with host, process and Slurm job of a holder that lives. One that does not is told by
+  /// taken_over(): on this host his process is gone; elsewhere the lock has not been renewed for 90 seconds
+  /// by the clock of the file system, or he was this Slurm job before it was requeued.
+  explicit RunLock(const std::filesystem::path& folder);
+  ~RunLock();  ///< the folder is free again
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  /// "process 4711 on n1 (Slurm job 12)", whose lock was left behind; empty if there was none.
+  const std::string& taken_over() const { return taken_over_; }
+
+ private:
+  void renew_until_end();
+
+  std::filesystem::path file_;
+  std::string taken_over_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool ends_ = false;
+  std::thread renewer_;
+};
+
+}  // namespace convoke::run

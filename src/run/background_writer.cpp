@@ -1,0 +1,83 @@
+#include "convoke/run/background_writer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "convoke/hdf5/file.hpp"
+#include "convoke/run/blocked_signals.hpp"
+#include "convoke/run/phases.hpp"
+
+namespace convoke::run {
+
+BackgroundWriter::~BackgroundWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool BackgroundWriter::ready(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [&] { return !work_; });
+}
+
+void BackgroundWriter::give(Work work) {
+  if (!hdf5::thread_safe()) return carry_out(work);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !work_; });
+  work_ = std::move(work);
+  if (!thread_.joinable()) {
+    const BlockedSignals blocked;  // inherited
+    thread_ = std::thread([this] { serve(); });
+  }
+  changed_.notify_all();
+}
+
+void BackgroundWriter::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !work_; });
+}
+
+std::vector<std::string> BackgroundWriter::failures() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+double BackgroundWriter::longest_seconds() {
+  const std::lock_guard lock(mutex_);
+  return longest_seconds_;
+}
+
+void BackgroundWriter::serve() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return work_ || ends_; });
+      if (!work_) return;
+    }
+    carry_out(work_);  // give() leaves it alone until it is empty
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = nullptr;
+    }
+    changed_.notify_all();
+  }
+}
+
+void BackgroundWriter::carry_out(const Work& work) {
+  const Stopwatch watch;
+  std::string failure;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  const std::lock_guard lock(mutex_);
+  longest_seconds_ = std::max(longest_seconds_, watch.seconds());
+  if (!failure.empty()) failures_.push_back(std::move(failure));
+}
+
+}  // namespace convoke::run

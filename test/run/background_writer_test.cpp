@@ -1,0 +1,75 @@
+#include "convoke/run/background_writer.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "convoke/hdf5/file.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::run::BackgroundWriter;
+using namespace std::chrono_literals;
+
+TEST_CASE("work is done beside the caller, one piece after the other") {
+  if (!convoke::hdf5::thread_safe()) return;
+  std::vector<int> order;
+  std::atomic<bool> may_go = false;
+  BackgroundWriter writer;
+  CHECK(writer.ready(0ms));
+  writer.give([&] {
+    while (!may_go) std::this_thread::sleep_for(1ms);
+    order.push_back(1);
+  });
+  CHECK_FALSE(writer.ready(5ms));  // still at it
+  may_go = true;
+  CHECK(writer.ready(10s));
+  writer.give([&] { order.push_back(2); });
+  writer.give([&] { order.push_back(3); });
+  writer.wait();
+  CHECK(order == std::vector<int>{1, 2, 3});
+  CHECK(writer.longest_seconds() >= 0.005);
+}
+
+TEST_CASE("what fails is told, and the next piece is done") {
+  BackgroundWriter writer;
+  writer.give([] { throw std::runtime_error("no space"); });
+  bool done = false;
+  writer.give([&] { done = true; });
+  writer.wait();
+  CHECK(done);
+  CHECK(writer.failures() == std::vector<std::string>{"no space"});
+  CHECK(writer.failures().empty());
+}
+
+TEST_CASE("what was given is finished before the writer ends") {
+  bool done = false;
+  {
+    BackgroundWriter writer;
+    writer.give([&] {
+      std::this_thread::sleep_for(10ms);
+      done = true;
+    });
+  }
+  CHECK(done);
+}
+
+TEST_CASE("HDF5 files are written and read by two threads at once") {
+  if (!convoke::hdf5::thread_safe()) return;
+  const TemporaryFolder folder;
+  const std::vector<float> values(1000, 1.5F);
+  BackgroundWriter writer;
+  const auto write = [&](const std::string& name) {
+    convoke::hdf5::File file = convoke::hdf5::File::create(folder / name);
+    for (int i = 0; i < 50; ++i) file.write("values" + std::to_string(i), values);
+    file.close();
+  };
+  writer.give([&] { write("there.h5"); });
+  write("here.h5");
+  writer.wait();
+  CHECK(writer.failures().empty());
+  for (const char* name : {"there.h5", "here.h5"}) {
+    CHECK(convoke::hdf5::File::open(folder / name).read<float>("values49") == values);
+  }
+}

@@ -1,0 +1,88 @@
+#include "convoke/run/job_time.hpp"
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::run;
+
+namespace {
+
+/// A variable of the environment while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// A squeue that prints `answer` to whoever asks as we do, and fails otherwise.
+struct Squeue {
+  TemporaryFolder folder;
+  Variable path{"PATH", folder.path().string() + ":" + std::getenv("PATH")};
+
+  explicit Squeue(const std::string& answer) {
+    std::ofstream(folder / "squeue") << "#!/bin/sh\n"
+                                     << "[ \"$*\" = '--noheader --jobs=77 --format=%L' ] || exit 1\n"
+                                     << answer << "\n";
+    permissions(folder / "squeue", std::filesystem::perms::owner_all);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("times of Slurm are read") {
+  CHECK(slurm_seconds("1-02:03:04") == 93784.0);
+  CHECK(slurm_seconds("02:03:04") == 7384.0);
+  CHECK(slurm_seconds("3:04") == 184.0);
+  CHECK(slurm_seconds("0:00") == 0.0);
+  for (const char* text : {"UNLIMITED", "INVALID", "NOT_SET", "", "1:2:3:4", "3:04 h"}) {
+    INFO(text);
+    CHECK_FALSE(slurm_seconds(text));
+  }
+}
+
+TEST_CASE("the time that is left is what the controller says, or the end that the job was told") {
+  const Variable job("SLURM_JOB_ID", "77");
+  const Variable end("SLURM_JOB_END_TIME", std::to_string(std::time(nullptr) + 300));
+  {
+    const Squeue squeue("echo 10:00");
+    CHECK(slurm_seconds_left() == 600.0);
+  }
+  {
+    const Squeue squeue("echo UNLIMITED");
+    CHECK_FALSE(slurm_seconds_left());
+  }
+  {
+    const Squeue squeue("echo 'cannot contact controller' >&2; exit 1");
+    const double left = slurm_seconds_left().value();
+    CHECK(left <= 300);
+    CHECK(left > 280);
+  }
+  const Variable no_job("SLURM_JOB_ID", "");
+  CHECK_FALSE(slurm_seconds_left());
+}
+
+TEST_CASE("training ends before its job does; what leaves no time for it is refused") {
+  const Variable job("SLURM_JOB_ID", "77");
+  const Squeue squeue("echo 2:00");
+  CHECK_FALSE(deadline_before_job_ends(0));
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> until = deadline_before_job_ends(90).value() - now;
+  CHECK(until.count() > 29);
+  CHECK(until.count() < 31);
+  CHECK(error_of([] { deadline_before_job_ends(120); }) ==
+        "this job ends in 120 s, but run.stop_before keeps the last 120 s of it: nothing would be trained");
+}

@@ -1,0 +1,88 @@
+#include "convoke/run/run_lock.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::run::RunLock;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+// The lock of somebody on another host, renewed `ago`.
+void leave_lock(const TemporaryFolder& folder, const std::string& job, std::chrono::seconds ago) {
+  std::ofstream(folder / "lock") << R"({"host":"elsewhere","pid":12,"started":"1","pid_space":"","job":")"
+                                 << job << R"(","restarts":0})";
+  const auto now = std::filesystem::last_write_time(folder / "lock");
+  std::filesystem::last_write_time(folder / "lock", now - ago);
+}
+
+std::size_t entries(const TemporaryFolder& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a folder is held by one, and free again after him") {
+  const TemporaryFolder folder;
+  {
+    const RunLock lock(folder.path());
+    CHECK(lock.taken_over().empty());
+    CHECK_THAT(error_of([&] { const RunLock second(folder.path()); }),
+               Contains("is in use by process " + std::to_string(::getpid()) + " on "));
+    CHECK(entries(folder) == 1);
+  }
+  CHECK(entries(folder) == 0);
+  CHECK(RunLock(folder.path()).taken_over().empty());
+}
+
+TEST_CASE("the lock of a process that is gone is taken over") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const RunLock* const never_given_back = new RunLock(folder.path());
+    static_cast<void>(never_given_back);
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  REQUIRE(exists(folder / "lock"));
+  CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
+  CHECK(entries(folder) == 0);
+}
+
+TEST_CASE("a lock of another host counts as long as it is renewed") {
+  const TemporaryFolder folder;
+  leave_lock(folder, "", 60s);
+  CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }),
+             Contains("is in use by process 12 on elsewhere, last seen 6"));
+  leave_lock(folder, "7", 10min);
+  CHECK(RunLock(folder.path()).taken_over() == "process 12 on elsewhere (Slurm job 7)");
+}
+
+TEST_CASE("a job that was requeued takes its own lock over at once") {
+  const TemporaryFolder folder;
+  ::setenv("SLURM_JOB_ID", "7", 1);
+  leave_lock(folder, "7", 1s);
+  CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }), Contains("is in use"));
+  ::setenv("SLURM_RESTART_COUNT", "1", 1);
+  CHECK(RunLock(folder.path()).taken_over() == "process 12 on elsewhere (Slurm job 7)");
+  ::unsetenv("SLURM_JOB_ID");
+  ::unsetenv("SLURM_RESTART_COUNT");
+}
+
+TEST_CASE("a lock that cannot be read is somebody's until it is old") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock") << "{";
+  CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }), Contains("on an unknown host"));
+  std::filesystem::last_write_time(folder / "lock",
+                                   std::filesystem::last_write_time(folder / "lock") - 10min);
+  CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("unknown host"));
+}
