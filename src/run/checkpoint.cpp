@@ -107,20 +107,20 @@ void Checkpoints::make_folder() const {
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
 }
 
-// The second best is best.h5 under another name until best.h5 is replaced: there is one at any time.
 void Checkpoints::save_best(const ModelDescription& model, std::span<const float> parameters,
                             std::int64_t kept) const {
   const auto file = [&](std::int64_t place) {
     return folder_ / (place == 1 ? "best.h5" : fmt::format("best-{}.h5", place));
   };
-  std::error_code absent;
-  for (std::int64_t place = kept; place > 2; --place)
-    std::filesystem::rename(file(place - 1), file(place), absent);
-  if (kept > 1) {
+  // When the new one is complete, the others make room; the best until now has both names for a moment.
+  write_model(file(1), model, parameters, [&] {
+    std::error_code absent;
+    for (std::int64_t place = kept; place > 2; --place)
+      std::filesystem::rename(file(place - 1), file(place), absent);
+    if (kept < 2) return;
     std::filesystem::remove(file(2), absent);
     std::filesystem::copy_file(file(1), file(2), absent);
-  }
-  write_model(folder_ / "best.h5", model, parameters);
+  });
 }
 
 void Checkpoints::save(const CheckpointState& state) const {

@@ -121,7 +121,7 @@ std::string ModelDescription::class_name(std::int64_t label) const {
 }
 
 void write_model(const std::filesystem::path& file, const ModelDescription& description,
-                 std::span<const float> parameters) {
+                 std::span<const float> parameters, const std::function<void()>& before_it_counts) {
   replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File model = hdf5::File::create(temporary);
     write_format(model, "model", kVersion);
@@ -129,6 +129,7 @@ void write_model(const std::filesystem::path& file, const ModelDescription& desc
     hdf5::Group group = model.create_group("parameters");
     write_parameters(group, engine::canonical_parameters(description.graph), parameters);
     model.close();
+    if (before_it_counts) before_it_counts();
   });
 }
 

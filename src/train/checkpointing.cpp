@@ -79,8 +79,16 @@ void Checkpointing::save(const run::CheckpointState& state) {
 void Checkpointing::keep_best(const std::vector<float>& parameters) {
   if (job_.keep_best == 0 || !group_.root()) return;
   const run::Timed timed(phases_.checkpoint);
-  report_failures();
-  writer_.give([this, parameters] { checkpoints_.save_best(job_.model, parameters, job_.keep_best); });
+  best_ = std::make_shared<Best>();
+  best_->parameters = parameters;
+  write_best();
+}
+
+void Checkpointing::write_best() {
+  writer_.give([this, best = best_] {
+    checkpoints_.save_best(job_.model, best->parameters, job_.keep_best);
+    best->written = true;
+  });
   ++phases_.checkpoints.written;
 }
 
@@ -89,6 +97,7 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   const run::Timed timed(phases_.checkpoint);
   writer_.wait();
   report_failures();
+  writer_.wait();
   if (saved_ == position_of(state)) return;
   save(state);
   writer_.wait();
@@ -103,13 +112,16 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   reports_.progress.warn(failures.front());
 }
 
+// Also makes up for what has failed: the best model at once, the state by the next checkpoint, or the last.
 void Checkpointing::report_failures() {
-  for (const std::string& failure : writer_.failures()) {
+  const std::vector<std::string> failures = writer_.failures();
+  for (const std::string& failure : failures) {
     reports_.progress.warn(failure + "; training goes on, earlier checkpoints are as they were");
     --phases_.checkpoints.written;
     ++phases_.checkpoints.left_out;
     saved_ = {};
   }
+  if (!failures.empty() && best_ && !best_->written) write_best();
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {

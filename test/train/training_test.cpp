@@ -378,6 +378,7 @@ TEST_CASE("ranks stop together at the same step") {
 
 TEST_CASE("ranks stop together when the time of one of them is over") {
   const Session session;
+  const StopSignals none_yet;
   using namespace std::chrono_literals;
   const auto now = std::chrono::steady_clock::now();
   StopAgreement stop(session.world(), now + (session.world().root() ? 100ms : 1h));

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -48,9 +49,10 @@ struct ModelSet {
 
 /// Writes model.h5, atomically. The file depends on nothing but its arguments: equal models are equal byte
 /// for byte, so facts that differ between runs with equal results are not in it. `parameters`: canonical.
-/// Throws Error naming the file.
+/// `before_it_counts`: called when it is complete, but does not bear its name yet. Throws Error naming the
+/// file.
 void write_model(const std::filesystem::path& file, const ModelDescription& description,
-                 std::span<const float> parameters);
+                 std::span<const float> parameters, const std::function<void()>& before_it_counts = {});
 
 /// Writes ensemble.h5, atomically: the members with their facts.
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,

@@ -1,7 +1,10 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/background_writer.hpp"
@@ -42,7 +45,13 @@ class Checkpointing {
     std::int64_t epochs = -1, steps = -1;
     friend bool operator==(const Position&, const Position&) = default;
   };
+  /// A model of the best validation that is to be written; a failure is tried again.
+  struct Best {
+    std::vector<float> parameters;
+    std::atomic<bool> written = false;
+  };
   static Position position_of(const run::CheckpointState& state);
+  void write_best();
   void save(const run::CheckpointState& state);
   void report_failures();
 
@@ -56,6 +65,7 @@ class Checkpointing {
   Position saved_;  // the newest that was given to the writer, or resumed from
   std::int64_t saved_updates_ = 0;
   run::Stopwatch since_saved_;
+  std::shared_ptr<Best> best_;    // null: there was none
   run::BackgroundWriter writer_;  // last: it ends first
 };
 
