@@ -20,6 +20,7 @@
 #include "summary.hpp"
 #include "synthesize.hpp"
 #include "train.hpp"
+#include "watch.hpp"
 
 namespace {
 
@@ -32,6 +33,7 @@ const std::array kCommands{
             add_inspect, inspect),
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
+    command("watch", "Follow a run from the files in its folder: curves, ETA, checkpoint", add_watch, watch),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),

@@ -84,17 +84,13 @@ void describe_run(const run::RunFolder& folder, const train::Job& job, const run
   });
 }
 
-// The same time on all ranks as rank 0 sees it: the batch system is asked once.
-run::Deadline deadline_of(const recipe::Recipe& recipe, const mpi::Communicator& world) {
-  const std::string seconds = run::on_root(world, [&] {
-    const run::Deadline deadline = run::deadline_before_job_ends(recipe.run.stop_before);
-    if (!deadline) return std::string();
-    return fmt::format("{}",
-                       std::chrono::duration<double>(*deadline - std::chrono::steady_clock::now()).count());
+// When the batch system ends this job, as rank 0 is told: it is asked once.
+run::Deadline end_of_job(const mpi::Communicator& world) {
+  const std::string seconds = run::on_root(world, [] {
+    const std::optional<double> left = run::slurm_seconds_left();
+    return left ? fmt::format("{}", *left) : std::string();
   });
-  if (seconds.empty()) return std::nullopt;
-  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                std::chrono::duration<double>(std::stod(seconds)));
+  return seconds.empty() ? std::nullopt : run::in_seconds(std::stod(seconds));
 }
 
 // Tokens that the model does not know are found before the first step, also those of the test samples, which
@@ -167,7 +163,8 @@ int train(const TrainOptions& options) {
     return data::Dataset::open(recipe.data.path, splits, training_memory.storage());
   }();
   train::Job job = job_from(recipe, dataset, machine.threads_for(recipe.run.threads), world.size());
-  job.deadline = deadline_of(recipe, world);
+  job.job_end = end_of_job(world);
+  job.deadline = run::deadline_before(job.job_end, recipe.run.stop_before);
   require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
     warn_of_idle_workers(job, world.size());

@@ -50,20 +50,20 @@ std::optional<double> slurm_seconds_left() {
   return std::strtod(end.c_str(), nullptr) - static_cast<double>(std::time(nullptr));
 }
 
-Deadline deadline_before_job_ends(double seconds_before) {
-  if (seconds_before <= 0) return std::nullopt;
-  const auto now = std::chrono::steady_clock::now();
-  const std::optional<double> left = slurm_seconds_left();
-  if (!left) return std::nullopt;
-  if (*left <= seconds_before) {
-    throw Error(
-        fmt::format("this job ends in {:.0f} s, but run.stop_before keeps the last {:.0f} s of it: nothing "
-                    "would be trained",
-                    *left, seconds_before),
-        "ask for more time (sbatch --time=HH:MM:SS), or lower run.stop_before");
-  }
-  return now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                   std::chrono::duration<double>(*left - seconds_before));
+Deadline in_seconds(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+Deadline deadline_before(Deadline job_end, double seconds_before) {
+  if (seconds_before <= 0 || !job_end) return std::nullopt;
+  const double left = std::chrono::duration<double>(*job_end - std::chrono::steady_clock::now()).count();
+  if (left > seconds_before) return in_seconds(left - seconds_before);
+  throw Error(
+      fmt::format("this job ends in {:.0f} s, but run.stop_before keeps the last {:.0f} s of it: nothing "
+                  "would be trained",
+                  left, seconds_before),
+      "ask for more time (sbatch --time=HH:MM:SS), or lower run.stop_before");
 }
 
 }  // namespace convoke::run

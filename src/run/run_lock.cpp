@@ -119,6 +119,12 @@ bool lives(const Holder& holder, const Holder& me, double silence) {
 
 }  // namespace
 
+// Without a file of our own to compare times with: somebody else's host cannot be asked, and is believed.
+std::string lock_holder(const fs::path& folder) {
+  const std::optional<Holder> holder = read_holder(folder / "lock");
+  return holder && lives(*holder, myself(), 0) ? holder->to_string() : std::string();
+}
+
 RunLock::RunLock(const fs::path& folder) : file_(folder / "lock") {
   const Holder me = myself();
   const fs::path mine = folder / fmt::format("lock.{}.{}", me.host, me.pid);

@@ -36,7 +36,8 @@ struct Turn {
   bool resume;
   bool show;
   run::Phases& phases;
-  FeatureCache* features;  ///< of all members; null: none
+  FeatureCache* features;     ///< of all members; null: none
+  run::StatusWriter* status;  ///< null but on rank 0
 };
 
 // What a member trains on, and validates on: the end of its shard, or all of a split of its own.
@@ -78,7 +79,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
                                  job.keep_checkpoints);
     trainer.emplace(job, assignment, turn.feed.training, turn.group, std::move(checkpoints),
-                    Reports{progress, log}, turn.phases);
+                    Reports{progress, log, title_of(job, member), turn.status}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     if (turn.resume) trainer->resume();
   }
@@ -167,7 +168,11 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   // metrics.jsonl has one writer: whole lines appended by several hosts are not safe on a network file
   // system.
   std::optional<metrics::RunLog> file;
-  if (world.root()) file.emplace(folder.metrics());
+  std::optional<run::StatusWriter> status;
+  if (world.root()) {
+    file.emplace(folder.metrics());
+    status.emplace(folder.file("status.json"), job.job_end);
+  }
   std::vector<Settings> lines;
   std::function<void(const Settings&)> log;
   if (groups.group.root()) {
@@ -175,8 +180,16 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   }
 
   const std::unique_ptr<FeatureCache> features = common_features(job, feed.training, folder, world, phases);
-  const Turn turn{job,    feed,          groups.group, world, folder, resume, world.root() && !quiet,
-                  phases, features.get()};
+  const Turn turn{job,
+                  feed,
+                  groups.group,
+                  world,
+                  folder,
+                  resume,
+                  world.root() && !quiet,
+                  phases,
+                  features.get(),
+                  status ? &*status : nullptr};
   Training training;
   for (const std::int64_t member : groups.turns()) {
     training.members.push_back(train_member(turn, member, log));

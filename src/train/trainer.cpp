@@ -89,11 +89,21 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
 void Trainer::show(double images_per_second) {
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
   const auto seen = static_cast<double>(std::min(state_.steps_done * job_.engine.batch, size));
-  reports_.progress.update(state_.updates, {.epoch = state_.epochs_done + 1,
-                                            .epochs = job_.epochs,
-                                            .loss = state_.loss_sum / seen,
-                                            .accuracy = state_.correct_sum / seen,
-                                            .images_per_second = images_per_second});
+  const metrics::ProgressFields fields{.epoch = state_.epochs_done + 1,
+                                       .epochs = job_.epochs,
+                                       .loss = state_.loss_sum / seen,
+                                       .accuracy = state_.correct_sum / seen,
+                                       .images_per_second = images_per_second};
+  reports_.progress.update(state_.updates, fields);
+  if (reports_.status == nullptr) return;
+  reports_.status->publish({.title = reports_.title,
+                            .epoch = fields.epoch,
+                            .epochs = fields.epochs,
+                            .step = state_.updates,
+                            .steps = steps_per_epoch_ * job_.epochs,
+                            .loss = fields.loss,
+                            .accuracy = fields.accuracy,
+                            .images_per_second = images_per_second});
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {

@@ -350,6 +350,31 @@ TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an er
   CHECK_FALSE(stopped.says("Stopped by"));
 }
 
+TEST_CASE("watch follows a run from its folder, from beginning to end") {
+  const Place place;
+  const std::string here = "cd " + place.folder.path().string() + " && ";
+  const Outcome watched =
+      shell(here + "{ " + binary() +
+            " train recipe.toml --quiet --output run --set train.epochs=300 > /dev/null & "
+            "until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " +
+            binary() + " watch run --interval 0.2; echo ended with $?; wait; }");
+  CAPTURE(watched.text);
+  CHECK((watched.says("run: begins") || watched.says("run: under way: process ")));
+  CHECK(watched.says("run: complete"));
+  CHECK(watched.says("ended with 0"));
+  CHECK(watched.says("1 rank x 1 thread on "));
+  CHECK(watched.says("loss by epoch   * training   o validation"));
+
+  CHECK(place.run("train recipe.toml --quiet --output cut --set train.epochs=1000000", "timeout -s INT 2")
+            .code == 85);
+  const Outcome stopped = place.run("watch cut");
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 1);
+  CHECK(stopped.says("cut: stopped; go on with: convoke train ... --output cut --resume"));
+  CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
+  CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is no folder of a run"));
+}
+
 TEST_CASE("evaluate says what training said, on any number of ranks") {
   const Place place;
   REQUIRE(place.train("run", std::string(kEnsemble), 2).code == 0);

@@ -76,13 +76,12 @@ TEST_CASE("the time that is left is what the controller says, or the end that th
 }
 
 TEST_CASE("training ends before its job does; what leaves no time for it is refused") {
-  const Variable job("SLURM_JOB_ID", "77");
-  const Squeue squeue("echo 2:00");
-  CHECK_FALSE(deadline_before_job_ends(0));
+  CHECK_FALSE(deadline_before(in_seconds(120), 0));
+  CHECK_FALSE(deadline_before(std::nullopt, 60));
   const auto now = std::chrono::steady_clock::now();
-  const std::chrono::duration<double> until = deadline_before_job_ends(90).value() - now;
+  const std::chrono::duration<double> until = deadline_before(in_seconds(120), 90).value() - now;
   CHECK(until.count() > 29);
   CHECK(until.count() < 31);
-  CHECK(error_of([] { deadline_before_job_ends(120); }) ==
+  CHECK(error_of([] { deadline_before(in_seconds(120), 120); }) ==
         "this job ends in 120 s, but run.stop_before keeps the last 120 s of it: nothing would be trained");
 }

@@ -15,8 +15,11 @@ std::optional<double> slurm_seconds(const std::string& text);
 /// Slurm, and for a job without a limit.
 std::optional<double> slurm_seconds_left();
 
-/// When to stop so that `seconds_before` are left of the job's time; nothing if that is 0 or there is no
-/// limit. Throws Error if they are not left even now.
-Deadline deadline_before_job_ends(double seconds_before);
+/// That many seconds from now.
+Deadline in_seconds(double seconds);
+
+/// When to stop so that `seconds_before` are left of a job's time; nothing if that is 0, or the job has no
+/// end. Throws Error if they are not left even now.
+Deadline deadline_before(Deadline job_end, double seconds_before);
 
 }  // namespace convoke::run

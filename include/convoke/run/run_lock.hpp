@@ -33,4 +33,7 @@ class RunLock {
   std::thread renewer_;
 };
 
+/// "process 4711 on n1 (Slurm job 12)" that has locked `folder`, if it may still live; else empty.
+std::string lock_holder(const std::filesystem::path& folder);
+
 }  // namespace convoke::run

@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/metrics/progress.hpp"
+#include "convoke/run/run_status.hpp"
 
 namespace convoke::train {
 
@@ -28,6 +30,8 @@ struct Assignment {
 struct Reports {
   metrics::Progress& progress;               ///< silent on all ranks but one
   std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
+  std::string title = {};                    ///< "mnist-ensemble member 2/4"
+  run::StatusWriter* status = nullptr;       ///< for those who watch; null: on all ranks but one
 };
 
 }  // namespace convoke::train

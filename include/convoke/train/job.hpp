@@ -45,6 +45,7 @@ struct Job {
   std::int64_t top_k = kDefaultTopK;  ///< of evaluations
   run::CheckpointInterval checkpoint_every;
   std::int64_t keep_checkpoints = 2;  ///< the newest so many
+  run::Deadline job_end;              ///< when the batch system ends the job, for those who watch
   run::Deadline deadline;             ///< when to stop, with a checkpoint
   std::uint64_t memory_bytes = 0;     ///< of a node, for all ranks; 0: what it has
   std::int64_t keep_best = 1;  ///< models of the best validation, and of those that were it before; 0: none

@@ -1,0 +1,106 @@
+#include "convoke/run/run_status.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/blocked_signals.hpp"
+
+namespace convoke::run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kInterval = 2s;
+
+}  // namespace
+
+StatusWriter::StatusWriter(std::filesystem::path file, Deadline job_end)
+    : file_(std::move(file)), job_end_(job_end) {
+  const BlockedSignals blocked;  // inherited
+  writer_ = std::thread([this] { write_until_end(); });
+}
+
+StatusWriter::~StatusWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ended_.notify_all();
+  writer_.join();
+}
+
+void StatusWriter::publish(const RunStatus& status) {
+  const std::lock_guard lock(mutex_);
+  if (!first_ || first_->title != status.title) first_ = Mark{status.title, status.step, {}};
+  news_ = status;
+  if (status.step <= first_->step) return;
+  const double seconds_per_step = first_->since.seconds() / static_cast<double>(status.step - first_->step);
+  news_->eta_seconds = static_cast<double>(status.steps - status.step) * seconds_per_step;
+}
+
+void StatusWriter::write_until_end() {
+  std::unique_lock lock(mutex_);
+  for (bool ends = false; !ends;) {
+    ends = ended_.wait_for(lock, kInterval, [&] { return ends_; });
+    if (!news_) continue;
+    const RunStatus status = *std::exchange(news_, std::nullopt);
+    lock.unlock();
+    write(status);
+    lock.lock();
+  }
+}
+
+// Not synced: news are worth nothing after a crash.
+void StatusWriter::write(RunStatus status) const {
+  if (job_end_) {
+    status.job_seconds_left =
+        std::chrono::duration<double>(*job_end_ - std::chrono::steady_clock::now()).count();
+  }
+  const std::filesystem::path temporary = file_.string() + ".tmp";
+  std::ofstream(temporary, std::ios::binary)
+      << metrics::to_json({{"title", status.title},
+                           {"epoch", status.epoch},
+                           {"epochs", status.epochs},
+                           {"step", status.step},
+                           {"steps", status.steps},
+                           {"loss", status.loss},
+                           {"accuracy", status.accuracy},
+                           {"images_per_second", status.images_per_second},
+                           {"eta_seconds", status.eta_seconds},
+                           {"job_seconds_left", status.job_seconds_left}})
+      << '\n';
+  std::error_code ignored;
+  std::filesystem::rename(temporary, file_, ignored);
+}
+
+std::optional<RunStatus> read_status(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  try {
+    const Settings settings = metrics::settings_from_json(text, file.string());
+    SettingsReader read(settings, file.string());
+    RunStatus status;
+    status.title = read.get("title", "");
+    status.epoch = read.get("epoch", 0);
+    status.epochs = read.get("epochs", 0);
+    status.step = read.get("step", 0);
+    status.steps = read.get("steps", 0);
+    status.loss = read.get("loss", status.loss);
+    status.accuracy = read.get("accuracy", status.accuracy);
+    status.images_per_second = read.get("images_per_second", 0.0);
+    status.eta_seconds = read.get("eta_seconds", status.eta_seconds);
+    status.job_seconds_left = read.get("job_seconds_left", status.job_seconds_left);
+    return status;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace convoke::run

@@ -1,0 +1,210 @@
+#include "convoke/run/run_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/settings.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/run_lock.hpp"
+
+namespace convoke::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSilence = 90;  // seconds
+
+double age_of(const fs::path& file) {
+  std::error_code absent;
+  const auto time = fs::last_write_time(file, absent);
+  if (absent) return std::numeric_limits<double>::infinity();
+  return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
+}
+
+double number(const Settings& settings, std::string_view key) {
+  const Value* const value = settings.find(key);
+  if (value == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  if (const auto* whole = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(&value->data());
+  return real != nullptr ? *real : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string word(const Settings& settings, std::string_view key) {
+  const Value* const value = settings.find(key);
+  const auto* const text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
+  return text == nullptr ? std::string() : *text;
+}
+
+// Nothing where there is no such file, or it is being written.
+std::optional<Settings> read_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  try {
+    return metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file.string());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::string place_of(const Settings& environment) {
+  std::set<std::string> hosts;
+  if (const Value* const placements = environment.find("placements")) {
+    if (const auto* list = std::get_if<Value::Array>(&placements->data())) {
+      for (const Value& entry : *list) {
+        if (entry.table() != nullptr) hosts.insert(word(*entry.table(), "host"));
+      }
+    }
+  }
+  const double ranks = number(environment, "ranks");
+  const double threads = number(environment, "threads");
+  const std::vector<std::string> names(hosts.begin(), hosts.end());
+  return fmt::format("{:g} rank{} x {:g} thread{} on {}", ranks, ranks == 1 ? "" : "s", threads,
+                     threads == 1 ? "" : "s", join(names, ", "));
+}
+
+// The lines of metrics.jsonl as curves over epochs; of an ensemble those of all members, each an epoch's
+// mean.
+void read_curves(const fs::path& file, RunView& view) {
+  struct Sum {
+    double sum = 0;
+    int count = 0;
+    void take(double value) {
+      if (!std::isfinite(value)) return;
+      sum += value;
+      ++count;
+    }
+    double mean() const { return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN(); }
+  };
+  std::map<double, std::array<Sum, 4>> epochs;
+  std::ifstream in(file, std::ios::binary);
+  for (std::string line; std::getline(in, line);) {
+    try {
+      const Settings record = metrics::settings_from_json(line, file.string());
+      if (word(record, "event") != "epoch") continue;
+      std::array<Sum, 4>& sums = epochs[number(record, "epoch")];
+      constexpr std::array<std::string_view, 4> kKeys{"loss", "validation_loss", "accuracy",
+                                                      "validation_accuracy"};
+      for (std::size_t i = 0; i < kKeys.size(); ++i) sums[i].take(number(record, kKeys[i]));
+    } catch (const Error&) {
+      continue;  // the last line may be under way
+    }
+  }
+  view.loss = {{"training", '*', {}}, {"validation", 'o', {}}};
+  view.accuracy = view.loss;
+  for (const auto& [epoch, sums] : epochs) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      view.loss[i].points.emplace_back(epoch, sums[i].mean());
+      view.accuracy[i].points.emplace_back(epoch, sums[2 + i].mean());
+    }
+  }
+}
+
+void find_checkpoint(RunView& view) {
+  std::error_code absent;
+  view.checkpoint_age_seconds = std::numeric_limits<double>::infinity();
+  for (const auto& entry : fs::recursive_directory_iterator(view.folder / "checkpoints", absent)) {
+    if (!entry.path().filename().string().starts_with("epoch-") || entry.path().extension() != ".h5")
+      continue;
+    const double age = age_of(entry.path());
+    if (age >= view.checkpoint_age_seconds) continue;
+    view.checkpoint_age_seconds = age;
+    view.checkpoint = entry.path().lexically_relative(view.folder).string();
+  }
+}
+
+std::string state_text(const RunView& view) {
+  switch (view.state) {
+    case RunView::State::kBegins:
+      return "begins";
+    case RunView::State::kRuns:
+      return "under way: " + view.holder;
+    case RunView::State::kStopped:
+      return "stopped; go on with: convoke train ... --output " + view.folder.string() + " --resume";
+    case RunView::State::kSilent:
+      return fmt::format("no sign of life for {}: {}", format_duration(view.age_seconds), view.holder);
+    case RunView::State::kComplete:
+      return "complete";
+  }
+  return {};
+}
+
+}  // namespace
+
+RunView view_run(const fs::path& folder) {
+  RunView view;
+  view.folder = folder;
+  const std::optional<Settings> environment = read_json(folder / "environment.json");
+  view.holder = lock_holder(folder);
+  if (!environment && view.holder.empty()) {
+    throw Error(fmt::format("{}: is no folder of a run", folder.string()),
+                "name the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
+  }
+  if (environment) view.place = place_of(*environment);
+  view.status = read_status(folder / "status.json");
+  view.age_seconds = std::min(age_of(folder / "status.json"), age_of(folder / "lock"));
+  find_checkpoint(view);
+  read_curves(folder / "metrics.jsonl", view);
+  if (const std::optional<Settings> summary = read_json(folder / "summary.json");
+      summary && view.holder.empty()) {
+    view.state = RunView::State::kComplete;
+    const Value* const test = summary->find("test");
+    view.summary = fmt::format(
+        "makespan {}, test accuracy {:.4f}", format_duration(number(*summary, "makespan_seconds")),
+        test != nullptr && test->table() != nullptr ? number(*test->table(), "accuracy")
+                                                    : std::numeric_limits<double>::quiet_NaN());
+  } else if (view.holder.empty()) {
+    view.state = RunView::State::kStopped;
+  } else if (view.age_seconds > kSilence) {
+    view.state = RunView::State::kSilent;
+  } else if (view.status) {
+    view.state = RunView::State::kRuns;
+  }
+  return view;
+}
+
+std::string to_text(const RunView& view, int width) {
+  std::string text = fmt::format("{}: {}\n", view.folder.string(), state_text(view));
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<12} {}\n", name, value);
+  };
+  if (!view.place.empty()) line("runs as", view.place);
+  if (view.status && view.state != RunView::State::kComplete) {
+    const RunStatus& status = *view.status;
+    line("training", fmt::format("{}: epoch {}/{}, step {} of {} ({:.0f} %)", status.title, status.epoch,
+                                 status.epochs, format_count(status.step), format_count(status.steps),
+                                 status.steps > 0 ? 100.0 * static_cast<double>(status.step) /
+                                                        static_cast<double>(status.steps)
+                                                  : 0));
+    line("now", fmt::format("loss {:.4f}   accuracy {:.4f}   {} images/s", status.loss, status.accuracy,
+                            format_count(std::llround(status.images_per_second))));
+    if (view.state == RunView::State::kRuns && std::isfinite(status.eta_seconds))
+      line("ETA", format_duration(std::max(0.0, status.eta_seconds - view.age_seconds)));
+    if (view.state == RunView::State::kRuns && std::isfinite(status.job_seconds_left))
+      line("job ends in", format_duration(std::max(0.0, status.job_seconds_left - view.age_seconds)));
+  }
+  if (!view.checkpoint.empty())
+    line("checkpoint", fmt::format("{}, {} ago", view.checkpoint,
+                                   format_duration(std::max(0.0, view.checkpoint_age_seconds))));
+  if (!view.summary.empty()) line("result", view.summary);
+  constexpr int kHeight = 8;
+  const auto chart = [&](const char* title, const std::vector<metrics::Curve>& curves) {
+    if (curves.empty() || curves.front().points.size() < 2) return;
+    text += "\n" + metrics::text_chart(title, curves, width, kHeight);
+  };
+  chart("loss by epoch", view.loss);
+  chart("accuracy by epoch", view.accuracy);
+  return text;
+}
+
+}  // namespace convoke::run
