@@ -365,7 +365,9 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   CHECK(watched.says("1 rank x 1 thread on "));
   CHECK(watched.says("loss by epoch   * training   o validation"));
 
-  CHECK(place.run("train recipe.toml --quiet --output cut --set train.epochs=1000000", "timeout -s INT 2")
+  CHECK(place
+            .run("train recipe.toml --quiet --output cut --set train.epochs=1000000",
+                 "timeout --preserve-status -s INT 2")
             .code == 85);
   const Outcome stopped = place.run("watch cut");
   CAPTURE(stopped.text);

@@ -274,6 +274,41 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and in turn
   CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all()));
 }
 
+TEST_CASE("an ensemble goes on with some members finished, one under way, and others not begun") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(240);
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 3;
+  job.shards = data::Sharding::kContiguous;
+  job.shards_name = "contiguous";
+  const auto trained = [&](const Result& result) {
+    return gather(result.training.members, split(world, job.members), world);
+  };
+  const Run whole_run(world, "whole");
+  const std::vector<TrainedMember> expected = trained(train_all(job, pictures, world, whole_run.folder));
+
+  // Every time each group gets one step further with one of its members.
+  const Run run(world, "parts");
+  Result part;
+  int parts = 0;
+  do {
+    const StopSignals signals;
+    world.barrier();
+    std::raise(SIGUSR1);
+    part = train_all(job, pictures, world, run.folder, true);
+  } while (part.training.interrupted_by && ++parts < 100);
+  const StopSignals forget;
+  CHECK(parts >= 2 * 3);  // two epochs of three steps
+  const std::vector<TrainedMember> found = trained(part);
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t m = 0; m < found.size(); ++m) {
+    CHECK(found[m].epochs_done == expected[m].epochs_done);
+    if (world.root()) CHECK(found[m].model.parameters == expected[m].model.parameters);
+  }
+}
+
 TEST_CASE("metrics.jsonl has the epochs of all members and the evaluation") {
   const Session session;
   const tiny::Pictures pictures(120);
