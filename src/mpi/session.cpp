@@ -150,12 +150,12 @@ Session::~Session() {
 
 // Who prints? An error that all ranks have alike (a wrong recipe, a missing file) reaches abort() on all of
 // them at about the same time, and an agreement through MPI could hang, since nobody knows where the other
-// ranks are. So time decides: rank 0 prints and aborts at once; every other rank first sleeps for half a
+// ranks are. So time decides: rank 0 prints and aborts at once; every other rank first sleeps for a
 // second and 50 ms for each rank before it, and is normally dead by then. The sleep needs no state that could
 // be left behind, works under every launcher and across nodes, and the worst that can happen (rank 0 is that
 // late) is a message printed twice. On a busy machine it is the launcher that is late: so rank 0 also sends
-// word, for which nobody waits. If only one rank fails, its message comes after the sleep, at most a second
-// late.
+// word, for which nobody waits. If only one rank fails, its message comes after the sleep, at most 1.5
+// seconds late.
 //
 // Who has the last word? mpirun follows a rank that ends with an error by two banners of its own, unless it
 // was told by MPI_Abort. So an error before MPI is up still brings it up under mpirun: every other rank comes
@@ -185,7 +185,7 @@ void Session::abort(const std::exception& error, int code) {
   if (rank > 0) {
     std::signal(SIGTERM,
                 SIG_DFL);  // the launcher's first attempt to end us must not be taken for a request to save
-    std::this_thread::sleep_for(std::chrono::milliseconds(500 + 50 * std::min(rank, 10)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000 + 50 * std::min(rank, 10)));
   }
   if (!told && !(rank > 0 && rank_0_has_told())) {
     print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
