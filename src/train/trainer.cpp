@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "convoke/engine/stretches.hpp"
-#include "convoke/train/records.hpp"
 
 namespace convoke::train {
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
@@ -89,21 +88,12 @@ void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAh
 void Trainer::show(double images_per_second) {
   const auto size = static_cast<std::int64_t>(assignment_.training.size());
   const auto seen = static_cast<double>(std::min(state_.steps_done * job_.engine.batch, size));
-  const metrics::ProgressFields fields{.epoch = state_.epochs_done + 1,
-                                       .epochs = job_.epochs,
-                                       .loss = state_.loss_sum / seen,
-                                       .accuracy = state_.correct_sum / seen,
-                                       .images_per_second = images_per_second};
-  reports_.progress.update(state_.updates, fields);
-  if (reports_.status == nullptr) return;
-  reports_.status->publish({.title = reports_.title,
-                            .epoch = fields.epoch,
-                            .epochs = fields.epochs,
-                            .step = state_.updates,
-                            .steps = steps_per_epoch_ * job_.epochs,
-                            .loss = fields.loss,
-                            .accuracy = fields.accuracy,
-                            .images_per_second = images_per_second});
+  reports_.step_done(state_.updates, steps_per_epoch_ * job_.epochs,
+                     {.epoch = state_.epochs_done + 1,
+                      .epochs = job_.epochs,
+                      .loss = state_.loss_sum / seen,
+                      .accuracy = state_.correct_sum / seen,
+                      .images_per_second = images_per_second});
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
@@ -140,8 +130,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
   if (validation_.possible()) validation_.at_epoch_end(engine_.result(), state_, line);
-  reports_.progress.epoch_line(line);
-  if (reports_.log) reports_.log(epoch_record(assignment_.member, line));
+  reports_.epoch_done(assignment_.member, line);
   ++state_.epochs_done;
   state_.steps_done = 0;
   state_.loss_sum = state_.correct_sum = 0;

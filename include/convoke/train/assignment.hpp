@@ -1,14 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
-#include <string>
 
-#include "convoke/core/settings.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/metrics/progress.hpp"
-#include "convoke/run/run_status.hpp"
 
 namespace convoke::train {
 
@@ -24,14 +19,6 @@ struct Assignment {
   const data::BatchLoader* validation_loader = nullptr;
   FeatureCache* features = nullptr;         ///< of all members together; null: a cache of its own, if any
   std::filesystem::path feature_file = {};  ///< where that may be
-};
-
-/// Where a trainer tells how far it is.
-struct Reports {
-  metrics::Progress& progress;               ///< silent on all ranks but one
-  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
-  std::string title = {};                    ///< "mnist-ensemble member 2/4"
-  run::StatusWriter* status = nullptr;       ///< for those who watch; null: on all ranks but one
 };
 
 }  // namespace convoke::train

@@ -10,8 +10,8 @@
 #include "convoke/run/background_writer.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/train/assignment.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {

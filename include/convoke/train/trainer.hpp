@@ -16,6 +16,7 @@
 #include "convoke/train/assignment.hpp"
 #include "convoke/train/checkpointing.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
 #include "convoke/train/validation.hpp"
 

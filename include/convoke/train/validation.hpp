@@ -10,6 +10,7 @@
 #include "convoke/train/assignment.hpp"
 #include "convoke/train/checkpointing.hpp"
 #include "convoke/train/job.hpp"
+#include "convoke/train/reports.hpp"
 #include "convoke/train/staged_engine.hpp"
 
 namespace convoke::train {

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/progress.hpp"
+#include "convoke/run/run_status.hpp"
+
+namespace convoke::train {
+
+/// Where a trainer tells how far it is.
+struct Reports {
+  metrics::Progress& progress;               ///< silent on all ranks but one
+  std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
+  std::string title = {};                    ///< "mnist-ensemble member 2/4"
+  run::StatusWriter* status = nullptr;       ///< for those who watch; null: on all ranks but one
+
+  /// After `step` of `steps` since the start; `fields` of the epoch so far.
+  void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
+  /// At the end of an epoch of a member.
+  void epoch_done(std::int64_t member, const metrics::EpochFields& fields) const;
+};
+
+}  // namespace convoke::train
