@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "blocked_signals.hpp"
 #include "convoke/hdf5/file.hpp"
-#include "convoke/run/blocked_signals.hpp"
 #include "convoke/run/phases.hpp"
 
 namespace convoke::run {

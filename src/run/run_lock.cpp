@@ -14,11 +14,11 @@
 #include <sstream>
 #include <system_error>
 
+#include "blocked_signals.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/blocked_signals.hpp"
 
 namespace convoke::run {
 namespace {

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <utility>
 
+#include "blocked_signals.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/run/blocked_signals.hpp"
 
 namespace convoke::run {
 namespace {
