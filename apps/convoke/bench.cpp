@@ -106,7 +106,7 @@ int bench(const BenchOptions& options) {
   const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = run::survey(world);
+  const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const bool together = recipe.train.mode == "sync";
   const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());

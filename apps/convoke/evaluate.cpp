@@ -15,6 +15,7 @@
 #include "models.hpp"
 #include "provenance.hpp"
 #include "raw_samples.hpp"
+#include "start.hpp"
 
 namespace convoke::app {
 namespace {
@@ -55,7 +56,7 @@ int evaluate(const EvaluateOptions& options) {
   // 1. The models, and who evaluates them.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = run::survey(world);
+  const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = run::find_model_file(options.model);
   const run::ModelSet models = run::load_models(file);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);

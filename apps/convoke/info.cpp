@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "convoke/doctor/examination.hpp"
+#include "convoke/doctor/launcher.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/run/environment.hpp"
@@ -41,7 +43,8 @@ void add_info(CLI::App& parser, InfoOptions& options) {
 int info(const InfoOptions& options) {
   // 1. Who runs where.
   mpi::Session session;
-  const run::Machine machine = run::survey(session.world());
+  const doctor::Binding binding = doctor::settle(session.world(), options.threads);
+  const run::Machine& machine = binding.machine;
   if (!session.world().root()) return EXIT_SUCCESS;
 
   // 2. What was built, and with what.
@@ -57,10 +60,14 @@ int info(const InfoOptions& options) {
 
   // 3. Which cores each rank may use, and what would spoil a run.
   print_placements(machine, options.threads);
-  for (const std::string& finding : machine.findings(options.threads)) fmt::print("\nwarning: {}\n", finding);
-  if (const std::string warning = mpi::launcher_warning(machine.ranks); !warning.empty()) {
-    fmt::print("\nwarning: {}\n", warning);
+  if (!binding.mended.empty()) fmt::print("\n{}\n", binding.mended);
+  std::vector<doctor::Finding> findings = doctor::judge_launcher(machine);
+  for (const auto& judged :
+       {doctor::judge_binding(binding, options.threads), doctor::judge_quota(machine, options.threads)}) {
+    findings.insert(findings.end(), judged.begin(), judged.end());
   }
+  const std::string warnings = doctor::short_text(findings);
+  if (!warnings.empty()) fmt::print("\n{}", warnings);
   return EXIT_SUCCESS;
 }
 

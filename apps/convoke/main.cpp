@@ -12,6 +12,7 @@
 #include "convoke/core/table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/environment.hpp"
+#include "doctor.hpp"
 #include "evaluate.hpp"
 #include "info.hpp"
 #include "inspect.hpp"
@@ -38,6 +39,8 @@ const std::array kCommands{
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
     command("bench", "Time the training step on random data, beside the bare primitives", add_bench, bench),
+    command("doctor", "Look at ranks, hosts and a recipe for what would spoil a job, and say what mends it",
+            add_doctor, doctor),
     command("info", "Show the build, the libraries and where the ranks run", add_info, info),
 };
 

@@ -16,6 +16,7 @@
 #include "convoke/vote/rule.hpp"
 #include "models.hpp"
 #include "raw_samples.hpp"
+#include "start.hpp"
 
 namespace convoke::app {
 namespace {
@@ -272,7 +273,7 @@ int predict(const PredictOptions& options) {
   }
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Machine machine = run::survey(world);
+  const run::Machine machine = settled(world, options.threads);
   const std::filesystem::path file = run::find_model_file(options.model);
   const run::ModelSet models = run::load_models(file);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);

@@ -11,6 +11,7 @@
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "convoke/mpi/session.hpp"
 #include "prepare_source.hpp"
+#include "start.hpp"
 
 namespace convoke::app {
 namespace {
@@ -203,6 +204,7 @@ int prepare(const PrepareOptions& options) {
   work.order = data_prep::order_from(options.order);
 
   // 3. Decode: every rank an equal share, into one file.
+  settled(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;
 }

@@ -1,5 +1,10 @@
 #include "start.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "convoke/doctor/binding.hpp"
 #include "convoke/run/phases.hpp"
 
 namespace convoke::app {
@@ -10,5 +15,11 @@ const run::Stopwatch kSinceStart;  // runs from static initialisation, just befo
 }  // namespace
 
 double seconds_since_start() { return kSinceStart.seconds(); }
+
+run::Machine settled(const mpi::Communicator& world, int threads) {
+  doctor::Binding binding = doctor::settle(world, threads);
+  if (world.root() && !binding.mended.empty()) fmt::print(stderr, "{}\n", binding.mended);
+  return std::move(binding.machine);
+}
 
 }  // namespace convoke::app

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/stored_layout.hpp"
+#include "convoke/doctor/examination.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/atomic_file.hpp"
@@ -35,41 +36,32 @@ constexpr const char* kExamples = R"(Examples:
 SIGTERM, SIGUSR1 or Ctrl-C: checkpoint and end with exit code 85.
 )";
 
-void warn(const run::Machine& machine, int threads) {
-  std::vector<std::string> warnings = machine.findings(threads);
-  if (std::string launcher = mpi::launcher_warning(machine.ranks); !launcher.empty()) {
-    warnings.push_back(std::move(launcher));
-  }
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+// What would spoil the run, in the words of `convoke doctor`, but without measuring; nothing if all is well.
+// An error is thrown, unless it is to be ignored.
+void consult_doctor(const doctor::Binding& binding, const recipe::Recipe& recipe, const TrainOptions& options,
+                    const mpi::Communicator& world) {
+  const std::vector<doctor::Finding> findings =
+      doctor::examine({.world = world,
+                       .binding = binding,
+                       .threads = recipe.run.threads,
+                       .quick = true,
+                       .runs = options.output.empty() ? "runs" : options.output});
+  doctor::require_health(findings, options.ignore_doctor);
+  if (!world.root()) return;
+  if (!binding.mended.empty()) fmt::print(stderr, "{}\n", binding.mended);
+  fmt::print(stderr, "{}", doctor::short_text(findings));
 }
 
-// The result would be right, but bought with cores that do nothing.
-void warn_of_idle_workers(const train::Job& job, std::int64_t ranks) {
-  const std::int64_t lanes = job.engine.batch / job.engine.lane;
-  const std::int64_t workers = std::max<std::int64_t>(1, ranks / job.members) * job.engine.threads;
-  if (workers <= lanes) return;
-  fmt::print(stderr,
-             "warning: a step of {} samples is {} lane{} of {}, so {} of its {} worker threads stay idle\n"
-             "  hint: fewer ranks or threads, a larger train.batch or a smaller train.lane\n",
-             job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers);
-}
-
-// Samples that do not fit are read again in every epoch, which should not be one by one.
-void tell_of_streaming(const recipe::Recipe& recipe, const data::Dataset& dataset) {
-  const data::Split& split = dataset.split(recipe.data.train_split);
-  if (split.stream == nullptr) return;
-  const data::DatasetInfo& info = dataset.info();
-  const std::uint64_t sample_bytes =
-      static_cast<std::uint64_t>(info.sample_shape.elements()) * data::size_of(info.sample_type);
-  fmt::print(
-      "data: {} of samples are more than data.memory allows, and are read from {} as they are wanted\n",
-      format_bytes(static_cast<std::uint64_t>(split.count()) * sample_bytes), dataset.file().string());
-  if (recipe.data.shuffle != "all") return;
-  fmt::print(
-      stderr,
-      "warning: with data.shuffle = true every sample ({}) is read from a place of its own\n"
-      "  hint: set data.shuffle = \"chunks\" to read them in pieces of a MiB, shuffled within data.window\n",
-      format_bytes(sample_bytes));
+// The same of how the job suits the ranks, and the samples the memory.
+void judge_plan(const train::Job& job, const recipe::Recipe& recipe, const data::Dataset& dataset,
+                int ranks) {
+  const bool streamed = dataset.split(recipe.data.train_split).stream != nullptr;
+  const std::vector<doctor::Finding> samples =
+      doctor::judge_dataset(data::stored_layout(dataset.file(), recipe.data.train_split), dataset.file(),
+                            streamed, recipe.data.shuffle == "all");
+  fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
+             doctor::short_text(samples));
+  if (streamed) fmt::print("data: {}\n", samples.front().evidence);
 }
 
 // The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
@@ -132,6 +124,9 @@ void add_train(CLI::App& parser, TrainOptions& options) {
       ->type_name("[auto]")
       ->check(CLI::IsMember({"", "auto"}).description(""))
       ->needs(output);
+  parser.add_flag(
+      "--ignore-doctor", options.ignore_doctor,
+      "Train although the ranks are started or bound in a way that cannot be meant (convoke doctor)");
   parser.add_flag("--quiet", options.quiet, "No progress, only the summary");
   parser.footer(kExamples);
 }
@@ -147,8 +142,9 @@ int train(const TrainOptions& options) {
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::StopSignals signals;
-  const run::Machine machine = run::survey(world);
-  if (world.root()) warn(machine, recipe.run.threads);
+  const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
+  const run::Machine& machine = binding.machine;
+  consult_doctor(binding, recipe, options, world);
   world.barrier();
   const run::Stopwatch makespan;
 
@@ -167,8 +163,7 @@ int train(const TrainOptions& options) {
   job.deadline = run::deadline_before(job.job_end, recipe.run.stop_before);
   require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
-    warn_of_idle_workers(job, world.size());
-    tell_of_streaming(recipe, dataset);
+    judge_plan(job, recipe, dataset, world.size());
     if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   }
 

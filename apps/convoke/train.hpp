@@ -9,6 +9,7 @@ namespace convoke::app {
 struct TrainOptions : RecipeOptions {
   std::string output;
   bool resume = false;
+  bool ignore_doctor = false;  ///< go on where the doctor finds an error
   bool quiet = false;
 };
 

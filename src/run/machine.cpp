@@ -1,10 +1,8 @@
 #include "convoke/run/machine.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -18,32 +16,6 @@ namespace convoke::run {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The physical core of a logical CPU, by its first hardware thread.
-int core_of(int cpu) {
-  std::ifstream siblings(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-  int first = cpu;
-  return siblings >> first ? first : cpu;
-}
-
-std::vector<int> allowed_cores() {
-  std::vector<int> cores;
-  for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 2) {
-    cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(size));
-    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(size));
-    CPU_ZERO_S(bytes, set);
-    const bool known = sched_getaffinity(0, bytes, set) == 0;
-    for (int cpu = 0; known && cpu < size; ++cpu) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set)) cores.push_back(core_of(cpu));
-    }
-    CPU_FREE(set);
-    if (known || errno != EINVAL) break;  // EINVAL: the kernel's mask is longer
-  }
-  if (cores.empty()) cores.push_back(0);
-  std::sort(cores.begin(), cores.end());
-  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  return cores;
-}
 
 // "200000 100000" (v2: cpu.max) or the two files of v1; 0 if there is no limit.
 double quota_of(const fs::path& group, bool unified) {
@@ -70,13 +42,18 @@ Placement from_line(const std::string& line) {
   return placement;
 }
 
-// Ranks of a node whose bindings overlap, directly or through others, and the cores they share.
-struct Sharing {
-  std::vector<int> ranks;
-  std::vector<int> cores;
-};
+}  // namespace
 
-std::vector<Sharing> sharings(const std::vector<Placement>& placements, int node) {
+double cpu_quota(const fs::path& membership, const fs::path& mount) {
+  double lowest = 0;
+  for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
+    const double quota = quota_of(group.folder, group.unified);
+    if (quota > 0) lowest = lowest > 0 ? std::min(lowest, quota) : quota;
+  }
+  return lowest;
+}
+
+std::vector<Sharing> sharings(std::span<const Placement> placements, int node) {
   std::vector<Sharing> groups;
   for (int rank = 0; rank < static_cast<int>(placements.size()); ++rank) {
     const Placement& placement = placements[static_cast<std::size_t>(rank)];
@@ -99,6 +76,8 @@ std::vector<Sharing> sharings(const std::vector<Placement>& placements, int node
   return groups;
 }
 
+namespace {
+
 int share_of(const Machine& machine, int rank) {
   const Placement& mine = machine.placements[static_cast<std::size_t>(rank)];
   double share = 1;
@@ -113,27 +92,6 @@ int share_of(const Machine& machine, int rank) {
 }
 
 }  // namespace
-
-double cpu_quota(const fs::path& membership, const fs::path& mount) {
-  double lowest = 0;
-  for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
-    const double quota = quota_of(group.folder, group.unified);
-    if (quota > 0) lowest = lowest > 0 ? std::min(lowest, quota) : quota;
-  }
-  return lowest;
-}
-
-std::string format_ranges(std::span<const int> sorted) {
-  std::vector<std::string> parts;
-  for (std::size_t first = 0; first < sorted.size();) {
-    std::size_t last = first;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    parts.push_back(first == last ? fmt::format("{}", sorted[first])
-                                  : fmt::format("{}-{}", sorted[first], sorted[last]));
-    first = last + 1;
-  }
-  return join(parts);
-}
 
 Machine machine_of(std::vector<Placement> placements, int rank) {
   Machine machine;
@@ -160,7 +118,7 @@ Machine survey(const mpi::Communicator& world) {
   Placement mine;
   mine.host = mpi::Session::host();
   mine.node = std::stoi(node.broadcast(std::to_string(world.rank())));
-  mine.cores = allowed_cores();
+  mine.cores = cores_of(allowed_cpus(), online_cpus());
   mine.quota = cpu_quota();
   const std::string all = world.broadcast(join(world.gather(to_line(mine)), "\n"));
   std::vector<Placement> placements;
@@ -169,32 +127,8 @@ Machine survey(const mpi::Communicator& world) {
   return machine_of(std::move(placements), world.rank());
 }
 
-std::vector<std::string> Machine::findings(int requested) const {
-  std::vector<std::string> found;
-  for (int node = 0; node < ranks; ++node) {
-    const Placement& first = placements[static_cast<std::size_t>(node)];
-    if (first.node != node) continue;
-    int node_threads = 0;
-    for (const Sharing& group : sharings(placements, node)) {
-      int threads = 0;
-      for (const int member : group.ranks) threads += requested > 0 ? requested : share_of(*this, member);
-      node_threads += threads;
-      if (threads <= static_cast<int>(group.cores.size())) continue;
-      found.push_back(fmt::format(
-          "{}: rank{} {} run{} {} threads on core{} {}: start fewer ranks, lower run.threads, or give "
-          "every rank cores of its own (mpirun --map-by slot:PE=N), or all of them (--bind-to none)",
-          first.host, group.ranks.size() > 1 ? "s" : "", format_ranges(group.ranks),
-          group.ranks.size() > 1 ? "" : "s", threads, group.cores.size() > 1 ? "s" : "",
-          format_ranges(group.cores)));
-    }
-    if (first.quota > 0 && node_threads > std::ceil(first.quota)) {
-      found.push_back(
-          fmt::format("{}: {} threads, but the control group grants {:.1f} CPUs: lower run.threads, "
-                      "start fewer ranks or raise the limit",
-                      first.host, node_threads, first.quota));
-    }
-  }
-  return found;
+int Machine::threads_of(int other, int requested) const {
+  return requested > 0 ? requested : share_of(*this, other);
 }
 
 }  // namespace convoke::run

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/run/processors.hpp"
 
 namespace convoke::run {
 
@@ -15,6 +16,15 @@ struct Placement {
   std::vector<int> cores;  ///< physical cores of its binding, by their first logical CPU, sorted
   double quota = 0;        ///< CPUs that the control group grants; 0: no limit
 };
+
+/// Ranks of a node whose bindings overlap, directly or through others, and the cores they share; sorted.
+struct Sharing {
+  std::vector<int> ranks;
+  std::vector<int> cores;
+};
+
+/// Those of `node`; a rank whose cores are its own is alone in one.
+std::vector<Sharing> sharings(std::span<const Placement> placements, int node);
 
 /// Who runs where, as one rank sees it.
 struct Machine {
@@ -31,10 +41,8 @@ struct Machine {
 
   /// Worker threads of this rank: `requested`, or its share of cores when that is 0 ("auto").
   int threads_for(int requested) const { return requested > 0 ? requested : cores; }
-
-  /// What would spoil the run if every rank had threads_for(requested) threads: one text per set of ranks
-  /// that have more threads than cores. For rank 0 to print; the same on all ranks.
-  std::vector<std::string> findings(int requested) const;
+  /// The same of any rank.
+  int threads_of(int other, int requested) const;
 };
 
 /// Collective over `world`.
@@ -46,8 +54,5 @@ Machine machine_of(std::vector<Placement> placements, int rank);
 /// CPUs that the process's control group and those above it grant (cgroup v1 and v2); 0: no limit.
 double cpu_quota(const std::filesystem::path& membership = "/proc/self/cgroup",
                  const std::filesystem::path& mount = "/sys/fs/cgroup");
-
-/// "0-3, 8" of 0, 1, 2, 3, 8.
-std::string format_ranges(std::span<const int> sorted);
 
 }  // namespace convoke::run

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoke/doctor/finding.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/run/machine.hpp"
+
+namespace convoke::doctor {
+
+/// What messages between two ranks take, as measured.
+struct Link {
+  std::string from, to;         ///< hosts; equal within one
+  double latency_seconds = 0;   ///< one way, 8 bytes, median
+  double bytes_per_second = 0;  ///< one way, messages of 1 MiB, median
+  bool within() const { return from == to; }
+};
+
+/// From the first rank of each host to its second, and from rank 0 to the first of every other host (of at
+/// most 32), at the root. Collective.
+std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world);
+
+/// `gradient`: bytes that the ranks sum in every step; 0: unknown or none. Pure.
+std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient);
+
+}  // namespace convoke::doctor

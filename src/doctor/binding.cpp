@@ -1,0 +1,269 @@
+#include "convoke/doctor/binding.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
+#include "doctor/launching.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+const run::Placement& at(std::span<const run::Placement> placements, int rank) {
+  return placements[static_cast<std::size_t>(rank)];
+}
+const Leeway& at(std::span<const Leeway> leeway, int rank) { return leeway[static_cast<std::size_t>(rank)]; }
+
+std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < static_cast<int>(placements.size()); ++rank) {
+    if (at(placements, rank).node == node) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::vector<int> nodes_of(std::span<const run::Placement> placements) {
+  std::vector<int> nodes;
+  for (int rank = 0; rank < static_cast<int>(placements.size()); ++rank) {
+    if (at(placements, rank).node == rank) nodes.push_back(rank);
+  }
+  return nodes;
+}
+
+// Cores in the order of their memory, then their numbers.
+std::vector<int> by_memory(std::vector<int> cores, std::span<const run::LogicalCpu> host) {
+  const auto node_of = [&](int core) {
+    const auto it = std::find_if(host.begin(), host.end(), [&](const auto& cpu) { return cpu.core == core; });
+    return it == host.end() ? 0 : it->node;
+  };
+  std::stable_sort(cores.begin(), cores.end(), [&](int a, int b) { return node_of(a) < node_of(b); });
+  return cores;
+}
+
+Leeway leeway_here(std::span<const run::LogicalCpu> host) {
+  const std::vector<int> allowed = run::allowed_cpus();
+  const Launching launcher = launching(getppid());
+  const std::vector<int>& cpus = launcher.cpus.empty() ? allowed : launcher.cpus;
+  return {.cores = by_memory(run::cores_of(cpus, host), host), .chosen = launcher.chosen, .refused = {}};
+}
+
+std::string to_text(const Leeway& leeway) {
+  Value::Array cores(leeway.cores.begin(), leeway.cores.end());
+  return metrics::to_json({{"cores", cores}, {"chosen", leeway.chosen}, {"refused", leeway.refused}});
+}
+
+Leeway leeway_from(const std::string& text) {
+  const Settings settings = metrics::settings_from_json(text, "leeway");
+  SettingsReader read(settings, "leeway");
+  const std::vector<std::int64_t> cores = read.get("cores", std::vector<std::int64_t>{});
+  return {.cores = std::vector<int>(cores.begin(), cores.end()),
+          .chosen = read.get("chosen", false),
+          .refused = read.get("refused", "")};
+}
+
+std::vector<Leeway> of_all(const Leeway& mine, const mpi::Communicator& world) {
+  const std::string all = world.broadcast(join(world.gather(to_text(mine)), "\n"));
+  std::vector<Leeway> leeway;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find('\n', begin), all.size());
+    leeway.push_back(leeway_from(all.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  // mpirun's command line is seen on its own host alone.
+  const bool chosen = std::any_of(leeway.begin(), leeway.end(), [](const Leeway& l) { return l.chosen; });
+  for (Leeway& each : leeway) each.chosen = chosen;
+  return leeway;
+}
+
+// Lets this rank run on `cores`, with those of their hardware threads that the launcher may use.
+std::string move_to(std::span<const int> cores, std::span<const run::LogicalCpu> host) {
+  const Launching launcher = launching(getppid());
+  std::vector<int> cpus;
+  for (const run::LogicalCpu& cpu : host) {
+    const bool ours = std::find(cores.begin(), cores.end(), cpu.core) != cores.end();
+    const bool may = std::binary_search(launcher.cpus.begin(), launcher.cpus.end(), cpu.cpu);
+    if (ours && may) cpus.push_back(cpu.cpu);
+  }
+  return cpus.empty() ? "the cores are gone" : run::allow_cpus(cpus);
+}
+
+std::string ranks_text(std::span<const int> ranks) {
+  return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", run::format_ranges(ranks));
+}
+std::string cores_text(std::span<const int> cores) {
+  std::vector<int> sorted(cores.begin(), cores.end());
+  std::sort(sorted.begin(), sorted.end());
+  return fmt::format("core{} {}", sorted.size() > 1 ? "s" : "", run::format_ranges(sorted));
+}
+
+std::size_t node_cores(std::span<const Leeway> leeway, std::span<const int> ranks) {
+  std::vector<int> all;
+  for (const int rank : ranks) {
+    all.insert(all.end(), at(leeway, rank).cores.begin(), at(leeway, rank).cores.end());
+  }
+  std::sort(all.begin(), all.end());
+  return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
+}
+
+// What gives `ranks` ranks of a node of `cores` cores what they should have.
+std::string right_options(std::size_t ranks, std::size_t cores) {
+  const std::size_t share = cores / std::max<std::size_t>(1, ranks);
+  if (share <= 1) return "mpirun --bind-to none";
+  return fmt::format("mpirun --map-by slot:PE={}, or --bind-to none", share);
+}
+
+std::string describe_mending(std::span<const run::Placement> before,
+                             std::span<const std::vector<int>> better) {
+  for (std::size_t rank = 0; rank < better.size(); ++rank) {
+    if (better[rank].empty()) continue;
+    const auto moved =
+        std::count_if(better.begin(), better.end(), [](const auto& to) { return !to.empty(); });
+    return fmt::format(
+        "binding mended: the launcher had bound {} rank{} to fewer cores than there are; rank {} on {} has "
+        "{} "
+        "instead of {} now{}",
+        moved, moved == 1 ? "" : "s", rank, before[rank].host, cores_text(better[rank]),
+        cores_text(before[rank].cores), moved == 1 ? "" : ", the others alike");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,
+                                           std::span<const Leeway> leeway, int threads) {
+  std::vector<std::vector<int>> better(placements.size());
+  for (const int node : nodes_of(placements)) {
+    const std::vector<int> ranks = ranks_of(placements, node);
+    if (at(leeway, node).chosen) continue;
+    std::vector<int> cores = at(leeway, node).cores;
+    for (const int rank : ranks) {  // of all daemons of the node: one, but for simulated ones
+      for (const int core : at(leeway, rank).cores) {
+        if (std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(core);
+      }
+    }
+    const std::size_t share = cores.size() / ranks.size();
+    const std::vector<run::Sharing> now = run::sharings(placements, node);
+    std::size_t used = 0;
+    for (const run::Sharing& sharing : now) used += sharing.cores.size();
+    if (used >= cores.size()) continue;  // there are no others
+    const bool bad = std::any_of(now.begin(), now.end(), [&](const run::Sharing& sharing) {
+      const std::size_t wanted = sharing.ranks.size() * static_cast<std::size_t>(std::max(1, threads));
+      const bool crowded = wanted > sharing.cores.size();
+      const bool narrow = threads == 0 && sharing.cores.size() == 1 && share > 1;
+      return crowded || narrow;
+    });
+    if (!bad) continue;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      std::vector<int>& mine = better[static_cast<std::size_t>(ranks[i])];
+      mine = cores;
+      if (share == 0) continue;  // more ranks than cores: the system shares them out
+      const auto first = cores.begin() + static_cast<std::ptrdiff_t>(i * share);
+      mine.assign(first, first + static_cast<std::ptrdiff_t>(share));
+    }
+  }
+  return better;
+}
+
+Binding settle(const mpi::Communicator& world, int threads) {
+  Binding binding;
+  binding.machine = run::survey(world);
+  const std::vector<run::LogicalCpu> host = run::online_cpus();
+  Leeway mine = leeway_here(host);
+  binding.leeway = of_all(mine, world);
+  const auto better = better_cores(binding.machine.placements, binding.leeway, threads);
+  if (std::all_of(better.begin(), better.end(), [](const auto& cores) { return cores.empty(); })) {
+    return binding;
+  }
+  const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
+  if (!cores.empty()) mine.refused = move_to(cores, host);
+  binding.leeway = of_all(mine, world);
+  binding.mended = describe_mending(binding.machine.placements, better);
+  binding.machine = run::survey(world);
+  if (std::any_of(binding.leeway.begin(), binding.leeway.end(),
+                  [](const Leeway& leeway) { return !leeway.refused.empty(); })) {
+    binding.mended.clear();
+  }
+  return binding;
+}
+
+std::vector<Finding> judge_binding(const Binding& binding, int threads) {
+  const run::Machine& machine = binding.machine;
+  std::vector<Finding> found;
+  for (const int node : nodes_of(machine.placements)) {
+    const std::vector<int> ranks = ranks_of(machine.placements, node);
+    const std::string& host = at(machine.placements, node).host;
+    const std::size_t there = node_cores(binding.leeway, ranks);
+    const std::vector<run::Sharing> sharings = run::sharings(machine.placements, node);
+    std::size_t used = 0;
+    for (const run::Sharing& sharing : sharings) used += sharing.cores.size();
+    bool crowded = false;
+    for (const run::Sharing& sharing : sharings) {
+      int running = 0;
+      for (const int rank : sharing.ranks) running += machine.threads_of(rank, threads);
+      if (running <= static_cast<int>(sharing.cores.size())) continue;
+      crowded = true;
+      Finding finding{.severity = Severity::kWarning, .subject = "binding", .evidence = {}, .remedy = {}};
+      finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
+                                     sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
+      const Leeway& leeway = at(binding.leeway, sharing.ranks.front());
+      if (used < there) {  // while others are idle
+        if (sharing.cores.size() == 1 || sharing.ranks.size() > sharing.cores.size()) {
+          finding.severity = Severity::kError;
+        }
+        finding.evidence += fmt::format(", of {} that the launcher has here", there);
+        finding.evidence += !leeway.refused.empty()
+                                ? fmt::format(", and the system refuses others: {}", leeway.refused)
+                            : leeway.chosen ? ", as it was told to"
+                                            : "";
+        finding.remedy = right_options(ranks.size(), there);
+      } else {
+        finding.remedy =
+            "start fewer ranks, lower run.threads, or give every rank cores of its own (mpirun --map-by "
+            "slot:PE=N)";
+      }
+      found.push_back(std::move(finding));
+    }
+    if (!crowded && used < there && ranks.size() * 2 <= there) {
+      found.push_back({.severity = Severity::kNote,
+                       .subject = "binding",
+                       .evidence = fmt::format("{}: {} use {} of the {} cores that the launcher has here",
+                                               host, ranks_text(ranks), used, there),
+                       .remedy = right_options(ranks.size(), there)});
+    }
+  }
+  return found;
+}
+
+std::vector<Finding> judge_quota(const run::Machine& machine, int threads) {
+  std::vector<Finding> found;
+  for (const int node : nodes_of(machine.placements)) {
+    const run::Placement& first = at(machine.placements, node);
+    if (first.quota <= 0) continue;
+    int running = 0;
+    std::size_t cores = 0;
+    for (const int rank : ranks_of(machine.placements, node)) running += machine.threads_of(rank, threads);
+    for (const run::Sharing& sharing : run::sharings(machine.placements, node)) cores += sharing.cores.size();
+    Finding finding{.severity = Severity::kNote, .subject = "quota", .evidence = {}, .remedy = {}};
+    if (running > std::ceil(first.quota)) {
+      finding.severity = Severity::kWarning;
+      finding.evidence = fmt::format("{}: {} threads, but the control group grants {:.1f} CPUs", first.host,
+                                     running, first.quota);
+      finding.remedy = "lower run.threads, start fewer ranks or raise the limit (docker run --cpus=N)";
+    } else {
+      finding.evidence = fmt::format("{}: the control group grants {:.1f} CPUs, of {} cores", first.host,
+                                     first.quota, cores);
+      if (static_cast<double>(cores) > first.quota) {
+        finding.remedy = "raise the limit (docker run --cpus=N) to use all of them";
+      }
+    }
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

@@ -1,0 +1,26 @@
+#include "doctor/evidence.hpp"
+
+#include "convoke/metrics/json.hpp"
+
+namespace convoke::doctor {
+
+std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world) {
+  std::vector<Settings> all;
+  for (const std::string& text : world.gather(metrics::to_json(mine))) {
+    all.push_back(metrics::settings_from_json(text, "evidence"));
+  }
+  return all;
+}
+
+std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& machine,
+                                   const mpi::Communicator& world) {
+  std::vector<Settings> hosts;
+  int rank = 0;
+  for (Settings& seen : gather(mine, world)) {
+    if (machine.placements[static_cast<std::size_t>(rank)].node == rank) hosts.push_back(std::move(seen));
+    ++rank;
+  }
+  return hosts;
+}
+
+}  // namespace convoke::doctor

@@ -1,0 +1,176 @@
+#include "convoke/doctor/examination.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convoke/core/error.hpp"
+#include "convoke/doctor/host_clock.hpp"
+#include "convoke/doctor/launcher.hpp"
+#include "convoke/doctor/link.hpp"
+#include "convoke/doctor/network.hpp"
+#include "convoke/doctor/processor.hpp"
+#include "convoke/doctor/shared_memory.hpp"
+#include "convoke/doctor/storage.hpp"
+#include "convoke/doctor/topology.hpp"
+#include "convoke/metrics/json.hpp"
+#include "doctor/evidence.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+Findings launcher(const Context& context) { return judge_launcher(context.binding.machine); }
+
+Findings binding(const Context& context) {
+  Findings found = judge_binding(context.binding, context.threads);
+  if (!context.binding.mended.empty()) {
+    found.push_back({.severity = Severity::kNote,
+                     .subject = "binding",
+                     .evidence = context.binding.mended,
+                     .remedy = "nothing; mpirun --bind-to none says it beforehand"});
+  }
+  return found;
+}
+
+Findings quota(const Context& context) { return judge_quota(context.binding.machine, context.threads); }
+
+Findings topology(const Context& context) {
+  const run::Machine& machine = context.binding.machine;
+  const Topology seen = gather_topology(machine, context.world);
+  Findings found = judge_smt(machine, seen, context.threads);
+  Findings numa = judge_numa(machine, seen);
+  std::move(numa.begin(), numa.end(), std::back_inserter(found));
+  return found;
+}
+
+Findings processor(const Context& context) {
+  const auto ranks = gather_processors(context.binding.machine, context.world, !context.quick);
+  return context.world.root() ? judge_processors(ranks) : Findings();
+}
+
+Findings shared_memory(const Context& context) {
+  const auto hosts = gather_shared_memory(context.binding.machine, context.world);
+  return judge_shared_memory(hosts, context.plan == nullptr ? 0 : context.plan->window_bytes());
+}
+
+Findings network(const Context& context) {
+  const auto hosts = gather_networks(context.binding.machine, context.world);
+  Findings found = judge_networks(hosts);
+  Findings waiting = judge_yielding(context.binding.machine, hosts);
+  std::move(waiting.begin(), waiting.end(), std::back_inserter(found));
+  return found;
+}
+
+Findings messages(const Context& context) {
+  if (context.quick) return {};
+  const auto links = measure_links(context.binding.machine, context.world);
+  const int ranks = context.world.size();
+  return judge_links(links, context.plan == nullptr ? 0 : exchanged_bytes(context.plan->job, ranks));
+}
+
+Findings host_clock(const Context& context) {
+  if (context.quick) return {};
+  return judge_clock_offsets(measure_clock_offsets(context.binding.machine, context.world));
+}
+
+// Runs are written by rank 0, datasets read by every host.
+Findings storage(const Context& context) {
+  std::vector<Storage> places;
+  if (context.world.root()) places.push_back(look_at_runs(context.runs, !context.quick));
+  if (context.plan != nullptr) {
+    Settings mine;
+    if (context.binding.machine.local_rank == 0) {
+      mine = to_settings(look_at_dataset(context.plan->layout.first, !context.quick));
+    }
+    for (const Settings& seen : gather_hosts(mine, context.binding.machine, context.world)) {
+      places.push_back(storage_from(seen));
+    }
+  }
+  const std::uint64_t checkpoint = context.plan == nullptr ? 0 : checkpoint_bytes(context.plan->job);
+  return judge_storage(places, checkpoint, hdf5_does_not_lock());
+}
+
+Findings dataset(const Context& context) {
+  const Plan* plan = context.plan;
+  if (plan == nullptr) return {};
+  return judge_dataset(plan->layout, plan->dataset, plan->streamed, plan->shuffles_all);
+}
+
+Findings lanes(const Context& context) {
+  return context.plan == nullptr ? Findings() : judge_lanes(context.plan->job, context.world.size());
+}
+
+Findings memory(const Context& context) {
+  return context.plan == nullptr ? Findings() : examine_memory(*context.plan, context.world);
+}
+
+/// Collective; what rank 0 returns counts.
+struct Check {
+  const char* name;
+  Findings (*examine)(const Context&);
+};
+
+constexpr std::array kChecks{
+    Check{"launcher", launcher}, Check{"binding", binding},     Check{"quota", quota},
+    Check{"topology", topology}, Check{"processor", processor}, Check{"host clock", host_clock},
+    Check{"network", network},   Check{"messages", messages},   Check{"shared memory", shared_memory},
+    Check{"storage", storage},   Check{"dataset", dataset},     Check{"lanes", lanes},
+    Check{"memory", memory},
+};
+
+// Of all ranks what the root has found.
+Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {
+  const std::string text =
+      world.broadcast(world.root() ? metrics::to_json({{"findings", to_values(found)}}) : std::string());
+  const Settings settings = metrics::settings_from_json(text, "findings");
+  SettingsReader read(settings, "findings");
+  return findings_from(read.tables("findings"));
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Context& context) {
+  Findings all;
+  for (const Check& check : kChecks) {
+    Findings found = check.examine(context);
+    if (found.empty() && std::string_view(check.name) == "binding") {
+      found.push_back({.severity = Severity::kOk,
+                       .subject = check.name,
+                       .evidence = "every thread has a core of its own",
+                       .remedy = {}});
+    }
+    std::move(found.begin(), found.end(), std::back_inserter(all));
+  }
+  return shared_by_root(all, context.world);
+}
+
+std::string to_text(std::span<const Finding> findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<8} {:<16} {}\n", to_string(finding.severity), finding.subject, finding.evidence);
+    if (!finding.remedy.empty()) text += fmt::format("{:>25} {}\n", "mend:", finding.remedy);
+  }
+  return text;
+}
+
+std::string short_text(std::span<const Finding> findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.severity < Severity::kWarning) continue;
+    text += fmt::format("{}: {}\n", to_string(finding.severity), finding.evidence);
+    if (!finding.remedy.empty()) text += fmt::format("  hint: {}\n", finding.remedy);
+  }
+  return text;
+}
+
+void require_health(std::span<const Finding> findings, bool ignore) {
+  const auto it = std::find_if(findings.begin(), findings.end(),
+                               [](const Finding& finding) { return finding.severity == Severity::kError; });
+  if (ignore || it == findings.end()) return;
+  throw Error(it->evidence, fmt::format("{}; or go on as it is with --ignore-doctor", it->remedy));
+}
+
+}  // namespace convoke::doctor

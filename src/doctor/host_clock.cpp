@@ -1,0 +1,79 @@
+#include "convoke/doctor/host_clock.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace convoke::doctor {
+namespace {
+
+constexpr int kRounds = 20;
+constexpr int kTag = 7301;
+
+}  // namespace
+
+double system_clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, const mpi::Communicator& world,
+                                               const Clock& clock) {
+  std::vector<ClockOffset> offsets;
+  for (int rank = 1; rank < machine.ranks; ++rank) {
+    const run::Placement& there = machine.placements[static_cast<std::size_t>(rank)];
+    if (there.node != rank) continue;
+    double theirs = 0;
+    const auto bytes = std::as_writable_bytes(std::span(&theirs, 1));
+    if (world.rank() == rank) {
+      for (int round = 0; round < kRounds; ++round) {
+        world.receive(bytes, 0, kTag);
+        theirs = clock();
+        world.send(bytes, 0, kTag);
+      }
+    } else if (world.root()) {
+      // Its clock was read between sending and receiving, so in the middle, give or take half a round trip.
+      ClockOffset best{.host = there.host, .uncertainty = std::numeric_limits<double>::infinity()};
+      for (int round = 0; round < kRounds; ++round) {
+        const double sent = clock();
+        world.send(bytes, rank, kTag);
+        world.receive(bytes, rank, kTag);
+        const double half = (clock() - sent) / 2;
+        if (half >= best.uncertainty) continue;
+        best.uncertainty = half;
+        best.seconds = theirs - (sent + half);
+      }
+      offsets.push_back(best);
+    }
+  }
+  return offsets;
+}
+
+std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets) {
+  constexpr double kMatters = 1, kNotable = 0.1;  // seconds; files have times, checkpoints are told by them
+  std::vector<Finding> found;
+  double most = 0;
+  for (const ClockOffset& offset : offsets) {
+    most = std::max(most, std::abs(offset.seconds));
+    if (std::abs(offset.seconds) - offset.uncertainty < kNotable) continue;
+    found.push_back(
+        {.severity = std::abs(offset.seconds) >= kMatters ? Severity::kWarning : Severity::kNote,
+         .subject = "host clock",
+         .evidence =
+             fmt::format("{}: its clock is {:.1f} s {} rank 0's: times of files and log "
+                         "lines of the hosts do not compare",
+                         offset.host, std::abs(offset.seconds), offset.seconds > 0 ? "ahead of" : "behind"),
+         .remedy = "let chrony or ntpd set the clocks: chronyc -a makestep (as root, on that host)"});
+  }
+  if (found.empty() && !offsets.empty()) {
+    found.push_back({.severity = Severity::kOk,
+                     .subject = "host clock",
+                     .evidence = fmt::format("all within {:.1f} ms of rank 0's", most * 1e3),
+                     .remedy = {}});
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

@@ -1,0 +1,25 @@
+#include "convoke/doctor/launcher.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/mpi/session.hpp"
+
+namespace convoke::doctor {
+
+std::vector<Finding> judge_launcher(const run::Machine& machine) {
+  if (std::string warning = mpi::launcher_warning(machine.ranks); !warning.empty()) {
+    return {{.severity = Severity::kError,
+             .subject = "launcher",
+             .evidence = std::move(warning),
+             .remedy = fmt::format("the mpirun of {} (mpirun --version tells), or srun --mpi=pmix",
+                                   mpi::Session::library_version())}};
+  }
+  return {{.severity = Severity::kOk,
+           .subject = "launcher",
+           .evidence = fmt::format("{} rank{} of one MPI world on {} host{}, {}", machine.ranks,
+                                   machine.ranks == 1 ? "" : "s", machine.nodes,
+                                   machine.nodes == 1 ? "" : "s", mpi::Session::library_version()),
+           .remedy = {}}};
+}
+
+}  // namespace convoke::doctor

@@ -1,0 +1,85 @@
+#include "doctor/launching.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "convoke/mpi/control_variable.hpp"
+#include "convoke/run/processors.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 7> kLaunchers{"mpirun",  "mpiexec", "orterun", "orted",
+                                                     "prterun", "prted",   "prte"};
+// Options and settings by which a user says where ranks are to run.
+constexpr std::array<std::string_view, 12> kChoices{"bind-to",
+                                                    "map-by",
+                                                    "cpu-set",
+                                                    "cpu-list",
+                                                    "rankfile",
+                                                    "-rf",
+                                                    "cpus-per-proc",
+                                                    "cpus-per-rank",
+                                                    "hwloc_base_binding_policy",
+                                                    "hwloc_default_binding_policy",
+                                                    "rmaps_base_mapping_policy",
+                                                    "rmaps_default_mapping_policy"};
+constexpr std::array kVariables{
+    "OMPI_MCA_hwloc_base_binding_policy",    "OMPI_MCA_rmaps_base_mapping_policy",
+    "OMPI_MCA_hwloc_base_cpu_set",           "OMPI_MCA_rmaps_rank_file_path",
+    "PRTE_MCA_hwloc_default_binding_policy", "PRTE_MCA_rmaps_default_mapping_policy"};
+
+// "Cpus_allowed_list:\t0-1" of /proc/<pid>/status.
+std::string status(const fs::path& process, int pid, const std::string& key) {
+  std::ifstream file(process / std::to_string(pid) / "status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
+  }
+  return {};
+}
+
+bool is_launcher(std::string_view name) {  // "mpirun.openmpi" where Debian has several
+  return std::find(kLaunchers.begin(), kLaunchers.end(), name.substr(0, name.find('.'))) != kLaunchers.end();
+}
+
+// Only its options: what follows the first word that is none may be ours.
+bool says_where(const fs::path& process, int pid) {
+  std::ifstream file(process / std::to_string(pid) / "cmdline", std::ios::binary);
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (word.find("convoke") != std::string::npos) return false;
+    for (const std::string_view choice : kChoices) {
+      const std::size_t at = word.find_first_not_of('-');
+      const std::string_view bare = at == std::string::npos ? std::string_view() : &word[at];
+      if (bare == choice || word == choice) return true;
+    }
+  }
+  return false;
+}
+
+bool chosen_here() {
+  const bool variable = std::any_of(kVariables.begin(), kVariables.end(),
+                                    [](const char* name) { return std::getenv(name) != nullptr; });
+  return variable || !mpi::control_variable("hwloc_base_binding_policy").value_or("").empty();
+}
+
+}  // namespace
+
+Launching launching(int parent, const fs::path& process) {
+  Launching found;
+  for (int pid = parent, depth = 0; pid > 1 && depth < 16; ++depth) {
+    if (is_launcher(status(process, pid, "Name"))) {
+      found.cpus = run::parse_ranges(status(process, pid, "Cpus_allowed_list"));
+      found.chosen = chosen_here() || says_where(process, pid);
+      return found;
+    }
+    pid = std::atoi(status(process, pid, "PPid").c_str());
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

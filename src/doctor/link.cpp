@@ -1,0 +1,128 @@
+#include "convoke/doctor/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "convoke/core/text.hpp"
+#include "convoke/run/phases.hpp"
+#include "doctor/evidence.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+constexpr int kTag = 7303;
+constexpr std::size_t kSmall = 8, kLarge = std::size_t{1} << 20;
+constexpr int kSmallRounds = 40, kLargeRounds = 6;
+
+// Seconds one way, median over the rounds; the rank `there` answers.
+double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
+  std::vector<double> seconds;
+  for (int round = 0; round <= rounds; ++round) {
+    const run::Stopwatch watch;
+    world.send(message, there, kTag);
+    world.receive(message, there, kTag);
+    if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first makes the connection
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
+  return seconds[static_cast<std::size_t>(rounds / 2)];
+}
+
+void answer(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
+  for (int round = 0; round <= rounds; ++round) {
+    world.receive(message, there, kTag);
+    world.send(message, there, kTag);
+  }
+}
+
+Link measure(int there, const run::Machine& machine, const mpi::Communicator& world) {
+  std::vector<std::byte> message(kLarge);
+  Link link{.from = machine.host, .to = machine.placements[static_cast<std::size_t>(there)].host};
+  link.latency_seconds = ping_pong(std::span(message).first(kSmall), kSmallRounds, there, world);
+  link.bytes_per_second = kLarge / ping_pong(message, kLargeRounds, there, world);
+  return link;
+}
+
+void be_measured(int there, const mpi::Communicator& world) {
+  std::vector<std::byte> message(kLarge);
+  answer(std::span(message).first(kSmall), kSmallRounds, there, world);
+  answer(message, kLargeRounds, there, world);
+}
+
+std::string rate(double bytes_per_second) {
+  return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
+}
+
+std::string describe(const Link& link) {
+  return fmt::format("{}: {:.1f} us, {}",
+                     link.within() ? "within " + link.from : fmt::format("{} to {}", link.from, link.to),
+                     link.latency_seconds * 1e6, rate(link.bytes_per_second));
+}
+
+}  // namespace
+
+std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world) {
+  constexpr int kMostHosts = 32;
+  const auto node_of = [&](int rank) { return machine.placements[static_cast<std::size_t>(rank)].node; };
+  // Within every host, all at the same time.
+  Settings mine;
+  const int node = node_of(machine.rank);
+  if (machine.local_rank == 0 && machine.local_ranks > 1) {
+    int second = node + 1;
+    while (node_of(second) != node) ++second;
+    const Link link = measure(second, machine, world);
+    mine = {{"host", link.from}, {"latency", link.latency_seconds}, {"rate", link.bytes_per_second}};
+  } else if (machine.local_rank == 1) {
+    be_measured(node, world);
+  }
+  std::vector<Link> links;
+  for (const Settings& seen : gather_hosts(mine, machine, world)) {
+    if (seen.empty()) continue;
+    SettingsReader read(seen, "link");
+    const std::string host = read.get("host", "");
+    links.push_back({.from = host,
+                     .to = host,
+                     .latency_seconds = read.get("latency", 0.0),
+                     .bytes_per_second = read.get("rate", 0.0)});
+  }
+  // Between hosts, one after the other.
+  for (int rank = 1, hosts = 1; rank < machine.ranks && hosts < kMostHosts; ++rank) {
+    if (node_of(rank) != rank) continue;
+    ++hosts;
+    if (world.root()) links.push_back(measure(rank, machine, world));
+    if (world.rank() == rank) be_measured(0, world);
+  }
+  return links;
+}
+
+std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient) {
+  // What shared memory and Gigabit Ethernet give in any case; below, something is wrong.
+  constexpr double kSlowWithin = 100e-6, kSlowBetween = 500e-6, kThin = 80e6;
+  std::vector<Finding> found;
+  for (const Link& link : links) {
+    Finding finding{
+        .severity = Severity::kOk, .subject = "messages", .evidence = describe(link), .remedy = {}};
+    if (link.within() && link.latency_seconds > kSlowWithin) {
+      finding.severity = Severity::kWarning;
+      finding.evidence += "; some microseconds are usual, unless ranks wait for each other's core";
+      finding.remedy = "give every rank cores of its own, or mpirun --mca mpi_yield_when_idle 1";
+    } else if (!link.within() && (link.latency_seconds > kSlowBetween || link.bytes_per_second < kThin)) {
+      finding.severity = Severity::kWarning;
+      finding.evidence += "; Gigabit Ethernet has 50 us and 110 MiB/s";
+      finding.remedy =
+          "name the fast network, export OMPI_MCA_btl_tcp_if_include=NETWORK/BITS, or exchange less: a "
+          "larger "
+          "train.batch, train.mode = \"ensemble\"";
+    }
+    if (gradient > 0 && link.bytes_per_second > 0 && !link.within()) {
+      finding.evidence +=
+          fmt::format("; the {} of gradients of a step take {:.1f} ms at least", format_bytes(gradient),
+                      static_cast<double>(gradient) / link.bytes_per_second * 1e3);
+    }
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

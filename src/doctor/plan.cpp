@@ -1,0 +1,127 @@
+#include "convoke/doctor/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/run/memory.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+std::uint64_t parameter_bytes(const train::Job& job) {
+  return static_cast<std::uint64_t>(job.model.graph.parameter_count()) * sizeof(float);
+}
+
+}  // namespace
+
+std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
+  return ranks > job.members ? static_cast<std::uint64_t>(job.model.graph.trainable_count()) * sizeof(float)
+                             : 0;
+}
+
+std::uint64_t checkpoint_bytes(const train::Job& job) {
+  const std::uint64_t average = job.engine.update.ema > 0 ? 1 : 0;
+  const std::uint64_t best = job.early_stopping.restores_best() ? 1 : 0;
+  return parameter_bytes(job) * (1 + job.optimizer->state_slots() + average + best);
+}
+
+std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
+  const std::int64_t lanes = job.engine.batch / job.engine.lane;
+  const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
+  const std::int64_t workers = group * job.engine.threads;
+  if (workers > lanes) {  // the result would be right, but bought with cores that do nothing
+    return {{.severity = Severity::kWarning,
+             .subject = "lanes",
+             .evidence = fmt::format(
+                 "a step of {} samples is {} lane{} of {}, so {} of its {} worker threads "
+                 "stay idle",
+                 job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers),
+             .remedy = "fewer ranks or threads, a larger train.batch or a smaller train.lane"}};
+  }
+  return {{.severity = Severity::kOk,
+           .subject = "lanes",
+           .evidence =
+               fmt::format("{}: a step of {} samples is {} lane{} of {}, for {} rank{} x {} thread{}{}",
+                           job.name, job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, group,
+                           group == 1 ? "" : "s", job.engine.threads, job.engine.threads == 1 ? "" : "s",
+                           job.ensemble ? fmt::format(", each of {} members", job.members) : ""),
+           .remedy = {}}};
+}
+
+std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
+                                   bool streamed, bool shuffles_all) {
+  std::vector<Finding> found;
+  if (streamed) {
+    found.push_back(
+        {.severity = Severity::kNote,
+         .subject = "dataset",
+         .evidence = fmt::format("{} of samples are more than data.memory allows, and are read from "
+                                 "{} as they are wanted",
+                                 format_bytes(layout.bytes), dataset.string()),
+         .remedy = {}});
+  }
+  if (streamed && shuffles_all) {
+    found.push_back(
+        {.severity = Severity::kWarning,
+         .subject = "dataset",
+         .evidence = fmt::format("with data.shuffle = true every sample ({}) is read from a place of its own",
+                                 format_bytes(layout.sample_bytes)),
+         .remedy =
+             "set data.shuffle = \"chunks\" to read them in pieces of a MiB, shuffled within data.window"});
+  }
+  if (!layout.contiguous) {
+    found.push_back(
+        {.severity = streamed ? Severity::kWarning : Severity::kNote,
+         .subject = "dataset",
+         .evidence = fmt::format("{}: samples are stored in chunks or compressed, which one thread "
+                                 "of HDF5 unpacks: {}",
+                                 dataset.string(), streamed ? "in every epoch" : "once, when it is loaded"),
+         .remedy = "store them plainly: h5repack -l CONTI -f NONE in.h5 out.h5"});
+  }
+  if (found.empty()) {
+    found.push_back(
+        {.severity = Severity::kOk,
+         .subject = "dataset",
+         .evidence = fmt::format("{}: {} samples, {} in {} file{}, held in memory once per host",
+                                 dataset.string(), format_count(layout.samples), format_bytes(layout.bytes),
+                                 layout.files, layout.files == 1 ? "" : "s"),
+         .remedy = {}});
+  }
+  return found;
+}
+
+std::vector<Finding> examine_memory(const Plan& plan, const mpi::Communicator& world) {
+  const mpi::Communicator node = world.split_node();
+  auto free = static_cast<double>(run::available_bytes());
+  node.min(std::span(&free, 1));
+  try {
+    const std::uint64_t rank = train::require_trainable(plan.job, plan.feed, plan.groups, world);
+    // Of the host with the least room to spare, which the recipe's window of samples takes from too.
+    double least = free - static_cast<double>(plan.window_bytes());
+    world.min(std::span(&least, 1));
+    double most = static_cast<double>(rank) * node.size();
+    world.max(std::span(&most, 1));
+    Finding finding{.severity = Severity::kOk, .subject = "memory", .evidence = {}, .remedy = {}};
+    finding.evidence =
+        fmt::format("a rank takes {}, {} rank{} of a host {}, samples {}; {} are free", format_bytes(rank),
+                    node.size(), node.size() == 1 ? "" : "s", format_bytes(static_cast<std::uint64_t>(most)),
+                    plan.streamed ? "are streamed" : format_bytes(plan.window_bytes()),
+                    format_bytes(static_cast<std::uint64_t>(std::max(0.0, least) +
+                                                            static_cast<double>(plan.window_bytes()))));
+    if (most > least) {
+      finding.severity = Severity::kWarning;
+      finding.remedy = "fewer ranks on a host with more threads each, a smaller train.lane, or data.memory";
+    }
+    return {finding};
+  } catch (const Error& error) {  // on all ranks
+    return {{.severity = Severity::kError,
+             .subject = "memory",
+             .evidence = error.what(),
+             .remedy = error.hint()}};
+  }
+}
+
+}  // namespace convoke::doctor

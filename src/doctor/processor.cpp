@@ -1,0 +1,166 @@
+#include "convoke/doctor/processor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/backend.hpp"
+#include "convoke/run/environment.hpp"
+#include "doctor/evidence.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string word_in(const fs::path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+// x <- x ^ x << 13;  x <- x ^ x >> 7;  x <- x ^ x << 17       (Marsaglia 2003)
+// Six operations of one cycle each, none of which can start before the one before it has ended.
+double measured_ghz() {
+  constexpr int kRounds = 1 << 20, kTrials = 5;
+  constexpr double kCyclesPerRound = 6;
+  volatile std::uint64_t sink = 88172645463325252;
+  double best = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest: others may have been interrupted
+    const auto begin = std::chrono::steady_clock::now();
+    std::uint64_t x = sink;
+    for (int round = 0; round < kRounds; ++round) {
+      x ^= x << 13;
+      x ^= x >> 7;
+      x ^= x << 17;
+    }
+    sink = x;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    best = std::max(best, kCyclesPerRound * kRounds / seconds / 1e9);
+  }
+  return best;
+}
+
+Settings to_settings(const Processor& processor) {
+  return {{"host", processor.host},
+          {"instruction_set", processor.instruction_set},
+          {"model", processor.model},
+          {"governor", processor.governor},
+          {"driver", processor.driver},
+          {"largest_ghz", processor.largest_ghz},
+          {"measured_ghz", processor.measured_ghz}};
+}
+
+Processor processor_from(const Settings& settings) {
+  SettingsReader read(settings, "processor");
+  return {.host = read.get("host", ""),
+          .instruction_set = read.get("instruction_set", ""),
+          .model = read.get("model", ""),
+          .governor = read.get("governor", ""),
+          .driver = read.get("driver", ""),
+          .largest_ghz = read.get("largest_ghz", 0.0),
+          .measured_ghz = read.get("measured_ghz", 0.0)};
+}
+
+void judge_instruction_sets(const std::vector<Processor>& ranks, std::vector<Finding>& found) {
+  std::map<std::string, std::set<std::string>> hosts;
+  for (const Processor& rank : ranks) hosts[rank.instruction_set].insert(rank.host);
+  if (hosts.size() <= 1) return;
+  std::vector<std::string> parts;
+  for (const auto& [set, where] : hosts) {
+    parts.push_back(fmt::format("{} on {}", set, fmt::join(where, ", ")));
+  }
+  found.push_back(
+      {.severity = Severity::kWarning,
+       .subject = "instruction set",
+       .evidence = fmt::format("ranks have different ones, so some wait for others, and may round "
+                               "or lay out parameters otherwise: {}",
+                               join(parts, "; ")),
+       .remedy = "ask for nodes of one kind (sbatch --constraint), or give all ranks the least: "
+                 "mpirun -x ONEDNN_MAX_CPU_ISA=AVX2"});
+}
+
+void judge_governor(const Processor& host, std::vector<Finding>& found) {
+  // Those two drivers raise the clock under load by themselves, whatever they call it.
+  const bool by_itself = host.driver.starts_with("intel_pstate") || host.driver.starts_with("amd-pstate") ||
+                         host.driver.starts_with("amd_pstate");
+  if (host.governor.empty() || host.governor == "performance" || host.governor == "schedutil" || by_itself) {
+    return;
+  }
+  const bool low = host.governor == "powersave" || host.governor == "userspace";
+  found.push_back({.severity = low ? Severity::kWarning : Severity::kNote,
+                   .subject = "clock",
+                   .evidence = fmt::format("{}: the governor of the processor's clock is {}{}", host.host,
+                                           host.governor, low ? ", which keeps it low" : ""),
+                   .remedy = "cpupower frequency-set -g performance (as root, on that host)"});
+}
+
+}  // namespace
+
+Processor look_at_processor(bool measure, const fs::path& system) {
+  Processor processor;
+  processor.host = mpi::Session::host();
+  processor.instruction_set = nn::backend().instruction_set;
+  processor.model = run::cpu_model();
+  const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", run::allowed_cpus().front());
+  processor.governor = word_in(clock / "scaling_governor");
+  processor.driver = word_in(clock / "scaling_driver");
+  if (double khz = 0; std::ifstream(clock / "cpuinfo_max_freq") >> khz) processor.largest_ghz = khz / 1e6;
+  if (measure) processor.measured_ghz = measured_ghz();
+  return processor;
+}
+
+std::vector<Processor> gather_processors(const run::Machine& machine, const mpi::Communicator& world,
+                                         bool measure) {
+  std::vector<Processor> ranks;
+  const Processor mine = look_at_processor(measure && machine.local_rank == 0);
+  for (const Settings& seen : gather(to_settings(mine), world)) ranks.push_back(processor_from(seen));
+  return ranks;
+}
+
+std::vector<Finding> judge_processors(const std::vector<Processor>& ranks) {
+  std::vector<Finding> found;
+  judge_instruction_sets(ranks, found);
+  std::set<std::string> seen;
+  double fastest = 0;
+  for (const Processor& rank : ranks) fastest = std::max(fastest, rank.measured_ghz);
+  for (const Processor& rank : ranks) {
+    if (seen.insert(rank.host).second) judge_governor(rank, found);
+    if (rank.measured_ghz <= 0) continue;
+    if (rank.measured_ghz < 0.8 * fastest) {
+      found.push_back(
+          {.severity = Severity::kWarning,
+           .subject = "clock",
+           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz, on the fastest host at "
+                                   "{:.2f}; in synchronous training all wait for it",
+                                   rank.host, rank.measured_ghz, fastest),
+           .remedy = "leave that host out, or see what else runs there, its governor and its heat"});
+    } else if (rank.measured_ghz < 0.6 * rank.largest_ghz) {
+      found.push_back({.severity = Severity::kNote,
+                       .subject = "clock",
+                       .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz of at most {:.2f}",
+                                               rank.host, rank.measured_ghz, rank.largest_ghz),
+                       .remedy = "see what else runs there, its governor and its heat"});
+    }
+  }
+  if (found.empty()) {
+    const Processor& first = ranks.front();
+    const std::string clock =
+        first.measured_ghz > 0 ? fmt::format(", a busy core at {:.2f} GHz", first.measured_ghz) : "";
+    found.push_back(
+        {.severity = Severity::kOk,
+         .subject = "instruction set",
+         .evidence = fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock),
+         .remedy = {}});
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

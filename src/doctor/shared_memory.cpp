@@ -1,0 +1,153 @@
+#include "convoke/doctor/shared_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/control_variable.hpp"
+#include "doctor/evidence.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+constexpr int kTag = 7302;
+
+// Cross-memory attach: the second rank of a host reads a word of the first. Returns "" or why it may not.
+std::string read_neighbour(const run::Machine& machine, const mpi::Communicator& world) {
+  struct Word {
+    std::int64_t process;
+    const std::uint64_t* address;
+  };
+  const std::uint64_t word = 0x636f6e766f6b65;
+  Word there{getpid(), &word};
+  const auto bytes = std::as_writable_bytes(std::span(&there, 1));
+  std::vector<int> local;
+  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
+  for (int rank = 0; rank < machine.ranks && local.size() < 2; ++rank) {
+    if (machine.placements[static_cast<std::size_t>(rank)].node == node) local.push_back(rank);
+  }
+  std::int32_t failed = 0;
+  const auto answer = std::as_writable_bytes(std::span(&failed, 1));
+  if (local.size() < 2) return {};
+  if (machine.local_rank == 0) {
+    world.send(bytes, local[1], kTag);
+    world.receive(answer, local[1], kTag);
+  } else if (machine.local_rank == 1) {
+    world.receive(bytes, local[0], kTag);
+    std::uint64_t read = 0;
+    const iovec mine{&read, sizeof read}, theirs{const_cast<std::uint64_t*>(there.address), sizeof read};
+    const bool done = process_vm_readv(static_cast<pid_t>(there.process), &mine, 1, &theirs, 1, 0) ==
+                      static_cast<ssize_t>(sizeof read);
+    failed = done ? (read == word ? 0 : ESRCH) : errno;  // another process has that number in its container
+    world.send(answer, local[0], kTag);
+  }
+  return failed == 0 ? std::string() : std::strerror(failed);
+}
+
+SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& world) {
+  SharedMemoryRoom room;
+  room.host = machine.host;
+  room.ranks = machine.local_ranks;
+  room.folder = mpi::control_variable("osc_sm_backing_directory").value_or("/dev/shm");
+  if (struct statvfs system{}; statvfs(room.folder.c_str(), &system) == 0) {
+    room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
+    room.free = std::uint64_t{system.f_bavail} * system.f_frsize;
+  }
+  room.copies = mpi::control_variable("btl_vader_single_copy_mechanism").value_or("");
+  room.reading_refused = read_neighbour(machine, world);
+  return room;
+}
+
+Settings to_settings(const SharedMemoryRoom& room) {
+  return {{"host", room.host},
+          {"ranks", room.ranks},
+          {"folder", room.folder},
+          {"total", static_cast<std::int64_t>(room.total)},
+          {"free", static_cast<std::int64_t>(room.free)},
+          {"copies", room.copies},
+          {"reading_refused", room.reading_refused}};
+}
+
+SharedMemoryRoom room_from(const Settings& settings) {
+  SettingsReader read(settings, "shared memory");
+  return {.host = read.get("host", ""),
+          .ranks = static_cast<int>(read.get("ranks", 1)),
+          .folder = read.get("folder", ""),
+          .total = static_cast<std::uint64_t>(read.get("total", 0)),
+          .free = static_cast<std::uint64_t>(read.get("free", 0)),
+          .copies = read.get("copies", ""),
+          .reading_refused = read.get("reading_refused", "")};
+}
+
+}  // namespace
+
+std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
+                                                   const mpi::Communicator& world) {
+  std::vector<SharedMemoryRoom> rooms;
+  for (const Settings& seen : gather_hosts(to_settings(look(machine, world)), machine, world)) {
+    rooms.push_back(room_from(seen));
+  }
+  return rooms;
+}
+
+std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts, std::uint64_t window) {
+  constexpr std::uint64_t kPerRank = std::uint64_t{8} << 20;  // Open MPI's segment of 4 MiB, and its windows
+  const auto remedy = [](const SharedMemoryRoom& room, std::uint64_t bytes) {
+    return fmt::format(
+        "mount -o remount,size={}m {} (as root), docker run --shm-size={}m, or on a disk: "
+        "export OMPI_MCA_osc_sm_backing_directory=/tmp OMPI_MCA_btl_vader_backing_directory=/tmp",
+        (bytes >> 20) + 1, room.folder, (bytes >> 20) + 1);
+  };
+  std::vector<Finding> found;
+  for (const SharedMemoryRoom& room : hosts) {
+    if (room.ranks > 1) {
+      const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(room.ranks);
+      if (room.free < window) {
+        found.push_back(
+            {.severity = Severity::kError,
+             .subject = "shared memory",
+             .evidence = fmt::format("{}: the {} ranks are going to share {} of samples, but {} has "
+                                     "{} left",
+                                     room.host, room.ranks, format_bytes(window), room.folder,
+                                     format_bytes(room.free)),
+             .remedy = remedy(room, window + own) + ", or data.memory to stream samples"});
+      } else if (room.total < own) {
+        found.push_back(
+            {.severity = Severity::kWarning,
+             .subject = "shared memory",
+             .evidence = fmt::format("{}: {} has {}, for {} ranks that exchange messages and "
+                                     "samples through it",
+                                     room.host, room.folder, format_bytes(room.total), room.ranks),
+             .remedy = remedy(room, own)});
+      }
+    }
+    if (room.reading_refused.empty()) continue;
+    const bool used = room.copies == "cma";
+    found.push_back(
+        {.severity = used ? Severity::kWarning : Severity::kNote,
+         .subject = "cma",
+         .evidence = fmt::format(
+             "{}: ranks may not read each other's memory ({}){}", room.host, room.reading_refused,
+             used ? ", which Open MPI is told to do" : "; Convoke does without, through shared memory"),
+         .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
+                          "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
+                        : ""});
+  }
+  if (found.empty() && !hosts.empty()) {
+    const SharedMemoryRoom& first = hosts.front();
+    found.push_back({.severity = Severity::kOk,
+                     .subject = "shared memory",
+                     .evidence = fmt::format("{} of {} free in {}", format_bytes(first.free),
+                                             format_bytes(first.total), first.folder),
+                     .remedy = {}});
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor

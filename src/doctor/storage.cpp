@@ -1,0 +1,246 @@
+#include "convoke/doctor/storage.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/phases.hpp"
+
+namespace convoke::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileSystem {
+  std::uint32_t magic;  ///< statfs(2), or the file system's own sources
+  const char* name;
+  bool network;
+};
+
+constexpr std::array kFileSystems{
+    FileSystem{0x6969, "NFS", true},        FileSystem{0x0BD00BD0, "Lustre", true},
+    FileSystem{0x47504653, "GPFS", true},   FileSystem{0x19830326, "BeeGFS", true},
+    FileSystem{0x00C36400, "CephFS", true}, FileSystem{0xFF534D42, "CIFS", true},
+    FileSystem{0xFE534D42, "SMB", true},    FileSystem{0x01021997, "9P", true},
+    FileSystem{0x5346414F, "AFS", true},    FileSystem{0x20030528, "OrangeFS", true},
+    FileSystem{0x65735546, "FUSE", true},   FileSystem{0xEF53, "ext4", false},
+    FileSystem{0x58465342, "XFS", false},   FileSystem{0x9123683E, "btrfs", false},
+    FileSystem{0x01021994, "tmpfs", false}, FileSystem{0x794C7630, "overlay", false},
+    FileSystem{0x2FC12FC1, "ZFS", false},   FileSystem{0xF2F52010, "f2fs", false},
+};
+
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kBlocks = 8;
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  int get() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+
+ private:
+  int descriptor_;
+};
+
+Storage describe(const std::string& role, const fs::path& path) {
+  Storage storage;
+  storage.host = mpi::Session::host();
+  storage.role = role;
+  storage.path = path.string();
+  if (struct statfs system{}; ::statfs(path.c_str(), &system) == 0) {
+    const auto magic = static_cast<std::uint32_t>(system.f_type);
+    const auto it = std::find_if(kFileSystems.begin(), kFileSystems.end(),
+                                 [&](const FileSystem& known) { return known.magic == magic; });
+    storage.type = it == kFileSystems.end() ? "" : it->name;
+    storage.network = it != kFileSystems.end() && it->network;
+    storage.free = static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
+  } else {
+    storage.failure = std::strerror(errno);
+  }
+  return storage;
+}
+
+std::string try_lock(int file, int kind) {
+  if (::flock(file, kind | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK ? std::string() : std::strerror(errno);  // somebody has it: locks work
+  }
+  ::flock(file, LOCK_UN);
+  return {};
+}
+
+// Bytes per second; 0 if there is nothing to read.
+double read_rate(int file) {
+  ::posix_fadvise(file, 0, static_cast<off_t>(kBlock * kBlocks), POSIX_FADV_DONTNEED);
+  std::vector<char> block(kBlock);
+  std::size_t bytes = 0;
+  const run::Stopwatch watch;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    const ssize_t got = ::pread(file, block.data(), block.size(), static_cast<off_t>(i * kBlock));
+    if (got <= 0) break;
+    bytes += static_cast<std::size_t>(got);
+  }
+  return static_cast<double>(bytes) / watch.seconds();
+}
+
+void measure_writing(int file, Storage& storage) {
+  const std::vector<char> block(kBlock, 'c');
+  const run::Stopwatch watch;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    if (::pwrite(file, block.data(), block.size(), static_cast<off_t>(i * kBlock)) !=
+        static_cast<ssize_t>(kBlock)) {
+      storage.failure = fmt::format("writing: {}", std::strerror(errno));
+      return;
+    }
+  }
+  if (::fsync(file) != 0) storage.failure = fmt::format("fsync: {}", std::strerror(errno));
+  storage.write_rate = static_cast<double>(kBlock * kBlocks) / watch.seconds();
+  storage.read_rate = read_rate(file);
+}
+
+std::string rate(double bytes_per_second) {
+  return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
+}
+
+std::string describe(const Storage& place) {
+  std::string text = fmt::format("{}: {} {}", place.host,
+                                 place.role == "runs" ? "runs go to" : "samples are in", place.path);
+  text += fmt::format(" ({}{} free", place.type.empty() ? "" : place.type + ", ", format_bytes(place.free));
+  if (place.write_rate > 0) text += fmt::format(", written at {}", rate(place.write_rate));
+  if (place.read_rate > 0) text += fmt::format(", read at {}", rate(place.read_rate));
+  return text + ")";
+}
+
+}  // namespace
+
+Storage look_at_runs(const fs::path& folder, bool measure) {
+  std::error_code unknown;
+  fs::path there = fs::absolute(folder).lexically_normal();
+  while (!fs::exists(there, unknown) && there.has_relative_path()) there = there.parent_path();
+  Storage storage = describe("runs", there);
+  std::string name = (there / ".convoke-doctor-XXXXXX").string();
+  const File file(::mkostemp(name.data(), O_CLOEXEC));
+  if (!file) {
+    storage.failure = std::strerror(errno);
+    return storage;
+  }
+  ::unlink(name.c_str());
+  storage.locking_refused = try_lock(file.get(), LOCK_EX);
+  if (measure) measure_writing(file.get(), storage);
+  return storage;
+}
+
+Storage look_at_dataset(const fs::path& path, bool measure) {
+  Storage storage = describe("dataset", path);
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    storage.failure = std::strerror(errno);
+    return storage;
+  }
+  storage.locking_refused = try_lock(file.get(), LOCK_SH);
+  if (measure) storage.read_rate = read_rate(file.get());
+  return storage;
+}
+
+Settings to_settings(const Storage& storage) {
+  return {{"host", storage.host},
+          {"role", storage.role},
+          {"path", storage.path},
+          {"failure", storage.failure},
+          {"type", storage.type},
+          {"network", storage.network},
+          {"free", static_cast<std::int64_t>(storage.free)},
+          {"write_rate", storage.write_rate},
+          {"read_rate", storage.read_rate},
+          {"locking_refused", storage.locking_refused}};
+}
+
+Storage storage_from(const Settings& settings) {
+  SettingsReader read(settings, "storage");
+  return {.host = read.get("host", ""),
+          .role = read.get("role", ""),
+          .path = read.get("path", ""),
+          .failure = read.get("failure", ""),
+          .type = read.get("type", ""),
+          .network = read.get("network", false),
+          .free = static_cast<std::uint64_t>(read.get("free", 0)),
+          .write_rate = read.get("write_rate", 0.0),
+          .read_rate = read.get("read_rate", 0.0),
+          .locking_refused = read.get("locking_refused", "")};
+}
+
+bool hdf5_does_not_lock() {
+  const char* value = std::getenv("HDF5_USE_FILE_LOCKING");
+  return value != nullptr && (std::string_view(value) == "FALSE" || std::string_view(value) == "0" ||
+                              std::string_view(value) == "BEST_EFFORT");
+}
+
+std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
+                                   bool unlocked) {
+  constexpr double kSlow = 20e6;                             // bytes per second
+  constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;  // logs, summary, a small model
+  constexpr std::uint64_t kCheckpoints = 4;  // newest, one before, best, the one in the making
+  std::vector<Finding> found;
+  for (const Storage& place : places) {
+    Finding finding{
+        .severity = Severity::kOk, .subject = "storage", .evidence = describe(place), .remedy = {}};
+    const bool runs = place.role == "runs";
+    const std::uint64_t wanted = std::max(kLeast, kCheckpoints * checkpoint);
+    if (!place.failure.empty()) {
+      finding.severity = Severity::kError;
+      finding.evidence = fmt::format("{}: {}: cannot be {}: {}", place.host, place.path,
+                                     runs ? "written" : "read", place.failure);
+      finding.remedy = runs ? "choose another folder with --output"
+                            : "put the dataset where every host sees it under the same name";
+    } else if (!place.locking_refused.empty() && !unlocked) {
+      finding.severity = Severity::kWarning;
+      finding.evidence += fmt::format(
+          ": files cannot be locked ({}), and HDF5 refuses to open what it cannot "
+          "lock",
+          place.locking_refused);
+      finding.remedy = "export HDF5_USE_FILE_LOCKING=FALSE (for all ranks: mpirun -x HDF5_USE_FILE_LOCKING)";
+    } else if (runs && place.free < wanted) {
+      finding.severity = Severity::kWarning;
+      finding.evidence +=
+          checkpoint > 0 ? fmt::format(": a checkpoint has {}, and some are kept", format_bytes(checkpoint))
+                         : ": that is little for checkpoints";
+      finding.remedy = "free room, or choose another folder with --output";
+    } else if (runs && place.write_rate > 0 && place.write_rate < kSlow) {
+      finding.severity = Severity::kWarning;
+      finding.evidence +=
+          checkpoint > 0 ? fmt::format(": a checkpoint of {} takes {}", format_bytes(checkpoint),
+                                       format_duration(static_cast<double>(checkpoint) / place.write_rate))
+                         : ": checkpoints take long";
+      finding.remedy = "choose a faster folder with --output, or a larger run.checkpoint_every";
+    } else if (!runs && place.read_rate > 0 && place.read_rate < kSlow) {
+      finding.severity = Severity::kWarning;
+      finding.evidence += ": loading takes long, streaming may hold training up";
+      finding.remedy = "copy the dataset to a disk of the node (sbcast, or cp to $TMPDIR) and set data.path";
+    } else if (place.network) {
+      finding.severity = Severity::kNote;
+      finding.evidence += ": on a server; if HDF5 says \"unable to lock file\", it is its locking";
+      finding.remedy = "then export HDF5_USE_FILE_LOCKING=FALSE";
+    }
+    found.push_back(std::move(finding));
+  }
+  return found;
+}
+
+}  // namespace convoke::doctor
