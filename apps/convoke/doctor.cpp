@@ -190,7 +190,7 @@ int doctor(const DoctorOptions& options) {
   }
   std::int64_t code[] = {world.root() ? doctor::exit_code(doctor::worst(findings)) : 0};
   world.sum(code);
-  return static_cast<int>(code[0]);
+  session.end(static_cast<int>(code[0]));
 }
 
 }  // namespace convoke::app

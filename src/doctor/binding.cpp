@@ -48,7 +48,7 @@ Leeway leeway_here(std::span<const run::LogicalCpu> host) {
   const std::vector<int> allowed = run::allowed_cpus();
   const Launching launcher = launching(getppid());
   const std::vector<int>& cpus = launcher.cpus.empty() ? allowed : launcher.cpus;
-  return {.cores = by_memory(run::cores_of(cpus, host), host), .chosen = launcher.chosen, .refused = {}};
+  return {.cores = by_memory(run::cores_of(cpus, host), host), .chosen = launcher.chosen};
 }
 
 std::string to_text(const Leeway& leeway) {
@@ -207,7 +207,7 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
       for (const int rank : sharing.ranks) running += machine.threads_of(rank, threads);
       if (running <= static_cast<int>(sharing.cores.size())) continue;
       crowded = true;
-      Finding finding{.severity = Severity::kWarning, .subject = "binding", .evidence = {}, .remedy = {}};
+      Finding finding{.severity = Severity::kWarning, .subject = "binding"};
       finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
                                      sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
       const Leeway& leeway = at(binding.leeway, sharing.ranks.front());
@@ -248,7 +248,7 @@ std::vector<Finding> judge_quota(const run::Machine& machine, int threads) {
     std::size_t cores = 0;
     for (const int rank : ranks_of(machine.placements, node)) running += machine.threads_of(rank, threads);
     for (const run::Sharing& sharing : run::sharings(machine.placements, node)) cores += sharing.cores.size();
-    Finding finding{.severity = Severity::kNote, .subject = "quota", .evidence = {}, .remedy = {}};
+    Finding finding{.severity = Severity::kNote, .subject = "quota"};
     if (running > std::ceil(first.quota)) {
       finding.severity = Severity::kWarning;
       finding.evidence = fmt::format("{}: {} threads, but the control group grants {:.1f} CPUs", first.host,

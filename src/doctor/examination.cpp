@@ -30,7 +30,7 @@ Findings binding(const Context& context) {
     found.push_back({.severity = Severity::kNote,
                      .subject = "binding",
                      .evidence = context.binding.mended,
-                     .remedy = "nothing; mpirun --bind-to none says it beforehand"});
+                     .remedy = "nothing is to be done; mpirun --bind-to none asks for it beforehand"});
   }
   return found;
 }
@@ -137,10 +137,11 @@ std::vector<Finding> examine(const Context& context) {
   for (const Check& check : kChecks) {
     Findings found = check.examine(context);
     if (found.empty() && std::string_view(check.name) == "binding") {
-      found.push_back({.severity = Severity::kOk,
-                       .subject = check.name,
-                       .evidence = "every thread has a core of its own",
-                       .remedy = {}});
+      found.push_back({
+          .severity = Severity::kOk,
+          .subject = check.name,
+          .evidence = "every thread has a core of its own",
+      });
     }
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }

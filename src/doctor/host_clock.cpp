@@ -68,10 +68,11 @@ std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets
          .remedy = "let chrony or ntpd set the clocks: chronyc -a makestep (as root, on that host)"});
   }
   if (found.empty() && !offsets.empty()) {
-    found.push_back({.severity = Severity::kOk,
-                     .subject = "host clock",
-                     .evidence = fmt::format("all within {:.1f} ms of rank 0's", most * 1e3),
-                     .remedy = {}});
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "host clock",
+        .evidence = fmt::format("all within {:.2f} ms of rank 0's", most * 1e3),
+    });
   }
   return found;
 }

@@ -14,12 +14,13 @@ std::vector<Finding> judge_launcher(const run::Machine& machine) {
              .remedy = fmt::format("the mpirun of {} (mpirun --version tells), or srun --mpi=pmix",
                                    mpi::Session::library_version())}};
   }
-  return {{.severity = Severity::kOk,
-           .subject = "launcher",
-           .evidence = fmt::format("{} rank{} of one MPI world on {} host{}, {}", machine.ranks,
-                                   machine.ranks == 1 ? "" : "s", machine.nodes,
-                                   machine.nodes == 1 ? "" : "s", mpi::Session::library_version()),
-           .remedy = {}}};
+  return {{
+      .severity = Severity::kOk,
+      .subject = "launcher",
+      .evidence = fmt::format("{} rank{} of one MPI world on {} host{}, {}", machine.ranks,
+                              machine.ranks == 1 ? "" : "s", machine.nodes, machine.nodes == 1 ? "" : "s",
+                              mpi::Session::library_version()),
+  }};
 }
 
 }  // namespace convoke::doctor

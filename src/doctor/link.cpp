@@ -102,7 +102,10 @@ std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t g
   std::vector<Finding> found;
   for (const Link& link : links) {
     Finding finding{
-        .severity = Severity::kOk, .subject = "messages", .evidence = describe(link), .remedy = {}};
+        .severity = Severity::kOk,
+        .subject = "messages",
+        .evidence = describe(link),
+    };
     if (link.within() && link.latency_seconds > kSlowWithin) {
       finding.severity = Severity::kWarning;
       finding.evidence += "; some microseconds are usual, unless ranks wait for each other's core";

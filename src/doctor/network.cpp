@@ -80,7 +80,7 @@ Settings to_settings(const HostNetwork& host) {
 HostNetwork network_from(const Settings& settings) {
   SettingsReader read(settings, "network");
   HostNetwork host{.host = read.get("host", ""),
-                   .interfaces = {},
+
                    .include = read.get("include", ""),
                    .exclude = read.get("exclude", ""),
                    .yields = read.get("yields", false)};
@@ -111,6 +111,8 @@ std::vector<std::string> common_networks(const std::vector<HostNetwork>& hosts) 
   return common;
 }
 
+bool on(const std::string& variable) { return mpi::control_variable(variable).value_or("0") != "0"; }
+
 std::string include_remedy(const std::vector<HostNetwork>& hosts) {
   const std::vector<std::string> common = common_networks(hosts);
   return fmt::format("export OMPI_MCA_btl_tcp_if_include={} (the network that joins the hosts)",
@@ -124,7 +126,7 @@ std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi:
                          .interfaces = interfaces_here(),
                          .include = mpi::control_variable("btl_tcp_if_include").value_or(""),
                          .exclude = mpi::control_variable("btl_tcp_if_exclude").value_or(""),
-                         .yields = mpi::control_variable("mpi_yield_when_idle").value_or("0") != "0"};
+                         .yields = on("mpi_yield_when_idle") || on("mpi_oversubscribe")};
   std::vector<HostNetwork> hosts;
   for (const Settings& seen : gather_hosts(to_settings(mine), machine, world)) {
     hosts.push_back(network_from(seen));
@@ -155,12 +157,12 @@ std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
     }
     if (texts.empty()) {
       found.push_back(
-          {.severity = Severity::kWarning,
+          {.severity = Severity::kNote,  // ranks have met nevertheless, or we should not be here
            .subject = "network",
-           .evidence = fmt::format("{}: no interface is left for MPI over TCP: btl_tcp_if_include = \"{}\", "
-                                   "btl_tcp_if_exclude = \"{}\"",
+           .evidence = fmt::format("{}: no interface is left for MPI over TCP (btl_tcp_if_include = \"{}\", "
+                                   "btl_tcp_if_exclude = \"{}\"), so messages go another way",
                                    host.host, host.include, host.exclude),
-           .remedy = include_remedy(hosts)});
+           .remedy = "if they should go over TCP: " + include_remedy(hosts)});
     }
     uses.push_back(fmt::format("{}: {}", host.host, join(texts)));
   }
@@ -175,10 +177,11 @@ std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
          .remedy = include_remedy(hosts)});
   }
   if (found.empty()) {
-    found.push_back({.severity = Severity::kOk,
-                     .subject = "network",
-                     .evidence = "MPI over TCP uses " + join(uses, "; "),
-                     .remedy = {}});
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "network",
+        .evidence = "MPI over TCP uses " + join(uses, "; "),
+    });
   }
   return found;
 }

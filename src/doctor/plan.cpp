@@ -41,27 +41,29 @@ std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
                  job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers),
              .remedy = "fewer ranks or threads, a larger train.batch or a smaller train.lane"}};
   }
-  return {{.severity = Severity::kOk,
-           .subject = "lanes",
-           .evidence =
-               fmt::format("{}: a step of {} samples is {} lane{} of {}, for {} rank{} x {} thread{}{}",
-                           job.name, job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, group,
-                           group == 1 ? "" : "s", job.engine.threads, job.engine.threads == 1 ? "" : "s",
-                           job.ensemble ? fmt::format(", each of {} members", job.members) : ""),
-           .remedy = {}}};
+  return {{
+      .severity = Severity::kOk,
+      .subject = "lanes",
+      .evidence = fmt::format(
+          "{}: a step of {} samples is {} lane{} of {}, for {} rank{} x {} thread{}{}", job.name,
+          job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, group, group == 1 ? "" : "s",
+          job.engine.threads, job.engine.threads == 1 ? "" : "s",
+          job.ensemble ? fmt::format(" for each of {} member{}", job.members, job.members == 1 ? "" : "s")
+                       : ""),
+  }};
 }
 
 std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
                                    bool streamed, bool shuffles_all) {
   std::vector<Finding> found;
   if (streamed) {
-    found.push_back(
-        {.severity = Severity::kNote,
-         .subject = "dataset",
-         .evidence = fmt::format("{} of samples are more than data.memory allows, and are read from "
-                                 "{} as they are wanted",
-                                 format_bytes(layout.bytes), dataset.string()),
-         .remedy = {}});
+    found.push_back({
+        .severity = Severity::kNote,
+        .subject = "dataset",
+        .evidence = fmt::format("{} of samples are more than data.memory allows, and are read from "
+                                "{} as they are wanted",
+                                format_bytes(layout.bytes), dataset.string()),
+    });
   }
   if (streamed && shuffles_all) {
     found.push_back(
@@ -82,13 +84,13 @@ std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::
          .remedy = "store them plainly: h5repack -l CONTI -f NONE in.h5 out.h5"});
   }
   if (found.empty()) {
-    found.push_back(
-        {.severity = Severity::kOk,
-         .subject = "dataset",
-         .evidence = fmt::format("{}: {} samples, {} in {} file{}, held in memory once per host",
-                                 dataset.string(), format_count(layout.samples), format_bytes(layout.bytes),
-                                 layout.files, layout.files == 1 ? "" : "s"),
-         .remedy = {}});
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "dataset",
+        .evidence = fmt::format("{}: {} samples, {} in {} file{}, held in memory once per host",
+                                dataset.string(), format_count(layout.samples), format_bytes(layout.bytes),
+                                layout.files, layout.files == 1 ? "" : "s"),
+    });
   }
   return found;
 }
@@ -104,7 +106,7 @@ std::vector<Finding> examine_memory(const Plan& plan, const mpi::Communicator& w
     world.min(std::span(&least, 1));
     double most = static_cast<double>(rank) * node.size();
     world.max(std::span(&most, 1));
-    Finding finding{.severity = Severity::kOk, .subject = "memory", .evidence = {}, .remedy = {}};
+    Finding finding{.severity = Severity::kOk, .subject = "memory"};
     finding.evidence =
         fmt::format("a rank takes {}, {} rank{} of a host {}, samples {}; {} are free", format_bytes(rank),
                     node.size(), node.size() == 1 ? "" : "s", format_bytes(static_cast<std::uint64_t>(most)),

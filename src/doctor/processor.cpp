@@ -154,11 +154,11 @@ std::vector<Finding> judge_processors(const std::vector<Processor>& ranks) {
     const Processor& first = ranks.front();
     const std::string clock =
         first.measured_ghz > 0 ? fmt::format(", a busy core at {:.2f} GHz", first.measured_ghz) : "";
-    found.push_back(
-        {.severity = Severity::kOk,
-         .subject = "instruction set",
-         .evidence = fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock),
-         .remedy = {}});
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "instruction set",
+        .evidence = fmt::format("{} on all ranks ({}{})", first.instruction_set, first.model, clock),
+    });
   }
   return found;
 }

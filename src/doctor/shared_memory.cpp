@@ -141,11 +141,12 @@ std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& ho
   }
   if (found.empty() && !hosts.empty()) {
     const SharedMemoryRoom& first = hosts.front();
-    found.push_back({.severity = Severity::kOk,
-                     .subject = "shared memory",
-                     .evidence = fmt::format("{} of {} free in {}", format_bytes(first.free),
-                                             format_bytes(first.total), first.folder),
-                     .remedy = {}});
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "shared memory",
+        .evidence = fmt::format("{} of {} free in {}", format_bytes(first.free), format_bytes(first.total),
+                                first.folder),
+    });
   }
   return found;
 }

@@ -200,7 +200,10 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
   std::vector<Finding> found;
   for (const Storage& place : places) {
     Finding finding{
-        .severity = Severity::kOk, .subject = "storage", .evidence = describe(place), .remedy = {}};
+        .severity = Severity::kOk,
+        .subject = "storage",
+        .evidence = describe(place),
+    };
     const bool runs = place.role == "runs";
     const std::uint64_t wanted = std::max(kLeast, kCheckpoints * checkpoint);
     if (!place.failure.empty()) {

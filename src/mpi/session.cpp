@@ -199,6 +199,21 @@ void Session::abort(const std::exception& error, int code) {
   std::_Exit(code);
 }
 
+// mpirun takes any exit code but 0 for a failure and says so in two banners, unless it was told by MPI_Abort.
+void Session::end(int code) const {
+  std::fflush(nullptr);
+  if (code == 0 || rank_of_open_mpi() < 0) {
+    MPI_Finalize();
+    std::_Exit(code);
+  }
+  world_.barrier();
+  std::signal(SIGTERM, SIG_DFL);
+  if (!world_.root()) std::this_thread::sleep_for(std::chrono::seconds(10));  // the root ends us
+  silence_banners();
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
 std::string Session::library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

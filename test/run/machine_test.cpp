@@ -25,7 +25,6 @@ TEST_CASE("ranks bound to cores of their own have all of them") {
   const std::vector<Placement> placements{on(0, {0, 1, 2}), on(0, {3})};
   CHECK(machine_of(placements, 0).cores == 3);
   CHECK(machine_of(placements, 1).cores == 1);
-  CHECK(machine_of(placements, 0).findings(0).empty());
 }
 
 TEST_CASE("ranks whose bindings overlap share the union") {
@@ -62,21 +61,20 @@ TEST_CASE("a quota is shared by the ranks of the node") {
   CHECK(machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0).cores == 2);
   CHECK(machine_of({on(0, {0, 1}, 2.5), on(0, {2, 3}, 2.5)}, 0).cores == 1);
   CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).cores == 1);
-  CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).findings(0).empty());
-  const std::vector<std::string> found = machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0).findings(4);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].find("alpha: 4 threads, but the control group grants 2.0 CPUs") == 0);
 }
 
-TEST_CASE("more threads than cores is found, naming host, ranks and cores") {
-  const std::vector<std::string> pinned = machine_of({on(0, {0}), on(0, {0}), on(1, {0})}, 0).findings(0);
-  REQUIRE(pinned.size() == 1);
-  CHECK(pinned[0].find("alpha: ranks 0-1 run 2 threads on core 0: ") == 0);
-  const std::vector<std::string> crowded = machine_of({on(0, {0, 1}), on(1, {4, 6})}, 1).findings(3);
-  REQUIRE(crowded.size() == 2);
-  CHECK(crowded[0].find("alpha: rank 0 runs 3 threads on cores 0-1: ") == 0);
-  CHECK(crowded[1].find("beta: rank 1 runs 3 threads on cores 4, 6: ") == 0);
-  CHECK(machine_of({on(0, {0, 1}), on(1, {4, 6})}, 1).findings(2).empty());
+TEST_CASE("ranks that share cores are told apart from those that have their own") {
+  const std::vector<Placement> placements{on(0, {0}), on(0, {2, 3}), on(0, {0, 1}), on(1, {0})};
+  const auto sharings = convoke::run::sharings(placements, 0);
+  REQUIRE(sharings.size() == 2);
+  CHECK(sharings[0].ranks == std::vector<int>{1});
+  CHECK(sharings[0].cores == std::vector<int>{2, 3});
+  CHECK(sharings[1].ranks == std::vector<int>{0, 2});
+  CHECK(sharings[1].cores == std::vector<int>{0, 1});
+  const Machine machine = machine_of(placements, 3);
+  CHECK(machine.threads_of(1, 0) == 2);
+  CHECK(machine.threads_of(2, 0) == 1);
+  CHECK(machine.threads_of(2, 5) == 5);
 }
 
 TEST_CASE("the CPU quota is the lowest of the control group and those above it") {

@@ -11,16 +11,16 @@ namespace convoke::doctor {
 
 /// What a rank might have had instead of its placement.
 struct Leeway {
-  std::vector<int> cores;  ///< that its launcher may use, neighbours in memory (NUMA) beside each other
-  bool chosen = false;     ///< the user has asked the launcher for a binding
-  std::string refused;     ///< why the system would not let this process run elsewhere; "" if it did
+  std::vector<int> cores = {};  ///< that its launcher may use, neighbours in memory (NUMA) beside each other
+  bool chosen = false;          ///< the user has asked the launcher for a binding
+  std::string refused = {};     ///< why the system would not let this process run elsewhere; "" if it did
 };
 
 /// Who runs where.
 struct Binding {
   run::Machine machine;
-  std::vector<Leeway> leeway;  ///< of every rank
-  std::string mended;          ///< what was changed, in one line; "" if nothing was
+  std::vector<Leeway> leeway = {};  ///< of every rank
+  std::string mended = {};          ///< what was changed, in one line; "" if nothing was
 };
 
 /// run::survey, after bindings that nobody has asked for and that leave a rank one core only (Open MPI's

@@ -17,9 +17,9 @@ std::string_view to_string(Severity severity);
 /// What a check has found out.
 struct Finding {
   Severity severity = Severity::kOk;
-  std::string subject;   ///< the check's name: "binding"
-  std::string evidence;  ///< what was seen, with host, ranks and figures
-  std::string remedy;    ///< the command or setting that mends it; empty if nothing is to be done
+  std::string subject = {};   ///< the check's name: "binding"
+  std::string evidence = {};  ///< what was seen, with host, ranks and figures
+  std::string remedy = {};    ///< the command or setting that mends it; empty if nothing is to be done
 };
 
 /// The gravest; kOk of none.

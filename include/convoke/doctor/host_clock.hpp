@@ -11,7 +11,7 @@ namespace convoke::doctor {
 
 /// How far the clock of a host is ahead of that of rank 0's.
 struct ClockOffset {
-  std::string host;
+  std::string host = {};
   double seconds = 0;
   double uncertainty = 0;  ///< half of the shortest round trip
 };

@@ -11,9 +11,9 @@ namespace convoke::doctor {
 
 /// What messages between two ranks take, as measured.
 struct Link {
-  std::string from, to;         ///< hosts; equal within one
-  double latency_seconds = 0;   ///< one way, 8 bytes, median
-  double bytes_per_second = 0;  ///< one way, messages of 1 MiB, median
+  std::string from = {}, to = {};  ///< hosts; equal within one
+  double latency_seconds = 0;      ///< one way, 8 bytes, median
+  double bytes_per_second = 0;     ///< one way, messages of 1 MiB, median
   bool within() const { return from == to; }
 };
 

@@ -11,17 +11,17 @@ namespace convoke::doctor {
 
 /// A network interface of a host that is up and has an IPv4 address.
 struct Interface {
-  std::string name;
-  std::string address;  ///< "10.0.0.3"
-  int prefix = 0;       ///< bits of its network
+  std::string name = {};
+  std::string address = {};  ///< "10.0.0.3"
+  int prefix = 0;            ///< bits of its network
 };
 
 /// What Open MPI's TCP transport may use on a host.
 struct HostNetwork {
-  std::string host;
-  std::vector<Interface> interfaces;
-  std::string include, exclude;  ///< as MPI is set: names and networks, separated by commas
-  bool yields = false;           ///< ranks that wait leave the core to others
+  std::string host = {};
+  std::vector<Interface> interfaces = {};
+  std::string include = {}, exclude = {};  ///< as MPI is set: names and networks, separated by commas
+  bool yields = false;                     ///< ranks that wait leave the core to others
 };
 
 /// Of every host, at the root. Collective.
@@ -31,7 +31,7 @@ std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi:
 std::vector<Interface> usable(const HostNetwork& host);
 
 /// Between hosts: none left, or addresses that several hosts have, as those of container bridges, through
-/// which MPI would wait for ever. Nothing for one host. Pure.
+/// which MPI may wait for ever. Nothing for one host. Pure.
 std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts);
 
 /// More ranks than cores on a host whose waiting ranks do not yield. Pure; `hosts` in the order of the nodes.

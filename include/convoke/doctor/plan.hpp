@@ -18,10 +18,10 @@ struct Plan {
   const train::Job& job;
   const train::Feed& feed;  ///< of a dataset that was opened for its labels: samples need not be in memory
   const train::Groups& groups;
-  std::filesystem::path dataset;
-  data::StoredLayout layout;  ///< of the training split
-  bool streamed = false;      ///< samples are more than data.memory allows
-  bool shuffles_all = false;  ///< every sample is read from a place of its own
+  std::filesystem::path dataset = {};
+  data::StoredLayout layout = {};  ///< of the training split
+  bool streamed = false;           ///< samples are more than data.memory allows
+  bool shuffles_all = false;       ///< every sample is read from a place of its own
 
   /// Bytes of samples that the ranks of a node share.
   std::uint64_t window_bytes() const { return streamed ? 0 : layout.bytes; }

@@ -11,12 +11,13 @@ namespace convoke::doctor {
 
 /// What a rank computes with, and how fast that is clocked. Frequencies in GHz; 0: unknown.
 struct Processor {
-  std::string host;
-  std::string instruction_set;  ///< that oneDNN uses there
-  std::string model;
-  std::string governor, driver;  ///< of the clock; "" where the system does not say, as in virtual machines
-  double largest_ghz = 0;        ///< as the system states it
-  double measured_ghz = 0;       ///< of one busy core
+  std::string host = {};
+  std::string instruction_set = {};  ///< that oneDNN uses there
+  std::string model = {};
+  std::string governor = {},
+              driver = {};  ///< of the clock; "" where the system does not say, as in virtual machines
+  double largest_ghz = 0;   ///< as the system states it
+  double measured_ghz = 0;  ///< of one busy core
 };
 
 /// This rank's. `measure`: takes some 10 ms. `system`: where the kernel describes processors.

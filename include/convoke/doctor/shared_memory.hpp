@@ -11,13 +11,13 @@ namespace convoke::doctor {
 
 /// What the ranks of a host have to share memory with.
 struct SharedMemoryRoom {
-  std::string host;
+  std::string host = {};
   int ranks = 1;
-  std::string folder;           ///< that MPI puts it into, /dev/shm as a rule
-  std::uint64_t total = 0;      ///< bytes of its file system
-  std::uint64_t free = 0;       ///< what is left now that MPI has taken its own
-  std::string copies;           ///< how MPI is set to copy within a host: "cma", "none", ...; "": unknown
-  std::string reading_refused;  ///< why a rank may not read its neighbour's memory (CMA); "" if it may
+  std::string folder = {};  ///< that MPI puts it into, /dev/shm as a rule
+  std::uint64_t total = 0;  ///< bytes of its file system
+  std::uint64_t free = 0;   ///< what is left now that MPI has taken its own
+  std::string copies = {};  ///< how MPI is set to copy within a host: "cma", "none", ...; "": unknown
+  std::string reading_refused = {};  ///< why a rank may not read its neighbour's memory (CMA); "" if it may
 };
 
 /// Of every host, at the root. Collective.

@@ -10,16 +10,17 @@ namespace convoke::doctor {
 
 /// A folder or file as one host sees it. Speeds in bytes per second; 0: not measured.
 struct Storage {
-  std::string host;
-  std::string role;  ///< "runs", "dataset"
-  std::string path;
-  std::string failure;     ///< why it cannot be read or, of runs, written; "" if it can
-  std::string type;        ///< of its file system: "ext4", "NFS"; "" unknown
-  bool network = false;    ///< that is on a server
-  std::uint64_t free = 0;  ///< bytes left to us
-  double write_rate = 0;   ///< of runs, until fsync has returned
+  std::string host = {};
+  std::string role = {};  ///< "runs", "dataset"
+  std::string path = {};
+  std::string failure = {};  ///< why it cannot be read or, of runs, written; "" if it can
+  std::string type = {};     ///< of its file system: "ext4", "NFS"; "" unknown
+  bool network = false;      ///< that is on a server
+  std::uint64_t free = 0;    ///< bytes left to us
+  double write_rate = 0;     ///< of runs, until fsync has returned
   double read_rate = 0;
-  std::string locking_refused;  ///< why flock, with which HDF5 guards its files, failed; "" if it did not
+  std::string locking_refused =
+      {};  ///< why flock, with which HDF5 guards its files, failed; "" if it did not
 };
 
 /// Of the folder of runs, or the nearest one above it that exists. `measure`: writes some MiB into a file

@@ -1,0 +1,152 @@
+#include "convoke/doctor/binding.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "doctor/launching.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
+
+namespace doctor = convoke::doctor;
+namespace run = convoke::run;
+using doctor::Leeway;
+using doctor::Severity;
+using run::Placement;
+
+namespace {
+
+Placement on(int node, std::vector<int> cores, double quota = 0) {
+  return {node == 0 ? "alpha" : "beta", node, std::move(cores), quota};
+}
+
+doctor::Binding binding(std::vector<Placement> placements, std::vector<Leeway> leeway) {
+  return {.machine = run::machine_of(std::move(placements), 0), .leeway = std::move(leeway), .mended = {}};
+}
+
+std::vector<Leeway> alike(std::size_t ranks, const Leeway& leeway) {
+  return std::vector<Leeway>(ranks, leeway);
+}
+
+using Cores = std::vector<std::vector<int>>;
+
+}  // namespace
+
+TEST_CASE("Open MPI's default for one and two ranks is mended") {
+  const Leeway eight{.cores = {0, 1, 2, 3, 4, 5, 6, 7}};
+  CHECK(doctor::better_cores(std::vector{on(0, {0})}, alike(1, eight), 0) == Cores{{0, 1, 2, 3, 4, 5, 6, 7}});
+  CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, eight), 0) ==
+        Cores{{0, 1, 2, 3}, {4, 5, 6, 7}});
+  // Two hosts that each believe to be alone: both ranks are on the first core of their host.
+  CHECK(doctor::better_cores(std::vector{on(0, {0}), on(1, {0})}, alike(2, {.cores = {0, 1}}), 0) ==
+        Cores{{0, 1}, {0, 1}});
+  // Three ranks crowd one of two cores: the system shares both out.
+  CHECK(doctor::better_cores(std::vector{on(0, {1}), on(0, {1}), on(0, {1})}, alike(3, {.cores = {0, 1}}),
+                             0) == Cores{{0, 1}, {0, 1}, {0, 1}});
+  // Neighbours in memory stay together: the order of the leeway's cores counts.
+  CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, {.cores = {0, 2, 1, 3}}), 0) ==
+        Cores{{0, 2}, {1, 3}});
+}
+
+TEST_CASE("bindings that are wanted, or as good as can be, stay") {
+  const Leeway four{.cores = {0, 1, 2, 3}};
+  const Leeway chosen{.cores = {0, 1, 2, 3}, .chosen = true};
+  const Cores two_stay(2), one_stays(1);
+  CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {0})}, alike(2, chosen), 4) == two_stay);
+  CHECK(doctor::better_cores(std::vector{on(0, {0, 1}), on(0, {2, 3})}, alike(2, four), 0) == two_stay);
+  CHECK(doctor::better_cores(std::vector{on(0, {0, 1, 2, 3}), on(0, {0, 1, 2, 3})}, alike(2, four), 8) ==
+        two_stay);
+  // One thread on one core is what was asked for.
+  CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, four), 1) == one_stays);
+  CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, four), 2) == Cores{{0, 1, 2, 3}});
+  // A taskset without a launcher: these are all there are.
+  CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, {.cores = {2}}), 4) == one_stays);
+}
+
+TEST_CASE("crowded cores are an error where others are idle, else a warning") {
+  const Leeway chosen{.cores = {0, 1, 2, 3}, .chosen = true};
+  const auto pinned = doctor::judge_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
+  REQUIRE(pinned.size() == 1);
+  CHECK(pinned[0].severity == Severity::kError);
+  CHECK(pinned[0].evidence ==
+        "alpha: ranks 0-1 run 2 threads on core 0, of 4 that the launcher has here, as it was told to");
+  CHECK(pinned[0].remedy == "mpirun --map-by slot:PE=2, or --bind-to none");
+
+  Leeway refused{.cores = {0, 1}, .refused = "Operation not permitted"};
+  const auto kept = doctor::judge_binding(binding({on(0, {0})}, {refused}), 2);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].severity == Severity::kError);
+  CHECK(kept[0].evidence ==
+        "alpha: rank 0 runs 2 threads on core 0, of 2 that the launcher has here, and the system refuses "
+        "others: Operation not permitted");
+
+  // Three threads on two of four cores: slower than it might be, but nobody stands still.
+  const auto narrow = doctor::judge_binding(binding({on(0, {0, 1})}, {chosen}), 3);
+  REQUIRE(narrow.size() == 1);
+  CHECK(narrow[0].severity == Severity::kWarning);
+
+  // More ranks than there are cores at all.
+  const auto crowded = doctor::judge_binding(
+      binding({on(0, {0, 1}), on(0, {0, 1}), on(0, {0, 1})}, alike(3, {.cores = {0, 1}})), 0);
+  REQUIRE(crowded.size() == 1);
+  CHECK(crowded[0].severity == Severity::kWarning);
+  CHECK(crowded[0].evidence == "alpha: ranks 0-2 run 3 threads on cores 0-1");
+
+  // Each host for itself.
+  const auto hosts = doctor::judge_binding(
+      binding({on(0, {0, 1}), on(1, {4, 6})}, {{.cores = {0, 1}}, {.cores = {4, 6}}}), 3);
+  REQUIRE(hosts.size() == 2);
+  CHECK(hosts[0].evidence == "alpha: rank 0 runs 3 threads on cores 0-1");
+  CHECK(hosts[1].evidence == "beta: rank 1 runs 3 threads on cores 4, 6");
+  CHECK(doctor::judge_binding(binding({on(0, {0, 1})}, {{.cores = {0, 1}}}), 2).empty());
+}
+
+TEST_CASE("cores that a chosen binding leaves idle are worth a note") {
+  const Leeway chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
+  const auto found = doctor::judge_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].severity == Severity::kNote);
+  CHECK(found[0].evidence == "alpha: ranks 0-1 use 2 of the 8 cores that the launcher has here");
+}
+
+TEST_CASE("a quota below the threads is a warning, one below the cores a note") {
+  const auto warned = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4);
+  REQUIRE(warned.size() == 1);
+  CHECK(warned[0].severity == Severity::kWarning);
+  CHECK(warned[0].evidence == "alpha: 4 threads, but the control group grants 2.0 CPUs");
+  const auto noted = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
+  REQUIRE(noted.size() == 1);
+  CHECK(noted[0].severity == Severity::kNote);
+  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs, of 4 cores");
+  CHECK(doctor::judge_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
+}
+
+TEST_CASE("the launcher is found above scripts, with what it was told") {
+  const TemporaryFolder processes;
+  const auto process = [&](int id, const std::string& name, int parent, const std::string& cpus,
+                           const std::string& command) {
+    const std::string folder = (processes / std::to_string(id)).string();
+    mkdir(folder.c_str(), 0700);
+    std::ofstream(folder + "/status")
+        << "Name:\t" << name << "\nPPid:\t" << parent << "\nCpus_allowed_list:\t" << cpus << "\n";
+    std::ofstream(folder + "/cmdline") << command;
+  };
+  const Variable unset("OMPI_MCA_hwloc_base_binding_policy", std::nullopt);
+  process(30, "bash", 20, "0", "bash");
+  process(20, "mpirun.openmpi", 10, "0-3,6",
+          std::string("mpirun\0-n\0"
+                      "2\0convoke\0--bind-to\0",
+                      31));
+  process(10, "bash", 1, "0-7", "bash");
+  const doctor::Launching found = doctor::launching(30, processes.path());
+  CHECK(found.cpus == std::vector<int>{0, 1, 2, 3, 6});
+  CHECK_FALSE(found.chosen);  // what follows the program is the program's
+
+  process(21, "mpirun", 10, "0-3", std::string("mpirun\0--bind-to\0core\0convoke\0", 29));
+  CHECK(doctor::launching(21, processes.path()).chosen);
+  const Variable policy("OMPI_MCA_hwloc_base_binding_policy", "core");
+  CHECK(doctor::launching(20, processes.path()).chosen);
+  CHECK(doctor::launching(10, processes.path()).cpus.empty());  // a shell, a batch system
+  CHECK(doctor::launching(99, processes.path()).cpus.empty());
+}

@@ -1,0 +1,201 @@
+// The real binary on ranks that are started and bound wrongly, in control groups and containers of a kind.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/processors.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/skip.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Outcome doctor(const std::string& arguments, const std::string& before = "") {
+  return shell("cd " + fs::temp_directory_path().string() + " && " + before + " " + binary() + " doctor " +
+               arguments);
+}
+
+bool several_cores() { return convoke::run::allowed_cpus().size() > 1; }
+std::string first_cpu() { return std::to_string(convoke::run::allowed_cpus().front()); }
+
+/// A recipe without a dataset: what is refused before that is opened, is refused here.
+struct Recipe {
+  TemporaryFolder folder;
+  Recipe() {
+    std::ofstream(folder / "recipe.toml")
+        << "name = \"tiny\"\n[data]\npath = \"none.h5\"\n[model]\ninput = [1, 8, 8]\nlayers = [{ layer = "
+           "\"flatten\" }, { layer = \"dense\", units = 2, activation = \"softmax\" }]\n[run]\nthreads = 1\n";
+  }
+  Outcome train(const std::string& before, const std::string& more = "") const {
+    return shell("cd " + folder.path().string() + " && " + before + " " + binary() + " train recipe.toml " +
+                 more);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one rank with all cores is well") {
+  const Outcome outcome = doctor("");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  for (const char* subject : {"launcher", "binding", "instruction set", "shared memory", "storage"}) {
+    CHECK(outcome.says(std::string("ok       ") + subject));
+  }
+  CHECK(outcome.says("  rank 0     #"));
+  CHECK(outcome.says("written at"));
+  CHECK_FALSE(doctor("--quick").says("written at"));
+}
+
+TEST_CASE("the same as JSON") {
+  const Outcome outcome = doctor("--quick --json");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  const convoke::Settings result = convoke::metrics::settings_from_json(outcome.text, "doctor");
+  convoke::SettingsReader read(result, "doctor");
+  CHECK(read.require_string("worst") == "ok");
+  CHECK(read.tables("ranks").size() == 1);
+  CHECK(read.tables("findings").size() >= 4);
+}
+
+TEST_CASE("Open MPI's binding of one rank to one core is mended") {
+  if (!several_cores()) return skip("needs two cores");
+  const Outcome outcome = doctor("--quick", "mpirun -n 1");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(
+      outcome.says("note     binding          binding mended: the launcher had bound 1 rank to fewer cores"));
+  const Outcome chosen = doctor("--quick", "mpirun --bind-to core -n 1");
+  CAPTURE(chosen.text);
+  CHECK_FALSE(chosen.says("mended"));
+  CHECK(chosen.says("note     binding          "));
+  CHECK(chosen.says("use 1 of the "));
+  const Outcome asked = doctor("--quick --threads 2", "mpirun --bind-to core -n 1");
+  CAPTURE(asked.text);
+  CHECK(asked.code == code_under_mpirun(4));
+  CHECK(asked.says("rank 0 runs 2 threads on core 0, of "));
+}
+
+TEST_CASE("two ranks on one core are moved apart, and refused where that was chosen") {
+  if (!several_cores()) return skip("needs two cores");
+  const std::string crowded = "taskset -c " + first_cpu();
+  const Outcome mended = doctor("--quick", "mpirun -n 2 " + crowded);
+  CAPTURE(mended.text);
+  CHECK(mended.code == 0);
+  CHECK(mended.says("binding mended: the launcher had bound 2 ranks to fewer cores"));
+  CHECK(mended.times("1 thread, core") + mended.times("threads, cores") == 2);
+
+  const std::string chosen = "mpirun --bind-to none -n 2 " + crowded;
+  const Outcome found = doctor("--quick", chosen);
+  CAPTURE(found.text);
+  CHECK(found.code == code_under_mpirun(4));
+  CHECK(found.says("error    binding"));
+  CHECK(found.says("ranks 0-1 run 2 threads on core"));
+  const Recipe recipe;
+  const Outcome refused = recipe.train(chosen);
+  CAPTURE(refused.text);
+  CHECK(refused.code == 1);
+  CHECK(refused.says("error: "));
+  CHECK(refused.says("ranks 0-1 run 2 threads on core"));
+  CHECK(refused.says("hint: mpirun --"));
+  CHECK(refused.says("--ignore-doctor"));
+  const Outcome ignored = recipe.train(chosen, "--ignore-doctor");
+  CAPTURE(ignored.text);
+  CHECK(ignored.says("none.h5"));  // that is where it ends instead
+}
+
+TEST_CASE("processes of another launcher, each a world of its own, are refused") {
+  for (const char* launcher : {"PMI_SIZE=4", "MV2_COMM_WORLD_SIZE=4", "SLURM_STEP_NUM_TASKS=4"}) {
+    const Outcome found = doctor("--quick", launcher);
+    CAPTURE(found.text);
+    CHECK(found.code == 4);
+    CHECK(found.says("error    launcher"));
+    CHECK(found.says("has started 4 processes"));
+  }
+  const Recipe recipe;
+  const Outcome refused = recipe.train("PMI_SIZE=4");
+  CAPTURE(refused.text);
+  CHECK(refused.code == 1);
+  CHECK(refused.says("has started 4 processes"));
+  CHECK(recipe.train("PMI_SIZE=4", "--ignore-doctor").says("none.h5"));
+}
+
+TEST_CASE("more ranks than cores whose waiting ranks keep the core are found") {
+  const std::string one_core = "OMPI_MCA_mpi_yield_when_idle=0 taskset -c " + first_cpu();
+  const Outcome found = doctor("--quick", one_core + " mpirun --bind-to none --host localhost:3 -n 3");
+  CAPTURE(found.text);
+  CHECK(found.code == code_under_mpirun(3));
+  CHECK(found.says("ranks 0-2 run 3 threads on core"));
+  if (found.says("Open MPI v4")) CHECK(found.says("warning  oversubscription"));
+  const Outcome yielding = doctor("--quick", "taskset -c " + first_cpu() + " " + mpirun(3));
+  CAPTURE(yielding.text);
+  CHECK_FALSE(yielding.says("warning  oversubscription"));
+}
+
+TEST_CASE("ranks with different instruction sets are found") {
+  const std::string other = "env ONEDNN_MAX_CPU_ISA=SSE41 DNNL_MAX_CPU_ISA=SSE41 ";
+  const Outcome found = doctor("--quick : -n 1 " + other + binary() + " doctor --quick",
+                               "mpirun --oversubscribe --bind-to none -n 1");
+  CAPTURE(found.text);
+  CHECK(found.code == code_under_mpirun(3));
+  CHECK(found.says("warning  instruction set"));
+  CHECK(found.says("sse41 on "));
+}
+
+TEST_CASE("a recipe is held against the machine") {
+  const Outcome missing = doctor("mnist-sync --set data.path=none.h5 --quick");
+  CAPTURE(missing.text);
+  CHECK(missing.code == 4);
+  CHECK(missing.says("error    recipe"));
+  CHECK(missing.says("convoke prepare"));
+  const Outcome unwritable = doctor("--quick --output /proc/runs");
+  CAPTURE(unwritable.text);
+  CHECK(unwritable.code == 4);
+  CHECK(unwritable.says("/proc: cannot be written"));
+}
+
+TEST_CASE("a quota of a real control group is found") {
+  const fs::path old_way = "/sys/fs/cgroup/cpu",
+                 group = old_way / ("convoke-doctor-" + std::to_string(getpid()));
+  std::error_code failed;
+  if (!fs::exists(old_way / "cpu.cfs_quota_us") || !fs::create_directory(group, failed)) {
+    return skip("no control group of version 1 can be made here");
+  }
+  std::ofstream(group / "cpu.cfs_period_us") << 100000;
+  std::ofstream(group / "cpu.cfs_quota_us") << 150000;
+  const Outcome outcome =
+      doctor("--quick --threads 4", "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
+  fs::remove(group, failed);
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 3);
+  CHECK(outcome.says("warning  quota"));
+  CHECK(outcome.says("4 threads, but the control group grants 1.5 CPUs"));
+}
+
+TEST_CASE("a tiny /dev/shm is found") {
+  const std::string inside = "unshare --mount sh -c 'mount -t tmpfs -o size=1m tmpfs /dev/shm && ";
+  if (shell(inside + "true'").code != 0) return skip("needs root, to mount another /dev/shm");
+  const Outcome outcome = shell(inside + mpirun(2) + " " + binary() + " doctor --quick'");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == code_under_mpirun(3));
+  CHECK(outcome.says("warning  shared memory"));
+  CHECK(outcome.says("/dev/shm has 1.0 MiB, for 2 ranks"));
+  CHECK(outcome.says("docker run --shm-size="));
+}
+
+TEST_CASE("ranks that may not read each other's memory are found") {
+  const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw ";
+  if (getuid() != 0 || shell(less + "true").code != 0) return skip("needs root and setpriv");
+  const Outcome outcome = doctor("--quick : -n 1 " + less + binary() + " doctor --quick",
+                                 "mpirun --oversubscribe --bind-to none -n 1");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("note     cma"));
+  CHECK(outcome.says("ranks may not read each other's memory"));
+}

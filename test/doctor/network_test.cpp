@@ -1,0 +1,88 @@
+#include "convoke/doctor/network.hpp"
+
+#include "convoke/doctor/link.hpp"
+#include "support/catch.hpp"
+
+namespace doctor = convoke::doctor;
+using doctor::HostNetwork;
+using doctor::Severity;
+
+namespace {
+
+const doctor::Interface kLoopback{"lo", "127.0.0.1", 8};
+const doctor::Interface kBridge{"docker0", "172.17.0.1", 16};
+
+HostNetwork host(const std::string& name, const std::string& address, const std::string& include = "",
+                 const std::string& exclude = "127.0.0.1/8,sppp") {
+  return {
+      .host = name, .interfaces = {kLoopback, {"eth0", address, 24}}, .include = include, .exclude = exclude};
+}
+
+std::vector<std::string> names(const HostNetwork& host) {
+  std::vector<std::string> list;
+  for (const doctor::Interface& each : doctor::usable(host)) list.push_back(each.name);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("interfaces are those that the settings of Open MPI leave") {
+  using Names = std::vector<std::string>;
+  CHECK(names(host("a", "10.0.0.1")) == Names{"eth0"});
+  CHECK(names(host("a", "10.0.0.1", "lo")) == Names{"lo"});
+  CHECK(names(host("a", "10.0.0.1", "10.0.0.0/24")) == Names{"eth0"});
+  CHECK(names(host("a", "10.0.1.1", "10.0.0.0/24")).empty());
+  CHECK(names(host("a", "10.0.0.1", "", "lo,eth0")).empty());
+  CHECK(names(host("a", "10.0.0.1", "", "10.0.0.0/8")).empty());
+}
+
+TEST_CASE("hosts without an interface for MPI, or with the same address, are found") {
+  CHECK(doctor::judge_networks({host("alpha", "10.0.0.1")}).empty());  // one host needs none
+  const auto fine = doctor::judge_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2")});
+  REQUIRE(fine.size() == 1);
+  CHECK(fine[0].severity == Severity::kOk);
+  CHECK(fine[0].evidence == "MPI over TCP uses alpha: eth0 10.0.0.1/24; beta: eth0 10.0.0.2/24");
+
+  const auto none = doctor::judge_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2", "ib0")});
+  REQUIRE(none.size() == 1);
+  CHECK(none[0].severity == Severity::kNote);
+  CHECK(none[0].evidence.find("beta: no interface is left for MPI over TCP (btl_tcp_if_include = \"ib0\"") ==
+        0);
+  CHECK(none[0].remedy.find("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") != std::string::npos);
+
+  HostNetwork alpha = host("alpha", "10.0.0.1"), beta = host("beta", "10.0.0.2");
+  alpha.interfaces.push_back(kBridge);
+  beta.interfaces.push_back(kBridge);
+  const auto bridges = doctor::judge_networks({alpha, beta});
+  REQUIRE(bridges.size() == 1);
+  CHECK(bridges[0].severity == Severity::kWarning);
+  CHECK(bridges[0].evidence.find("docker0 172.17.0.1 is the same on 2 hosts (alpha, beta)") == 0);
+  CHECK(bridges[0].remedy.find("export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") == 0);
+}
+
+TEST_CASE("waiting ranks that keep their core are found where ranks share cores") {
+  namespace run = convoke::run;
+  const run::Machine crowded = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {0}, 0}}, 0);
+  HostNetwork alpha = host("alpha", "10.0.0.1");
+  const auto found = doctor::judge_yielding(crowded, {alpha});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].severity == Severity::kWarning);
+  CHECK(found[0].evidence.find("alpha: 2 ranks on 1 core") == 0);
+  alpha.yields = true;
+  CHECK(doctor::judge_yielding(crowded, {alpha}).empty());
+  const run::Machine roomy = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {1}, 0}}, 0);
+  CHECK(doctor::judge_yielding(roomy, {host("alpha", "10.0.0.1")}).empty());
+}
+
+TEST_CASE("slow messages are found, and what a step sends is worked out") {
+  const auto fine = doctor::judge_links({{"a", "a", 1e-6, 5e9}, {"a", "b", 40e-6, 1.1e8}}, 1 << 20);
+  REQUIRE(fine.size() == 2);
+  CHECK(fine[0].severity == Severity::kOk);
+  CHECK(fine[0].evidence == "within a: 1.0 us, 4.7 GiB/s");
+  CHECK(fine[1].severity == Severity::kOk);
+  CHECK(fine[1].evidence ==
+        "a to b: 40.0 us, 104.9 MiB/s; the 1.0 MiB of gradients of a step take 9.5 ms at least");
+  const auto slow =
+      doctor::judge_links({{"a", "a", 9e-3, 5e9}, {"a", "b", 40e-6, 1.1e7}, {"a", "c", 2e-3, 1e9}}, 0);
+  for (const doctor::Finding& finding : slow) CHECK(finding.severity == Severity::kWarning);
+}

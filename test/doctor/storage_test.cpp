@@ -1,0 +1,101 @@
+#include "convoke/doctor/storage.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
+
+namespace doctor = convoke::doctor;
+using doctor::Severity;
+using doctor::Storage;
+
+namespace {
+
+Storage runs(std::uint64_t free_mib = 1000) {
+  return {.host = "alpha", .role = "runs", .path = "/work/runs", .type = "ext4", .free = free_mib << 20};
+}
+
+doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool unlocked = false) {
+  const auto found = doctor::judge_storage({storage}, checkpoint, unlocked);
+  REQUIRE(found.size() == 1);
+  return found[0];
+}
+
+}  // namespace
+
+TEST_CASE("folders of runs are measured, and nothing is left in them") {
+  const TemporaryFolder folder;
+  const Storage seen = doctor::look_at_runs(folder / "runs/first", true);  // neither is there yet
+  CHECK(seen.path == folder.path().string());
+  CHECK(seen.failure.empty());
+  CHECK(seen.locking_refused.empty());
+  CHECK(seen.free > 0);
+  CHECK(seen.write_rate > 0);
+  CHECK(seen.read_rate > 0);
+  CHECK(std::filesystem::is_empty(folder.path()));
+  const Storage quick = doctor::look_at_runs(folder.path(), false);
+  CHECK(quick.write_rate == 0);
+  CHECK(judge(quick).severity == Severity::kOk);
+}
+
+TEST_CASE("what cannot be written or read is an error") {
+  const Storage file = doctor::look_at_runs("/proc/self", true);
+  CHECK_FALSE(file.failure.empty());
+  const doctor::Finding unwritable = judge(file);
+  CHECK(unwritable.severity == Severity::kError);
+  CHECK(unwritable.evidence.find("/proc/self: cannot be written: ") != std::string::npos);
+  CHECK(unwritable.remedy == "choose another folder with --output");
+  const doctor::Finding unreadable = judge(doctor::look_at_dataset("/no/such/data.h5", false));
+  CHECK(unreadable.severity == Severity::kError);
+  CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be read: No such file") != std::string::npos);
+}
+
+TEST_CASE("a dataset is read, and may be locked by others") {
+  const TemporaryFolder folder;
+  const auto path = folder / "data.h5";
+  std::ofstream(path) << std::string(std::size_t{1} << 20, 'x');
+  const int other = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(other, LOCK_EX) == 0);
+  const Storage seen = doctor::look_at_dataset(path, true);
+  ::close(other);
+  CHECK(seen.failure.empty());
+  CHECK(seen.locking_refused.empty());  // that it is taken shows that locks work
+  CHECK(seen.read_rate > 0);
+}
+
+TEST_CASE("files that cannot be locked matter unless HDF5 is told not to") {
+  Storage storage = runs();
+  storage.type = "Lustre", storage.network = true;
+  CHECK(judge(storage).severity == Severity::kNote);
+  storage.locking_refused = "Function not implemented";
+  const doctor::Finding found = judge(storage);
+  CHECK(found.severity == Severity::kWarning);
+  CHECK(found.evidence.find("files cannot be locked (Function not implemented)") != std::string::npos);
+  CHECK(found.remedy.find("export HDF5_USE_FILE_LOCKING=FALSE") == 0);
+  CHECK(judge(storage, 0, true).severity == Severity::kNote);
+  {
+    const Variable unlocked("HDF5_USE_FILE_LOCKING", "FALSE");
+    CHECK(doctor::hdf5_does_not_lock());
+  }
+  const Variable locked("HDF5_USE_FILE_LOCKING", "TRUE");
+  CHECK_FALSE(doctor::hdf5_does_not_lock());
+}
+
+TEST_CASE("little room and slow disks are held against the checkpoints") {
+  CHECK(judge(runs(1000), std::uint64_t{100} << 20).severity == Severity::kOk);
+  CHECK(judge(runs(300), std::uint64_t{100} << 20).severity == Severity::kWarning);
+  CHECK(judge(runs(30)).severity == Severity::kWarning);
+  Storage slow = runs();
+  slow.write_rate = 5e6;
+  const doctor::Finding found = judge(slow, 50'000'000);
+  CHECK(found.severity == Severity::kWarning);
+  CHECK(found.evidence.find("a checkpoint of 47.7 MiB takes 10.0 s") != std::string::npos);
+  Storage samples{.host = "beta", .role = "dataset", .path = "data.h5", .read_rate = 5e6};
+  CHECK(judge(samples).severity == Severity::kWarning);
+}
