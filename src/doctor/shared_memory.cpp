@@ -55,8 +55,9 @@ SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& worl
   room.host = machine.host;
   room.ranks = machine.local_ranks;
   room.folder = mpi::control_variable("osc_sm_backing_directory").value_or("/dev/shm");
-  if (struct statvfs system{}; statvfs(room.folder.c_str(), &system) == 0) {
-    room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
+  struct statvfs system {};
+  if (statvfs("/dev/shm", &system) == 0) room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
+  if (statvfs(room.folder.c_str(), &system) == 0) {
     room.free = std::uint64_t{system.f_bavail} * system.f_frsize;
   }
   room.copies = mpi::control_variable("btl_vader_single_copy_mechanism").value_or("");
@@ -67,8 +68,8 @@ SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& worl
 Settings to_settings(const SharedMemoryRoom& room) {
   return {{"host", room.host},
           {"ranks", room.ranks},
-          {"folder", room.folder},
           {"total", static_cast<std::int64_t>(room.total)},
+          {"folder", room.folder},
           {"free", static_cast<std::int64_t>(room.free)},
           {"copies", room.copies},
           {"reading_refused", room.reading_refused}};
@@ -78,8 +79,8 @@ SharedMemoryRoom room_from(const Settings& settings) {
   SettingsReader read(settings, "shared memory");
   return {.host = read.get("host", ""),
           .ranks = static_cast<int>(read.get("ranks", 1)),
-          .folder = read.get("folder", ""),
           .total = static_cast<std::uint64_t>(read.get("total", 0)),
+          .folder = read.get("folder", ""),
           .free = static_cast<std::uint64_t>(read.get("free", 0)),
           .copies = read.get("copies", ""),
           .reading_refused = read.get("reading_refused", "")};
@@ -98,34 +99,34 @@ std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
 
 std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts, std::uint64_t window) {
   constexpr std::uint64_t kPerRank = std::uint64_t{8} << 20;  // Open MPI's segment of 4 MiB, and its windows
-  const auto remedy = [](const SharedMemoryRoom& room, std::uint64_t bytes) {
-    return fmt::format(
-        "mount -o remount,size={}m {} (as root), docker run --shm-size={}m, or on a disk: "
-        "export OMPI_MCA_osc_sm_backing_directory=/tmp OMPI_MCA_btl_vader_backing_directory=/tmp",
-        (bytes >> 20) + 1, room.folder, (bytes >> 20) + 1);
+  const auto remedy = [](std::uint64_t bytes) {
+    return fmt::format("mount -o remount,size={0}m /dev/shm (as root), docker run --shm-size={0}m",
+                       (bytes >> 20) + 1);
   };
   std::vector<Finding> found;
   for (const SharedMemoryRoom& room : hosts) {
-    if (room.ranks > 1) {
-      const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(room.ranks);
-      if (room.free < window) {
-        found.push_back(
-            {.severity = Severity::kError,
-             .subject = "shared memory",
-             .evidence = fmt::format("{}: the {} ranks are going to share {} of samples, but {} has "
-                                     "{} left",
-                                     room.host, room.ranks, format_bytes(window), room.folder,
-                                     format_bytes(room.free)),
-             .remedy = remedy(room, window + own) + ", or data.memory to stream samples"});
-      } else if (room.total < own) {
-        found.push_back(
-            {.severity = Severity::kWarning,
-             .subject = "shared memory",
-             .evidence = fmt::format("{}: {} has {}, for {} ranks that exchange messages and "
-                                     "samples through it",
-                                     room.host, room.folder, format_bytes(room.total), room.ranks),
-             .remedy = remedy(room, own)});
-      }
+    const std::uint64_t own = kPerRank * static_cast<std::uint64_t>(room.ranks);
+    if (room.ranks > 1 && room.free < window) {
+      found.push_back(
+          {.severity = Severity::kError,
+           .subject = "shared memory",
+           .evidence =
+               fmt::format("{}: the {} ranks are going to share {} of samples, but {} has "
+                           "{} left",
+                           room.host, room.ranks, format_bytes(window), room.folder, format_bytes(room.free)),
+           .remedy = remedy(window + own) +
+                     ", on a disk (export OMPI_MCA_osc_sm_backing_directory=/tmp), or data.memory "
+                     "to stream samples"});
+    } else if (room.ranks > 1 && room.total < own) {
+      const std::string instead =
+          room.folder == "/dev/shm"
+              ? ""
+              : fmt::format("; messages and samples go through files in {}", room.folder);
+      found.push_back({.severity = Severity::kWarning,
+                       .subject = "shared memory",
+                       .evidence = fmt::format("{}: /dev/shm has {}, which {} ranks soon fill{}", room.host,
+                                               format_bytes(room.total), room.ranks, instead),
+                       .remedy = remedy(own)});
     }
     if (room.reading_refused.empty()) continue;
     const bool used = room.copies == "cma";
@@ -141,12 +142,9 @@ std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& ho
   }
   if (found.empty() && !hosts.empty()) {
     const SharedMemoryRoom& first = hosts.front();
-    found.push_back({
-        .severity = Severity::kOk,
-        .subject = "shared memory",
-        .evidence = fmt::format("{} of {} free in {}", format_bytes(first.free), format_bytes(first.total),
-                                first.folder),
-    });
+    found.push_back({.severity = Severity::kOk,
+                     .subject = "shared memory",
+                     .evidence = fmt::format("{} free in {}", format_bytes(first.free), first.folder)});
   }
   return found;
 }

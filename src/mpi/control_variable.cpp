@@ -28,6 +28,7 @@ std::optional<std::string> read(int index) {
   MPI_T_cvar_handle_free(&handle);
   if (!known) return std::nullopt;
   if (type == MPI_CHAR) return std::string(bytes.data());
+  if (type == MPI_C_BOOL) return std::to_string(static_cast<int>(bytes[0] != 0));
   if (type == MPI_INT) return number<int>(bytes);
   if (type == MPI_UNSIGNED) return number<unsigned>(bytes);
   if (type == MPI_UNSIGNED_LONG) return number<unsigned long>(bytes);
@@ -38,13 +39,14 @@ std::optional<std::string> read(int index) {
 }  // namespace
 
 std::optional<std::string> control_variable(const std::string& name) {
-  int provided = 0;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return std::nullopt;
+  // Once: the first call looks through all components of the library, which takes milliseconds.
+  static const bool started = [] {
+    int provided = 0;
+    return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+  }();
   int index = 0;
-  std::optional<std::string> value;
-  if (MPI_T_cvar_get_index(name.c_str(), &index) == MPI_SUCCESS) value = read(index);
-  MPI_T_finalize();
-  return value;
+  if (!started || MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return std::nullopt;
+  return read(index);
 }
 
 }  // namespace convoke::mpi

@@ -3,12 +3,14 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -39,6 +41,23 @@ void choose_transport() {
 #endif
 }
 
+/// Open MPI 4 makes a segment of 4 MiB for each rank of a node in /dev/shm, and where there is no room for it
+/// (containers have 64 MiB, some 1) dies of the first message by SIGSEGV. Files in /tmp, mapped into memory,
+/// do as well until the kernel writes them out. What the user says counts.
+void make_room_for_segments() {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
+  constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;
+  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const int ranks = local == nullptr ? 1 : std::atoi(local);
+  struct statvfs memory {};
+  if (ranks <= 1 || statvfs("/dev/shm", &memory) != 0) return;
+  if (std::uint64_t{memory.f_bavail} * memory.f_frsize >= kPerRank * static_cast<std::uint64_t>(ranks))
+    return;
+  setenv("OMPI_MCA_btl_vader_backing_directory", "/tmp", 0);
+  setenv("OMPI_MCA_osc_sm_backing_directory", "/tmp", 0);
+#endif
+}
+
 /// Initialises MPI unless it runs; true if it was us.
 ///
 /// One thread makes all calls, but another may call MPI_Abort while the first is inside MPI_Wait: that takes
@@ -50,6 +69,7 @@ bool start(double& seconds) {
   const auto begin = std::chrono::steady_clock::now();
   int provided = 0;
   choose_transport();
+  make_room_for_segments();
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return true;

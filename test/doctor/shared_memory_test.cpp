@@ -12,7 +12,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 SharedMemoryRoom room(std::uint64_t total, std::uint64_t free, int ranks = 2) {
   return {
-      .host = "alpha", .ranks = ranks, .folder = "/dev/shm", .total = total, .free = free, .copies = "none"};
+      .host = "alpha", .ranks = ranks, .total = total, .folder = "/dev/shm", .free = free, .copies = "none"};
 }
 
 }  // namespace
@@ -27,13 +27,13 @@ TEST_CASE("a /dev/shm that is too small is found, with what enlarges it") {
   CHECK(window[0].severity == Severity::kError);
   CHECK(window[0].evidence ==
         "alpha: the 2 ranks are going to share 100.0 MiB of samples, but /dev/shm has 60.0 MiB left");
-  CHECK(window[0].remedy.find("mount -o remount,size=117m /dev/shm (as root), docker run --shm-size=117m") ==
-        0);
+  CHECK(window[0].remedy.find(
+            "mount -o remount,size=117m /dev/shm (as root), docker run --shm-size=117m, on a disk") == 0);
 
   const auto tiny = doctor::judge_shared_memory({room(1 * kMiB, kMiB / 2)}, 0);
   REQUIRE(tiny.size() == 1);
   CHECK(tiny[0].severity == Severity::kWarning);
-  CHECK(tiny[0].evidence.find("alpha: /dev/shm has 1.0 MiB, for 2 ranks") == 0);
+  CHECK(tiny[0].evidence.find("alpha: /dev/shm has 1.0 MiB, which 2 ranks soon fill") == 0);
   CHECK(doctor::judge_shared_memory({room(1 * kMiB, 0, 1)}, kMiB)[0].severity == Severity::kOk);  // alone
 }
 

@@ -13,9 +13,9 @@ namespace convoke::doctor {
 struct SharedMemoryRoom {
   std::string host = {};
   int ranks = 1;
-  std::string folder = {};  ///< that MPI puts it into, /dev/shm as a rule
-  std::uint64_t total = 0;  ///< bytes of its file system
-  std::uint64_t free = 0;   ///< what is left now that MPI has taken its own
+  std::uint64_t total = 0;  ///< bytes of /dev/shm
+  std::string folder = {};  ///< that MPI puts windows into: /dev/shm, or one on a disk if that is small
+  std::uint64_t free = 0;   ///< bytes left there now that MPI has taken its own
   std::string copies = {};  ///< how MPI is set to copy within a host: "cma", "none", ...; "": unknown
   std::string reading_refused = {};  ///< why a rank may not read its neighbour's memory (CMA); "" if it may
 };
