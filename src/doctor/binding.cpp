@@ -9,6 +9,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "doctor/launching.hpp"
+#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -175,10 +176,15 @@ Binding settle(const mpi::Communicator& world, int threads) {
   const std::vector<run::LogicalCpu> host = run::online_cpus();
   Leeway mine = leeway_here(host);
   binding.leeway = of_all(mine, world);
-  const auto better = better_cores(binding.machine.placements, binding.leeway, threads);
-  if (std::all_of(better.begin(), better.end(), [](const auto& cores) { return cores.empty(); })) {
-    return binding;
-  }
+  const auto is_empty = [](const auto& cores) { return cores.empty(); };
+  auto better = better_cores(binding.machine.placements, binding.leeway, threads);
+  if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
+
+  // Before they are moved: a file of Open MPI's settings may have chosen, too.
+  mine.chosen = mine.chosen || !mpi_setting("hwloc_base_binding_policy", "", true).empty();
+  binding.leeway = of_all(mine, world);
+  better = better_cores(binding.machine.placements, binding.leeway, threads);
+  if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
   const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
   if (!cores.empty()) mine.refused = move_to(cores, host);
   binding.leeway = of_all(mine, world);

@@ -52,12 +52,12 @@ Findings processor(const Context& context) {
 }
 
 Findings shared_memory(const Context& context) {
-  const auto hosts = gather_shared_memory(context.binding.machine, context.world);
+  const auto hosts = gather_shared_memory(context.binding.machine, context.world, !context.quick);
   return judge_shared_memory(hosts, context.plan == nullptr ? 0 : context.plan->window_bytes());
 }
 
 Findings network(const Context& context) {
-  const auto hosts = gather_networks(context.binding.machine, context.world);
+  const auto hosts = gather_networks(context.binding.machine, context.world, !context.quick);
   Findings found = judge_networks(hosts);
   Findings waiting = judge_yielding(context.binding.machine, hosts);
   std::move(waiting.begin(), waiting.end(), std::back_inserter(found));

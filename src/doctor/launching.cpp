@@ -6,7 +6,6 @@
 #include <fstream>
 #include <string_view>
 
-#include "convoke/mpi/control_variable.hpp"
 #include "convoke/run/processors.hpp"
 
 namespace convoke::doctor {
@@ -62,9 +61,8 @@ bool says_where(const fs::path& process, int pid) {
 }
 
 bool chosen_here() {
-  const bool variable = std::any_of(kVariables.begin(), kVariables.end(),
-                                    [](const char* name) { return std::getenv(name) != nullptr; });
-  return variable || !mpi::control_variable("hwloc_base_binding_policy").value_or("").empty();
+  return std::any_of(kVariables.begin(), kVariables.end(),
+                     [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 #include <sstream>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/control_variable.hpp"
 #include "doctor/evidence.hpp"
+#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -111,7 +111,10 @@ std::vector<std::string> common_networks(const std::vector<HostNetwork>& hosts) 
   return common;
 }
 
-bool on(const std::string& variable) { return mpi::control_variable(variable).value_or("0") != "0"; }
+bool on(const std::string& variable, bool ask) {
+  const std::string value = mpi_setting(variable, "0", ask);
+  return value != "0" && value != "false";
+}
 
 std::string include_remedy(const std::vector<HostNetwork>& hosts) {
   const std::vector<std::string> common = common_networks(hosts);
@@ -121,12 +124,13 @@ std::string include_remedy(const std::vector<HostNetwork>& hosts) {
 
 }  // namespace
 
-std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world) {
+std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world,
+                                         bool ask) {
   const HostNetwork mine{.host = machine.host,
                          .interfaces = interfaces_here(),
-                         .include = mpi::control_variable("btl_tcp_if_include").value_or(""),
-                         .exclude = mpi::control_variable("btl_tcp_if_exclude").value_or(""),
-                         .yields = on("mpi_yield_when_idle") || on("mpi_oversubscribe")};
+                         .include = mpi_setting("btl_tcp_if_include", "", ask),
+                         .exclude = mpi_setting("btl_tcp_if_exclude", "127.0.0.1/8,sppp", ask),
+                         .yields = on("mpi_yield_when_idle", ask) || on("mpi_oversubscribe", ask)};
   std::vector<HostNetwork> hosts;
   for (const Settings& seen : gather_hosts(to_settings(mine), machine, world)) {
     hosts.push_back(network_from(seen));

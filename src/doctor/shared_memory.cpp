@@ -10,8 +10,8 @@
 #include <span>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/control_variable.hpp"
 #include "doctor/evidence.hpp"
+#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -50,17 +50,17 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   return failed == 0 ? std::string() : std::strerror(failed);
 }
 
-SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& world) {
+SharedMemoryRoom look(const run::Machine& machine, const mpi::Communicator& world, bool ask) {
   SharedMemoryRoom room;
   room.host = machine.host;
   room.ranks = machine.local_ranks;
-  room.folder = mpi::control_variable("osc_sm_backing_directory").value_or("/dev/shm");
+  room.folder = mpi_setting("osc_sm_backing_directory", "/dev/shm", ask);
   struct statvfs system {};
   if (statvfs("/dev/shm", &system) == 0) room.total = std::uint64_t{system.f_blocks} * system.f_frsize;
   if (statvfs(room.folder.c_str(), &system) == 0) {
     room.free = std::uint64_t{system.f_bavail} * system.f_frsize;
   }
-  room.copies = mpi::control_variable("btl_vader_single_copy_mechanism").value_or("");
+  room.copies = mpi_setting("btl_vader_single_copy_mechanism", "", ask);
   room.reading_refused = read_neighbour(machine, world);
   return room;
 }
@@ -89,9 +89,9 @@ SharedMemoryRoom room_from(const Settings& settings) {
 }  // namespace
 
 std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
-                                                   const mpi::Communicator& world) {
+                                                   const mpi::Communicator& world, bool ask) {
   std::vector<SharedMemoryRoom> rooms;
-  for (const Settings& seen : gather_hosts(to_settings(look(machine, world)), machine, world)) {
+  for (const Settings& seen : gather_hosts(to_settings(look(machine, world, ask)), machine, world)) {
     rooms.push_back(room_from(seen));
   }
   return rooms;

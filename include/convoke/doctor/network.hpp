@@ -24,8 +24,10 @@ struct HostNetwork {
   bool yields = false;                     ///< ranks that wait leave the core to others
 };
 
-/// Of every host, at the root. Collective.
-std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world);
+/// Of every host, at the root. `ask`: MPI for what its files say, which takes a quarter of a second; else the
+/// environment counts, where mpirun puts its options too. Collective.
+std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world,
+                                         bool ask);
 
 /// The interfaces of a host that its settings leave: Open MPI looks at `include`, else at `exclude`. Pure.
 std::vector<Interface> usable(const HostNetwork& host);

@@ -20,9 +20,9 @@ struct SharedMemoryRoom {
   std::string reading_refused = {};  ///< why a rank may not read its neighbour's memory (CMA); "" if it may
 };
 
-/// Of every host, at the root. Collective.
+/// Of every host, at the root. `ask` as in gather_networks. Collective.
 std::vector<SharedMemoryRoom> gather_shared_memory(const run::Machine& machine,
-                                                   const mpi::Communicator& world);
+                                                   const mpi::Communicator& world, bool ask);
 
 /// `window`: bytes of samples that the ranks of a host are going to share; 0: unknown or none. Pure.
 std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& hosts, std::uint64_t window);

@@ -1,0 +1,14 @@
+#include "doctor/mpi_setting.hpp"
+
+#include <cstdlib>
+
+#include "convoke/mpi/control_variable.hpp"
+
+namespace convoke::doctor {
+
+std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask) {
+  if (const char* value = std::getenv(("OMPI_MCA_" + name).c_str())) return value;
+  return ask ? mpi::control_variable(name).value_or(otherwise) : otherwise;
+}
+
+}  // namespace convoke::doctor
