@@ -90,7 +90,7 @@ Findings storage(const Context& context) {
     }
   }
   const std::uint64_t checkpoint = context.plan == nullptr ? 0 : checkpoint_bytes(context.plan->job);
-  return judge_storage(places, checkpoint, hdf5_does_not_lock());
+  return judge_storage(places, checkpoint, hdf5_must_lock());
 }
 
 Findings dataset(const Context& context) {

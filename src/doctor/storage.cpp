@@ -186,14 +186,13 @@ Storage storage_from(const Settings& settings) {
           .locking_refused = read.get("locking_refused", "")};
 }
 
-bool hdf5_does_not_lock() {
+bool hdf5_must_lock() {
   const char* value = std::getenv("HDF5_USE_FILE_LOCKING");
-  return value != nullptr && (std::string_view(value) == "FALSE" || std::string_view(value) == "0" ||
-                              std::string_view(value) == "BEST_EFFORT");
+  return value != nullptr && (std::string_view(value) == "TRUE" || std::string_view(value) == "1");
 }
 
 std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
-                                   bool unlocked) {
+                                   bool must_lock) {
   constexpr double kSlow = 20e6;                             // bytes per second
   constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;  // logs, summary, a small model
   constexpr std::uint64_t kCheckpoints = 4;  // newest, one before, best, the one in the making
@@ -212,13 +211,12 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
                                      runs ? "written" : "read", place.failure);
       finding.remedy = runs ? "choose another folder with --output"
                             : "put the dataset where every host sees it under the same name";
-    } else if (!place.locking_refused.empty() && !unlocked) {
+    } else if (!place.locking_refused.empty() && must_lock) {
       finding.severity = Severity::kWarning;
       finding.evidence += fmt::format(
-          ": files cannot be locked ({}), and HDF5 refuses to open what it cannot "
-          "lock",
+          ": files cannot be locked ({}), and HDF5_USE_FILE_LOCKING makes HDF5 refuse what it cannot lock",
           place.locking_refused);
-      finding.remedy = "export HDF5_USE_FILE_LOCKING=FALSE (for all ranks: mpirun -x HDF5_USE_FILE_LOCKING)";
+      finding.remedy = "unset HDF5_USE_FILE_LOCKING, with which Convoke does not lock";
     } else if (runs && place.free < wanted) {
       finding.severity = Severity::kWarning;
       finding.evidence +=
@@ -236,10 +234,12 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
       finding.severity = Severity::kWarning;
       finding.evidence += ": loading takes long, streaming may hold training up";
       finding.remedy = "copy the dataset to a disk of the node (sbcast, or cp to $TMPDIR) and set data.path";
-    } else if (place.network) {
+    } else if (!place.locking_refused.empty()) {
       finding.severity = Severity::kNote;
-      finding.evidence += ": on a server; if HDF5 says \"unable to lock file\", it is its locking";
-      finding.remedy = "then export HDF5_USE_FILE_LOCKING=FALSE";
+      finding.evidence +=
+          fmt::format(": files cannot be locked ({}); Convoke does without, h5py and h5dump do not",
+                      place.locking_refused);
+      finding.remedy = "for these: export HDF5_USE_FILE_LOCKING=FALSE";
     }
     found.push_back(std::move(finding));
   }

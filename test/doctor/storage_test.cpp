@@ -21,8 +21,8 @@ Storage runs(std::uint64_t free_mib = 1000) {
   return {.host = "alpha", .role = "runs", .path = "/work/runs", .type = "ext4", .free = free_mib << 20};
 }
 
-doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool unlocked = false) {
-  const auto found = doctor::judge_storage({storage}, checkpoint, unlocked);
+doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool must_lock = false) {
+  const auto found = doctor::judge_storage({storage}, checkpoint, must_lock);
   REQUIRE(found.size() == 1);
   return found[0];
 }
@@ -69,22 +69,23 @@ TEST_CASE("a dataset is read, and may be locked by others") {
   CHECK(seen.read_rate > 0);
 }
 
-TEST_CASE("files that cannot be locked matter unless HDF5 is told not to") {
+TEST_CASE("files that cannot be locked matter if HDF5 is told to lock them") {
   Storage storage = runs();
   storage.type = "Lustre", storage.network = true;
-  CHECK(judge(storage).severity == Severity::kNote);
+  CHECK(judge(storage).severity == Severity::kOk);
   storage.locking_refused = "Function not implemented";
-  const doctor::Finding found = judge(storage);
-  CHECK(found.severity == Severity::kWarning);
-  CHECK(found.evidence.find("files cannot be locked (Function not implemented)") != std::string::npos);
-  CHECK(found.remedy.find("export HDF5_USE_FILE_LOCKING=FALSE") == 0);
-  CHECK(judge(storage, 0, true).severity == Severity::kNote);
+  const doctor::Finding noted = judge(storage);
+  CHECK(noted.severity == Severity::kNote);
+  CHECK(noted.evidence.find("files cannot be locked (Function not implemented)") != std::string::npos);
+  const doctor::Finding warned = judge(storage, 0, true);
+  CHECK(warned.severity == Severity::kWarning);
+  CHECK(warned.remedy.find("unset HDF5_USE_FILE_LOCKING") == 0);
   {
-    const Variable unlocked("HDF5_USE_FILE_LOCKING", "FALSE");
-    CHECK(doctor::hdf5_does_not_lock());
+    const Variable locked("HDF5_USE_FILE_LOCKING", "TRUE");
+    CHECK(doctor::hdf5_must_lock());
   }
-  const Variable locked("HDF5_USE_FILE_LOCKING", "TRUE");
-  CHECK_FALSE(doctor::hdf5_does_not_lock());
+  const Variable unlocked("HDF5_USE_FILE_LOCKING", "FALSE");
+  CHECK_FALSE(doctor::hdf5_must_lock());
 }
 
 TEST_CASE("little room and slow disks are held against the checkpoints") {

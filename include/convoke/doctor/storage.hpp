@@ -33,12 +33,12 @@ Storage look_at_dataset(const std::filesystem::path& file, bool measure);
 Settings to_settings(const Storage& storage);
 Storage storage_from(const Settings& settings);
 
-/// `checkpoint`: bytes of one; 0: unknown. `unlocked`: HDF5 is told not to lock (HDF5_USE_FILE_LOCKING).
+/// `checkpoint`: bytes of one; 0: unknown. `must_lock`: see hdf5_must_lock.
 /// Pure.
 std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
-                                   bool unlocked);
+                                   bool must_lock);
 
-/// HDF5_USE_FILE_LOCKING is FALSE, or BEST_EFFORT, which goes on where locks are refused.
-bool hdf5_does_not_lock();
+/// HDF5_USE_FILE_LOCKING says so, which counts for more than that Convoke has its files not locked.
+bool hdf5_must_lock();
 
 }  // namespace convoke::doctor
