@@ -95,14 +95,15 @@ std::vector<doctor::Finding> complaints(const std::string& mine, const std::stri
 }
 
 struct Examined {
-  std::vector<doctor::Finding> findings;  // at the root, if the recipe is unfit
+  int threads = 0;  ///< per rank as wanted; 0: auto
   doctor::Binding binding;
+  std::vector<doctor::Finding> findings;  ///< of the recipe at the root alone
 };
 
 Examined examine(const DoctorOptions& options, const std::optional<recipe::Recipe>& recipe,
                  const mpi::Communicator& world) {
   const int threads = recipe && recipe->run.threads > 0 ? recipe->run.threads : options.threads;
-  Examined examined{.findings = {}, .binding = doctor::settle(world, threads)};
+  Examined examined{.threads = threads, .binding = doctor::settle(world, threads), .findings = {}};
   doctor::Context context{.world = world,
                           .binding = examined.binding,
                           .threads = threads,
@@ -166,7 +167,7 @@ int doctor(const DoctorOptions& options) {
   // 2. Look.
   const Examined examined = examine(options, recipe, world);
   const run::Machine& machine = examined.binding.machine;
-  const int threads = recipe && recipe->run.threads > 0 ? recipe->run.threads : options.threads;
+  const int threads = examined.threads;
   const doctor::Topology topology = doctor::gather_topology(machine, world);
 
   // 3. Say it; all ranks end alike.
@@ -190,7 +191,8 @@ int doctor(const DoctorOptions& options) {
   }
   std::int64_t code[] = {world.root() ? doctor::exit_code(doctor::worst(findings)) : 0};
   world.sum(code);
-  session.end(static_cast<int>(code[0]));
+  if (code[0] != EXIT_SUCCESS) session.end(static_cast<int>(code[0]));
+  return EXIT_SUCCESS;
 }
 
 }  // namespace convoke::app

@@ -50,7 +50,7 @@ bool is_launcher(std::string_view name) {  // "mpirun.openmpi" where Debian has 
 bool says_where(const fs::path& process, int pid) {
   std::ifstream file(process / std::to_string(pid) / "cmdline", std::ios::binary);
   for (std::string word; std::getline(file, word, '\0');) {
-    if (word.find("convoke") != std::string::npos) return false;
+    if (fs::path(word).filename() == "convoke") return false;
     for (const std::string_view choice : kChoices) {
       const std::size_t at = word.find_first_not_of('-');
       const std::string_view bare = at == std::string::npos ? std::string_view() : &word[at];

@@ -222,7 +222,7 @@ void Session::abort(const std::exception& error, int code) {
 // mpirun takes any exit code but 0 for a failure and says so in two banners, unless it was told by MPI_Abort.
 void Session::end(int code) const {
   std::fflush(nullptr);
-  if (code == 0 || rank_of_open_mpi() < 0) {
+  if (rank_of_open_mpi() < 0) {
     MPI_Finalize();
     std::_Exit(code);
   }

@@ -22,7 +22,8 @@ TEST_CASE("help teaches with examples, and needs no MPI") {
   const Outcome all = convoke("--help", kWithoutMpi);
   CHECK(all.code == 0);
   CHECK(all.says("Examples:"));
-  for (const char* command : {"prepare", "train", "evaluate", "predict", "bench", "doctor", "info", "summary"}) {
+  for (const char* command :
+       {"prepare", "train", "evaluate", "predict", "bench", "doctor", "info", "summary"}) {
     CAPTURE(command);
     CHECK(all.says(std::string("\n  ") + command + " "));
     const Outcome help = convoke(std::string(command) + " --help", kWithoutMpi);

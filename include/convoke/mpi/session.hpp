@@ -29,8 +29,8 @@ class Session {
   /// mpirun an error before MPI_Init is told in the same way.
   [[noreturn]] static void abort(const std::exception& error, int code = 1);
 
-  /// Ends all ranks with `code`, which is no error but an answer, so that no launcher follows it by a banner.
-  /// After what was printed; collective.
+  /// Ends all ranks with `code`, not 0, which is an answer rather than an error: after what was printed, and
+  /// without the banners of Open MPI 4. Collective.
   [[noreturn]] void end(int code) const;
 
   static std::string library_version();  ///< "Open MPI v4.1.4"
