@@ -139,6 +139,7 @@ Storage look_at_runs(const fs::path& folder, bool measure) {
   const File file(::mkostemp(name.data(), O_CLOEXEC));
   if (!file) {
     storage.failure = std::strerror(errno);
+    storage.path = folder.string();
     return storage;
   }
   ::unlink(name.c_str());

@@ -140,7 +140,7 @@ TEST_CASE("the folder of a run is never overwritten") {
   // One that cannot be written is an error of all ranks, told once.
   const Outcome unwritable = place.train("/proc/run", "", 2);
   CHECK(unwritable.code == 1);
-  CHECK(unwritable.times("/proc/run: cannot be used") == 1);
+  CHECK(unwritable.times("/proc/run: cannot be written: ") == 1);
 }
 
 TEST_CASE("a resumed run ends as one that was never interrupted, on other ranks too") {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
 #include "support/catch.hpp"
@@ -185,6 +186,19 @@ TEST_CASE("compressed datasets are read too") {
   write_parts(folder / "x.h5", {.deflate = 6});
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train"});
   for (std::size_t i = 0; i < 60; ++i) CHECK(dataset.split("train").values<std::uint8_t>()[i] == i);
+  CHECK_FALSE(stored_layout(folder / "x.h5", "train").contiguous);
+}
+
+TEST_CASE("how samples lie in their file is told without reading them") {
+  const TemporaryFolder folder;
+  write_example(folder / "x.h5", 3);  // 2 x 3 pixels
+  const StoredLayout layout = stored_layout(folder / "x.h5", "train");
+  CHECK(layout.samples == 10);
+  CHECK(layout.sample_bytes == 18);
+  CHECK(layout.bytes == 180);
+  CHECK(layout.files == 1);
+  CHECK(layout.contiguous);
+  CHECK(layout.first == folder / "x.h5");
 }
 
 TEST_CASE("what is no proper dataset is refused, each with its reason") {

@@ -158,7 +158,7 @@ TEST_CASE("a recipe is held against the machine") {
   const Outcome unwritable = doctor("--quick --output /proc/runs");
   CAPTURE(unwritable.text);
   CHECK(unwritable.code == 4);
-  CHECK(unwritable.says("/proc: cannot be written"));
+  CHECK(unwritable.says("/proc/runs: cannot be written"));
 }
 
 TEST_CASE("a quota of a real control group is found") {
