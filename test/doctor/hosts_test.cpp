@@ -41,12 +41,12 @@ class Hosts {
 
 TEST_CASE("two hosts are examined, and what joins them is measured") {
   if (getuid() != 0) return skip("needs root, to make network namespaces");
+  if (code_under_mpirun(3) != 3) return skip("Open MPI 5 starts its daemons by other settings");
   const Hosts hosts;
   if (!hosts) return skip("network namespaces cannot be made here");
   const Outcome outcome = hosts.doctor("-n 2 --map-by node " + binary() + " doctor");
   CAPTURE(outcome.text);
-  CHECK(
-      (outcome.code == 0 || outcome.code == code_under_mpirun(3)));  // the link may be slow on a busy machine
+  CHECK((outcome.code == 0 || outcome.code == 3));  // the link may be slow on a busy machine
   CHECK(outcome.says("2 ranks of one MPI world on 2 hosts"));
   CHECK(outcome.says(hosts.name(1) + ": "));
   CHECK(outcome.says(hosts.name(2) + ": "));
