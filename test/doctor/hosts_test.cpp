@@ -33,7 +33,7 @@ class Hosts {
  private:
   std::string script_ = std::getenv("CONVOKE_HOSTS");
   int subnet_ = getpid() % 250;
-  std::string prefix_ = "cvk" + std::to_string(getpid() % 100000) + "x";
+  std::string prefix_ = "cvd" + std::to_string(getpid() % 100000) + "x";
   bool up_ = false;
 };
 
