@@ -290,11 +290,10 @@ TEST_CASE("checkpoints by steps and by time; as many as asked for; best models")
 TEST_CASE("a run folder has one run at a time, and the lock of one that was killed is taken over") {
   const Place place;
   const std::string train = binary() + " train recipe.toml --quiet --output run ";
-  const Outcome both =
-      shell("cd " + place.folder.path().string() + " && { " + train +
-            "--set train.epochs=1000000 & pid=$!; until [ -e run/checkpoints/epoch-0001.h5 ]; do "
-            "sleep 0.05; done; " +
-            train + "--resume; echo second $?; kill -9 $pid; wait $pid; } ");
+  const Outcome both = shell("cd " + place.folder.path().string() + " && { " + train +
+                             "--set train.epochs=1000000 & pid=$!; until [ -s run/metrics.jsonl ]; do "
+                             "sleep 0.05; done; " +
+                             train + "--resume; echo second $?; kill -9 $pid; wait $pid; } ");
   CAPTURE(both.text);
   CHECK(both.says("error: run: is in use by process "));
   CHECK(both.says("hint: wait for it, or end it by `kill "));
