@@ -14,10 +14,12 @@
 #include "convoke/run/environment.hpp"
 #include "doctor.hpp"
 #include "evaluate.hpp"
+#include "gather.hpp"
 #include "info.hpp"
 #include "inspect.hpp"
 #include "predict.hpp"
 #include "prepare.hpp"
+#include "slurm.hpp"
 #include "summary.hpp"
 #include "synthesize.hpp"
 #include "train.hpp"
@@ -35,6 +37,10 @@ const std::array kCommands{
     command("compare", "Print finished runs side by side, with a verdict", add_compare, compare),
     command("train", "Train a model with all ranks, or an ensemble that votes", add_train, train),
     command("watch", "Follow a run from the files in its folder: curves, ETA, checkpoint", add_watch, watch),
+    command("gather", "Make one ensemble of members that were trained in jobs of their own", add_gather,
+            gather),
+    command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,
+            slurm),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),

@@ -33,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   convoke train mnist-sync --set train.epochs=2 --set train.reduction=exact
   convoke train my/recipe.toml --output runs/first     the folder to write; never one that is in use
   convoke train my/recipe.toml --output runs/first --resume     go on from its newest checkpoint
+  convoke train mnist-ensemble --set ensemble.members=4 --member 0     one of four, in a job of its own
 SIGTERM, SIGUSR1 or Ctrl-C: checkpoint and end with exit code 85.
 )";
 
@@ -62,6 +63,21 @@ void judge_plan(const train::Job& job, const recipe::Recipe& recipe, const data:
   fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
              doctor::short_text(samples));
   if (streamed) fmt::print("data: {}\n", samples.front().evidence);
+}
+
+// A member's seed and share of the samples depend on how many members there are.
+void require_count_of_members(const recipe::Recipe& recipe, const TrainOptions& options) {
+  if (recipe.train.mode != "ensemble") {
+    throw Error(fmt::format("--member {}: {} trains one synchronous model", options.member, recipe.name),
+                "leave --member out, or train an ensemble: --set train.mode=ensemble");
+  }
+  if (recipe.ensemble.members == 0) {
+    throw Error(
+        fmt::format("--member {}: {} has as many members as there are ranks, so nobody knows of how many "
+                    "this is one",
+                    options.member, recipe.name),
+        "say how many there are in all, as --set ensemble.members=4");
+  }
 }
 
 // The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
@@ -103,8 +119,9 @@ void require_known_tokens(const recipe::Recipe& recipe, const train::Job& job, c
 int stopped(run::StopReason reason, const run::RunFolder& folder, const TrainOptions& options,
             const mpi::Communicator& world) {
   if (world.root()) {
-    fmt::print("Stopped by {}, with a checkpoint; go on with: convoke train {} --output {} --resume\n",
-               reason.to_string(), options.recipe, folder.path().string());
+    fmt::print("Stopped by {}, with a checkpoint; go on with: convoke train {}{} --output {} --resume\n",
+               reason.to_string(), options.recipe,
+               options.member < 0 ? "" : fmt::format(" --member {}", options.member), folder.path().string());
   }
   return run::kExitRequeue;
 }
@@ -127,6 +144,13 @@ void add_train(CLI::App& parser, TrainOptions& options) {
   parser.add_flag(
       "--ignore-doctor", options.ignore_doctor,
       "Train although the ranks are started or bound in a way that cannot be meant (convoke doctor)");
+  parser
+      .add_option(
+          "--member", options.member,
+          "Train only this member of an ensemble, counted from 0, exactly as it is trained among all; "
+          "`convoke gather` makes one ensemble of such runs")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("K");
   parser.add_flag("--quiet", options.quiet, "No progress, only the summary");
   parser.footer(kExamples);
 }
@@ -137,6 +161,8 @@ int train(const TrainOptions& options) {
 
   // 1. What to do: the recipe, with the command line's changes, checked as a whole.
   recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+
+  if (options.member >= 0) require_count_of_members(recipe, options);
 
   // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
   mpi::Session session;
@@ -163,13 +189,16 @@ int train(const TrainOptions& options) {
   job.deadline = run::deadline_before(job.job_end, recipe.run.stop_before);
   require_known_tokens(recipe, job, dataset, world);
   if (world.root()) {
-    judge_plan(job, recipe, dataset, world.size());
+    // A member that is trained alone has all ranks, as if there were so many for each of the others.
+    const int ranks = options.member < 0 ? world.size() : world.size() * static_cast<int>(job.members);
+    judge_plan(job, recipe, dataset, ranks);
     if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
   }
 
   // 4. Who trains together: one group per member (one group of all ranks when synchronous); and whether they
   // can, which is better known before the first step.
-  const train::Groups groups = train::split(world, job.members);
+  const train::Groups groups =
+      options.member < 0 ? train::split(world, job.members) : train::only(world, options.member, job.members);
   const auto loader_of = [&](const data::Split& split) {
     return data::BatchLoader(split, job.model.graph.input_shape(), job.model.normalization);
   };

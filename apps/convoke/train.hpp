@@ -10,6 +10,7 @@ struct TrainOptions : RecipeOptions {
   std::string output;
   bool resume = false;
   bool ignore_doctor = false;  ///< go on where the doctor finds an error
+  std::int64_t member = -1;    ///< the only one to train, from 0; -1: all of them
   bool quiet = false;
 };
 

@@ -1,6 +1,10 @@
 #include "convoke/train/groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::train {
 
@@ -18,6 +22,14 @@ Groups split(const mpi::Communicator& world, std::int64_t members) {
   const std::int64_t groups = std::min<std::int64_t>(members, world.size());
   const std::int64_t mine = group_of(world.rank(), world.size(), groups);
   return {members, groups, mine, groups == 1 ? world : world.split(static_cast<int>(mine), world.rank())};
+}
+
+Groups only(const mpi::Communicator& world, std::int64_t member, std::int64_t members) {
+  if (member < 0 || member >= members) {
+    throw Error(fmt::format("there is no member {} of {}", member, members),
+                fmt::format("members are counted from 0 to {}", members - 1));
+  }
+  return {members, members, member, world};
 }
 
 }  // namespace convoke::train

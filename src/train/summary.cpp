@@ -46,8 +46,8 @@ Settings to_settings(const run::FeatureUse& features) {
 
 double mean_validation_accuracy(const Verdict& verdict) {
   double sum = 0;
-  for (const std::int64_t voter : verdict.voters) {
-    sum += verdict.members[static_cast<std::size_t>(voter)].model.validation_accuracy;
+  for (const TrainedMember& member : verdict.members) {
+    if (member.failure.empty()) sum += member.model.validation_accuracy;
   }
   return sum / static_cast<double>(verdict.voters.size());
 }
@@ -68,6 +68,18 @@ Value::Array member_facts(const Verdict& verdict) {
     list.emplace_back(std::move(facts));
   }
   return list;
+}
+
+// "ensemble of 4"; of one that was trained alone: "member 2 of an ensemble of 4".
+std::string title_of(const Job& job, const Verdict& verdict) {
+  if (!job.ensemble) return "one synchronous model";
+  if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
+    return fmt::format("ensemble of {}", job.members);
+  }
+  if (verdict.members.size() == 1) {
+    return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index, job.members);
+  }
+  return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.members);
 }
 
 // What is defined of them: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321"
@@ -144,7 +156,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"seed", static_cast<std::int64_t>(job.engine.seed)},
                   {"ranks", cost.ranks},
                   {"threads", cost.threads},
-                  {"members", job.members},
+                  {"members", static_cast<std::int64_t>(verdict.members.size())},
                   {"epochs", job.epochs},
                   {"batch", job.engine.batch},
                   {"lane", job.engine.lane},
@@ -193,11 +205,10 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
   const run::PhaseSpreads& phases = cost.phases;
-  std::string text = fmt::format(
-      "{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name,
-      job.ensemble ? fmt::format("ensemble of {}", job.members) : std::string("one synchronous model"),
-      cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
-      job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
+  std::string text =
+      fmt::format("{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name, title_of(job, verdict),
+                  cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
+                  job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(
       "  makespan      {:.2f} s   ({}load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
       "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",

@@ -16,14 +16,15 @@ set(vote_may core)
 set(metrics_may core)
 set(explore_may core data metrics)
 set(report_may core data metrics explore)
+set(slurm_may core)
 set(engine_may core mpi nn optim data sync)
 set(run_may ${engine_may} engine hdf5 metrics)
 set(train_may ${run_may} run vote)
 set(doctor_may ${train_may} train)
 set(recipe_may ${train_may} train)
 set(data_prep_may core hdf5 data)
-set(apps_may ${recipe_may} recipe doctor data_prep explore report)
-set(areas core mpi hdf5 nn optim data sync vote metrics explore report engine run train doctor recipe data_prep apps)
+set(apps_may ${recipe_may} recipe doctor data_prep explore report slurm)
+set(areas core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train doctor recipe data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area (or a pattern of a few).
 set(third_party

@@ -1,0 +1,28 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "convoke/slurm/plan.hpp"
+#include "recipe_options.hpp"
+
+namespace convoke::app {
+
+struct SlurmOptions : RecipeOptions {
+  std::string kind;
+  slurm::Layout layout;
+  slurm::JobOptions job;
+  std::string time, launcher = "mpirun", bind = "core", program;
+  std::string source, prepare_options;
+  std::vector<std::string> sweep;
+  std::int64_t at_once = 0;
+  std::string after, output;
+  bool chain = false, dry_run = false, submit = false;
+};
+
+void add_slurm(CLI::App& parser, SlurmOptions& options);
+
+/// Writes, shows or submits the scripts of Slurm jobs for a recipe.
+int slurm(const SlurmOptions& options);
+
+}  // namespace convoke::app

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoke/slurm/job_script.hpp"
+
+namespace convoke::slurm {
+
+/// One call of sbatch.
+struct Submission {
+  std::string variable;            ///< of submit.sh, that takes the job's number
+  std::string script;              ///< file
+  std::vector<std::string> after;  ///< variables or numbers of the jobs that must have succeeded before
+  std::string options;             ///< of sbatch, beyond those in the script
+  std::string arguments;           ///< of the script, as shell words
+  std::string then;                ///< lines of submit.sh behind it; may be empty
+};
+
+/// Jobs that belong together: their scripts, and how they are submitted.
+struct Plan {
+  std::vector<JobScript> scripts;
+  std::vector<Submission> submissions;
+  std::string result;  ///< what there will be at the end, as submit.sh prints it
+};
+
+/// Each adds its jobs behind those of `plan`. `recipe`: the recipe and its --set, as shell words.
+void add_prepare(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& source,
+                 const std::string& dataset, const std::string& more);
+void add_train(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe);
+/// `members` jobs as an array, at most `at_once` at a time (0: any number), and one that gathers them.
+void add_ensemble(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
+                  std::int64_t members, std::int64_t at_once);
+/// A job for each of `variants` ("--set a=1 --set b=2"), as an array, and a comparison.
+void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
+               const std::vector<std::string>& variants, std::int64_t at_once);
+/// The same on 1, 2, 4, ... up to layout.nodes nodes, and a comparison.
+void add_study(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe);
+/// The report of the run before.
+void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout);
+
+/// Lets the first job wait for one that is in the queue already.
+void start_after(Plan& plan, const std::string& job);
+
+/// A script that submits all of it and prints the jobs' numbers.
+std::string submit_script(const Plan& plan, const JobOptions& options);
+
+}  // namespace convoke::slurm

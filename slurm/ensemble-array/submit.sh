@@ -1,0 +1,18 @@
+#!/bin/bash
+# mnist-ensemble: submits its jobs, each behind those that it needs. Start it where the recipe is found.
+# Written by: convoke slurm ensemble mnist-ensemble --set ensemble.members=4 --nodes 1 --ranks-per-node 1 --cpus-per-rank 4 --at-once 2 --chain --time 1:00:00
+set -euo pipefail
+here=$(dirname "$0")
+
+member=$(sbatch --parsable "$here/member.sh")
+echo "member.sh: job ${member%%;*}"
+run=runs/mnist-ensemble-${member%%;*}
+
+gather=$(sbatch --parsable --dependency="afterok:${member%%;*}" --kill-on-invalid-dep=yes "$here/gather.sh" "$run")
+echo "gather.sh: job ${gather%%;*}"
+run=$run/ensemble
+
+report=$(sbatch --parsable --dependency="afterok:${gather%%;*}" --kill-on-invalid-dep=yes "$here/report.sh" "$run")
+echo "report.sh: job ${report%%;*}"
+
+echo "there will be: $run"

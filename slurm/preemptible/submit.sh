@@ -1,0 +1,11 @@
+#!/bin/bash
+# mnist-sync: submits its jobs, each behind those that it needs. Start it where the recipe is found.
+# Written by: convoke slurm train mnist-sync --nodes 1 --ranks-per-node 2 --cpus-per-rank 8 --restarts 100 --warning 300 --time 12:00:00
+set -euo pipefail
+here=$(dirname "$0")
+
+train=$(sbatch --parsable "$here/train.sh")
+echo "train.sh: job ${train%%;*}"
+run=runs/mnist-sync-${train%%;*}
+
+echo "there will be: $run"

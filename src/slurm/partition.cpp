@@ -1,0 +1,101 @@
+#include "convoke/slurm/partition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <numeric>
+#include <sstream>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+
+namespace convoke::slurm {
+namespace {
+
+// Nodes in these states take no work before somebody has seen to them.
+constexpr std::array kLost{"down", "drain", "fail", "unknown", "maint", "power_down", "future"};
+
+bool lost(const std::string& state) {
+  return state.ends_with('*') || std::any_of(kLost.begin(), kLost.end(), [&](const char* word) {
+           return state.find(word) != std::string::npos;
+         });
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream in(line);
+  for (std::string field; std::getline(in, field, '|');) fields.push_back(field);
+  return fields;
+}
+
+}  // namespace
+
+std::int64_t Partition::nodes() const {
+  return std::transform_reduce(kinds.begin(), kinds.end(), std::int64_t{0}, std::plus<>(),
+                               [](const NodeKind& kind) { return kind.count; });
+}
+
+std::vector<Partition> parse_sinfo(const std::string& text) {
+  std::vector<Partition> partitions;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    NodeKind kind;
+    int cpus = 0, cores_per_socket = 0;
+    long long count = 0, memory = 0;
+    if (fields.size() != 8 || std::sscanf(fields[3].c_str(), "%lld", &count) != 1 ||
+        std::sscanf(fields[4].c_str(), "%d", &cpus) != 1 ||
+        std::sscanf(fields[5].c_str(), "%lld", &memory) != 1 ||
+        std::sscanf(fields[6].c_str(), "%d:%d:%d", &kind.sockets, &cores_per_socket,
+                    &kind.threads_per_core) != 3) {
+      throw Error(fmt::format("sinfo says \"{}\", which is not understood", line),
+                  "say --nodes, --ranks-per-node and --cpus-per-rank yourself; then sinfo is not asked");
+    }
+    std::string name = fields[0];
+    const bool is_default = name.ends_with('*');
+    if (is_default) name.pop_back();
+    auto it = std::find_if(partitions.begin(), partitions.end(),
+                           [&](const Partition& partition) { return partition.name == name; });
+    if (it == partitions.end()) {
+      it = partitions.insert(it, {name, is_default, parse_time(fields[2], "sinfo: " + name), {}});
+    }
+    if (fields[1] != "up" || lost(fields[7])) continue;
+    kind.cores = std::max(1, std::min(cpus, kind.sockets * cores_per_socket));
+    kind.memory_mib = memory;
+    const auto same = std::find_if(it->kinds.begin(), it->kinds.end(), [&](const NodeKind& other) {
+      return other.cores == kind.cores && other.memory_mib == memory && other.sockets == kind.sockets;
+    });
+    kind.count = count;
+    if (same == it->kinds.end()) {
+      it->kinds.push_back(kind);
+    } else {
+      same->count += count;
+    }
+  }
+  for (Partition& partition : partitions) {
+    std::stable_sort(partition.kinds.begin(), partition.kinds.end(),
+                     [](const NodeKind& a, const NodeKind& b) { return a.count > b.count; });
+  }
+  return partitions;
+}
+
+const Partition& choose(const std::vector<Partition>& partitions, const std::string& name) {
+  if (partitions.empty()) throw Error("sinfo knows no partition", "ask your administrator");
+  const Partition* chosen = &partitions.front();
+  if (!name.empty()) {
+    chosen = &find_in(partitions, name, "partition");
+  } else {
+    for (const Partition& partition : partitions) {
+      if (partition.is_default) chosen = &partition;
+    }
+  }
+  if (chosen->kinds.empty()) {
+    throw Error(fmt::format("no node of partition {} can be had: they are down or drained", chosen->name),
+                "sinfo -R says why; --partition chooses another: " + join(names_in(partitions)));
+  }
+  return *chosen;
+}
+
+}  // namespace convoke::slurm

@@ -1,0 +1,169 @@
+#include "convoke/slurm/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::slurm {
+namespace {
+
+// A run's folder has the number of its job, which a job keeps that is put back into the queue.
+constexpr const char* kRun = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # the folder of the run\n";
+
+std::string numbers(std::int64_t count, std::int64_t at_once) {
+  const std::string all = fmt::format("0-{}", count - 1);
+  return at_once > 0 ? fmt::format("{}%{}", all, at_once) : all;
+}
+
+// What comes next waits for what was added last.
+std::vector<std::string> last_of(const Plan& plan) {
+  if (plan.submissions.empty()) return {};
+  return {plan.submissions.back().variable};
+}
+
+// A job of one rank that looks at what others have left.
+Layout small(const Layout& layout) {
+  Layout one = layout;
+  one.nodes = 1;
+  return one;
+}
+
+void add_compare(Plan& plan, const JobOptions& options, const std::vector<std::string>& after,
+                 const std::string& runs) {
+  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
+  plan.scripts.push_back(make_script(options, "compare.sh", "its runs side by side; arguments: their folders",
+                                     one, {.run = "", .setup = "", .arguments = "compare \"$@\""}));
+  plan.submissions.push_back({"compare", "compare.sh", after, "", runs, ""});
+}
+
+}  // namespace
+
+void add_prepare(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& source,
+                 const std::string& dataset, const std::string& more) {
+  std::string arguments = fmt::format("prepare {} --output {}", shell_word(source), shell_word(dataset));
+  if (!more.empty()) arguments += " " + more;
+  plan.scripts.push_back(make_script(options, "prepare.sh", "its dataset, made by all ranks", layout,
+                                     {.run = "", .setup = "", .arguments = arguments}));
+  plan.submissions.push_back({"prepare", "prepare.sh", last_of(plan), "", "", ""});
+  plan.result = dataset;
+}
+
+void add_train(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe) {
+  plan.scripts.push_back(make_script(options, "train.sh", "trained by all ranks together", layout,
+                                     {.run = kRun,
+                                      .setup = "",
+                                      .arguments = fmt::format("train {} --output \"$run\" --resume", recipe),
+                                      .resumes = true}));
+  plan.submissions.push_back({"train", "train.sh", last_of(plan), "", "",
+                              fmt::format("run=runs/{}-${{train%%;*}}\n", shell_word(options.name))});
+  plan.result = "$run";
+}
+
+void add_ensemble(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
+                  std::int64_t members, std::int64_t at_once) {
+  plan.scripts.push_back(make_script(
+      options, "member.sh", "each job of the array trains one member", layout,
+      {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/member-$SLURM_ARRAY_TASK_ID\n",
+       .setup = "",
+       .arguments = fmt::format("train {} --set ensemble.members={} --member \"$SLURM_ARRAY_TASK_ID\" \\\n"
+                                "  --output \"$run\" --resume",
+                                recipe, members),
+       .resumes = true},
+      numbers(members, at_once)));
+  plan.submissions.push_back({"member", "member.sh", last_of(plan), "", "",
+                              fmt::format("run=runs/{}-${{member%%;*}}\n", shell_word(options.name))});
+  plan.scripts.push_back(make_script(options, "gather.sh", "its members become one ensemble that votes",
+                                     small(layout),
+                                     {.run = "run=${1:?the folder with those of the members}\n",
+                                      .setup = "",
+                                      .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""}));
+  plan.submissions.push_back({"gather", "gather.sh", {"member"}, "", "\"$run\"", "run=$run/ensemble\n"});
+  plan.result = "$run";
+}
+
+void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
+               const std::vector<std::string>& variants, std::int64_t at_once) {
+  std::string setup = "changes=(  # by the job's number in the array\n";
+  for (const std::string& variant : variants) setup += fmt::format("  \"{}\"\n", variant);
+  setup += ")\n";
+  const auto count = static_cast<std::int64_t>(variants.size());
+  plan.scripts.push_back(make_script(
+      options, "sweep.sh", "each job of the array trains one variant", layout,
+      {.run = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_ARRAY_JOB_ID}/$SLURM_ARRAY_TASK_ID\n",
+       .setup = setup,
+       .arguments =
+           fmt::format("train {} ${{changes[$SLURM_ARRAY_TASK_ID]}} --output \"$run\" --resume", recipe),
+       .resumes = true},
+      numbers(count, at_once)));
+  plan.submissions.push_back({"sweep", "sweep.sh", last_of(plan), "", "",
+                              fmt::format("run=runs/{}-${{sweep%%;*}}\n", shell_word(options.name))});
+  std::string runs;
+  for (std::int64_t i = 0; i < count; ++i) runs += fmt::format("{}\"$run/{}\"", i == 0 ? "" : " ", i);
+  add_compare(plan, options, {"sweep"}, runs);
+  plan.result = "$run";
+}
+
+void add_study(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe) {
+  plan.scripts.push_back(make_script(options, "study.sh",
+                                     "the same training on more and more nodes (sbatch --nodes=N)", layout,
+                                     {.run = kRun,
+                                      .setup = "",
+                                      .arguments = fmt::format("train {} --output \"$run\" --resume", recipe),
+                                      .resumes = true}));
+  const std::vector<std::string> before = last_of(plan);
+  std::vector<std::string> all;
+  std::string runs;
+  std::vector<std::int64_t> counts;
+  for (std::int64_t nodes = 1; nodes < layout.nodes; nodes *= 2) counts.push_back(nodes);
+  counts.push_back(layout.nodes);
+  for (const std::int64_t nodes : counts) {
+    all.push_back(fmt::format("nodes_{}", nodes));
+    const std::string folder = fmt::format("\"$study/{}-nodes\"", nodes);
+    plan.submissions.push_back(
+        {all.back(), "study.sh", before, fmt::format("--nodes={}", nodes), folder, ""});
+    runs += (runs.empty() ? "" : " ") + folder;
+  }
+  add_compare(plan, options, all, runs);
+  plan.result = "$study";
+}
+
+void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout) {
+  plan.scripts.push_back(
+      make_script(options, "report.sh", "what came of it, on the test samples", small(layout),
+                  {.run = "run=${1:?the folder of a run}\n", .setup = "", .arguments = "evaluate \"$run\""}));
+  plan.submissions.push_back({"report", "report.sh", last_of(plan), "", "\"$run\"", ""});
+}
+
+void start_after(Plan& plan, const std::string& job) {
+  for (Submission& submission : plan.submissions) {
+    if (submission.after.empty()) submission.after.push_back(job);
+  }
+}
+
+std::string submit_script(const Plan& plan, const JobOptions& options) {
+  std::string text = fmt::format(
+      "#!/bin/bash\n# {}: submits its jobs, each behind those that it needs. Start it where the recipe is "
+      "found.\n# Written by: {}\nset -euo pipefail\nhere=$(dirname \"$0\")\n",
+      options.name, options.written_by);
+  if (plan.result == "$study")
+    text += fmt::format("study=runs/{}-$(date +%Y%m%d-%H%M%S)\n", shell_word(options.name));
+  for (const Submission& job : plan.submissions) {
+    std::string call = "sbatch --parsable";
+    if (!job.options.empty()) call += " " + job.options;
+    if (!job.after.empty()) {
+      std::vector<std::string> ids;
+      for (const std::string& id : job.after) {
+        const bool number = id.find_first_not_of("0123456789_") == std::string::npos;
+        ids.push_back(number ? id : fmt::format("${{{}%%;*}}", id));
+      }
+      call += fmt::format(" --dependency=\"afterok:{}\" --kill-on-invalid-dep=yes", join(ids, ":"));
+    }
+    call += fmt::format(" \"$here/{}\"", job.script);
+    if (!job.arguments.empty()) call += " " + job.arguments;
+    text += fmt::format("\n{0}=$({1})\necho \"{2}: job ${{{0}%%;*}}{3}\"\n{4}", job.variable, call,
+                        job.script, job.options.empty() ? "" : " (" + job.options + ")", job.then);
+  }
+  return text + fmt::format("\necho \"there will be: {}\"\n", plan.result);
+}
+
+}  // namespace convoke::slurm

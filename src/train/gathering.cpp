@@ -1,0 +1,105 @@
+#include "convoke/train/gathering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/nn/layer_table.hpp"
+
+namespace convoke::train {
+namespace {
+
+std::string difference(const Settings& a, const Settings& b) {
+  for (const auto& [key, value] : a.entries()) {
+    const Value* other = b.find(key);
+    if (other == nullptr) return fmt::format("has {} = {} in one", key, value.to_string());
+    if (!(value == *other)) {
+      return fmt::format("has {} = {} in one, {} in the other", key, value.to_string(), other->to_string());
+    }
+  }
+  for (const auto& [key, value] : b.entries()) {
+    if (a.find(key) == nullptr) return fmt::format("has {} = {} in the other", key, value.to_string());
+  }
+  return {};
+}
+
+std::string difference(const nn::Graph& a, const nn::Graph& b) {
+  if (!(a.input_shape() == b.input_shape())) {
+    return fmt::format("the input is {} in one, {} in the other", a.input_shape().to_string(),
+                       b.input_shape().to_string());
+  }
+  const std::vector<Settings> layers = nn::describe_graph(a);
+  const std::vector<Settings> others = nn::describe_graph(b);
+  for (std::size_t i = 0; i < std::min(layers.size(), others.size()); ++i) {
+    if (std::string what = difference(layers[i], others[i]); !what.empty()) {
+      return fmt::format("layer {} {}", i + 1, what);
+    }
+  }
+  if (layers.size() == others.size()) return {};
+  return fmt::format("one has {} layers, the other {}", layers.size(), others.size());
+}
+
+}  // namespace
+
+std::string difference(const run::ModelDescription& a, const run::ModelDescription& b) {
+  if (std::string what = difference(a.graph, b.graph); !what.empty()) return what;
+  if (a.normalization.scale != b.normalization.scale || a.normalization.shift != b.normalization.shift) {
+    return "their inputs are normalised differently";
+  }
+  if (a.class_names != b.class_names || a.classes() != b.classes())
+    return "their classes are called otherwise";
+  if (!(a.loss->settings() == b.loss->settings())) return "their losses differ";
+  if (a.precision != b.precision) return "one was trained in bf16, the other in fp32";
+  if (a.preparation != b.preparation) return "their samples were prepared differently";
+  return {};
+}
+
+Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
+  std::map<std::int64_t, const MemberRun*> places;
+  for (const MemberRun& run : runs) {
+    if (!run.models.ensemble) {
+      throw Error(fmt::format("{}: holds one synchronous model, no member of an ensemble", run.folder),
+                  "train members by `convoke train RECIPE --member K` with mode = \"ensemble\"");
+    }
+    if (std::string what = difference(run.models.description, runs.front().models.description);
+        !what.empty()) {
+      throw Error(fmt::format("{} and {} cannot vote together: {}", run.folder, runs.front().folder, what),
+                  "gather runs of one recipe");
+    }
+    for (const run::Member& member : run.models.members) {
+      if (const auto [it, is_new] = places.emplace(member.index, &run); !is_new) {
+        throw Error(fmt::format("member {} is in {} and in {}", member.index, it->second->folder, run.folder),
+                    "name every run once, and one run of each member");
+      }
+      if (member.index >= job.members) {
+        throw Error(fmt::format("{}: holds member {}, but there are {}, counted from 0", run.folder,
+                                member.index, job.members));
+      }
+    }
+  }
+  std::vector<std::string> missing;
+  for (std::int64_t member = 0; member < job.members; ++member) {
+    if (!places.contains(member)) missing.push_back(std::to_string(member));
+  }
+  if (!missing.empty() && !partial) {
+    throw Error(fmt::format("of {} members of {}, {} {} in none of the runs", job.members, job.name,
+                            join(missing), missing.size() == 1 ? "is" : "are"),
+                fmt::format("train it: convoke train RECIPE --member {}; or vote without by --partial",
+                            missing.front()));
+  }
+
+  Training training;
+  for (MemberRun& run : runs) {
+    for (run::Member& model : run.models.members) {
+      TrainedMember& member = training.members.emplace_back();
+      member.model = std::move(model);
+      member.epochs_done = run.epochs_done;
+    }
+  }
+  return training;
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,127 @@
+// Members trained in jobs of their own, gathered into the ensemble that one job would have made of them.
+#include <filesystem>
+#include <string>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+
+namespace {
+
+constexpr const char* kEnsemble = " --set train.mode=ensemble --set ensemble.members=3 ";
+
+std::string member(int k) { return std::string(kEnsemble) + "--member " + std::to_string(k); }
+
+// Three members, one of them by two ranks; the place they are in.
+struct Members : Place {
+  Members() {
+    for (int k = 0; k < 3; ++k) {
+      const Outcome outcome = train("m" + std::to_string(k), member(k), k == 1 ? 2 : 1);
+      CAPTURE(outcome.text);
+      REQUIRE(outcome.code == 0);
+      REQUIRE(outcome.says("member " + std::to_string(k) + " of an ensemble of 3"));
+    }
+  }
+};
+
+// From "prefix_accuracy" on, which has every vote of every prefix.
+std::string votes_of(const fs::path& run) {
+  const std::string summary = bytes_of(run / "summary.json");
+  const std::size_t from = summary.find("\"prefix_accuracy\"");
+  const std::size_t to = summary.find("\"member_facts\"");
+  REQUIRE(from < to);
+  REQUIRE(to != std::string::npos);
+  return summary.substr(from, to - from);
+}
+
+}  // namespace
+
+TEST_CASE("members gathered from jobs of their own are the ensemble of one job, byte for byte") {
+  const Members place;
+  REQUIRE(place.train("joint", kEnsemble).code == 0);
+  CHECK(fs::exists(place / "m2/checkpoints/member-002/epoch-0003.h5"));
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const std::string output = "all-" + std::to_string(ranks);
+    const Outcome outcome = place.run("gather m2 m0 m1 --output " + output, ranks == 1 ? "" : mpirun(ranks));
+    CAPTURE(outcome.text);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("ensemble of 3 out of 3 runs"));
+    CHECK(outcome.times("weighted avg") == 1);
+    CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
+    CHECK(votes_of(place / output) == votes_of(place / "joint"));
+  }
+  // It is a run as any other.
+  CHECK(place.run("evaluate all-1 --json").code == 0);
+  const Outcome compared = place.run("compare joint all-1");
+  CAPTURE(compared.text);
+  CHECK(compared.code == 0);
+  CHECK(compared.times("ensemble of 3") >= 2);
+}
+
+TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
+  const Members place;
+  REQUIRE(place.train("sync").code == 0);
+  std::string narrow = bytes_of(place / "recipe.toml");
+  narrow.replace(narrow.find("filters = 8"), 11, "filters = 4");
+  write_text(place / "narrow.toml", narrow);
+  REQUIRE(place.run("train narrow.toml --quiet --output narrow" + member(1)).code == 0);
+  REQUIRE(place.train("seed", member(1) + " --set seed=9").code == 0);
+  REQUIRE(place.train("unfinished", member(1)).code == 0);
+  fs::remove(place / "unfinished/summary.json");
+  write_dataset(place / "other.h5", 160);
+  REQUIRE(place.train("samples", member(1) + " --set data.path=other.h5").code == 0);
+
+  const auto refused = [&](const std::string& runs, const std::string& reason, const std::string& hint) {
+    const Outcome outcome = place.run("gather " + runs + " --output out");
+    CAPTURE(runs, outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says(reason));
+    CHECK(outcome.says(hint));
+    CHECK_FALSE(fs::exists(place / "out"));
+  };
+  refused("m0 m2", "of 3 members of tiny, 1 is in none of the runs", "--member 1");
+  refused("m0 m1 m2 m1", "member 1 is in m1 and in m1", "once");
+  refused("m0 narrow m2",
+          "narrow and m0 cannot vote together: layer 1 has filters = 4 in one, 8 in the other", "one recipe");
+  refused("m0 seed m2", "m0 and seed are members of different ensembles: seed is 3 in one, 9 in the other",
+          "one recipe");
+  refused("m0 samples m2", "samples was trained on other samples than m0", "one dataset");
+  refused("m0 unfinished m2", "unfinished: is not finished", "--resume");
+  refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
+  refused("sync", "sync: holds one synchronous model", "--member K");
+  refused("m0 nowhere m2", "nowhere: is no folder of a run", "finished runs");
+
+  const Outcome partial = place.run("gather m0 unfinished m2 --partial --output two");
+  CAPTURE(partial.text);
+  CHECK(partial.code == 0);
+  CHECK(partial.says("warning: unfinished is not finished, and left out"));
+  CHECK(partial.says("ensemble of 2 out of 2 runs"));
+}
+
+TEST_CASE("an interrupted gather is done again, and nothing else is overwritten") {
+  const Members place;
+  fs::create_directory(place / "out");
+  write_text(place / "out/ensemble.h5.tmp", "half of it");
+  write_text(place / "out/metrics.jsonl", "{\"event\": \"evaluation\"}\n");
+  REQUIRE(place.run("gather m0 m1 m2 --output out").code == 0);
+  CHECK(Outcome{0, bytes_of(place / "out/metrics.jsonl")}.times("evaluation") == 1);
+  const Outcome again = place.run("gather m0 m1 m2 --output out");
+  CHECK(again.code == 1);
+  CHECK(again.says("out: is not empty"));
+  CHECK(place.run("gather m0 m1 m2 --output m0").code == 1);
+}
+
+TEST_CASE("train --member wants an ensemble whose size is known") {
+  const Place place;
+  const Outcome sync = place.train("a", "--member 0");
+  CHECK(sync.code == 1);
+  CHECK(sync.says("trains one synchronous model"));
+  const Outcome unknown = place.train("a", "--set train.mode=ensemble --member 0");
+  CHECK(unknown.code == 1);
+  CHECK(unknown.says("--set ensemble.members=4"));
+  const Outcome beyond = place.train("a", member(3));
+  CHECK(beyond.code == 1);
+  CHECK(beyond.says("there is no member 3 of 3"));
+  CHECK_FALSE(fs::exists(place / "a"));
+}

@@ -1,0 +1,69 @@
+# What cannot be is refused before it waits in a queue, with the reason and what to do.
+. "$(dirname "$0")/../place.sh"
+
+refused() {  # what, message, hint, options
+  local what=$1 message=$2 hint=$3
+  shift 3
+  if PATH=${path:-$PATH} "$CONVOKE" slurm "$@" > "$what.log" 2>&1; then failed=yes; echo "FAILED: $what was taken"; fi
+  check "$what: what" says "$what.log" "$message"
+  [ -z "$hint" ] || check "$what: hint" says "$what.log" "hint: .*$hint"
+}
+given=(--nodes 1 --ranks-per-node 1 --cpus-per-rank 1)
+
+refused partition 'unknown partition "mains" (did you mean "main"?)' "known: main, physics, short" \
+  train recipe.toml --partition mains
+refused partition-of-sbatch "nvalid partition" "sinfo -s lists" \
+  train recipe.toml --partition mains "${given[@]}" --output jobs/a --submit
+# sbatch takes this one, and it would wait for ever.
+job=$(slurm train recipe.toml --partition physics --account chemistry "${given[@]}" \
+  --output jobs/waits --submit 2> account.log | job_of train.sh)
+check "a job that waits for ever: what" says account.log "warning: job $job waits, and may for ever: .*account"
+check "a job that waits for ever: hint" says account.log "hint: .*--account"
+scancel "$job"
+refused constraint "nvalid feature" "lists the features" \
+  train recipe.toml --constraint gold "${given[@]}" --output jobs/c --submit
+refused nodes "9 nodes are more than partition main has" "fewer --nodes" train recipe.toml --nodes 9
+refused cores "4 ranks of 9 cores" "cpus-per-rank" train recipe.toml --ranks-per-node 4 --cpus-per-rank 9
+refused lanes "12 ranks are more than tiny can use: its work comes in 8 pieces" "smaller train.lane" \
+  train recipe.toml --nodes 3 --ranks-per-node 4
+refused memory "vgg16 does not fit: .* nodes of partition main have 3.9 GiB at most" "train.lane" \
+  train vgg16 --set train.batch=256 --set train.lane=32 --nodes 1
+refused time "a limit of 00:02:00 is too short for one checkpoint" "longer --time" train recipe.toml --time 2
+refused limit "--time 10: is more than partition short allows, 00:05:00" "goes on by itself" \
+  train recipe.toml --partition short --time 10
+refused no-time '"soon" is no time' "2-12" train recipe.toml --time soon
+refused members "does not say how many members" "ensemble.members=8" ensemble mnist-ensemble
+refused sync "trains one synchronous model" "mode=ensemble" ensemble recipe.toml
+refused sweep "is not KEY=VALUE,VALUE" "learning_rate" train recipe.toml --sweep seed
+refused sweep-value "train.epochs=-1: .* must be at least 0" "" train recipe.toml --sweep train.epochs=1,-1
+refused source "where the samples come from" "--source" prepare recipe.toml
+check "nothing is in the queue" [ -z "$(squeue -h)" ]
+
+# No Slurm on the PATH; and one that knows no cluster.
+mkdir bin
+for command in bash sh dirname; do ln -s "$(command -v $command)" bin/; done
+path=$place/bin
+refused no-slurm "there is no Slurm here: sinfo is not on the PATH" "login node" train recipe.toml
+refused no-sbatch "there is no Slurm here: sbatch is not on the PATH" "bash jobs/d/submit.sh" \
+  train recipe.toml "${given[@]}" --output jobs/d --submit
+path=
+if [ ! -e /etc/slurm/slurm.conf ]; then
+  known=$SLURM_CONF
+  unset SLURM_CONF
+  refused no-cluster "sinfo fails" "knows no cluster" train recipe.toml
+  export SLURM_CONF=$known
+fi
+
+# Scripts that somebody has changed are not overwritten.
+slurm train recipe.toml "${given[@]}" --output jobs/mine > /dev/null
+echo "# mine" >> jobs/mine/train.sh
+refused overwrite "jobs/mine/train.sh: is there, and says something else" "another --output" \
+  train recipe.toml "${given[@]}" --output jobs/mine
+
+# A warning that comes before training has begun: the limit is too short, and the job does not circle.
+slurm train recipe.toml --set train.epochs=100000 "${given[@]}" --output jobs/early > /dev/null
+sed -i 's/^"${launch\[@\]}".* &$/sh -c "kill -USR1 \\$\\$" \&/' jobs/early/train.sh
+job=$(sbatch --parsable jobs/early/train.sh)
+wait_for "$job" 20
+check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training had begun"
+check "and not put back" ended "$job" FAILED

@@ -1,0 +1,24 @@
+# scancel ends a job for good: it does not go back into the queue, and can be resumed by hand.
+. "$(dirname "$0")/../place.sh"
+
+job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --submit |
+  job_of train.sh)
+wait_until 30 has_checkpoint "runs/tiny-$job"
+scancel "$job"
+wait_for "$job" 30
+sleep 2
+check "cancelled" ended "$job" CANCELLED
+check "not in the queue again" [ -z "$(squeue -h)" ]
+check "its checkpoints are there" has_checkpoint "runs/tiny-$job"
+epochs=$(ls "runs/tiny-$job/checkpoints" | sed -n 's/epoch-\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+"$CONVOKE" train recipe.toml --quiet --set "train.epochs=$((10#$epochs + 1))" --output "runs/tiny-$job" --resume > resumed.log
+check "resumed by hand" says resumed.log "run folder: runs/tiny-$job"
+
+# Told by hand, it does as if Slurm had: checkpoint, back into the queue, on.
+job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 \
+  --output jobs/told --submit | job_of train.sh)
+wait_until 30 has_checkpoint "runs/tiny-$job"
+scancel --batch --signal=USR1 "$job"
+wait_until 40 says "tiny-$job.log" "restart 1"
+check "it said why" says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
+scancel "$job"

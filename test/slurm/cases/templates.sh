@@ -1,0 +1,22 @@
+# Every template of slurm/, submitted, ends well. Of a copy only the sizes are changed, as a user would.
+. "$(dirname "$0")/../place.sh"
+
+mkdir bin
+ln -s "$CONVOKE" bin/convoke
+export PATH=$place/bin:$PATH
+"$MAKE_DATASET" mnist.h5 240 28 10
+cp -r "$TEMPLATES" mine
+sed -i 's/^#SBATCH --cpus-per-task=[0-9]*/#SBATCH --cpus-per-task=1/; s/--set train.batch=[0-9]*/& --set train.epochs=2/' mine/*/*.sh
+for template in mine/*/; do
+  name=$(basename "$template")
+  output=$(bash "$template/submit.sh")
+  jobs=$(sed -n 's/.*: job \([0-9]*\).*/\1/p' <<< "$output")
+  result=$(sed -n 's/^there will be: //p' <<< "$output")
+  for job in $jobs; do wait_for "$job" 90; done
+  for job in $jobs; do check "$name: job $job ends well" ended "$job" COMPLETED; done
+  case $name in
+    scaling-study) check "$name: three runs side by side" [ "$(grep -c "$result/[1-3]-nodes" mnist-sync-"$job".log)" = 3 ] ;;
+    ensemble-array) check "$name: four members vote" [ "$(grep -c '"member": [0-3]' "$result/summary.json")" = 8 ] ;;
+    *) check "$name: a finished run" [ -s "$result/summary.json" ] ;;
+  esac
+done

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# A throw-away Slurm on this one machine, for tests; no systemd, nothing in /etc is touched. Needs root.
+#   cluster.sh up [NODES=3] [CPUS=2]   bring it up; prints the line to `eval`: export SLURM_CONF=...
+#   cluster.sh down                    stop and remove all of it; also right after a failed `up`
+#   cluster.sh crash NODE              the node loses its power: everything on it dies at once
+#   cluster.sh boot NODE               and comes back
+#   cluster.sh pids NODE PROGRAM       the processes of that name on it
+#   cluster.sh check                   says why it cannot be had here, or nothing
+# Exit code 77: it cannot be had here, and the reason is printed.
+# Every "node" is a slurmd in a network, mount and UTS namespace of its own (address, host name, /dev/shm), so that ranks
+# of different nodes talk over TCP, as on a cluster. State is in ${CONVOKE_SLURM:-/tmp/convoke-slurm}.
+set -euo pipefail
+
+folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
+network=10.79.0 bridge=cvkbr0 prefix=cvk-  # names, addresses and ports of our own: another Slurm may run here
+skip=77
+export SLURM_CONF=$folder/slurm.conf
+
+cannot() { echo "no Slurm here: $1"; exit $skip; }
+
+check() {
+  local command package
+  [ "$(id -u)" -eq 0 ] || cannot "network namespaces need root"
+  for command in slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge ip:iproute2 nsenter:util-linux; do
+    package=${command#*:} command=${command%:*}
+    command -v "$command" > /dev/null ||
+      cannot "$command is missing (apt-get install --no-install-recommends slurmctld slurmd slurm-client munge iproute2)"
+  done
+  ip netns add ${prefix}try 2> /dev/null || cannot "this machine (a container?) makes no network namespaces"
+  ip netns del ${prefix}try
+}
+
+# True while a process runs; a zombie whose parent does not reap it does not.
+runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2> /dev/null; }
+
+stop() {  # the process of a PID file: TERM, then KILL after 5 s
+  local pid tries
+  [ -s "$1" ] && pid=$(cat "$1") || return 0
+  kill "$pid" 2> /dev/null || return 0
+  for tries in $(seq 50); do runs "$pid" || return 0; sleep 0.1; done
+  kill -9 "$pid" 2> /dev/null || true
+}
+
+node_names() { sed -n 's/^NodeName=\(node[0-9]*\) .*/\1/p' "$SLURM_CONF"; }
+require_up() { [ -e "$SLURM_CONF" ] || { echo "nothing is up in $folder" >&2; exit 1; }; }
+
+start_munge() {  # the key comes with the package; the daemon may be running
+  ! munge -n 2> /dev/null | unmunge > /dev/null 2>&1 || return 0
+  install -d -o munge -g munge -m 755 /run/munge
+  rm -f /run/munge/munge.socket*
+  runuser -u munge -- munged || cannot "munged does not start"
+  touch "$folder/munged-is-ours"
+}
+
+write_config() {
+  local nodes=$1 cpus=$2 i
+  {
+    echo "127.0.0.1 localhost"
+    echo "$network.1 $(hostname)"
+    for i in $(seq "$nodes"); do echo "$network.$((10 + i)) node$i"; done
+  } > "$folder/hosts"
+  # slurmd starts where /sys/fs/cgroup is not mounted (in containers) only if it is told not to look at it.
+  echo CgroupPlugin=cgroup/v1 > "$folder/cgroup.conf"
+  cat > "$SLURM_CONF" << CONFIG
+ClusterName=convoke-test
+SlurmctldHost=$(hostname)($network.1)
+SlurmUser=root
+SlurmctldPort=16917
+SlurmdPort=16918
+# A requeued job may start again after so many seconds (120).
+AuthInfo=cred_expire=5
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool-%n
+# mpi/pmix makes folders named after the job on every node, and all nodes share our /tmp.
+TmpFS=$folder/tmp-%n
+SlurmctldPidFile=$folder/run/slurmctld.pid
+SlurmdPidFile=$folder/run/%n.pid
+SlurmctldLogFile=$folder/log/slurmctld.log
+SlurmdLogFile=$folder/log/%n.log
+# Without a database: which jobs there were, and how they ended.
+JobCompType=jobcomp/filetxt
+JobCompLoc=$folder/log/jobs.txt
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerCPU=256
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+# More CPUs and memory than there are, if so wanted.
+SlurmdParameters=config_overrides
+ReturnToService=2
+# Seconds from TERM to KILL (30), and until a silent node is down (300).
+KillWait=5
+SlurmdTimeout=10
+NodeName=DEFAULT CPUs=$cpus RealMemory=4000 State=UNKNOWN
+$(for i in $(seq "$nodes"); do echo "NodeName=node$i NodeAddr=$network.$((10 + i))"; done)
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=short Nodes=node1 MaxTime=5 State=UP
+PartitionName=physics Nodes=node1 AllowAccounts=physics State=UP
+CONFIG
+}
+
+boot() {
+  local name=$1 number=${1#node}
+  ip netns add "$prefix$name"
+  # Always of the same hardware address: others remember that of a node that crashes and comes back.
+  ip link add "cvkv$number" type veth peer name eth0 address "02:00:00:00:00:$(printf %02x "$number")" netns "$prefix$name"
+  ip link set "cvkv$number" master $bridge up
+  ip -n "$prefix$name" link set lo up
+  ip -n "$prefix$name" addr add "$network.$((10 + number))/24" dev eth0
+  ip -n "$prefix$name" link set eth0 up
+  mkdir -p "$folder/spool-$name" "$folder/tmp-$name"
+  nsenter --net="/run/netns/$prefix$name" unshare --mount --uts sh -ec "
+    hostname $name
+    mount --bind $folder/hosts /etc/hosts
+    mount -t tmpfs -o size=50% tmpfs /dev/shm
+    exec slurmd -N $name" > "$folder/log/$name.start" 2>&1
+}
+
+crash() {
+  local pids pid
+  pids=$(ip netns pids "$prefix$1" 2> /dev/null) || return 0
+  for pid in $pids; do kill -9 "$pid" 2> /dev/null || true; done
+  ip netns del "$prefix$1" 2> /dev/null || true
+  ip link del "cvkv${1#node}" 2> /dev/null || true
+}
+
+idle_nodes() { sinfo -h -N -p main -o %T 2> /dev/null | grep -cx idle || true; }
+
+up() {
+  local nodes=$1 cpus=$2 i
+  [ ! -e "$folder" ] || { echo "$folder is there: is one up already? (cluster.sh down)" >&2; exit 1; }
+  check
+  trap 'code=$?; [ $code -eq 0 ] || { tail -n 5 "$folder"/log/* 2> /dev/null; down; } >&2' EXIT
+  mkdir -p "$folder"/{state,log,run}
+  start_munge
+  ip link add $bridge type bridge
+  ip addr add $network.1/24 dev $bridge
+  ip link set $bridge up
+  write_config "$nodes" "$cpus"
+  slurmctld
+  for i in $(seq "$nodes"); do boot "node$i"; done
+  for i in $(seq 100); do [ "$(idle_nodes)" = "$nodes" ] && break; sleep 0.1; done
+  [ "$(idle_nodes)" = "$nodes" ] || { sinfo -N >&2; echo "the nodes do not become idle" >&2; exit 1; }
+  echo "export SLURM_CONF=$SLURM_CONF"
+}
+
+down() {
+  local name jobs
+  [ -e "$folder" ] || return 0
+  if [ -e "$SLURM_CONF" ]; then
+    jobs=$(timeout 5 squeue -h -o %A 2> /dev/null || true)
+    [ -z "$jobs" ] || timeout 10 scancel --full --signal=KILL $jobs 2> /dev/null || true
+    stop "$folder/run/slurmctld.pid"
+    for name in $(node_names); do
+      stop "$folder/run/$name.pid"
+      crash "$name"  # what is left: steps, ranks
+    done
+  fi
+  ip link del $bridge 2> /dev/null || true
+  [ ! -e "$folder/munged-is-ours" ] || stop /run/munge/munged.pid
+  rm -rf "$folder" /tmp/ompi.node[0-9]*.0
+}
+
+case "${1:-}" in
+  up) up "${2:-3}" "${3:-2}" ;;
+  down) down ;;
+  crash) require_up; crash "${2:?which node?}" ;;
+  pids) for pid in $(ip netns pids "$prefix${2:?which node?}"); do grep -qsx "$3" "/proc/$pid/comm" && echo "$pid"; done || true ;;
+  boot) require_up; boot "${2:?which node?}" ;;
+  check) check ;;
+  *) sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2 ;;
+esac

@@ -1,0 +1,87 @@
+// Nodes, ranks and cores by hand-worked cases.
+#include "convoke/slurm/layout.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::slurm;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+Partition partition(std::int64_t nodes, int sockets, int cores, std::int64_t memory_mib = 64000) {
+  Partition made;
+  made.name = "batch";
+  made.kinds = {{nodes, sockets, cores, 1, memory_mib}};
+  return made;
+}
+
+Workload lanes(std::int64_t count) {
+  Workload work;
+  work.name = "net";
+  work.most_workers = count;
+  return work;
+}
+
+Layout worked_out(std::int64_t count, const Partition& of, Layout wished = {}) {
+  return lay_out(lanes(count), wished, &of);
+}
+
+}  // namespace
+
+TEST_CASE("a rank on each socket, a thread on each core, nodes as long as there are lanes") {
+  const Layout layout = worked_out(64, partition(10, 2, 16));
+  CHECK(layout.nodes == 4);
+  CHECK(layout.ranks_per_node == 2);
+  CHECK(layout.cpus_per_rank == 8);
+  CHECK(worked_out(64, partition(3, 2, 16)).nodes == 3);   // no more than there are
+  CHECK(worked_out(16, partition(10, 2, 48)).nodes == 1);  // 16 lanes do not fill a node of 48 cores
+  CHECK(worked_out(16, partition(10, 2, 48)).workers() == 16);
+  CHECK(worked_out(1, partition(10, 2, 48)).workers() == 1);
+}
+
+TEST_CASE("what is wished stays, and the rest fits it") {
+  const Layout two = worked_out(16, partition(10, 2, 16), {.nodes = 2});
+  CHECK(two.nodes == 2);
+  CHECK(two.ranks_per_node == 2);
+  CHECK(two.cpus_per_rank == 4);  // 16 lanes on 4 ranks
+  const Layout single = worked_out(64, partition(10, 2, 16), {.cpus_per_rank = 1});
+  CHECK(single.ranks_per_node == 16);
+  CHECK(single.nodes == 4);
+  const Layout all{.nodes = 7, .ranks_per_node = 3, .cpus_per_rank = 5};
+  CHECK(lay_out(lanes(1000), all, nullptr).workers() == 105);
+}
+
+TEST_CASE("hyper-threads are not taken for cores") {
+  Partition of = partition(4, 2, 16);
+  of.kinds[0].threads_per_core = 2;
+  const Layout layout = worked_out(1000, of);
+  CHECK(layout.cpus_per_rank == 8);
+  CHECK(layout.threads_per_core == 2);
+}
+
+TEST_CASE("memory is asked for with a quarter in reserve, and refused where no node has it") {
+  Workload work = lanes(64);
+  work.node_bytes = 2 * kGiB;
+  work.rank_bytes = [](int threads, std::int64_t ranks) { return threads * kGiB + 0 * ranks; };
+  const Partition of = partition(10, 2, 16, 64 * 1024);
+  CHECK(lay_out(work, {}, &of).memory_mib == (2 + 16) * 1024 * 5 / 4);
+  const Partition small = partition(10, 2, 16, 16 * 1024);
+  const std::string error = error_of([&] { lay_out(work, {}, &small); });
+  CHECK(error.find("net does not fit: 2 ranks on a node take 8.0 GiB each") != std::string::npos);
+  CHECK(error.find("16.0 GiB at most") != std::string::npos);
+}
+
+TEST_CASE("more than there is, or than there is work for, is refused") {
+  const Partition of = partition(4, 2, 16);
+  CHECK(error_of([&] { worked_out(1000, of, {.nodes = 5}); }).find("5 nodes are more") != std::string::npos);
+  CHECK(error_of([&] {
+          worked_out(1000, of, {.ranks_per_node = 4, .cpus_per_rank = 8});
+        }).find("4 ranks of 8 cores") != std::string::npos);
+  CHECK(error_of([&] {
+          worked_out(4, of, {.nodes = 4, .ranks_per_node = 2});
+        }).find("8 ranks are more than net can use") != std::string::npos);
+  CHECK(error_of([&] { lay_out(lanes(4), {.nodes = 1}, nullptr); }).find("nothing is known") !=
+        std::string::npos);
+}

@@ -1,0 +1,47 @@
+// What sinfo says, of real clusters.
+#include "convoke/slurm/partition.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::slurm;
+
+namespace {
+
+// P|a|l|D|c|m|z|T; nodes of 2 sockets with 24 cores of 2 threads, some with more memory, some not to be had.
+constexpr const char* kText =
+    "batch*|up|2-00:00:00|90|96|192000|2:24:2|idle\n"
+    "batch*|up|2-00:00:00|20|96|192000|2:24:2|allocated\n"
+    "batch*|up|2-00:00:00|6|96|768000|2:24:2|mixed\n"
+    "batch*|up|2-00:00:00|3|96|192000|2:24:2|down*\n"
+    "batch*|up|2-00:00:00|1|96|192000|2:24:2|drained\n"
+    "debug|up|30:00|2|48|192000|2:24:1|idle\n"
+    "old|down|infinite|8|16|64000|2:8:1|idle\n"
+    "gone|up|infinite|8|16|64000|2:8:1|idle*\n";
+
+}  // namespace
+
+TEST_CASE("partitions are read from sinfo") {
+  const std::vector<Partition> all = parse_sinfo(kText);
+  REQUIRE(all.size() == 4);
+  const Partition& batch = choose(all, "");
+  CHECK(batch.name == "batch");
+  CHECK(batch.time_limit == 2 * 86400);
+  REQUIRE(batch.kinds.size() == 2);
+  CHECK(batch.kinds[0].count == 110);  // idle and allocated ones, which will be free some day
+  CHECK(batch.kinds[0].cores == 48);
+  CHECK(batch.kinds[0].sockets == 2);
+  CHECK(batch.kinds[0].threads_per_core == 2);
+  CHECK(batch.kinds[1].memory_mib == 768000);
+  CHECK(batch.nodes() == 116);
+  CHECK(choose(all, "debug").time_limit == 1800);
+}
+
+TEST_CASE("partitions that are not there, or have no nodes, are refused with those that have") {
+  const std::vector<Partition> all = parse_sinfo(kText);
+  CHECK(error_of([&] { choose(all, "batc"); }).find("did you mean \"batch\"") != std::string::npos);
+  CHECK(error_of([&] { choose(all, "old"); }).find("no node of partition old") != std::string::npos);
+  CHECK(error_of([&] { choose(all, "gone"); }).find("no node of partition gone") != std::string::npos);
+  CHECK(error_of([&] { choose({}, ""); }).find("no partition") != std::string::npos);
+  CHECK(error_of([&] { parse_sinfo("slurm is down\n"); }).find("slurm is down") != std::string::npos);
+}

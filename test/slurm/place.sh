@@ -1,0 +1,88 @@
+# For the cases: a place with a recipe, and words to submit jobs and look at what becomes of them. Sourced.
+#   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. A case ends with 77 where there is no Slurm.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cluster_folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
+export SLURM_CONF=$cluster_folder/slurm.conf
+[ -e "$SLURM_CONF" ] || { "$here/cluster.sh" check || exit 77; echo "no Slurm here: it was not brought up"; exit 77; }
+
+# Simulated nodes are one machine: its few cores are not to be shared out to each node once more, and who waits yields.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+
+place=$(mktemp -d /tmp/convoke-slurm-case-XXXXXX)
+failed=
+finish() {
+  local code=$?
+  [ -z "$failed" ] || code=1
+  local jobs
+  jobs=$(squeue -h -o %A 2> /dev/null | sort -u) && [ -z "$jobs" ] || scancel $jobs
+  [ $code -eq 0 ] || for log in "$place"/*.log; do echo "--- $log"; cat "$log"; done
+  rm -rf "$place"
+  exit $code
+}
+trap finish EXIT
+cd "$place"
+
+"$MAKE_DATASET" data.h5
+cat > recipe.toml << 'RECIPE'
+name = "tiny"
+seed = 3
+[data]
+path = "data.h5"
+validation_split = 0.2
+[model]
+input = [1, 8, 8]
+layers = [
+  { layer = "conv2d", filters = 8, kernel = 3 },
+  { layer = "batch_norm" },
+  { layer = "relu" },
+  { layer = "max_pool", size = 2 },
+  { layer = "flatten" },
+  { layer = "dropout", rate = 0.2 },
+  { layer = "dense", units = 4, activation = "softmax" },
+]
+[train]
+epochs = 3
+batch = 32
+lane = 4
+reduction = "exact"
+optimizer = { name = "adam", learning_rate = 0.01 }
+[run]
+threads = 1
+RECIPE
+
+check() {  # what, then a command that must succeed
+  local what=$1
+  shift
+  if "$@"; then echo "ok: $what"; else echo "FAILED: $what: $*"; failed=yes; fi
+}
+same() { cmp "$1" "$2"; }
+says() { grep -qs -- "$2" "$1"; }  # a file, a pattern
+absent() { [ ! -e "$1" ]; }
+
+slurm() { "$CONVOKE" slurm "$@" --bind none; }
+# The number of the job that a script is submitted as: submitted < <(slurm train ... --submit)
+job_of() { sed -n "s/^$1: job \([0-9]*\).*/\1/p"; }
+
+in_queue() { squeue -h -j "$1" 2> /dev/null | grep -q .; }
+wait_for() {  # a job, seconds at most
+  local end=$((SECONDS + $2))
+  while in_queue "$1"; do
+    [ $SECONDS -lt $end ] || { echo "FAILED: job $1 is still there after $2 s"; squeue; failed=yes; return 0; }
+    sleep 0.2
+  done
+}
+wait_until() {  # seconds at most, a command
+  local end=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $end ] || { echo "FAILED: never came: $*"; failed=yes; return 0; }
+    sleep 0.1
+  done
+}
+state_of() {  # of a job that has ended
+  sed -n "s/^JobId=$1 .* JobState=\([A-Z_]*\) .*/\1/p" "$cluster_folder/log/jobs.txt" | tail -n 1
+}
+ended() { [ "$(state_of "$1")" = "$2" ] || { echo "$1 is $(state_of "$1")"; false; }; }
+has_checkpoint() { ls "$1"/checkpoints/*.h5 > /dev/null 2>&1; }

@@ -1,0 +1,126 @@
+// Scripts and how they hang together, as text; test/slurm/cases submits them for real.
+#include "convoke/slurm/plan.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::slurm;
+
+namespace {
+
+constexpr Layout kLayout{.nodes = 4, .ranks_per_node = 2, .cpus_per_rank = 8};
+
+JobOptions options() {
+  JobOptions made;
+  made.name = "net";
+  made.written_by = "a test";
+  return made;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("words for a shell come back as they were") {
+  for (const std::string text : {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "a=[1, 2]", "*"}) {
+    CAPTURE(text);
+    CHECK(shell("printf %s " + shell_word(text)).text == text);
+  }
+  CHECK(shell_word("train.epochs=2") == "train.epochs=2");
+}
+
+TEST_CASE("every script of every plan is bash") {
+  const TemporaryFolder folder;
+  for (const Launcher launcher : {Launcher::kMpirun, Launcher::kSrun}) {
+    for (const bool bind : {true, false}) {
+      JobOptions made = options();
+      made.launcher = launcher;
+      made.bind = bind;
+      Plan plan;
+      add_prepare(plan, made, kLayout, "my pictures", "net.h5", "--size 8x8");
+      add_train(plan, made, kLayout, "net");
+      add_ensemble(plan, made, kLayout, "net", 4, 2);
+      add_sweep(plan, made, kLayout, "net", {"--set a=1", "--set a=2"}, 0);
+      add_study(plan, made, kLayout, "net");
+      add_evaluate(plan, made, kLayout);
+      std::vector<std::string> texts{submit_script(plan, made)};
+      for (const JobScript& script : plan.scripts) texts.push_back(to_text(script));
+      for (const std::string& text : texts) {
+        CAPTURE(text);
+        std::ofstream(folder / "x.sh") << text;
+        CHECK(shell("bash -n " + (folder / "x.sh").string()).code == 0);
+        CHECK(text.starts_with("#!/bin/bash\n"));
+      }
+    }
+  }
+}
+
+TEST_CASE("options become directives, and nothing else does") {
+  JobOptions made = options();
+  made.partition = "batch", made.account = "physics", made.constraint = "avx512&ib", made.mail = "me@here";
+  made.time_seconds = 90000, made.warning_seconds = 300;
+  Layout layout = kLayout;
+  layout.memory_mib = 4096;
+  layout.threads_per_core = 2;
+  Plan plan;
+  add_train(plan, made, layout, "net --set a=1");
+  const std::string text = to_text(plan.scripts.at(0));
+  for (const char* line :
+       {"--nodes=4\n", "--ntasks-per-node=2 ", "--cpus-per-task=8 ", "--mem=4096M ", "--time=1-01:00:00 ",
+        "--partition=batch\n", "--account=physics\n", "--constraint='avx512&ib' ", "--mail-user=me@here\n",
+        "--hint=nomultithread ", "--signal=B:USR1@300 ", "--requeue ", "--open-mode=append "}) {
+    CAPTURE(line);
+    CHECK(has(text, std::string("#SBATCH ") + line));
+  }
+  CHECK(has(text, "train net --set a=1 --output \"$run\" --resume &"));
+  Plan plain;
+  add_train(plain, options(), kLayout, "net");
+  for (const char* option : {"--partition", "--account", "--constraint", "--mail", "--mem", "--hint"}) {
+    CHECK_FALSE(has(to_text(plain.scripts.at(0)), std::string("#SBATCH ") + option));
+  }
+}
+
+TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm gives") {
+  const TemporaryFolder folder;
+  Plan plan;
+  add_prepare(plan, options(), kLayout, "pictures", "net.h5", "");
+  add_ensemble(plan, options(), kLayout, "net", 4, 2);
+  add_evaluate(plan, options(), kLayout);
+  start_after(plan, "77");
+  std::ofstream(folder / "submit.sh") << submit_script(plan, options());
+  // An sbatch that only writes down how it was called; on federated clusters it names its own.
+  std::ofstream(folder / "sbatch") << "#!/bin/sh\necho \"$@\" >> " + (folder / "calls").string() +
+                                          "\necho $((100 + $(wc -l < " + (folder / "calls").string() +
+                                          ")))';north'\n";
+  const Outcome outcome =
+      shell("chmod +x " + (folder / "sbatch").string() + " && PATH=" + folder.path().string() +
+            ":$PATH bash " + (folder / "submit.sh").string());
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  const std::string here = folder.path().string();
+  std::ifstream in(folder / "calls");
+  std::string calls{std::istreambuf_iterator<char>(in), {}};
+  const std::string kill = " --kill-on-invalid-dep=yes ";
+  CHECK(calls == "--parsable --dependency=afterok:77" + kill + here + "/prepare.sh\n" +
+                     "--parsable --dependency=afterok:101" + kill + here + "/member.sh\n" +
+                     "--parsable --dependency=afterok:102" + kill + here + "/gather.sh runs/net-102\n" +
+                     "--parsable --dependency=afterok:103" + kill + here +
+                     "/report.sh runs/net-102/ensemble\n");
+  CHECK(outcome.says("gather.sh: job 103\n"));
+  CHECK(outcome.says("there will be: runs/net-102/ensemble"));
+}
+
+TEST_CASE("a study runs on 1, 2, 4, ... nodes up to the last") {
+  Plan plan;
+  Layout layout = kLayout;
+  layout.nodes = 6;
+  add_study(plan, options(), layout, "net");
+  std::vector<std::string> sizes;
+  for (const Submission& job : plan.submissions) sizes.push_back(job.options);
+  CHECK(sizes == std::vector<std::string>{"--nodes=1", "--nodes=2", "--nodes=4", "--nodes=6", ""});
+  CHECK(plan.submissions.back().after.size() == 4);
+}
