@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "bench.hpp"
@@ -94,6 +95,11 @@ int main(int argc, char** argv) {
     for (const auto& [subcommand, run] : runs) {
       if (subcommand->parsed()) return run();
     }
+  } catch (const std::bad_alloc&) {
+    convoke::mpi::Session::abort(convoke::Error(
+        "there is no memory left that this process may have",
+        "ask for more (ulimit -v, sbatch --mem), or take fewer ranks or threads, a smaller train.lane, or "
+        "data.memory = \"...MiB\" to stream samples"));
   } catch (const std::exception& error) {
     convoke::mpi::Session::abort(error);
   }
