@@ -14,7 +14,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "blocked_signals.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
@@ -155,26 +154,15 @@ RunLock::RunLock(const fs::path& folder) : file_(folder / "lock") {
                     : fmt::format("wait for it, or end it by `scancel {}`", holder->job));
   }
   fs::remove(mine, ignored);
-  const BlockedSignals blocked;  // inherited
-  renewer_ = std::thread([this] { renew_until_end(); });
+  renewer_.emplace(kRenewal, [file = file_] {
+    ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // the server's time, on a network file system
+  });
 }
 
 RunLock::~RunLock() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  ended_.notify_all();
-  renewer_.join();
+  renewer_.reset();
   std::error_code ignored;
   fs::remove(file_, ignored);
-}
-
-void RunLock::renew_until_end() {
-  std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, kRenewal, [&] { return ends_; })) {
-    ::utimensat(AT_FDCWD, file_.c_str(), nullptr, 0);  // the server's time, on a network file system
-  }
 }
 
 }  // namespace convoke::run

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "blocked_signals.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
@@ -21,18 +20,13 @@ constexpr auto kInterval = 2s;
 }  // namespace
 
 StatusWriter::StatusWriter(std::filesystem::path file, Deadline job_end)
-    : file_(std::move(file)), job_end_(job_end) {
-  const BlockedSignals blocked;  // inherited
-  writer_ = std::thread([this] { write_until_end(); });
-}
+    : file_(std::move(file)),
+      job_end_(job_end),
+      writer_(std::in_place, kInterval, [this] { write_news(); }) {}
 
 StatusWriter::~StatusWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  ended_.notify_all();
-  writer_.join();
+  writer_.reset();
+  write_news();
 }
 
 void StatusWriter::publish(const RunStatus& status) {
@@ -44,16 +38,13 @@ void StatusWriter::publish(const RunStatus& status) {
   news_->eta_seconds = static_cast<double>(status.steps - status.step) * seconds_per_step;
 }
 
-void StatusWriter::write_until_end() {
-  std::unique_lock lock(mutex_);
-  for (bool ends = false; !ends;) {
-    ends = ended_.wait_for(lock, kInterval, [&] { return ends_; });
-    if (!news_) continue;
-    const RunStatus status = *std::exchange(news_, std::nullopt);
-    lock.unlock();
-    write(status);
-    lock.lock();
+void StatusWriter::write_news() {
+  std::optional<RunStatus> news;
+  {
+    const std::lock_guard lock(mutex_);
+    news = std::exchange(news_, std::nullopt);
   }
+  if (news) write(*news);
 }
 
 // Not synced: news are worth nothing after a crash.

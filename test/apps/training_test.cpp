@@ -366,7 +366,7 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
 
   CHECK(place
             .run("train recipe.toml --quiet --output cut --set train.epochs=1000000",
-                 "timeout --preserve-status -s INT 2")
+                 "timeout --preserve-status -s TERM 2")
             .code == 85);
   const Outcome stopped = place.run("watch cut");
   CAPTURE(stopped.text);

@@ -1,9 +1,9 @@
 #pragma once
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
+
+#include "convoke/run/periodic_thread.hpp"
 
 namespace convoke::run {
 
@@ -23,14 +23,9 @@ class RunLock {
   const std::string& taken_over() const { return taken_over_; }
 
  private:
-  void renew_until_end();
-
   std::filesystem::path file_;
   std::string taken_over_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool ends_ = false;
-  std::thread renewer_;
+  std::optional<PeriodicThread> renewer_;
 };
 
 /// "process 4711 on n1 (Slurm job 12)" that has locked `folder`, if it may still live; else empty.

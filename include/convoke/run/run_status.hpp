@@ -1,13 +1,12 @@
 #pragma once
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "convoke/run/periodic_thread.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/stop_agreement.hpp"
 
@@ -41,7 +40,7 @@ class StatusWriter {
   void publish(const RunStatus& status);
 
  private:
-  void write_until_end();
+  void write_news();
   void write(RunStatus status) const;
 
   struct Mark {
@@ -52,11 +51,9 @@ class StatusWriter {
   std::filesystem::path file_;
   Deadline job_end_;
   std::mutex mutex_;
-  std::condition_variable ended_;
-  bool ends_ = false;
   std::optional<RunStatus> news_;
   std::optional<Mark> first_;
-  std::thread writer_;
+  std::optional<PeriodicThread> writer_;  // last: it begins when the rest is there
 };
 
 /// What status.json says; nothing if there is none, or none that can be read.
