@@ -15,6 +15,7 @@
 #include "convoke/doctor/storage.hpp"
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/train/memory.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -31,6 +32,13 @@ Findings binding(const Context& context) {
                      .subject = "binding",
                      .evidence = context.binding.mended,
                      .remedy = "nothing is to be done; mpirun --bind-to none asks for it beforehand"});
+  }
+  if (found.empty()) {
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "binding",
+        .evidence = "every thread has a core of its own",
+    });
   }
   return found;
 }
@@ -89,7 +97,7 @@ Findings storage(const Context& context) {
       places.push_back(storage_from(seen));
     }
   }
-  const std::uint64_t checkpoint = context.plan == nullptr ? 0 : checkpoint_bytes(context.plan->job);
+  const std::uint64_t checkpoint = context.plan == nullptr ? 0 : train::checkpoint_bytes(context.plan->job);
   return judge_storage(places, checkpoint, hdf5_must_lock());
 }
 
@@ -108,18 +116,11 @@ Findings memory(const Context& context) {
 }
 
 /// Collective; what rank 0 returns counts.
-struct Check {
-  const char* name;
-  Findings (*examine)(const Context&);
-};
+using Check = Findings (*)(const Context&);
 
-constexpr std::array kChecks{
-    Check{"launcher", launcher}, Check{"binding", binding},     Check{"quota", quota},
-    Check{"topology", topology}, Check{"processor", processor}, Check{"host clock", host_clock},
-    Check{"network", network},   Check{"messages", messages},   Check{"shared memory", shared_memory},
-    Check{"storage", storage},   Check{"dataset", dataset},     Check{"lanes", lanes},
-    Check{"memory", memory},
-};
+constexpr std::array<Check, 13> kChecks{launcher,   binding, quota,    topology,      processor,
+                                        host_clock, network, messages, shared_memory, storage,
+                                        dataset,    lanes,   memory};
 
 // Of all ranks what the root has found.
 Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {
@@ -134,15 +135,8 @@ Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {
 
 std::vector<Finding> examine(const Context& context) {
   Findings all;
-  for (const Check& check : kChecks) {
-    Findings found = check.examine(context);
-    if (found.empty() && std::string_view(check.name) == "binding") {
-      found.push_back({
-          .severity = Severity::kOk,
-          .subject = check.name,
-          .evidence = "every thread has a core of its own",
-      });
-    }
+  for (const Check check : kChecks) {
+    Findings found = check(context);
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
   return shared_by_root(all, context.world);

@@ -9,23 +9,10 @@
 #include "convoke/run/memory.hpp"
 
 namespace convoke::doctor {
-namespace {
-
-std::uint64_t parameter_bytes(const train::Job& job) {
-  return static_cast<std::uint64_t>(job.model.graph.parameter_count()) * sizeof(float);
-}
-
-}  // namespace
 
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
   return ranks > job.members ? static_cast<std::uint64_t>(job.model.graph.trainable_count()) * sizeof(float)
                              : 0;
-}
-
-std::uint64_t checkpoint_bytes(const train::Job& job) {
-  const std::uint64_t average = job.engine.update.ema > 0 ? 1 : 0;
-  const std::uint64_t best = job.early_stopping.restores_best() ? 1 : 0;
-  return parameter_bytes(job) * (1 + job.optimizer->state_slots() + average + best);
 }
 
 std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {

@@ -8,6 +8,15 @@
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
+namespace {
+
+void drop_arrays(CheckpointState& state) {
+  state.parameters = {};
+  state.optimizer = {};
+  state.average = {};
+}
+
+}  // namespace
 
 void capture(engine::LaneEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state) {
@@ -20,12 +29,6 @@ void capture(engine::LaneEngine& engine, std::size_t slots,
   if (!engine.average().empty()) {
     state.average = engine::unpack(parameters, engine.layout(), engine.average());
   }
-}
-
-void drop_arrays(CheckpointState& state) {
-  state.parameters = {};
-  state.optimizer = {};
-  state.average = {};
 }
 
 std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,

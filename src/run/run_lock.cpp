@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kRenewal = 20s;
-constexpr double kSilence = 90;  // seconds: longer than renewals of a busy file system are apart
 
 /// Who holds a folder.
 struct Holder {
@@ -113,7 +112,7 @@ bool lives(const Holder& holder, const Holder& me, double silence) {
   if (holder.host == me.host && holder.pid_space == me.pid_space)
     return start_of(holder.pid) == holder.started;
   if (!holder.job.empty() && holder.job == me.job && holder.restarts < me.restarts) return false;
-  return silence < kSilence;
+  return silence < kLockSilence;
 }
 
 }  // namespace

@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kSilence = 90;  // seconds
-
 double age_of(const fs::path& file) {
   std::error_code absent;
   const auto time = fs::last_write_time(file, absent);
@@ -165,7 +163,7 @@ RunView view_run(const fs::path& folder) {
                                                     : std::numeric_limits<double>::quiet_NaN());
   } else if (view.holder.empty()) {
     view.state = RunView::State::kStopped;
-  } else if (view.age_seconds > kSilence) {
+  } else if (view.age_seconds > kLockSilence) {
     view.state = RunView::State::kSilent;
   } else if (view.status) {
     view.state = RunView::State::kRuns;

@@ -101,27 +101,30 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   if (saved_ == position_of(state)) return;
   save(state);
   writer_.wait();
-  const std::vector<std::string> failures = writer_.failures();
-  if (failures.empty()) return;
-  --phases_.checkpoints.written;
-  ++phases_.checkpoints.left_out;
+  const std::vector<std::string> failed = failures();
+  if (failed.empty()) return;
   if (needed) {
-    throw Error(failures.front(), fmt::format("free some space; what was kept before in {} is as it was",
-                                              checkpoints_.folder().string()));
+    throw Error(failed.front(), fmt::format("free some space; what was kept before in {} is as it was",
+                                            checkpoints_.folder().string()));
   }
-  reports_.progress.warn(failures.front());
+  reports_.progress.warn(failed.front());
+}
+
+std::vector<std::string> Checkpointing::failures() {
+  std::vector<std::string> failed = writer_.failures();
+  phases_.checkpoints.written -= std::ssize(failed);
+  phases_.checkpoints.left_out += std::ssize(failed);
+  return failed;
 }
 
 // Also makes up for what has failed: the best model at once, the state by the next checkpoint, or the last.
 void Checkpointing::report_failures() {
-  const std::vector<std::string> failures = writer_.failures();
-  for (const std::string& failure : failures) {
+  const std::vector<std::string> failed = failures();
+  for (const std::string& failure : failed) {
     reports_.progress.warn(failure + "; training goes on, earlier checkpoints are as they were");
-    --phases_.checkpoints.written;
-    ++phases_.checkpoints.left_out;
     saved_ = {};
   }
-  if (!failures.empty() && best_ && !best_->written) write_best();
+  if (!failed.empty() && best_ && !best_->written) write_best();
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {

@@ -33,15 +33,15 @@ struct Demand {
   }
 };
 
+std::uint64_t parameter_bytes(const Job& job) {
+  return static_cast<std::uint64_t>(job.model.graph.parameter_count()) * sizeof(float);
+}
+
 // What a rank takes beside its engine: a group's root has one more canonical copy of what a checkpoint holds,
 // which a thread writes.
-std::uint64_t checkpoint_bytes(const Demand& demand) {
-  const auto parameters =
-      static_cast<std::uint64_t>(demand.job.model.graph.parameter_count()) * sizeof(float);
-  const std::uint64_t average = demand.job.engine.update.ema > 0 ? 1 : 0;
-  const std::uint64_t best = demand.job.early_stopping.restores_best() ? 1 : 0;
-  const std::uint64_t state = demand.root ? 1 + demand.job.optimizer->state_slots() + average : 0;
-  return parameters * (state + best + (demand.root ? best : 0));
+std::uint64_t bytes_for_checkpoints(const Demand& demand) {
+  const std::uint64_t best = demand.job.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
+  return best + (demand.root ? checkpoint_bytes(demand.job) : 0);
 }
 
 std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std::uint64_t resident) {
@@ -104,6 +104,12 @@ std::string first_of_all(const std::string& mine, const mpi::Communicator& world
 
 }  // namespace
 
+std::uint64_t checkpoint_bytes(const Job& job) {
+  const std::uint64_t average = job.engine.update.ema > 0 ? 1 : 0;
+  const std::uint64_t best = job.early_stopping.restores_best() ? 1 : 0;
+  return parameter_bytes(job) * (1 + job.optimizer->state_slots() + average + best);
+}
+
 std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validates,
                              const mpi::Communicator& group, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
@@ -113,7 +119,7 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   auto available = static_cast<double>(run::available_bytes());
   node.min(std::span(&available, 1));  // nor does anybody take more before all have looked
   const engine::MemoryNeed need = demand.need(job.engine);
-  const std::uint64_t checkpoint = checkpoint_bytes(demand);
+  const std::uint64_t checkpoint = bytes_for_checkpoints(demand);
   const std::uint64_t mine = need.total() + checkpoint + kProgramBytes;
   double most = static_cast<double>(mine);
   node.max(std::span(&most, 1));

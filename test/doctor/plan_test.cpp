@@ -1,5 +1,6 @@
 #include "convoke/doctor/plan.hpp"
 
+#include "convoke/train/memory.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 
@@ -29,7 +30,7 @@ TEST_CASE("what is exchanged and kept is counted in floats") {
   const auto trainable = static_cast<std::uint64_t>(job.model.graph.trainable_count());
   CHECK(doctor::exchanged_bytes(job, 1) == 0);
   CHECK(doctor::exchanged_bytes(job, 2) == 4 * trainable);
-  CHECK(doctor::checkpoint_bytes(job) == 4 * parameters * 3);  // Adam's two moments
+  CHECK(train::checkpoint_bytes(job) == 4 * parameters * 3);  // Adam's two moments
   job.members = 2;
   CHECK(doctor::exchanged_bytes(job, 2) == 0);
 }

@@ -30,9 +30,6 @@ struct Plan {
 /// What a rank sums with others in every step, in bytes; 0 if it does not.
 std::uint64_t exchanged_bytes(const train::Job& job, int ranks);
 
-/// What one checkpoint holds, in bytes.
-std::uint64_t checkpoint_bytes(const train::Job& job);
-
 /// Threads for which a step has no lane. Pure.
 std::vector<Finding> judge_lanes(const train::Job& job, int ranks);
 

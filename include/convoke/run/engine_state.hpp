@@ -17,9 +17,6 @@ namespace convoke::run {
 void capture(engine::LaneEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state);
 
-/// Empties these arrays again.
-void drop_arrays(CheckpointState& state);
-
 /// The newest usable checkpoint, read by the root of `group`, on all its ranks. Collective. Throws Error as
 /// Checkpoints::newest, on all ranks.
 std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,

@@ -65,7 +65,7 @@ struct Phases {
   double load = 0;                   ///< opening the dataset and compiling what works on it
   double steps = 0;                  ///< within training steps
   double exposed_communication = 0;  ///< the part of `steps` spent waiting for other ranks
-  double checkpoint = 0;             ///< standing still for them
+  double checkpoint = 0;             ///< standing still for checkpoints
   double evaluation = 0;             ///< validation and test
   double gather = 0;                 ///< members to rank 0, and writing the model file
   double first_step = 0;             ///< from the making of this object to the first training step

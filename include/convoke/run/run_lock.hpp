@@ -7,6 +7,10 @@
 
 namespace convoke::run {
 
+/// After so many seconds without a renewal, whoever is elsewhere is taken for gone: longer than renewals of a
+/// busy file system are apart.
+inline constexpr double kLockSilence = 90;
+
 /// Holds the folder of a run for one job: a file `lock` in it says who does, and its time of change is
 /// renewed while he lives. Made by the rank that writes the folder.
 class RunLock {

@@ -36,7 +36,7 @@ struct RunView {
 /// Throws Error if there is no run in `folder`.
 RunView view_run(const std::filesystem::path& folder);
 
-/// As lines of at most `width` characters.
+/// As lines, with charts of `width` characters.
 std::string to_text(const RunView& view, int width);
 
 }  // namespace convoke::run

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "convoke/mpi/communicator.hpp"
@@ -53,6 +53,7 @@ class Checkpointing {
   static Position position_of(const run::CheckpointState& state);
   void write_best();
   void save(const run::CheckpointState& state);
+  std::vector<std::string> failures();  // of the writer; they count as left out
   void report_failures();
 
   const Job& job_;

@@ -7,6 +7,9 @@
 
 namespace convoke::train {
 
+/// What one checkpoint holds, in bytes.
+std::uint64_t checkpoint_bytes(const Job& job);
+
 /// Sees to it that all ranks of a node together find room for what training takes, before the first step.
 /// `samples`: of training, per epoch, of the member that `group` trains. Returns the resident set that this
 /// rank is going to have, in bytes. Collective over `world`, of which `group` is a part. Throws Error on all
