@@ -92,7 +92,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 # Seconds from TERM to KILL (30), and until a silent node is down (300).
 KillWait=5
-SlurmdTimeout=10
+SlurmdTimeout=30
 NodeName=DEFAULT CPUs=$cpus RealMemory=4000 State=UNKNOWN
 $(for i in $(seq "$nodes"); do echo "NodeName=node$i NodeAddr=$network.$((10 + i))"; done)
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
@@ -118,10 +118,18 @@ boot() {
     exec slurmd -N $name" > "$folder/log/$name.start" 2>&1
 }
 
+# All processes first, and only when they have ended the network: others are told then that connections are closed, which
+# mpirun acts upon at once. Were the network gone before, mpirun would not know, and Slurm ends the job after SlurmdTimeout.
 crash() {
-  local pids pid
+  local pids pid tries
   pids=$(ip netns pids "$prefix$1" 2> /dev/null) || return 0
   for pid in $pids; do kill -9 "$pid" 2> /dev/null || true; done
+  for tries in $(seq 50); do
+    pids=$(for pid in $pids; do runs "$pid" && echo "$pid"; done || true)
+    [ -n "$pids" ] || break
+    sleep 0.1
+  done
+  sleep 0.2  # what they had to say arrives
   ip netns del "$prefix$1" 2> /dev/null || true
   ip link del "cvkv${1#node}" 2> /dev/null || true
 }

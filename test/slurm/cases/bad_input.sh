@@ -64,6 +64,6 @@ refused overwrite "jobs/mine/train.sh: is there, and says something else" "anoth
 slurm train recipe.toml --set train.epochs=100000 "${given[@]}" --output jobs/early > /dev/null
 sed -i 's/^"${launch\[@\]}".* &$/sh -c "kill -USR1 \\$\\$" \&/' jobs/early/train.sh
 job=$(sbatch --parsable jobs/early/train.sh)
-wait_for "$job" 20
+wait_for "$job" 180
 check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training had begun"
 check "and not put back" ended "$job" FAILED

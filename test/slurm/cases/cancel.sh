@@ -3,9 +3,9 @@
 
 job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --submit |
   job_of train.sh)
-wait_until 30 has_checkpoint "runs/tiny-$job"
+wait_until 120 has_checkpoint "runs/tiny-$job"
 scancel "$job"
-wait_for "$job" 30
+wait_for "$job" 180
 sleep 2
 check "cancelled" ended "$job" CANCELLED
 check "not in the queue again" [ -z "$(squeue -h)" ]
@@ -17,8 +17,8 @@ check "resumed by hand" says resumed.log "run folder: runs/tiny-$job"
 # Told by hand, it does as if Slurm had: checkpoint, back into the queue, on.
 job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 \
   --output jobs/told --submit | job_of train.sh)
-wait_until 30 has_checkpoint "runs/tiny-$job"
+wait_until 120 has_checkpoint "runs/tiny-$job"
 scancel --batch --signal=USR1 "$job"
-wait_until 40 says "tiny-$job.log" "restart 1"
+wait_until 120 says "tiny-$job.log" "restart 1"
 check "it said why" says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
 scancel "$job"

@@ -5,7 +5,7 @@
 rm data.h5
 output=$(slurm train recipe.toml --source pictures --chain --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --submit)
 report=$(job_of report.sh <<< "$output")
-wait_for "$report" 60
+wait_for "$report" 180
 check "the last of the chain ends well" ended "$report" COMPLETED
 check "the dataset was made" [ -s data.h5 ]
 check "a report in its log" says "tiny-$report.log" "weighted avg"
@@ -13,7 +13,7 @@ check "a report in its log" says "tiny-$report.log" "weighted avg"
 output=$(slurm train recipe.toml --sweep seed=3,4 --sweep train.epochs=1,2 --nodes 1 --ranks-per-node 1 \
   --cpus-per-rank 1 --output jobs/sweep --submit)
 compare=$(job_of compare.sh <<< "$output") sweep=$(job_of sweep.sh <<< "$output")
-wait_for "$compare" 60
+wait_for "$compare" 180
 check "the comparison ends well" ended "$compare" COMPLETED
 check "four runs side by side" [ "$(grep -c "runs/tiny-$sweep/[0-3]" "tiny-$compare.log")" = 4 ]
 check "each with its values" says "runs/tiny-$sweep/3/recipe.toml" '^seed = 4'
@@ -28,6 +28,6 @@ check "and is not put back" says "tiny-$(job_of train.sh <<< "$output").log" "en
 # Names with spaces are names.
 job=$(slurm train recipe.toml --set 'name=my net' --set train.epochs=1 --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 \
   --output 'my jobs' --submit | job_of train.sh)
-wait_for "$job" 20
+wait_for "$job" 180
 check "a run called 'my net'" [ -s "runs/my net-$job/summary.json" ]
 check "a log called so" says "my net-$job.log" "done"

@@ -5,7 +5,7 @@ ensemble=(recipe.toml --set train.mode=ensemble --set ensemble.members=3)
 "$CONVOKE" train "${ensemble[@]}" --quiet --output joint > joint.log
 output=$(slurm ensemble "${ensemble[@]}" --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --at-once 2 --submit)
 members=$(job_of member.sh <<< "$output") gather=$(job_of gather.sh <<< "$output")
-wait_for "$gather" 90
+wait_for "$gather" 180
 check "the vote ends well" ended "$gather" COMPLETED
 run=runs/tiny-$members
 check "submit.sh says where it is" [ "$(sed -n 's/^there will be: //p' <<< "$output")" = "$run/ensemble" ]
@@ -19,9 +19,9 @@ slurm ensemble "${ensemble[@]}" --set train.epochs=100000 --nodes 1 --ranks-per-
   --output jobs/warned > /dev/null
 members=$(sbatch --parsable --array=1 jobs/warned/member.sh)
 run=runs/tiny-$members/member-1
-wait_until 30 eval 'ls $run/checkpoints/member-001/*.h5 > /dev/null 2>&1'
+wait_until 120 eval 'ls $run/checkpoints/member-001/*.h5 > /dev/null 2>&1'
 scancel --batch --signal=USR1 "${members}_1"
-wait_until 40 says "tiny-$members-1.log" "restart 1"
-wait_until 20 says "tiny-$members-1.log" "member 2/3  epoch"
+wait_until 120 says "tiny-$members-1.log" "restart 1"
+wait_until 120 says "tiny-$members-1.log" "member 2/3  epoch"
 check "it says why" says "tiny-$members-1.log" "stopped at a checkpoint; back into the queue"
 scancel "$members"

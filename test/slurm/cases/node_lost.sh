@@ -11,37 +11,37 @@ all_idle() { [ "$(sinfo -h -N -p main -o %T | grep -cx idle)" = 3 ]; }
 many=(--set train.epochs=600)
 "$CONVOKE" train recipe.toml "${many[@]}" --quiet --output alone > alone.log &
 job=$(slurm train recipe.toml "${many[@]}" --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --submit | job_of train.sh)
-wait_until 60 has_checkpoint "runs/tiny-$job"
+wait_until 120 has_checkpoint "runs/tiny-$job"
 lost=$(other_node_of "$job")
 "$here/cluster.sh" crash "$lost"
-wait_until 90 says "tiny-$job.log" "lost a node or a rank; back into the queue"
-wait_for "$job" 120
+wait_until 180 says "tiny-$job.log" "lost a node or a rank; back into the queue"
+wait_for "$job" 180
 wait
 check "it ends well" ended "$job" COMPLETED
 check "on other nodes than $lost" done_without "tiny-$job.log" "$lost"
 check "with a reason in the run's folder" says "runs/tiny-$job/restarts.log" "lost a node"
 check "and the same bits" same alone/model.h5 "runs/tiny-$job/model.h5"
 "$here/cluster.sh" boot "$lost"
-wait_until 60 all_idle
+wait_until 120 all_idle
 
 # Under srun it is Slurm that notices, after a while, and puts the job back.
 job=$(slurm train recipe.toml "${many[@]}" --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --launcher srun \
   --output jobs/srun --submit | job_of train.sh)
-wait_until 60 has_checkpoint "runs/tiny-$job"
+wait_until 120 has_checkpoint "runs/tiny-$job"
 lost=$(other_node_of "$job")
 "$here/cluster.sh" crash "$lost"
-wait_until 90 says "tiny-$job.log" "restart 1"
-wait_for "$job" 90
+wait_until 180 says "tiny-$job.log" "restart 1"
+wait_for "$job" 180
 check "srun: it ends well" ended "$job" COMPLETED
 check "srun: and the same bits" same alone/model.h5 "runs/tiny-$job/model.h5"
 "$here/cluster.sh" boot "$lost"
-wait_until 60 all_idle
+wait_until 120 all_idle
 
 # A rank is killed, and no restarts are allowed: it says so, and fails.
 job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --restarts 0 \
   --output jobs/none --submit | job_of train.sh)
-wait_until 60 has_checkpoint "runs/tiny-$job"
+wait_until 120 has_checkpoint "runs/tiny-$job"
 kill -9 $("$here/cluster.sh" pids "$(other_node_of "$job")" convoke)
-wait_for "$job" 60
+wait_for "$job" 120
 check "137" says "tiny-$job.log" "ended with 137: lost a node or a rank once more, after 0 restarts"
 check "failed" ended "$job" FAILED

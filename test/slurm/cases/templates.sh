@@ -12,7 +12,7 @@ for template in mine/*/; do
   output=$(bash "$template/submit.sh")
   jobs=$(sed -n 's/.*: job \([0-9]*\).*/\1/p' <<< "$output")
   result=$(sed -n 's/^there will be: //p' <<< "$output")
-  for job in $jobs; do wait_for "$job" 90; done
+  for job in $jobs; do wait_for "$job" 180; done
   for job in $jobs; do check "$name: job $job ends well" ended "$job" COMPLETED; done
   case $name in
     scaling-study) check "$name: three runs side by side" [ "$(grep -c "$result/[1-3]-nodes" mnist-sync-"$job".log)" = 3 ] ;;

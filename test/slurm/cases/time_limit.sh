@@ -5,7 +5,7 @@
 size=(--nodes 3 --ranks-per-node 1 --cpus-per-rank 1)
 # How many epochs take about a minute here.
 trial=$(slurm train recipe.toml --set train.epochs=100 "${size[@]}" --output jobs/trial --submit | job_of train.sh)
-wait_for "$trial" 90
+wait_for "$trial" 180
 seconds=$(sed -n 's/.*"makespan_seconds": \([0-9.]*\).*/\1/p' "runs/tiny-$trial/summary.json")
 epochs=$(awk -v s="$seconds" 'BEGIN { print int(100 * 55 / s) }')
 echo "100 epochs in $seconds s: $epochs epochs"
