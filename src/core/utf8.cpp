@@ -27,6 +27,15 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+char32_t code_point(std::string_view text) {
+  const std::size_t length = utf8_length(text);
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (length == 1) return first;
+  char32_t point = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) point = point << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  return point;
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());
@@ -46,7 +55,8 @@ std::string one_line(std::string_view text) {
 }
 
 std::size_t character_count(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
 }
 
 std::string shortened(std::string_view text, std::size_t characters) {

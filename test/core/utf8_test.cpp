@@ -15,6 +15,13 @@ TEST_CASE("characters of UTF-8 have their length, and other bytes none") {
   CHECK(utf8_length("\xE9\xB3") == 0);      // cut off
 }
 
+TEST_CASE("a character has its code point") {
+  CHECK(code_point("a") == U'a');
+  CHECK(code_point("é") == 0xE9);
+  CHECK(code_point("鳥 and more") == 0x9CE5);
+  CHECK(code_point("\xF0\x9F\x90\xA6") == 0x1F426);
+}
+
 TEST_CASE("any bytes become one line of text") {
   CHECK(one_line("a\nb\tc 鳥") == "a b c 鳥");
   CHECK(one_line("\x1B[31m\x7F") == "\xEF\xBF\xBD[31m\xEF\xBF\xBD");

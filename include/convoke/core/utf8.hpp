@@ -13,6 +13,9 @@ inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 /// table 3-7).
 std::size_t utf8_length(std::string_view text);
 
+/// The code point of the UTF-8 character at the start of `text`, which has one.
+char32_t code_point(std::string_view text);
+
 /// `text` as one line of UTF-8: line breaks and tabs become spaces, other control characters and bytes that
 /// are no UTF-8 U+FFFD.
 std::string one_line(std::string_view text);
