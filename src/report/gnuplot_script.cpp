@@ -19,6 +19,7 @@ namespace {
 // 3.2, 2021): high contrast, which differ in grey, too, then of the bright and the muted scheme.
 constexpr std::array kColours{"#004488", "#ddaa33", "#bb5566", "#228833", "#66ccee",
                               "#aa3377", "#222222", "#ee7733", "#999933", "#88ccee"};
+constexpr const char* kPale = "#99bbdd";                       // of boxes, on which a line is seen
 constexpr std::array kMarks{7, 5, 9, 13, 6, 4, 8, 12, 11, 2};  // filled circle, square, triangle, ...
 constexpr int kDashes = 5;
 constexpr std::size_t kSolids = 3;  // fillings of bars; further ones are hatched
@@ -170,7 +171,7 @@ class Script {
     const bool crowded = static_cast<double>(longest) * kCharacterMm > kPlotMm / count;
     if (axis == 'y') {  // from top to bottom
       line(fmt::format("set yrange [{}:-0.6]", count - 0.4));
-      const double mm = kCharacterMm * static_cast<double>(longest) + (chart_.x_title.empty() ? 3 : 8);
+      const double mm = kCharacterMm * static_cast<double>(longest) + (chart_.x_title.empty() ? 4 : 9);
       line(fmt::format("set lmargin at screen {:.4f}", mm / script_.width_mm));
       return;
     }
@@ -336,7 +337,7 @@ void Script::scatter() {
     const std::string name = fmt::format("group{}", g);
     data(name, groups[g].second);
     named(groups[g].first->text, fmt::format("${} using 1:2 with points pt {} ps {} lw 0.5 lc rgb '{}'", name,
-                                             mark(g), table_.rows.size() > 1000 ? 0.2 : 0.4, colour(g)));
+                                             mark(g), table_.rows.size() > 1000 ? 0.25 : 0.4, colour(g)));
   }
 }
 
@@ -350,7 +351,7 @@ void Script::boxes() {
   unnamed(
       fmt::format("$data using 5:1:4:6:($1-0.3):($1+0.3) with boxxyerror fs solid 1.0 border lc rgb 'black' "
                   "lc rgb '{}' lw 0.5",
-                  colour(3)));
+                  kPale));
   unnamed("$data using 5:($1-0.3):(0):(0.6) with vectors nohead lc rgb 'black' lw 1.5");
   for (const int end : {2, 8})
     unnamed(fmt::format("$data using {}:1 with points pt 6 ps 0.3 lc rgb 'black' lw 0.5", end));
