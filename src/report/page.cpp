@@ -14,10 +14,14 @@ Page::Page(std::string title, std::string subtitle)
 void Page::section(std::string_view name) {
   if (!sections_.empty()) body_ += "</section>\n";
   sections_.emplace_back(name);
+  heading_ = name;
   body_ += fmt::format("<section id=s{}>\n<h2>{}</h2>\n", sections_.size(), escape(name));
 }
 
-void Page::heading(std::string_view text) { body_ += fmt::format("<h3>{}</h3>\n", escape(text)); }
+void Page::heading(std::string_view text) {
+  heading_ = text;
+  body_ += fmt::format("<h3>{}</h3>\n", escape(text));
+}
 
 void Page::paragraph(std::string_view text) { body_ += fmt::format("<p>{}</p>\n", escape(text)); }
 
@@ -33,9 +37,15 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
   body_ += "</dl>\n";
 }
 
-void Page::add(const Table& table) { body_ += table.html(); }
+void Page::add(const Table& table) {
+  tables_.push_back({heading_.empty() ? title_ : heading_, table});
+  body_ += table.html();
+}
 
-void Page::add(const Chart& chart) { body_ += chart.html(); }
+void Page::add(const Chart& chart) {
+  charts_.push_back(chart);
+  body_ += chart.html();
+}
 
 void Page::side_by_side(std::span<const Chart> charts) {
   body_ += "<div class=charts>\n";

@@ -1,7 +1,9 @@
-// Writes a page of each kind of dataset into the folder that is named: what browser_test.cmake looks at.
+// Writes a page of each kind of dataset, and one of each kind of chart, into the folder that is named: what
+// browser_test.cmake looks at.
 #include <cstdio>
 #include <fstream>
 
+#include "example_charts.hpp"
 #include "example_pages.hpp"
 
 int main(int argc, char** argv) {
@@ -14,5 +16,6 @@ int main(int argc, char** argv) {
         convoke::report::dataset_page(example::inspection(file), "made by a test").html();
     std::ofstream(folder / file.stem().replace_extension(".html")) << page;
   }
+  std::ofstream(folder / "charts.html") << example::page().html();
   return 0;
 }

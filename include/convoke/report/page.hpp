@@ -32,6 +32,11 @@ class Page {
   void side_by_side(std::span<const Chart> charts);
   void add(std::span<const Figure> figures);
 
+  /// What it shows so far, in this order: for write_figures. A table is called after the heading or section
+  /// that it stands in.
+  const std::vector<Chart>& charts() const { return charts_; }
+  const std::vector<NamedTable>& tables() const { return tables_; }
+
   /// The whole file. Throws Error if the charts' library was not there when Convoke was built; the hint says
   /// what to install.
   std::string html() const;
@@ -39,6 +44,9 @@ class Page {
  private:
   std::string title_, subtitle_;
   std::vector<std::string> sections_;
+  std::string heading_;  // that stands last
+  std::vector<Chart> charts_;
+  std::vector<NamedTable> tables_;
   std::string body_;
 };
 

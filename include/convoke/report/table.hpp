@@ -32,6 +32,15 @@ struct Table {
 
   /// `<div class="scroll"><table>...`; it scrolls by itself where it is wider than the page.
   std::string html() const;
+  /// As RFC 4180 has it, a line of names first. Numbers have no separators and units, and where there is none
+  /// stands nothing.
+  std::string csv() const;
+};
+
+/// A table and what it is called.
+struct NamedTable {
+  std::string title;
+  Table table;
 };
 
 }  // namespace convoke::report
