@@ -11,6 +11,7 @@
 #include "convoke/doctor/link.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/sums.hpp"
 #include "convoke/study/step_model.hpp"
 #include "start.hpp"
 #include "step_profile.hpp"
@@ -23,7 +24,7 @@ constexpr const char* kExamples = R"(Examples:
   mpirun -n 16 convoke study predict mnist-ddp --ranks-per-node 16 --latency 2us --bandwidth 100Gbit
                                                             a cluster of nodes as this one, all its cores at work
   mpirun -n 2 convoke study predict mnist-sync --check      and what two ranks really take, here
-  convoke study predict resnet50 --weak --sums rabenseifner
+  convoke study predict resnet50 --weak
 
 The step's computation is measured, on random data, by as many ranks as are started: start as many as a node will have.
 So are the links between them. What is not in the prediction: nodes of unequal speed, other jobs on the network, reading.
@@ -75,6 +76,19 @@ Network network_of(const StudyPredictOptions& options, const std::vector<doctor:
     network.between.core_seconds_per_byte = options.core_share / network.between.bytes_per_second;
   }
   return network;
+}
+
+// What ranks use that Convoke starts.
+study::SumAlgorithm algorithm_for(int ranks) {
+  switch (mpi::sums_for(ranks)) {
+    case mpi::Sums::kTree:
+      return study::SumAlgorithm::kTree;
+    case mpi::Sums::kRabenseifner:
+      return study::SumAlgorithm::kRabenseifner;
+    case mpi::Sums::kRing:
+      return study::SumAlgorithm::kRing;
+  }
+  return {};
 }
 
 std::string describe(const study::LinkSpeed& link, const std::string& from) {
@@ -131,8 +145,6 @@ void add_study_predict(CLI::App& parser, StudyPredictOptions& options) {
           "--core-share", options.core_share,
           "Share of a transfer between nodes that keeps a core busy: 0 with RDMA (0.3 s a GB, as TCP)")
       ->check(CLI::Range(0.0, 1.0));
-  parser.add_option("--sums", options.sums, "How MPI sums: binomial (Open MPI, in place) or rabenseifner")
-      ->capture_default_str();
   parser.add_flag("--weak", options.weak, "Every rank has the recipe's batch, rather than a share of it");
   parser.add_flag("--check", options.check, "Also measure the step of the ranks that are started");
   parser.add_option("--seconds", options.seconds, "To measure each number of lanes for")
@@ -152,7 +164,6 @@ int study_predict(const StudyPredictOptions& options) {
                     recipe.name),
         "predict a synchronous recipe, or add --set train.mode=sync");
   }
-  const study::SumAlgorithm algorithm = study::sum_algorithm(options.sums);
   const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
   mpi::Session session;
   const mpi::Communicator& world = session.world();
@@ -183,12 +194,16 @@ int study_predict(const StudyPredictOptions& options) {
   const study::Cluster cluster{
       .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks,
       .within = network.within,
-      .between = network.between,
-      .algorithm = algorithm};
+      .between = network.between};
+  const auto predict = [&](int count) {
+    study::Cluster as_used = cluster;
+    as_used.algorithm = algorithm_for(count);
+    return predict_step(profile, as_used, count, scaling);
+  };
   std::vector<study::StepPrediction> steps;
-  for (const int count : ranks) steps.push_back(predict_step(profile, cluster, count, scaling));
+  for (const int count : ranks) steps.push_back(predict(count));
   std::optional<study::StepPrediction> checked;
-  if (real) checked = predict_step(profile, cluster, world.size(), scaling);
+  if (real) checked = predict(world.size());
 
   if (options.json) {
     Settings result{{"recipe", recipe.name},

@@ -13,7 +13,6 @@ struct StudyPredictOptions : RecipeOptions {
   double latency = 0;      // between nodes, seconds; 0: measured, or assumed
   double bandwidth = 0;    // between nodes, bytes per second; likewise
   double core_share = -1;  // of the transfer between nodes; below 0: chosen
-  std::string sums = "binomial";
   bool weak = false;
   bool check = false;
   bool json = false;

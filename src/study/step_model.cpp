@@ -3,23 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/table.hpp"
 
 namespace convoke::study {
 namespace {
-
-struct NamedAlgorithm {
-  std::string_view name;
-  SumAlgorithm algorithm;
-};
-
-constexpr std::array kAlgorithms{NamedAlgorithm{"binomial", SumAlgorithm::kBinomial},
-                                 NamedAlgorithm{"rabenseifner", SumAlgorithm::kRabenseifner}};
 
 // ceil(log2 n).
 int rounds_for(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
@@ -36,24 +26,38 @@ Way message(const LinkSpeed& link, double bytes) {
   return {link.latency_seconds + std::max(0.0, bytes / link.bytes_per_second - core), core};
 }
 
-// Ranks of a node are neighbours, so partners are 1, 2, 4, ... ranks away: first within nodes, then between.
+void add(Way& way, const Way& part, double times = 1) {
+  way.network_seconds += times * part.network_seconds;
+  way.core_seconds += times * part.core_seconds;
+}
+
+// Ranks of a node are neighbours. In a tree, and in Rabenseifner's, partners are 1, 2, 4, ... ranks away:
+// within nodes first.
 Way way_of(const Cluster& cluster, int ranks, double bytes) {
-  const int inner = rounds_for(std::min(ranks, cluster.ranks_per_node));
   Way way;
+  if (cluster.algorithm == SumAlgorithm::kRing) {
+    // Every round takes as long as its slowest link.
+    const bool several = ranks > cluster.ranks_per_node;
+    add(way, message(several ? cluster.between : cluster.within, bytes / ranks), ranks - 1);
+    return way;
+  }
+  const bool halves = cluster.algorithm == SumAlgorithm::kRabenseifner;
+  const int inner = rounds_for(std::min(ranks, cluster.ranks_per_node));
+  // Ranks beyond a power of two hand over all they have first, and get it back last.
+  const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(ranks));
+  const int rounds = beyond ? rounds_for(ranks) - 1 : rounds_for(ranks);
+  if (beyond) add(way, message(inner > 0 ? cluster.within : cluster.between, bytes));
   double share = 1;  // of the bytes, in this round
-  for (int round = 0; round < rounds_for(ranks); ++round) {
-    // Rabenseifner's ranks exchange half of the bytes with the nearest, a quarter with the next, ...
-    if (cluster.algorithm == SumAlgorithm::kRabenseifner) share /= 2;
-    const Way part = message(round < inner ? cluster.within : cluster.between, share * bytes);
-    way.network_seconds += part.network_seconds;
-    way.core_seconds += part.core_seconds;
+  for (int round = 0; round < rounds; ++round) {
+    if (halves) share /= 2;
+    add(way, message(round < inner ? cluster.within : cluster.between, share * bytes));
   }
   return way;
 }
 
 // Bytes that a rank adds to its own in one sum.
 double added(const Cluster& cluster, int ranks, double bytes) {
-  if (cluster.algorithm == SumAlgorithm::kBinomial) return rounds_for(ranks) * bytes;
+  if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(ranks) * bytes;
   return bytes * (ranks - 1) / ranks;
 }
 
@@ -67,10 +71,6 @@ double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
 }
 
 }  // namespace
-
-SumAlgorithm sum_algorithm(std::string_view name) {
-  return find_in(kAlgorithms, name, "sum algorithm").algorithm;
-}
 
 std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling) {
   return scaling == Scaling::kWeak ? lanes : (lanes + ranks - 1) / ranks;
@@ -95,7 +95,7 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
       summed = std::max(summed, -bucket.seconds_before_end) + way.network_seconds;
       done = std::max(done, summed) + way.network_seconds;
       // The tree's root receives on the way there, others on the way back: the busiest does one of both.
-      const double ways = cluster.algorithm == SumAlgorithm::kBinomial ? 1 : 2;
+      const double ways = cluster.algorithm == SumAlgorithm::kTree ? 1 : 2;
       step.summing_seconds +=
           ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, ranks, bucket.bytes);
     }

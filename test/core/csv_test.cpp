@@ -1,5 +1,6 @@
 #include "convoke/core/csv.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "support/catch.hpp"

@@ -15,23 +15,19 @@ struct LinkSpeed {
   double core_seconds_per_byte = 0;
 };
 
-/// How an MPI sums over p ranks without blocking. A round sends to another rank and receives from one.
+/// How MPI sums over p ranks without blocking.
 enum class SumAlgorithm {
-  /// ceil(log2 p) rounds of all bytes to rank 0, and as many back: Open MPI's choice for sums in place.
-  kBinomial,
-  /// Reduce-scatter, then allgather (Rabenseifner, ICCS 2004): 2 ceil(log2 p) rounds, 2 (p - 1) / p of the
-  /// bytes in all.
-  kRabenseifner,
+  kTree,          ///< ceil(log2 p) rounds of all bytes to rank 0, and as many back
+  kRabenseifner,  ///< log2 p rounds of a half, a quarter, ... and as many back; all bytes twice more where p
+                  ///< is no power of two
+  kRing,          ///< p - 1 rounds of 1 / p of the bytes, and as many back
 };
-
-/// "binomial", "rabenseifner". Throws Error naming the nearest.
-SumAlgorithm sum_algorithm(std::string_view name);
 
 /// Where the ranks run: `ranks_per_node` neighbours on each node.
 struct Cluster {
   int ranks_per_node = 1;
   LinkSpeed within, between;
-  SumAlgorithm algorithm = SumAlgorithm::kBinomial;
+  SumAlgorithm algorithm = SumAlgorithm::kTree;
 };
 
 /// A slice of the gradients that is summed by itself.
@@ -77,8 +73,8 @@ std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling);
 std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling);
 
 /// A synchronous step. Buckets are summed one after another, each begun when its gradients and the sum before
-/// it allow; the way to rank 0 and the way back overlap, as links carry both directions at once. What is not
-/// in it: ranks of unequal speed, and other traffic. Throws Error if the profile lacks the lane count.
+/// it allow; the way to the sums and the way back overlap, as links carry both directions at once. What is
+/// not in it: ranks of unequal speed, and other traffic. Throws Error if the profile lacks the lane count.
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling);
 
 }  // namespace convoke::study
