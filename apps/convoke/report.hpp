@@ -7,7 +7,7 @@ namespace convoke::app {
 
 struct ReportOptions {
   std::vector<std::string> runs;
-  std::string output;  ///< the page; empty: report.html in the folder of the run, or here
+  std::string output;   ///< the page; empty: report.html in the folder of the run, or here
   std::string figures;  ///< a folder for its charts and tables; empty: none
 };
 

@@ -203,9 +203,15 @@ Chart phase_chart(const std::vector<Compared>& runs) {
     const char *key, *name;
   };
   constexpr std::array kPhases{Phase{"load", "load"}, Phase{"compute", "compute"},
-                               Phase{"exposed_communication", "exposed communication"},
+                               Phase{"exposed_communication", "communication"},
                                Phase{"evaluation", "evaluation"}, Phase{"gather", "gather"}};
-  Chart chart{Chart::Kind::kBar, "Where the time went", "Mean over the ranks.", "", "seconds", {{"run"}, {}}};
+  Chart chart{Chart::Kind::kBar,
+              "Where the time went",
+              "Mean over the ranks. Communication is the part of training steps in which a rank does nothing "
+              "but wait.",
+              "",
+              "seconds",
+              {{"run"}, {}}};
   for (const Phase& phase : kPhases) chart.table.columns.emplace_back(phase.name);
   for (const Compared& each : runs) {
     std::vector<Cell> row{each.name};

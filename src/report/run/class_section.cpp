@@ -29,7 +29,8 @@ std::vector<Confusion> confusions_of(const Settings& evaluation) {
   return confusions;
 }
 
-// The root of a share makes rare confusions visible, too.
+// Blue: the share of the class that is right. Orange: that of a confusion, over the worst one, which would
+// hardly be seen beside it.
 Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<double>& support,
                    const ClassNames& names) {
   const auto classes = static_cast<std::size_t>(names.count());
@@ -39,16 +40,25 @@ Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<d
       continue;
     counts[static_cast<std::size_t>(each.truth)][static_cast<std::size_t>(each.said)] = each.count;
   }
+  const auto share = [&](std::size_t truth, std::size_t said) {
+    const double samples = truth < support.size() ? support[truth] : 0;
+    return samples > 0 ? static_cast<double>(counts[truth][said]) / samples : 0;
+  };
+  double worst = 0;
+  for (std::size_t truth = 0; truth < classes; ++truth) {
+    for (std::size_t said = 0; said < classes; ++said) {
+      if (truth != said) worst = std::max(worst, share(truth, said));
+    }
+  }
   Table table{{"true class"}, {}};
   for (std::size_t truth = 0; truth < classes; ++truth) {
     table.columns.push_back(names(static_cast<std::int64_t>(truth)));
     std::vector<Cell> row{names(static_cast<std::int64_t>(truth))};
     for (std::size_t said = 0; said < classes; ++said) {
-      const std::int64_t count = counts[truth][said];
-      const double share =
-          truth < support.size() && support[truth] > 0 ? static_cast<double>(count) / support[truth] : 0;
-      row.push_back(count == 0 ? Cell("·")
-                               : Cell::count(count).shaded(truth == said ? share : -std::sqrt(share)));
+      Cell cell = Cell::count(counts[truth][said]);
+      if (counts[truth][said] == 0) cell.text = "·";
+      const double shade = truth == said ? share(truth, said) : -share(truth, said) / worst;
+      row.push_back(cell.shaded(counts[truth][said] == 0 ? 0 : shade));
     }
     table.rows.push_back(std::move(row));
   }
@@ -125,7 +135,7 @@ void add_classes(Page& page, const RunRecord& run) {
   if (names.count() <= kMostClasses) {
     page.paragraph(fmt::format(
         "Test samples: a line for each true class, a column for what {} takes them for. Right ones are blue, "
-        "wrong ones orange, the stronger the larger their share of the class (orange: its root).",
+        "wrong ones orange, each the stronger the larger its share of the class.",
         decided));
     page.add(matrix_table(confusions, support, names));
   } else {

@@ -28,15 +28,16 @@ Table member_table(const RunRecord& run) {
     const double ece = votes && place < calibrations.size() ? number_at(calibrations[place], "ece") : NAN;
     const std::string failure = text_at(facts, "failure");
     const auto stopped = count_at(facts, "stopped_at_step");
-    table.rows.push_back(
-        {fmt::format("member {:g}", member), Cell::percent(votes ? number_at(*test, "accuracy") : NAN, 2),
-         Cell::number(votes ? number_at(*test, "loss") : NAN), Cell::number(ece, 3),
-         Cell::percent(number_at(facts, "validation_accuracy"), 2),
-         Cell::count(count_at(facts, "training_samples").value_or(0)), text_at(facts, "shard"),
-         Cell::count(count_at(facts, "epochs").value_or(0)), fmt::format("{:g}", number_at(facts, "seed")),
-         !failure.empty() ? "has left the vote: " + failure
-         : stopped        ? fmt::format("stopped early after {} steps", *stopped)
-                          : std::string()});
+    table.rows.push_back({fmt::format("member {:g}", member),
+                          Cell::percent(votes ? number_at(*test, "accuracy") : NAN, 2),
+                          Cell::number(votes ? number_at(*test, "loss") : NAN), Cell::number(ece, 3),
+                          Cell::percent(number_at(facts, "validation_accuracy"), 2),
+                          Cell::count(count_at(facts, "training_samples").value_or(0)),
+                          text_at(facts, "shard"), Cell::count(count_at(facts, "epochs").value_or(0)),
+                          std::to_string(count_at(facts, "seed").value_or(0)),
+                          !failure.empty() ? "has left the vote: " + failure
+                          : stopped        ? fmt::format("stopped early after {} steps", *stopped)
+                                           : std::string()});
   }
   return table;
 }

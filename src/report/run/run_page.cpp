@@ -52,8 +52,9 @@ Facts costs(const RunRecord& run) {
   };
   const auto count = [](double number) { return format_count(std::llround(number)); };
   add("Makespan", "makespan_seconds", [](double seconds) { return format_duration(seconds); });
-  facts.emplace_back("Workers", workers_text(run.summary));
-  add("Speed", "images_per_second", [&](double rate) { return count(rate) + " images/s"; });
+  facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
+                                                    number_at(run.summary, "threads")));
+  add("Images per second", "images_per_second", count);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
   add("Epochs", "epochs", count);
   add("Batch", "batch", count);

@@ -18,7 +18,7 @@ struct Phase {
 };
 constexpr std::array kPhases{Phase{"load", "load"},
                              Phase{"compute", "compute"},
-                             Phase{"exposed_communication", "exposed communication"},
+                             Phase{"exposed_communication", "communication"},
                              Phase{"evaluation", "evaluation"},
                              Phase{"gather", "gather"},
                              Phase{"checkpoint", "checkpoints"}};
@@ -27,10 +27,10 @@ Chart phase_chart(const RunRecord& run, double ranks) {
   const bool several = ranks > 1;
   Chart chart{Chart::Kind::kBar,
               "Where the time went",
-              several ? "Of the slowest rank in each phase, the mean, and the fastest. Exposed communication "
-                        "is the part of "
-                        "training steps in which a rank does nothing but wait for others."
-                      : "Seconds in each phase.",
+              several
+                  ? "Of the slowest rank in each phase, the mean, and the fastest. Communication is the part "
+                    "of training steps in which a rank does nothing but wait for others."
+                  : "Seconds in each phase.",
               "",
               "seconds",
               {{"phase"}, {}}};
