@@ -105,6 +105,7 @@ Table differences(const std::string& what, const std::vector<Compared>& runs,
 std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
   std::map<std::string, std::string> keys;
   flatten(run.recipe, "", keys);
+  keys.erase("description");
   return keys;
 }
 

@@ -14,8 +14,9 @@ constexpr std::size_t kMostPairs = 64;  // members whose pairs are shown
 
 Table member_table(const RunRecord& run) {
   Table table{{"member", "test accuracy", "test loss", "ECE", "validation accuracy", "training samples",
-               "shard", "epochs", "seed", ""},
+               "shard", "epochs", "seed", "remark"},
               {}};
+  bool remarks = false;
   const std::vector<Settings> tested = tables_at(run.summary, "test.members");
   const std::vector<Settings> calibrations = tables_at(run.evaluation, "member_calibration");
   for (const Settings& facts : tables_at(run.summary, "member_facts")) {
@@ -28,16 +29,21 @@ Table member_table(const RunRecord& run) {
     const double ece = votes && place < calibrations.size() ? number_at(calibrations[place], "ece") : NAN;
     const std::string failure = text_at(facts, "failure");
     const auto stopped = count_at(facts, "stopped_at_step");
+    const std::string remark = !failure.empty() ? "has left the vote: " + failure
+                               : stopped        ? fmt::format("stopped early after {} steps", *stopped)
+                                                : std::string();
     table.rows.push_back({fmt::format("member {:g}", member),
                           Cell::percent(votes ? number_at(*test, "accuracy") : NAN, 2),
                           Cell::number(votes ? number_at(*test, "loss") : NAN), Cell::number(ece, 3),
                           Cell::percent(number_at(facts, "validation_accuracy"), 2),
                           Cell::count(count_at(facts, "training_samples").value_or(0)),
                           text_at(facts, "shard"), Cell::count(count_at(facts, "epochs").value_or(0)),
-                          std::to_string(count_at(facts, "seed").value_or(0)),
-                          !failure.empty() ? "has left the vote: " + failure
-                          : stopped        ? fmt::format("stopped early after {} steps", *stopped)
-                                           : std::string()});
+                          std::to_string(count_at(facts, "seed").value_or(0)), remark});
+    remarks = remarks || !remark.empty();
+  }
+  if (!remarks) {
+    table.columns.pop_back();
+    for (std::vector<Cell>& row : table.rows) row.pop_back();
   }
   return table;
 }

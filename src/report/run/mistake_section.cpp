@@ -65,13 +65,14 @@ class TestSamples {
   std::string missing_;
 };
 
-// "2 (98 %), 2 (71 %), 3 (55 %)".
+// "2 (98 %), 2 (71 %), 3 (55 %)", with spaces that no line ends at.
 std::string votes_text(const Settings& mistake, const ClassNames& names) {
   const std::vector<double> votes = numbers_at(mistake, "votes");
   const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
   std::vector<std::string> told;
   for (std::size_t m = 0; m < std::min({votes.size(), probabilities.size(), kMostVotes}); ++m) {
-    told.push_back(fmt::format("{} ({:.0f} %)", names(std::llround(votes[m])), 100 * probabilities[m]));
+    told.push_back(
+        fmt::format("{}\u00a0({:.0f}\u00a0%)", names(std::llround(votes[m])), 100 * probabilities[m]));
   }
   if (votes.size() > told.size()) told.push_back(fmt::format("and {} more", votes.size() - told.size()));
   return join(told);

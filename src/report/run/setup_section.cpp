@@ -91,7 +91,10 @@ void add_setup(Page& page, const RunRecord& run) {
                                  text_at(placement, "host"), text_at(placement, "cores"),
                                  Cell::number(number_at(placement, "quota"))});
     }
-    if (placements.rows.size() > 1) page.add(placements);
+    if (placements.rows.size() > 1) {
+      page.heading("Binding");
+      page.add(placements);
+    }
   }
   if (!run.recipe_text.empty()) {
     page.heading("Recipe");
