@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include "augmented_section.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/dataset_page.hpp"
-#include "convoke/report/figures.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/run/environment.hpp"
+#include "page_file.hpp"
 
 namespace convoke::app {
 namespace {
@@ -33,29 +27,6 @@ constexpr const char* kExamples = R"(Examples:
 constexpr std::size_t kMostClasses = 20;
 constexpr std::size_t kMostChannels = 8;
 constexpr std::size_t kMostPairs = 5;
-
-// Tells before minutes are spent whether a file can be written there. What is there is left as it is.
-void require_writable(const std::filesystem::path& file) {
-  const std::string hint = "name a file in a folder that exists and that you may write to";
-  if (std::filesystem::is_directory(file)) throw Error(file.string() + ": is a folder", hint);
-  const std::filesystem::path trial = file.string() + ".tmp";
-  errno = 0;
-  const bool written = static_cast<bool>(std::ofstream(trial));
-  const std::string reason = std::generic_category().message(errno);
-  std::error_code ignored;
-  std::filesystem::remove(trial, ignored);
-  if (!written) throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), hint);
-}
-
-void require_folder(const std::filesystem::path& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()),
-                "name a folder that is not there, or one that you may write to");
-  }
-  require_writable(folder / "figure");
-}
 
 void print_classes(const explore::Inspection& found) {
   fmt::print("\n{:<24}", "class");
@@ -191,17 +162,8 @@ int inspect(const InspectOptions& options) {
                   options.seed, format_count(std::ssize(found.comparison.places)));
   report::Page page = report::dataset_page(found, made_by);
   if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
-  if (!options.html.empty()) {
-    const std::string html = page.html();
-    run::replace_text(options.html, html);
-    fmt::print("{}: {}\n", options.html, format_bytes(html.size()));
-  }
-  if (!options.figures.empty()) {
-    const report::FiguresWritten written =
-        report::write_figures(page.charts(), page.tables(), options.figures);
-    if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
-    fmt::print("{}: {} files\n", options.figures, written.files.size());
-  }
+  if (!options.html.empty()) write_page(page, options.html);
+  if (!options.figures.empty()) write_figures(page, options.figures);
   return EXIT_SUCCESS;
 }
 

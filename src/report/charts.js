@@ -73,7 +73,7 @@
     ...more,
   });
   const short = (label) => label.length > 20 ? label.slice(0, 19) + "…" : label;
-  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
   // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
   const log_label = function (value) {
     const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -130,6 +130,8 @@
 
   const lines = (figure, read) => {
     const { rows } = read, series = series_of(read);
+    const heights = series.flatMap(({ column }) => rows.map((row) => number(row[column]))).filter(Number.isFinite);
+    const flat = Math.min(...heights) === Math.max(...heights);  // or the axis would be from one below to one above
     return {
       type: "line",
       data: {
@@ -142,7 +144,7 @@
       options: {
         scales: {
           x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }),
-          y: values(figure, figure.dataset.y, { beginAtZero: false, ...reach(series) }),
+          y: values(figure, figure.dataset.y, { beginAtZero: flat, ...reach(series) }),
         },
         plugins: { legend: legend(series.length > 1 && series.length <= MANY_GROUPS), tooltip: { callbacks: { label: told_with_ends } } },
       },

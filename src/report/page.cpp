@@ -25,6 +25,15 @@ void Page::heading(std::string_view text) {
 
 void Page::paragraph(std::string_view text) { body_ += fmt::format("<p>{}</p>\n", escape(text)); }
 
+void Page::code(std::string_view text) {
+  body_ += fmt::format("<pre class=code tabindex=0>{}</pre>\n", escape(text));
+}
+
+void Page::folded(std::string_view name, std::string_view text) {
+  body_ += fmt::format("<details><summary>{}</summary>\n<pre tabindex=0>{}</pre></details>\n", escape(name),
+                       escape(text));
+}
+
 void Page::warning(std::string_view text) {
   body_ += fmt::format("<p class=warning role=note>{}</p>\n", escape(text));
 }

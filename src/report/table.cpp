@@ -55,9 +55,16 @@ Cell Cell::number(double number, int digits) {
   return cell;
 }
 
-Cell Cell::percent(double share) {
+Cell Cell::seconds(double seconds) {
+  if (!std::isfinite(seconds)) return {kNone};
+  Cell cell(fmt::format("{:.2f} s", seconds));
+  cell.value = fmt::format("{:.6g}", seconds);
+  return cell;
+}
+
+Cell Cell::percent(double share, int digits) {
   if (!std::isfinite(share)) return {kNone};
-  Cell cell(fmt::format("{:.1f} %", 100 * share));
+  Cell cell(fmt::format("{:.{}f} %", 100 * share, digits));
   cell.value = fmt::format("{:.6g}", 100 * share);
   return cell;
 }

@@ -49,7 +49,7 @@ Settings evaluation_record(const std::string& split, const Evaluation& evaluatio
                   {"samples", evaluation.samples},
                   {"member_accuracy", std::move(accuracies)},
                   {"member_loss", std::move(losses)},
-                  {"disagreement", evaluation.disagreement}};
+                  {"disagreement", evaluation.disagreement.mean()}};
   for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all()));
   return record;
 }

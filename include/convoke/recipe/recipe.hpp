@@ -79,6 +79,7 @@ struct RunRecipe {
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
+  bool report = true;                 ///< write report.html at the end
   std::int64_t cache_mib = 0;         ///< of features in a node's memory, beyond it a file; 0: "auto"
 };
 

@@ -22,6 +22,10 @@ class Page {
   void section(std::string_view name);
   void heading(std::string_view text);  ///< within a section
   void paragraph(std::string_view text);
+  /// A line to be copied into a terminal.
+  void code(std::string_view text);
+  /// A text of many lines as it is, below its name: to be unfolded.
+  void folded(std::string_view name, std::string_view text);
   /// Something that should be seen to.
   void warning(std::string_view text);
   /// Numbers in boxes: what they are, and what they say.
