@@ -191,7 +191,8 @@ int gather(const GatherOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
   require_one_recipe(folders, dataset, threads);
-  const train::Job job = job_from(recipe, dataset, threads, world.size());
+  train::Job job = job_from(recipe, dataset, threads, world.size());
+  job.log = {};  // the runs have theirs
 
   // 3. One ensemble, as if all of them had been trained here.
   train::Training training = train::assemble(job, std::move(runs), options.partial);

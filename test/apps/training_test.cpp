@@ -74,6 +74,7 @@ TEST_CASE("a run leaves its folder behind, complete") {
     CHECK(fs::exists(place / ("run/" + std::string(file))));
   }
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
+  for (const char* wanted : {"tensorboard", "metrics.csv"}) CHECK_FALSE(fs::exists(place / "run" / wanted));
   const std::string summary = bytes_of(place / "run/summary.json");
   for (const char* key : {"ranks",
                           "threads",

@@ -12,6 +12,7 @@
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/rate_groups.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/train/job.hpp"
 #include "convoke/train/stage.hpp"
 
 namespace convoke::recipe {
@@ -94,6 +95,7 @@ struct Recipe {
   TrainRecipe train;
   EnsembleRecipe ensemble;
   RunRecipe run;
+  train::LogOptions log;
   std::filesystem::path folder;  ///< of the file it was read from; empty if it was made from text
 
   /// Reads a recipe (a TOML file, or a folder with recipe.toml, or the name of a recipe that comes with
