@@ -6,8 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/files/csv.hpp"
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
@@ -20,8 +20,6 @@
 
 namespace convoke::app {
 namespace {
-
-using data_prep::csv_cell;
 
 constexpr const char* kExamples = R"(Examples:
   convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV

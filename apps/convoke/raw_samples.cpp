@@ -22,7 +22,7 @@ std::string kind_of(const run::ModelDescription& model) {
   return data_prep::preparation_kind(model.preparation, kWhere);
 }
 
-bool is_blank(const std::string& text) { return data_prep::trimmed(text).empty(); }
+bool is_blank(const std::string& text) { return trimmed(text).empty(); }
 
 /// Raw cells -> samples as the network takes them, one after the other.
 class Encoder {
@@ -114,7 +114,7 @@ class CsvRows {
       : reader_(file), encoder_(std::move(encoder)) {
     const data_prep::CsvHeader header = data_prep::read_header(reader_);
     columns_ = encoder_->columns(header, file);
-    for (data_prep::CsvRow row; reader_.next(row);) {
+    for (CsvRow row; reader_.next(row);) {
       if (row.cells.size() != header.names.size()) {
         throw Error(fmt::format("{}: has {} cells, but the first row {}", reader_.at(row), row.cells.size(),
                                 header.names.size()));
@@ -130,7 +130,7 @@ class CsvRows {
     std::vector<float> samples;
     reader_.seek(rows_.at(static_cast<std::size_t>(first)));
     std::vector<std::string> cells(columns_.size());
-    data_prep::CsvRow row;
+    CsvRow row;
     for (std::int64_t i = 0; i < n && reader_.next(row); ++i) {
       for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = row.cells[columns_[c]];
       try {
@@ -143,10 +143,10 @@ class CsvRows {
   }
 
  private:
-  data_prep::CsvReader reader_;
+  CsvReader reader_;
   std::shared_ptr<const Encoder> encoder_;
   std::vector<std::size_t> columns_;
-  std::vector<data_prep::CsvRow> rows_;  // without cells
+  std::vector<CsvRow> rows_;  // without cells
 };
 
 // A text in each line of `file`.

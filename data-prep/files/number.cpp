@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 
 namespace convoke::data_prep {
 

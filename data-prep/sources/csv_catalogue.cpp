@@ -6,10 +6,12 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data_prep/files/number.hpp"
+#include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/sources/class_labels.hpp"
 
 namespace convoke::data_prep {
@@ -28,6 +30,14 @@ std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+// No cell is empty, a number, a picture's file, or there twice.
+bool names_columns(const std::vector<std::string>& cells) {
+  std::set<std::string_view> seen;
+  return std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
+    return !trimmed(cell).empty() && !number_in(cell) && !is_picture_name(cell) && seen.insert(cell).second;
+  });
 }
 
 bool names_a_split(const std::string& cell) {
@@ -49,7 +59,7 @@ void read_weight(const std::string& cell, Item& item) {
 CsvHeader read_header(CsvReader& reader) {
   CsvRow row;
   if (!reader.next(row)) throw Error(fmt::format("{}: is empty", reader.file().string()));
-  CsvHeader header{.names = {}, .written = is_csv_header(row.cells)};
+  CsvHeader header{.names = {}, .written = names_columns(row.cells)};
   for (const std::string& cell : row.cells) header.names.push_back(trimmed(cell));
   if (!header.written) {
     reader.seek(row);

@@ -10,7 +10,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/files/tar.hpp"
 #include "sources/labels.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "convoke/core/table.hpp"
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/table/yeo_johnson.hpp"
 #include "preparation_json.hpp"

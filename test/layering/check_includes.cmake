@@ -15,16 +15,17 @@ set(sync_may core mpi)
 set(vote_may core)
 set(metrics_may core)
 set(explore_may core data metrics)
-set(report_may core data metrics explore)
+set(report_may core data metrics explore study)
 set(slurm_may core)
 set(engine_may core mpi nn optim data sync)
 set(run_may ${engine_may} engine hdf5 metrics)
 set(train_may ${run_may} run vote)
 set(doctor_may ${train_may} train)
 set(recipe_may ${train_may} train)
+set(study_may core metrics run recipe)
 set(data_prep_may core hdf5 data)
-set(apps_may ${recipe_may} recipe doctor data_prep explore report slurm)
-set(areas core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train doctor recipe data_prep apps)
+set(apps_may ${recipe_may} recipe study doctor data_prep explore report slurm)
+set(areas core mpi hdf5 nn optim data sync vote metrics explore report slurm engine run train doctor recipe study data_prep apps)
 
 # Third-party headers that one area alone may see: a pattern and the area (or a pattern of a few).
 set(third_party
@@ -33,7 +34,7 @@ set(third_party
   "(oneapi/|dnnl).*" nn
   "toml\\+\\+/.*|toml\\.hpp" recipe
   "CLI/.*" apps
-  "Eigen/.*" "vote|explore|data_prep"
+  "(unsupported/)?Eigen/.*" "vote|explore|data_prep|study"
   "stb/stb_image_write\\.h" "report|data_prep"
   "jpeglib\\.h|jerror\\.h|utf8proc\\.h" data_prep
   "stb/(stb_image|stb_image_resize2?)\\.h|stb_.*" data_prep)

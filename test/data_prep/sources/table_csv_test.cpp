@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "convoke/data_prep/sources/csv_catalogue.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -121,4 +122,17 @@ TEST_CASE("tables that make no dataset are refused") {
   const auto source = Csv(names).open();
   CHECK_THAT(error_of([&] { fit_all(*source); }),
              Contains("column \"name\": has 30 different values in 30 rows"));
+}
+
+TEST_CASE("a first row is a header if it can be one") {
+  const auto has_header = [](const std::string& first_row) {
+    const Csv csv(first_row + "\n");
+    convoke::CsvReader reader(csv.file, ',');
+    return read_header(reader).written;
+  };
+  CHECK(has_header("id_code,diagnosis"));
+  CHECK_FALSE(has_header("images/cell0001.png,1.0,mono"));
+  CHECK_FALSE(has_header("cell0001.png,mono"));
+  CHECK_FALSE(has_header("a,"));
+  CHECK_FALSE(has_header("a,a"));
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
 
@@ -17,7 +17,8 @@
 
 namespace convoke::data_prep {
 
-/// The names of a CSV's columns. Where the first row has none (see is_csv_header), column_1, column_2, ...
+/// The names of a CSV's columns. Where the first row has none (a cell is empty, a number, a
+/// picture's file, or there twice), column_1, column_2, ...
 struct CsvHeader {
   std::vector<std::string> names;
   bool written = true;  ///< the first row has them

@@ -1,11 +1,12 @@
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 
-#include "idx_files.hpp"
+#include <fstream>
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace convoke::data_prep;
+using namespace convoke;
 using Catch::Contains;
 
 namespace {
@@ -20,14 +21,14 @@ Cells rows_of(CsvReader& reader) {
 
 Cells rows_in(const std::string& text, char delimiter = ',') {
   const TemporaryFolder folder;
-  write_file(folder / "a.csv", text);
+  std::ofstream(folder / "a.csv", std::ios::binary) << text;
   CsvReader reader(folder / "a.csv", delimiter);
   return rows_of(reader);
 }
 
 char delimiter_of(const std::string& text) {
   const TemporaryFolder folder;
-  write_file(folder / "a.csv", text);
+  std::ofstream(folder / "a.csv", std::ios::binary) << text;
   return CsvReader(folder / "a.csv").delimiter();
 }
 
@@ -70,7 +71,7 @@ TEST_CASE("rows know where they are and can be read again") {
   const TemporaryFolder folder;
   std::string text = "name,number\r\n\r\n";
   for (int i = 0; i < 20'000; ++i) text += "\"row\n" + std::to_string(i) + "\"," + std::to_string(i) + "\r\n";
-  write_file(folder / "a.csv", text);
+  std::ofstream(folder / "a.csv", std::ios::binary) << text;
   CsvReader reader(folder / "a.csv");
   std::vector<CsvRow> rows;
   for (CsvRow row; reader.next(row);) rows.push_back(row);
@@ -106,12 +107,4 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
   CHECK_THAT(error_of([&] { CsvReader(folder / "none.csv"); }),
              Contains("none.csv: cannot be opened: No such file or directory"));
   CHECK_THAT(error_of([&] { CsvReader reader(folder.path()); }), Contains("is a folder"));
-}
-
-TEST_CASE("a first row is a header if it can be one") {
-  CHECK(is_csv_header({"id_code", "diagnosis"}));
-  CHECK_FALSE(is_csv_header({"images/cell0001.png", "1.0", "mono"}));
-  CHECK_FALSE(is_csv_header({"cell0001.png", "mono"}));
-  CHECK_FALSE(is_csv_header({"a", ""}));
-  CHECK_FALSE(is_csv_header({"a", "a"}));
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::data_prep {
+namespace convoke {
 
 /// A row of a CSV, and where it is.
 struct CsvRow {
@@ -54,9 +54,6 @@ class CsvReader {
   std::uint64_t line_ = 1;
 };
 
-/// True if a first row names columns: no cell is empty, a number, a picture's file, or there twice.
-bool is_csv_header(const std::vector<std::string>& cells);
-
 /// The text as a cell of a CSV that is written: in double quotes where it holds a comma, quotes or an end of
 /// line.
 std::string csv_cell(const std::string& text);
@@ -64,4 +61,4 @@ std::string csv_cell(const std::string& text);
 /// The cell without blanks around it.
 std::string trimmed(const std::string& cell);
 
-}  // namespace convoke::data_prep
+}  // namespace convoke

@@ -1,18 +1,14 @@
-#include "convoke/data_prep/files/csv.hpp"
+#include "convoke/core/csv.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <set>
-#include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/files/picture_names.hpp"
 
-namespace convoke::data_prep {
+namespace convoke {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 16;
@@ -20,13 +16,6 @@ constexpr int kEnd = -1;
 
 bool ends_line(int c) { return c == '\n' || c == '\r' || c == kEnd; }
 bool is_blank(int c) { return c == ' ' || c == '\t'; }
-
-bool is_number(const std::string& cell) {
-  const std::string text = trimmed(cell);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 }  // namespace
 
@@ -172,13 +161,6 @@ char CsvReader::find_delimiter() {
   return found;
 }
 
-bool is_csv_header(const std::vector<std::string>& cells) {
-  std::set<std::string_view> seen;
-  return std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-    return !trimmed(cell).empty() && !is_number(cell) && !is_picture_name(cell) && seen.insert(cell).second;
-  });
-}
-
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string cell = "\"";
@@ -192,4 +174,4 @@ std::string trimmed(const std::string& cell) {
   return first == std::string::npos ? "" : cell.substr(first, cell.find_last_not_of(kBlanks) - first + 1);
 }
 
-}  // namespace convoke::data_prep
+}  // namespace convoke

@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/study/measurement.hpp"
+#include "convoke/study/statistics.hpp"
+
+namespace convoke::study {
+
+/// What is measured of a run.
+struct Quantity {
+  std::string_view name;  ///< as the column of measurements.csv
+  std::string_view title, unit;
+  std::optional<double> Measurement::*member;
+};
+
+inline constexpr std::array kQuantities{
+    Quantity{"makespan_seconds", "makespan", "s", &Measurement::makespan_seconds},
+    Quantity{"epoch_seconds", "time per epoch", "s", &Measurement::epoch_seconds},
+    Quantity{"images_per_second", "images/s", "1/s", &Measurement::images_per_second},
+    Quantity{"accuracy", "accuracy", "", &Measurement::accuracy},
+    Quantity{"core_seconds", "core-seconds", "s", &Measurement::core_seconds},
+    Quantity{"joules", "energy", "J", &Measurement::joules},
+    Quantity{"compute_seconds", "compute", "s", &Measurement::compute_seconds},
+    Quantity{"communication_seconds", "exposed communication", "s", &Measurement::communication_seconds},
+    Quantity{"load_seconds", "load", "s", &Measurement::load_seconds},
+    Quantity{"evaluation_seconds", "evaluation", "s", &Measurement::evaluation_seconds},
+    Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds},
+};
+
+/// Where a cell is: all that its runs have in common.
+struct Coordinates {
+  std::string system, mode;
+  std::int64_t ranks = 1, threads = 1;  ///< ranks 0: not said
+  double portion = 1;
+  std::string batch, variant;
+
+  std::int64_t workers() const { return ranks * threads; }  ///< 0: not said
+  bool operator==(const Coordinates&) const = default;
+};
+
+Coordinates coordinates(const Measurement& measurement);
+
+/// "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples".
+std::string to_string(const Coordinates& at);
+
+/// "1/8", "1", "0.3".
+std::string portion_text(double portion);
+
+/// The repeats of one cell.
+struct Cell {
+  Coordinates at;
+  std::vector<Measurement> runs;                              ///< those that count
+  std::int64_t failed = 0;                                    ///< runs that did not: they failed,
+  std::int64_t disturbed = 0;                                 ///< or were disturbed where others were not
+  std::vector<std::string> marks;                             ///< of those that count, each once
+  std::map<std::string, Statistics, std::less<>> statistics;  ///< by name of the quantity, where measured
+
+  /// Null if no run has measured it.
+  const Statistics* find(std::string_view quantity) const;
+};
+
+/// Groups runs by their coordinates, in the order of first appearance. Failed runs are counted, nothing else;
+/// disturbed ones too where the cell has others, otherwise they stand and the cell bears the mark. Absent
+/// core-seconds become makespan x ranks x threads.
+std::vector<Cell> cells_of(std::span<const Measurement> measurements);
+
+}  // namespace convoke::study

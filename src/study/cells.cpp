@@ -1,0 +1,92 @@
+#include "convoke/study/cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace convoke::study {
+namespace {
+
+std::string plural(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void settle(Cell& cell) {
+  const auto is_disturbed = [](const Measurement& m) { return m.has_mark("disturbed"); };
+  if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_disturbed)) {
+    cell.disturbed = static_cast<std::int64_t>(std::erase_if(cell.runs, is_disturbed));
+  }
+  for (const Measurement& run : cell.runs) {
+    for (const std::string& mark : run.marks) {
+      if (std::find(cell.marks.begin(), cell.marks.end(), mark) == cell.marks.end())
+        cell.marks.push_back(mark);
+    }
+  }
+  for (const Quantity& quantity : kQuantities) {
+    std::vector<double> values;
+    for (const Measurement& run : cell.runs) {
+      if (run.*quantity.member) values.push_back(*(run.*quantity.member));
+    }
+    if (!values.empty()) cell.statistics.emplace(quantity.name, summarize(values));
+  }
+}
+
+}  // namespace
+
+Coordinates coordinates(const Measurement& m) {
+  return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant};
+}
+
+std::string portion_text(double portion) {
+  const double inverse = std::round(1 / portion);
+  if (portion < 1 && std::abs(inverse * portion - 1) < 1e-9) return fmt::format("1/{:.0f}", inverse);
+  return fmt::format("{:.4g}", portion);
+}
+
+std::string to_string(const Coordinates& at) {
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  };
+  add(at.system);
+  add(at.mode);
+  if (at.ranks > 0) {
+    add(plural(at.ranks, "rank") + (at.threads == 1 ? "" : " x " + plural(at.threads, "thread")));
+  }
+  if (at.portion != 1) add(portion_text(at.portion) + " of the samples");
+  add(at.batch.empty() ? "" : at.batch + " batch");
+  add(at.variant);
+  return text.empty() ? "all" : text;
+}
+
+const Statistics* Cell::find(std::string_view quantity) const {
+  const auto it = statistics.find(quantity);
+  return it == statistics.end() ? nullptr : &it->second;
+}
+
+std::vector<Cell> cells_of(std::span<const Measurement> measurements) {
+  std::vector<Cell> cells;
+  for (const Measurement& measurement : measurements) {
+    const Coordinates at = coordinates(measurement);
+    auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == at; });
+    if (cell == cells.end()) {
+      cells.emplace_back();
+      cell = cells.end() - 1;
+      cell->at = at;
+    }
+    if (measurement.has_mark("failed")) {
+      ++cell->failed;
+      continue;
+    }
+    cell->runs.push_back(measurement);
+    Measurement& run = cell->runs.back();
+    if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {
+      run.core_seconds = *run.makespan_seconds * static_cast<double>(at.workers());
+    }
+  }
+  for (Cell& cell : cells) settle(cell);
+  return cells;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,50 @@
+#include "convoke/study/measurement.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "convoke/core/csv.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "study/columns.hpp"
+
+namespace convoke::study {
+namespace {
+
+std::string header_line() {
+  std::string line;
+  for (const Column& column : measurement_columns()) {
+    line += (line.empty() ? "" : ",") + std::string(column.name);
+  }
+  return line + "\n";
+}
+
+std::string line_of(const Measurement& measurement) {
+  std::string line;
+  for (const Column& column : measurement_columns()) line += csv_cell(column.write(measurement)) + ",";
+  line.back() = '\n';
+  return line;
+}
+
+}  // namespace
+
+bool Measurement::has_mark(std::string_view mark) const {
+  return std::find(marks.begin(), marks.end(), mark) != marks.end();
+}
+
+void write_measurements(const std::filesystem::path& csv, std::span<const Measurement> measurements) {
+  std::string text = header_line();
+  for (const Measurement& measurement : measurements) text += line_of(measurement);
+  run::replace_text(csv, text);
+}
+
+// The table is small: writing it anew under another name is what is whole after any crash.
+void append_measurement(const std::filesystem::path& csv, const Measurement& measurement) {
+  std::ifstream in(csv, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  if (text.empty()) text = header_line();
+  run::replace_text(csv, text + line_of(measurement));
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,54 @@
+#include "convoke/study/cells.hpp"
+
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+
+namespace {
+
+Measurement run(std::int64_t ranks, double seconds, std::vector<std::string> marks = {}) {
+  Measurement m;
+  m.system = "net";
+  m.mode = "sync";
+  m.ranks = ranks;
+  m.threads = 2;
+  m.makespan_seconds = seconds;
+  m.marks = std::move(marks);
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("runs of the same coordinates are a cell") {
+  const auto cells = cells_of(std::vector{run(1, 10), run(2, 6), run(1, 12), run(2, 5)});
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].at.ranks == 1);
+  CHECK(cells[0].find("makespan_seconds")->mean == 11);
+  CHECK(cells[1].find("makespan_seconds")->mean == 5.5);
+  CHECK(cells[1].find("core_seconds")->mean == 5.5 * 4);  // 2 ranks x 2 threads
+  CHECK(cells[1].find("accuracy") == nullptr);
+}
+
+TEST_CASE("failed runs do not count, disturbed ones where there are others") {
+  const auto cells = cells_of(
+      std::vector{run(1, 10), run(1, 99, {"disturbed"}), run(1, 1, {"failed"}), run(2, 20, {"disturbed"}),
+                  run(2, 22, {"oversubscribed", "disturbed"}), run(4, 1, {"failed"})});
+  REQUIRE(cells.size() == 3);
+  CHECK(cells[0].find("makespan_seconds")->mean == 10);
+  CHECK(cells[0].failed == 1);
+  CHECK(cells[0].disturbed == 1);
+  CHECK(cells[0].marks.empty());
+  CHECK(cells[1].find("makespan_seconds")->mean == 21);
+  CHECK(cells[1].marks == std::vector<std::string>{"disturbed", "oversubscribed"});
+  CHECK(cells[2].runs.empty());
+  CHECK(cells[2].find("makespan_seconds") == nullptr);
+}
+
+TEST_CASE("a cell says where it is") {
+  Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.lane=8"};
+  CHECK(to_string(at) == "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.lane=8");
+  CHECK(to_string(Coordinates{"net", "", 1, 1, 1, "", ""}) == "net, 1 rank");
+  CHECK(portion_text(1.0 / 3) == "1/3");
+  CHECK(portion_text(0.3) == "0.3");
+}
