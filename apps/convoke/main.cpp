@@ -21,6 +21,7 @@
 #include "predict.hpp"
 #include "prepare.hpp"
 #include "slurm.hpp"
+#include "study.hpp"
 #include "summary.hpp"
 #include "synthesize.hpp"
 #include "train.hpp"
@@ -40,6 +41,7 @@ const std::array kCommands{
     command("watch", "Follow a run from the files in its folder: curves, ETA, checkpoint", add_watch, watch),
     command("gather", "Make one ensemble of members that were trained in jobs of their own", add_gather,
             gather),
+    command("study", "Run a recipe in all cells of a study, repeatedly, and say how sure the times are", add_study, study),
     command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,
             slurm),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),

@@ -1,5 +1,5 @@
 #include "convoke/core/byte_size.hpp"
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
