@@ -21,6 +21,7 @@
 #include "predict.hpp"
 #include "prepare.hpp"
 #include "slurm.hpp"
+#include "study_analyse.hpp"
 #include "summary.hpp"
 #include "synthesize.hpp"
 #include "train.hpp"
@@ -42,6 +43,11 @@ const std::array kCommands{
             gather),
     command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,
             slurm),
+    Command{"study", "Analyse tables of times: scaling, laws, tests, cost",
+            [](CLI::App& study) {
+              study.require_subcommand(1);
+              return add_study_analyse(study);
+            }},
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),

@@ -146,13 +146,15 @@ Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, con
 std::vector<Curve> scaling_curves(std::span<const Cell> cells, std::span<const TableRow> rows,
                                   const ScalingOptions& options) {
   std::vector<Curve> curves;
-  std::vector<Coordinates> seen;
-  for (const Cell& cell : cells) {
-    if (std::any_of(seen.begin(), seen.end(), [&](const Coordinates& at) { return same_curve(at, cell.at); }))
+  std::vector<Coordinates> places, seen;
+  for (const Cell& cell : cells) places.push_back(cell.at);
+  for (const TableRow& row : rows) places.push_back(coordinates(row.measurement));
+  for (const Coordinates& place : places) {
+    if (std::any_of(seen.begin(), seen.end(), [&](const Coordinates& at) { return same_curve(at, place); }))
       continue;
-    seen.push_back(cell.at);
-    Curve curve = measured_curve(cell.at, cells, options);
-    if (curve.points.empty()) curve = published_curve(cell.at, rows, options);
+    seen.push_back(place);
+    Curve curve = measured_curve(place, cells, options);
+    if (curve.points.empty()) curve = published_curve(place, rows, options);
     if (curve.points.size() > 1) curves.push_back(std::move(curve));
   }
   return curves;
