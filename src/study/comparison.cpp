@@ -32,7 +32,7 @@ bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view
                     std::span<const Cell> cells) {
   if (varies != "ranks" && varies != "threads") return true;
   const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
-  const auto [low, high] = std::minmax(place(a), place(b));
+  const auto [low, high] = std::minmax({place(a), place(b)});
   return std::none_of(cells.begin(), cells.end(), [&](const Cell& cell) {
     return place(cell.at) > low && place(cell.at) < high && difference(a, cell.at) == varies;
   });

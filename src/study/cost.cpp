@@ -88,9 +88,19 @@ Cost cost_of(const Cell& cell, const Machine& machine, std::string terms, double
   return cost;
 }
 
+// What a mode says of where it ran: "TPUv3-8", or "TPUv3-8 preemptible" if it ran on such terms.
+bool names(const std::string& mode, const Machine& machine) {
+  return mode == machine.name || mode == machine.name + " preemptible";
+}
+
 void add_costs(std::vector<Cost>& all, const Cell& cell, const Machine& machine) {
-  if (machine.ownership) all.push_back(cost_of(cell, machine, "own", machine.ownership->per_hour()));
-  if (machine.price_per_hour) all.push_back(cost_of(cell, machine, "on demand", *machine.price_per_hour));
+  const bool was_preemptible = cell.at.mode == machine.name + " preemptible";
+  if (machine.ownership && !was_preemptible) {
+    all.push_back(cost_of(cell, machine, "own", machine.ownership->per_hour()));
+  }
+  if (machine.price_per_hour && !was_preemptible) {
+    all.push_back(cost_of(cell, machine, "on demand", *machine.price_per_hour));
+  }
   if (machine.preemptible_price_per_hour) {
     all.push_back(cost_of(cell, machine, "preemptible", *machine.preemptible_price_per_hour));
   }
@@ -134,31 +144,31 @@ std::vector<Machine> read_machines(const std::filesystem::path& toml) {
 
 std::vector<Cost> costs(std::span<const Cell> cells, std::span<const Machine> machines,
                         const std::string& reference) {
-  std::vector<std::string> names;
-  for (const Machine& machine : machines) names.push_back(machine.name);
-  if (!reference.empty() && std::find(names.begin(), names.end(), reference) == names.end()) {
-    throw Error(fmt::format("unknown machine \"{}\"{}", reference, did_you_mean(reference, names)),
-                "known: " + join(names));
+  std::vector<std::string> known;
+  for (const Machine& machine : machines) known.push_back(machine.name);
+  if (!reference.empty() && std::find(known.begin(), known.end(), reference) == known.end()) {
+    throw Error(fmt::format("unknown machine \"{}\"{}", reference, did_you_mean(reference, known)),
+                "known: " + join(known));
   }
   std::vector<Cost> all;
   if (machines.empty()) return all;
-  const auto named_by = [&](const Cell& cell) { return std::find(names.begin(), names.end(), cell.at.mode); };
+  const auto ran_on_one = [&](const Coordinates& at) {
+    return std::any_of(machines.begin(), machines.end(), [&](const Machine& m) { return names(at.mode, m); });
+  };
   for (const Cell& cell : cells) {
     const Statistics* makespan = cell.find("makespan_seconds");
     if (makespan == nullptr || makespan->mean <= 0) continue;
-    for (std::size_t m = 0; m < machines.size(); ++m) {
-      const auto own = named_by(cell);
-      if (own == names.end() || *own == names[m]) add_costs(all, cell, machines[m]);
+    for (const Machine& machine : machines) {
+      if (names(cell.at.mode, machine) || !ran_on_one(cell.at)) add_costs(all, cell, machine);
     }
   }
 
-  const std::string& standard = reference.empty() ? names.front() : reference;
+  const std::string& standard = reference.empty() ? known.front() : reference;
   const std::vector<Cost> candidates = all;
   for (Cost& cost : all) {
     const auto is_reference = [&](const Cost& other) {
-      const bool modes_are_machines = other.at.mode == other.machine;
       return other.machine == standard && other.at.system == cost.at.system &&
-             (modes_are_machines ? other.at.portion == cost.at.portion : other.at == cost.at);
+             (ran_on_one(cost.at) ? other.at.portion == cost.at.portion : other.at == cost.at);
     };
     const auto base = std::find_if(candidates.begin(), candidates.end(), is_reference);
     if (base == candidates.end() || (base->machine == cost.machine && base->terms == cost.terms)) continue;

@@ -66,9 +66,10 @@ struct Cost {
   std::optional<double> efficiency_percent;
 };
 
-/// Costs of every cell with a makespan, on the machine that its mode names, or if none does on all. The
-/// reference is the machine called `reference`, of the same system and, unless the modes are the machines,
-/// the same cell; on terms of its own first, then on demand. "": the first machine.
+/// Costs of every cell with a makespan, on the machine that its mode names ("TPUv3-8", or "TPUv3-8
+/// preemptible" for these terms alone), or if it names none on all. The reference is the machine called
+/// `reference`, of the same system and, unless the modes are the machines, the same cell; on terms of its own
+/// first, then on demand. "": the first machine.
 std::vector<Cost> costs(std::span<const Cell> cells, std::span<const Machine> machines,
                         const std::string& reference);
 
