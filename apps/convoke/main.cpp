@@ -41,7 +41,7 @@ const std::array kCommands{
     command("watch", "Follow a run from the files in its folder: curves, ETA, checkpoint", add_watch, watch),
     command("gather", "Make one ensemble of members that were trained in jobs of their own", add_gather,
             gather),
-    command("study", "Run a recipe in all cells of a study, repeatedly, and say how sure the times are", add_study, study),
+    Command{"study", "Run recipes on many numbers of ranks and more, repeatedly; analyse tables of times", add_study},
     command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,
             slurm),
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),

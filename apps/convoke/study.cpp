@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -12,11 +14,20 @@
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/conduct.hpp"
 #include "convoke/study/launch.hpp"
+#include "study_analyse.hpp"
 
 namespace convoke::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct Options {
+  std::string file;
+  std::string output;
+  bool resume = false;
+  bool dry_run = false;
+  bool no_bind = false;
+};
 
 constexpr const char* kExamples = R"(A study file names recipes, and axes whose product are its cells:
   recipe  = ["mnist-sync", "mnist-ensemble"]
@@ -49,7 +60,7 @@ void require_no_launcher() {
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
-study::Surroundings surroundings_of(const StudyOptions& options) {
+study::Surroundings surroundings_of(const Options& options) {
   const std::vector<int> cores = study::cores_here();
   return {.program = this_program(),
           .cores = cores,
@@ -90,20 +101,7 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
-}  // namespace
-
-void add_study(CLI::App& parser, StudyOptions& options) {
-  parser.add_option("file", options.file, "What is to be studied: a TOML file")->type_name("FILE.toml");
-  CLI::Option* output =
-      parser.add_option("--output", options.output, "The study's folder (default: studies/<name>-<time>)")
-          ->type_name("FOLDER");
-  parser.add_flag("--resume", options.resume, "Go on with the study in --output")->needs(output);
-  parser.add_flag("--dry-run", options.dry_run, "Print the cells and their commands, and do nothing");
-  parser.add_flag("--no-bind", options.no_bind, "Let the system choose the cores of ranks");
-  parser.footer(kExamples);
-}
-
-int study(const StudyOptions& options) {
+int run_study(const Options& options) {
   if (options.file.empty()) {
     throw Error("no study is named", "convoke study FILE.toml; convoke study --help shows how one is written");
   }
@@ -135,6 +133,24 @@ int study(const StudyOptions& options) {
   fmt::print("Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} --resume\n",
              options.file, folder.path().string());
   return run::kExitRequeue;
+}
+
+}  // namespace
+
+std::function<int()> add_study(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("file", options->file, "What is to be studied: a TOML file")->type_name("FILE.toml");
+  CLI::Option* output =
+      parser.add_option("--output", options->output, "The study's folder (default: studies/<name>-<time>)")
+          ->type_name("FOLDER");
+  parser.add_flag("--resume", options->resume, "Go on with the study in --output")->needs(output);
+  parser.add_flag("--dry-run", options->dry_run, "Print the cells and their commands, and do nothing");
+  parser.add_flag("--no-bind", options->no_bind, "Let the system choose the cores of ranks");
+  parser.footer(kExamples);
+  const std::function<int()> analyse = add_study_analyse(parser);
+  return [options, analyse, &parser] {
+    return parser.got_subcommand("analyse") ? analyse() : run_study(*options);
+  };
 }
 
 }  // namespace convoke::app

@@ -38,6 +38,10 @@ Coordinates coordinates(const Measurement& m) {
   return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant};
 }
 
+bool is_sequential(std::string_view mode) {
+  return mode == "sequential" || mode == "serial" || mode == "single";
+}
+
 std::string portion_text(double portion) {
   const double inverse = std::round(1 / portion);
   if (portion < 1 && std::abs(inverse * portion - 1) < 1e-9) return fmt::format("1/{:.0f}", inverse);

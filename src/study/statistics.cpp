@@ -141,4 +141,13 @@ Ratio ratio(const Statistics& a, const Statistics& b) {
   return result;
 }
 
+Ratio transformed(const Ratio& from, const std::function<double(double)>& monotone) {
+  Ratio to{.value = monotone(from.value), .interval = {}};
+  if (from.interval) {
+    const auto [low, high] = std::minmax({monotone(from.interval->low), monotone(from.interval->high)});
+    to.interval = Interval{low, high};
+  }
+  return to;
+}
+
 }  // namespace convoke::study

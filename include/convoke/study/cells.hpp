@@ -47,6 +47,9 @@ struct Coordinates {
 
 Coordinates coordinates(const Measurement& measurement);
 
+/// A mode that says so: "sequential", "serial" or "single".
+bool is_sequential(std::string_view mode);
+
 /// "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples".
 std::string to_string(const Coordinates& at);
 

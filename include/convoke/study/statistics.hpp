@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -63,5 +64,8 @@ struct Ratio {
 /// unequal variances: the quotients q for which a Welch test does not tell mean(a) from q mean(b), with the
 /// degrees of freedom of Welch and Satterthwaite at the quotient itself. mean(b) must not be 0.
 Ratio ratio(const Statistics& a, const Statistics& b);
+
+/// A monotone function of a quotient: of the value, and of the ends of its interval.
+Ratio transformed(const Ratio& ratio, const std::function<double(double)>& monotone);
 
 }  // namespace convoke::study

@@ -1,0 +1,128 @@
+#include "study_analyse.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/study/analysis.hpp"
+#include "convoke/study/analysis_tables.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke study analyse studies/first/measurements.csv          what a study has measured
+  convoke study analyse times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
+  convoke study analyse times.csv --machines prices.toml --reference "our cluster"
+  convoke study analyse epoch-seconds.csv derived.csv --machine-devices 8   a paper's tables, derived again
+A table of times has a header. Of its columns, system, mode, ranks, threads, portion (of the samples), batch and
+variant say what was run, and makespan_seconds, epoch_seconds, accuracy, core_seconds, ... what it took; rows alike
+in the former are repeats. docs/formats.md has all columns and other names for them, and the keys of machines.
+Columns that follow from others (speedup, efficiency, decrease_percent, scaling_percent, cost_per_training, ...)
+are derived again, and what does not follow is said.
+)";
+
+struct Options {
+  std::vector<std::string> tables;
+  std::int64_t machine_devices = 0, up_to = 0;
+  std::string machines, reference, output, deadline;
+  std::optional<double> accuracy, budget_core_hours;
+  double target = 0.05;
+  bool json = false;
+};
+
+study::AnalysisOptions analysis_options(const Options& options) {
+  study::AnalysisOptions analysis;
+  analysis.scaling = {.machine_devices = options.machine_devices, .up_to = options.up_to};
+  if (!options.deadline.empty()) analysis.wishes.deadline_seconds = run::seconds_from(options.deadline);
+  if (options.budget_core_hours) analysis.wishes.budget_core_seconds = 3600 * *options.budget_core_hours;
+  analysis.wishes.accuracy = options.accuracy;
+  if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
+  analysis.reference = options.reference;
+  analysis.relative_error = options.target;
+  return analysis;
+}
+
+void print(const study::Analysis& analysis) {
+  for (const study::TextTable& table : study::tables(analysis)) fmt::print("{}\n", study::to_text(table));
+  for (const std::string& remark : study::remarks(analysis)) fmt::print("{}\n", remark);
+  for (const study::Finding& finding : analysis.audit.findings) {
+    fmt::print("{}: {} {}\n", finding.wrong ? "WRONG" : "note", finding.subject, finding.text);
+  }
+}
+
+int analyse(const Options& options) {
+  // 1. The tables, and what is asked of them.
+  const study::AnalysisOptions wanted = analysis_options(options);
+  std::vector<study::Table> tables;
+  for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
+
+  // 2. What follows from them.
+  const study::Analysis analysis = study::analyse(tables, wanted);
+
+  // 3. Say it.
+  const std::string json = metrics::to_json(study::to_settings(analysis), true) + "\n";
+  if (!options.output.empty()) run::replace_text(options.output, json);
+  if (options.json) {
+    fmt::print("{}", json);
+  } else {
+    print(analysis);
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_study_analyse(CLI::App& study) {
+  auto options = std::make_shared<Options>();
+  CLI::App* parser = study.add_subcommand(
+      "analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's");
+  parser->add_option("tables", options->tables, "Tables of times (CSV)")->required()->type_name("FILE.csv");
+  parser
+      ->add_option("--machine-devices", options->machine_devices,
+                   "Devices of the whole machine: also show the efficiency that is divided by them")
+      ->check(CLI::PositiveNumber);
+  parser
+      ->add_option("--up-to", options->up_to,
+                   "Predict for 1, 2, 4, ... workers up to so many, by Amdahl's law")
+      ->check(CLI::PositiveNumber);
+  parser
+      ->add_option("--deadline", options->deadline,
+                   "Recommend the fewest workers that are done in this time (\"90 s\", \"10 min\")")
+      ->type_name("TIME");
+  parser
+      ->add_option("--budget", options->budget_core_hours,
+                   "Recommend workers that take at most so many core-hours")
+      ->type_name("CORE-HOURS")
+      ->check(CLI::PositiveNumber);
+  parser
+      ->add_option("--accuracy", options->accuracy,
+                   "Recommend workers whose model is at least as accurate, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
+  CLI::Option* machines =
+      parser->add_option("--machines", options->machines, "Machines and their prices: costs of a training")
+          ->type_name("FILE.toml");
+  parser
+      ->add_option("--reference", options->reference,
+                   "The machine that costs are compared with (default: the first)")
+      ->needs(machines)
+      ->type_name("NAME");
+  parser->add_option("--target", options->target, "Relative error of a mean that is precise enough")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  parser->add_option("--output", options->output, "Write the findings as JSON to this file")
+      ->type_name("analysis.json");
+  parser->add_flag("--json", options->json, "Print them as JSON instead of tables");
+  parser->footer(kExamples);
+  return [options] { return analyse(*options); };
+}
+
+}  // namespace convoke::app

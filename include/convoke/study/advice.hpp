@@ -1,0 +1,53 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/study/cells.hpp"
+#include "convoke/study/scaling.hpp"
+
+namespace convoke::study {
+
+/// What is wanted of a run.
+struct Wishes {
+  std::optional<double> deadline_seconds;     ///< it is over by then,
+  std::optional<double> budget_core_seconds;  ///< takes no more than that,
+  std::optional<double> accuracy;             ///< and is at least as good
+  bool empty() const { return !deadline_seconds && !budget_core_seconds && !accuracy; }
+};
+
+/// A number of workers that fulfils all wishes, or why there is none.
+struct Recommendation {
+  std::string curve;  ///< "net, sync, 1/4 of the samples"
+  bool possible = false;
+  std::string reason;      ///< if not, why; else what decided
+  Coordinates at;          ///< ranks and threads; of a prediction, threads are those of the base
+  bool predicted = false;  ///< by Amdahl's law, not measured
+  double seconds = 0;
+  std::optional<Interval> seconds_interval;  ///< of the mean if measured, else of one new run
+  double core_seconds = 0;
+  std::optional<double> accuracy;
+};
+
+/// For each curve of makespans: with a deadline the fewest workers that meet it, otherwise the fastest within
+/// the budget (or that reach the accuracy). Upper ends of intervals count, means where there is none. Cells
+/// that were measured come first; where none will do, Amdahl's law is asked up to `up_to` workers (0: not).
+/// Oversubscribed cells and predictions have no accuracy of their own: one that is wished is asked of
+/// measured cells only.
+std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const Cell> cells,
+                                      const Wishes& wishes, std::int64_t up_to);
+
+/// An evaluation while a model was trained.
+struct Progress {
+  double seconds = 0;  ///< of training before it
+  double accuracy = 0;
+};
+
+/// When the accuracy was first reached, linear between the evaluations on either side; none if it was not.
+/// `progress` in the order of time.
+std::optional<double> time_to_accuracy(std::span<const Progress> progress, double accuracy);
+
+}  // namespace convoke::study

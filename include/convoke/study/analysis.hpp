@@ -1,0 +1,51 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/study/advice.hpp"
+#include "convoke/study/audit.hpp"
+#include "convoke/study/cells.hpp"
+#include "convoke/study/comparison.hpp"
+#include "convoke/study/cost.hpp"
+#include "convoke/study/portions.hpp"
+#include "convoke/study/scaling.hpp"
+#include "convoke/study/table.hpp"
+
+namespace convoke::study {
+
+struct AnalysisOptions {
+  ScalingOptions scaling = {};
+  Wishes wishes = {};
+  std::vector<Machine> machines = {};
+  std::string reference = {};    ///< machine that costs are compared with; "": the first
+  double relative_error = 0.05;  ///< of a mean that is precise enough; the thesis' target
+};
+
+/// Everything that is found out from a table of measurements: what is printed, drawn and stored.
+struct Analysis {
+  std::vector<std::string> notices;  ///< about the tables as a whole
+  double relative_error = 0.05;      ///< the target
+  std::vector<Cell> cells;
+  std::vector<Curve> curves;
+  std::vector<ScaledCurve> scaled;
+  std::vector<PortionTable> portions;  ///< with places in `curves`
+  std::vector<Comparison> comparisons;
+  std::vector<EqualCost> equal_cost;
+  std::vector<Recommendation> recommendations;  ///< empty if nothing was wished
+  std::vector<Cost> costs;                      ///< empty without machines
+  Audit audit;                                  ///< of published columns
+};
+
+/// A study's own measurements.
+Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options);
+
+/// Anybody's tables; rows of the same coordinates belong to the same cell. Where only a price and a cost are
+/// given, the makespan is their quotient (a notice says so).
+Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options);
+
+/// What analysis.json holds (docs/formats.md).
+Settings to_settings(const Analysis& analysis);
+
+}  // namespace convoke::study

@@ -1,0 +1,41 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/study/cells.hpp"
+#include "convoke/study/statistics.hpp"
+
+namespace convoke::study {
+
+/// Two cells that differ in one thing, and whether a quantity tells them apart.
+struct Comparison {
+  std::size_t a = 0, b = 0;  ///< places in the cells
+  std::string varies;        ///< "mode", "ranks", "threads", "batch", "variant" or "system"
+  std::string quantity;      ///< "makespan_seconds", "epoch_seconds" or "accuracy"
+  WelchTest test;            ///< of a - b
+  double p_holm = 1;         ///< p among all comparisons of this quantity together (Holm)
+};
+
+/// Welch's t-test of every two cells of two runs or more that are alike in all coordinates but one; of those
+/// that differ in ranks or threads, neighbours only. Other portions are other work and are not compared.
+std::vector<Comparison> comparisons(std::span<const Cell> cells);
+
+/// An ensemble beside synchronous training of the same samples at equal core-seconds.
+struct EqualCost {
+  std::size_t ensemble = 0, sync = 0;  ///< places in the cells
+  double core_seconds_ratio = 1;       ///< those of the synchronous cell / of the ensemble
+  double difference = 0;               ///< accuracy of the ensemble - that of the synchronous cell
+  std::optional<WelchTest> test;       ///< of the difference; none of single runs
+  std::string better;  ///< "ensemble", "sync", "" (cannot be told apart), "unknown" (single runs)
+};
+
+/// Every cell of mode "ensemble" with the most accurate synchronous cell of its system, portion and variant
+/// that takes at most 5 % more core-seconds; if all take more, with the one that takes fewest.
+std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells);
+
+/// "net, ensemble, 2 ranks (98.86 % in 10.7 core-seconds) is better than ...: by 0.50 points (0.30 to 0.70)."
+std::string sentence(const EqualCost& verdict, std::span<const Cell> cells);
+
+}  // namespace convoke::study

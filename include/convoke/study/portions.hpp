@@ -1,0 +1,50 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/study/cells.hpp"
+#include "convoke/study/laws.hpp"
+#include "convoke/study/scaling.hpp"
+
+// What portions of the data and numbers of workers show together.
+
+namespace convoke::study {
+
+/// Work that grows with the workers: cells whose portion grows as their workers do.
+struct ScaledPoint {
+  Coordinates at;
+  double workers = 1;  ///< in workers of the base
+  Ratio speedup;       ///< of scaled work: p T(base) / T
+};
+
+struct ScaledCurve {
+  std::string system, mode, batch, variant;
+  std::string quantity;
+  Coordinates base;
+  std::vector<ScaledPoint> points;
+  std::optional<Estimate> gustafson;
+};
+
+/// portions x workers, as the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
+struct PortionTable {
+  std::string system, mode, batch, variant;
+  std::vector<double> portions;       ///< rising
+  std::vector<std::int64_t> workers;  ///< rising
+  /// Place in `curves` and in its points by portion and worker; none where there is no cell.
+  struct Place {
+    std::size_t curve, point;
+  };
+  std::vector<std::vector<std::optional<Place>>> places;
+};
+
+/// Curves of cells whose portion is in proportion to their workers, of three points or more.
+std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells);
+
+/// Tables of two portions or more.
+std::vector<PortionTable> portion_tables(std::span<const Curve> curves);
+
+}  // namespace convoke::study

@@ -1,0 +1,124 @@
+#include "convoke/study/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::study {
+namespace {
+
+std::string title(const Curve& curve) {
+  Coordinates at{curve.system, curve.mode, 0, 1, curve.portion, curve.batch, curve.variant};
+  return to_string(at);
+}
+
+double upper(double value, const std::optional<Interval>& interval) {
+  return interval ? interval->high : value;
+}
+
+// What decides: with a deadline few core-seconds, otherwise little time.
+bool is_better(const Recommendation& a, const Recommendation& b, const Wishes& wishes) {
+  if (wishes.deadline_seconds) {
+    return a.at.workers() != b.at.workers() ? a.at.workers() < b.at.workers() : a.seconds < b.seconds;
+  }
+  return a.seconds < b.seconds;
+}
+
+// "" if it fulfils them.
+std::string shortcoming(const Recommendation& r, const Wishes& wishes) {
+  const double seconds = upper(r.seconds, r.seconds_interval);
+  if (wishes.deadline_seconds && seconds > *wishes.deadline_seconds) return "deadline";
+  if (wishes.budget_core_seconds &&
+      seconds * static_cast<double>(r.at.workers()) > *wishes.budget_core_seconds) {
+    return "budget";
+  }
+  if (wishes.accuracy && (!r.accuracy || *r.accuracy < *wishes.accuracy)) return "accuracy";
+  return "";
+}
+
+Recommendation measured(const ScalingPoint& point, std::span<const Cell> cells) {
+  Recommendation r;
+  r.possible = true;
+  r.at = point.at;
+  r.seconds = point.seconds->mean;
+  r.seconds_interval = point.seconds->interval;
+  r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
+  const auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == point.at; });
+  if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = accuracy->mean;
+  return r;
+}
+
+Recommendation predicted(const Curve& curve, std::int64_t workers) {
+  const Prediction p = curve.amdahl->at(workers);
+  Recommendation r;
+  r.possible = r.predicted = true;
+  r.at = curve.points.back().at;
+  r.at.threads = curve.base.threads;
+  r.at.ranks = workers / r.at.threads;
+  r.seconds = p.seconds;
+  r.seconds_interval = p.seconds_interval;
+  r.core_seconds = p.seconds * static_cast<double>(workers);
+  return r;
+}
+
+std::string wanted(const Wishes& wishes) {
+  std::vector<std::string> parts;
+  if (wishes.deadline_seconds)
+    parts.push_back(fmt::format("{} at most", format_duration(*wishes.deadline_seconds)));
+  if (wishes.budget_core_seconds) {
+    parts.push_back(fmt::format("{:.4g} core-hours at most", *wishes.budget_core_seconds / 3600));
+  }
+  if (wishes.accuracy) parts.push_back(fmt::format("accuracy {:.4g} at least", *wishes.accuracy));
+  return join(parts);
+}
+
+}  // namespace
+
+std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const Cell> cells,
+                                      const Wishes& wishes, std::int64_t up_to) {
+  std::vector<Recommendation> all;
+  for (const Curve& curve : curves) {
+    if (curve.quantity != "makespan_seconds" || curve.base.workers() == 0) continue;
+    Recommendation best;
+    const auto consider = [&](const Recommendation& r) {
+      if (shortcoming(r, wishes).empty() && (!best.possible || is_better(r, best, wishes))) best = r;
+    };
+    std::int64_t most = 0;
+    for (const ScalingPoint& point : curve.points) {
+      most = std::max(most, point.at.workers());
+      if (std::find(point.marks.begin(), point.marks.end(), "oversubscribed") == point.marks.end()) {
+        consider(measured(point, cells));
+      }
+    }
+    if (!best.possible && curve.amdahl && !wishes.accuracy) {
+      const std::int64_t threads = curve.base.threads;
+      for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
+        consider(predicted(curve, n));
+    }
+    best.curve = title(curve);
+    if (best.possible) {
+      best.reason = fmt::format("{}: {}", wanted(wishes),
+                                wishes.deadline_seconds ? "the fewest workers" : "the fastest");
+    } else {
+      best.reason =
+          fmt::format("{}: no cell measured does{}", wanted(wishes),
+                      up_to > most ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
+    }
+    all.push_back(std::move(best));
+  }
+  return all;
+}
+
+std::optional<double> time_to_accuracy(std::span<const Progress> progress, double accuracy) {
+  for (std::size_t i = 0; i < progress.size(); ++i) {
+    if (progress[i].accuracy < accuracy) continue;
+    if (i == 0) return progress[0].seconds;
+    const Progress &a = progress[i - 1], &b = progress[i];
+    return a.seconds + (b.seconds - a.seconds) * (accuracy - a.accuracy) / (b.accuracy - a.accuracy);
+  }
+  return {};
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,78 @@
+#include "convoke/study/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace convoke::study {
+namespace {
+
+// False of a row that holds derived figures alone: it is no run.
+bool is_run(const Measurement& m) {
+  return m.has_mark("failed") ||
+         std::any_of(kQuantities.begin(), kQuantities.end(),
+                     [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
+}
+
+Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& options) {
+  std::vector<Measurement> measurements;
+  for (const TableRow& row : rows) {
+    if (is_run(row.measurement)) measurements.push_back(row.measurement);
+  }
+  Analysis analysis;
+  analysis.relative_error = options.relative_error;
+  analysis.cells = cells_of(measurements);
+  analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
+  analysis.scaled = scaled_curves(analysis.cells);
+  analysis.portions = portion_tables(analysis.curves);
+  analysis.comparisons = comparisons(analysis.cells);
+  analysis.equal_cost = at_equal_cost(analysis.cells);
+  if (!options.wishes.empty()) {
+    analysis.recommendations =
+        recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
+  }
+  analysis.costs = costs(analysis.cells, options.machines, options.reference);
+  analysis.audit = audit(rows);
+  return analysis;
+}
+
+// Price and cost without a time: as long as that lasts.
+std::int64_t imply_makespans(std::vector<TableRow>& rows) {
+  std::int64_t count = 0;
+  for (TableRow& row : rows) {
+    Measurement& m = row.measurement;
+    const auto price = row.printed.find("price_per_hour"), cost = row.printed.find("cost_per_training");
+    if (m.makespan_seconds || m.epoch_seconds || price == row.printed.end() || cost == row.printed.end())
+      continue;
+    if (price->second.value <= 0) continue;
+    m.makespan_seconds = 3600 * cost->second.value / price->second.value;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options) {
+  std::vector<TableRow> rows;
+  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
+  return analyse_rows(rows, options);
+}
+
+Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options) {
+  std::vector<TableRow> rows;
+  std::vector<std::string> notices;
+  for (const Table& table : tables) {
+    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+    notices.insert(notices.end(), table.notices.begin(), table.notices.end());
+  }
+  if (const std::int64_t count = imply_makespans(rows); count > 0) {
+    notices.push_back(fmt::format("the makespans of {} rows without one are cost / price", count));
+  }
+  Analysis analysis = analyse_rows(rows, options);
+  analysis.notices = std::move(notices);
+  return analysis;
+}
+
+}  // namespace convoke::study

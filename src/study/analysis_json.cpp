@@ -1,0 +1,212 @@
+// Analysis as analysis.json has it. Names are those of the structs; what is not known is absent.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "convoke/study/analysis.hpp"
+
+namespace convoke::study {
+namespace {
+
+template <class List, class Function>
+Value list_of(const List& list, Function to_value) {
+  Value::Array values;
+  for (const auto& item : list) values.push_back(to_value(item));
+  return values;
+}
+
+Value text_list(const std::vector<std::string>& texts) {
+  return list_of(texts, [](const std::string& text) { return Value(text); });
+}
+
+Value interval(const Interval& i) { return Value::Array{Value(i.low), Value(i.high)}; }
+
+// { "value": ..., "interval": [low, high] }
+Value estimate(double value, const std::optional<Interval>& ends) {
+  Settings s{{"value", value}};
+  if (ends) s.set("interval", interval(*ends));
+  return s;
+}
+
+Value estimate(const Ratio& ratio) { return estimate(ratio.value, ratio.interval); }
+Value estimate(const Estimate& fitted) { return estimate(fitted.value, fitted.interval); }
+
+Settings named(const Coordinates& at) {
+  Settings s{{"system", at.system}, {"mode", at.mode}};
+  if (at.ranks > 0) s.set("ranks", at.ranks);
+  s.set("threads", at.threads);
+  s.set("portion", at.portion);
+  s.set("batch", at.batch);
+  s.set("variant", at.variant);
+  return s;
+}
+
+template <class Family>
+Settings family(const Family& f) {
+  return {{"system", f.system}, {"mode", f.mode}, {"batch", f.batch}, {"variant", f.variant}};
+}
+
+Settings of(const Statistics& s) {
+  Settings out{{"count", s.count}, {"mean", s.mean}, {"median", s.median}};
+  if (s.count > 1) out.set("deviation", s.deviation);
+  if (s.interval) out.set("interval", interval(*s.interval));
+  if (s.relative_error) out.set("relative_error", *s.relative_error);
+  return out;
+}
+
+Settings of(const WelchTest& test) {
+  return {{"difference", test.difference},
+          {"interval", interval(test.interval)},
+          {"t", test.t},
+          {"degrees", test.degrees},
+          {"p", test.p}};
+}
+
+Value of(const Cell& cell) {
+  Settings s = named(cell.at);
+  s.set("runs", static_cast<std::int64_t>(cell.runs.size()));
+  s.set("failed", cell.failed);
+  s.set("disturbed", cell.disturbed);
+  s.set("marks", text_list(cell.marks));
+  for (const auto& [name, statistics] : cell.statistics) s.set(name, of(statistics));
+  return s;
+}
+
+Value of(const ScalingPoint& point) {
+  Settings s = named(point.at);
+  if (point.seconds) s.set("seconds", of(*point.seconds));
+  s.set("speedup", estimate(point.speedup));
+  if (point.efficiency) s.set("efficiency", estimate(*point.efficiency));
+  if (point.machine_efficiency) s.set("machine_efficiency", *point.machine_efficiency);
+  s.set("decrease_percent", estimate(point.decrease_percent));
+  if (point.karp_flatt) s.set("karp_flatt", estimate(*point.karp_flatt));
+  s.set("marks", text_list(point.marks));
+  return s;
+}
+
+Value of(const Prediction& p) {
+  Settings s{
+      {"workers", p.workers}, {"seconds", estimate(p.seconds, p.seconds_interval)}, {"speedup", p.speedup}};
+  return s;
+}
+
+Value of(const Curve& curve) {
+  Settings s = family(curve);
+  s.set("portion", curve.portion);
+  s.set("quantity", curve.quantity);
+  s.set("base", named(curve.base));
+  s.set("points", list_of(curve.points, [](const ScalingPoint& point) { return of(point); }));
+  if (curve.amdahl) {
+    s.set("amdahl", Settings{{"sequential_seconds", estimate(curve.amdahl->sequential_seconds())},
+                             {"serial_fraction", estimate(curve.amdahl->serial_fraction())},
+                             {"degrees", curve.amdahl->degrees()}});
+  }
+  if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
+  s.set("predictions", list_of(curve.predictions, [](const Prediction& p) { return of(p); }));
+  return s;
+}
+
+Value of(const ScaledCurve& curve) {
+  Settings s = family(curve);
+  s.set("quantity", curve.quantity);
+  s.set("base", named(curve.base));
+  s.set("points", list_of(curve.points, [](const ScaledPoint& point) {
+          Settings p = named(point.at);
+          p.set("workers", point.workers);
+          p.set("speedup", estimate(point.speedup));
+          return Value(p);
+        }));
+  if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
+  return s;
+}
+
+// Places are written as -1 where there is no cell: [curve, point].
+Value of(const PortionTable& table) {
+  Settings s = family(table);
+  s.set("portions", list_of(table.portions, [](double portion) { return Value(portion); }));
+  s.set("workers", list_of(table.workers, [](std::int64_t workers) { return Value(workers); }));
+  s.set("places", list_of(table.places, [](const auto& row) {
+          return list_of(row, [](const std::optional<PortionTable::Place>& place) -> Value {
+            const std::int64_t none = -1;
+            return Value::Array{Value(place ? static_cast<std::int64_t>(place->curve) : none),
+                                Value(place ? static_cast<std::int64_t>(place->point) : none)};
+          });
+        }));
+  return s;
+}
+
+Value of(const Comparison& c) {
+  return Settings{{"a", static_cast<std::int64_t>(c.a)},
+                  {"b", static_cast<std::int64_t>(c.b)},
+                  {"varies", c.varies},
+                  {"quantity", c.quantity},
+                  {"test", of(c.test)},
+                  {"p_holm", c.p_holm}};
+}
+
+Value of(const EqualCost& v, std::span<const Cell> cells) {
+  Settings s{{"ensemble", static_cast<std::int64_t>(v.ensemble)},
+             {"sync", static_cast<std::int64_t>(v.sync)},
+             {"core_seconds_ratio", v.core_seconds_ratio},
+             {"difference", v.difference},
+             {"better", v.better},
+             {"sentence", sentence(v, cells)}};
+  if (v.test) s.set("test", of(*v.test));
+  return s;
+}
+
+Value of(const Recommendation& r) {
+  Settings s{{"curve", r.curve}, {"possible", r.possible}, {"reason", r.reason}};
+  if (!r.possible) return s;
+  s.set("at", named(r.at));
+  s.set("predicted", r.predicted);
+  s.set("seconds", estimate(r.seconds, r.seconds_interval));
+  s.set("core_seconds", r.core_seconds);
+  if (r.accuracy) s.set("accuracy", *r.accuracy);
+  return s;
+}
+
+Value of(const Cost& c) {
+  Settings s = named(c.at);
+  s.set("machine", c.machine);
+  s.set("terms", c.terms);
+  s.set("nodes", c.nodes);
+  s.set("price_per_hour", c.price_per_hour);
+  s.set("seconds", c.seconds);
+  s.set("restart_share", c.restart_share);
+  s.set("cost", estimate(c.cost, c.interval));
+  if (c.efficiency_percent) s.set("efficiency_percent", *c.efficiency_percent);
+  return s;
+}
+
+Value of(const Check& c) {
+  return Settings{{"where", c.where},
+                  {"row", c.row},
+                  {"column", c.column},
+                  {"definition", c.definition},
+                  {"printed", c.printed},
+                  {"derived", c.derived},
+                  {"agreement", to_string(c.agreement)}};
+}
+
+Value of(const Finding& f) { return Settings{{"wrong", f.wrong}, {"subject", f.subject}, {"text", f.text}}; }
+
+}  // namespace
+
+Settings to_settings(const Analysis& a) {
+  const auto all = [](const auto& list) { return list_of(list, [](const auto& item) { return of(item); }); };
+  Settings s{{"format", 1}, {"notices", text_list(a.notices)}, {"relative_error", a.relative_error}};
+  s.set("cells", all(a.cells));
+  s.set("curves", all(a.curves));
+  s.set("scaled", all(a.scaled));
+  s.set("portions", all(a.portions));
+  s.set("comparisons", all(a.comparisons));
+  s.set("equal_cost", list_of(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
+  s.set("recommendations", all(a.recommendations));
+  s.set("costs", all(a.costs));
+  s.set("checks", all(a.audit.checks));
+  s.set("findings", all(a.audit.findings));
+  return s;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,133 @@
+#include "convoke/study/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+namespace convoke::study {
+namespace {
+
+// The one coordinate in which two cells differ; "" if there is none or several.
+std::string_view difference(const Coordinates& a, const Coordinates& b) {
+  if (a.portion != b.portion) return "";
+  const std::array<std::pair<std::string_view, bool>, 6> differ{{{"system", a.system != b.system},
+                                                                 {"mode", a.mode != b.mode},
+                                                                 {"ranks", a.ranks != b.ranks},
+                                                                 {"threads", a.threads != b.threads},
+                                                                 {"batch", a.batch != b.batch},
+                                                                 {"variant", a.variant != b.variant}}};
+  std::string_view found;
+  for (const auto& [name, is] : differ) {
+    if (is && !found.empty()) return "";
+    if (is) found = name;
+  }
+  return found;
+}
+
+// False if another cell lies between the two, in ranks or in threads.
+bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view varies,
+                    std::span<const Cell> cells) {
+  if (varies != "ranks" && varies != "threads") return true;
+  const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
+  const auto [low, high] = std::minmax({place(a), place(b)});
+  return std::none_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return place(cell.at) > low && place(cell.at) < high && difference(a, cell.at) == varies;
+  });
+}
+
+std::string described(const Cell& cell) {
+  return fmt::format("{} ({:.2f} % in {:.4g} core-seconds)", to_string(cell.at),
+                     100 * cell.find("accuracy")->mean, cell.find("core_seconds")->mean);
+}
+
+}  // namespace
+
+std::vector<Comparison> comparisons(std::span<const Cell> cells) {
+  std::vector<Comparison> all;
+  for (const std::string_view quantity : {"makespan_seconds", "epoch_seconds", "accuracy"}) {
+    std::vector<double> p;
+    const std::size_t begin = all.size();
+    for (std::size_t a = 0; a < cells.size(); ++a) {
+      for (std::size_t b = a + 1; b < cells.size(); ++b) {
+        const Statistics *x = cells[a].find(quantity), *y = cells[b].find(quantity);
+        const std::string_view varies = difference(cells[a].at, cells[b].at);
+        if (x == nullptr || y == nullptr || varies.empty()) continue;
+        if (!are_neighbours(cells[a].at, cells[b].at, varies, cells)) continue;
+        if (const auto test = welch_test(*x, *y)) {
+          all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
+          p.push_back(test->p);
+        }
+      }
+    }
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < adjusted.size(); ++i) all[begin + i].p_holm = adjusted[i];
+  }
+  return all;
+}
+
+std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
+  constexpr double kEqual = 1.05;
+  const auto is_known = [](const Cell& cell) {
+    return cell.find("accuracy") != nullptr && cell.find("core_seconds") != nullptr &&
+           cell.find("core_seconds")->mean > 0;
+  };
+  std::vector<EqualCost> verdicts;
+  for (std::size_t e = 0; e < cells.size(); ++e) {
+    const Cell& ensemble = cells[e];
+    if (ensemble.at.mode != "ensemble" || !is_known(ensemble)) continue;
+    const double cost = ensemble.find("core_seconds")->mean;
+    std::size_t best = cells.size();
+    const auto is_better = [&](const Cell& candidate) {
+      if (best == cells.size()) return true;
+      const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
+      const bool equal = ours <= kEqual * cost, its_equal = its <= kEqual * cost;
+      if (equal != its_equal) return equal;
+      return equal ? candidate.find("accuracy")->mean > cells[best].find("accuracy")->mean : ours < its;
+    };
+    for (std::size_t s = 0; s < cells.size(); ++s) {
+      const Coordinates& at = cells[s].at;
+      const bool same = at.system == ensemble.at.system && at.portion == ensemble.at.portion &&
+                        at.variant == ensemble.at.variant;
+      if (same && at.mode == "sync" && is_known(cells[s]) && is_better(cells[s])) best = s;
+    }
+    if (best == cells.size()) continue;
+    EqualCost verdict{
+        .ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0, .test = {}, .better = {}};
+    verdict.core_seconds_ratio = cells[best].find("core_seconds")->mean / cost;
+    const Statistics &x = *ensemble.find("accuracy"), &y = *cells[best].find("accuracy");
+    verdict.difference = x.mean - y.mean;
+    verdict.test = welch_test(x, y);
+    if (!verdict.test) {
+      verdict.better = "unknown";
+    } else if (verdict.test->p < 0.05) {
+      verdict.better = verdict.difference > 0 ? "ensemble" : "sync";
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+std::string sentence(const EqualCost& v, std::span<const Cell> cells) {
+  const bool ensemble_first = v.difference >= 0;
+  const double points = 100 * (ensemble_first ? v.difference : -v.difference);
+  std::string text = fmt::format("{} against {}: ", described(cells[ensemble_first ? v.ensemble : v.sync]),
+                                 described(cells[ensemble_first ? v.sync : v.ensemble]));
+  if (!v.test) {
+    text += fmt::format("{:.2f} points more, of a single run of one of them: no test can be made", points);
+  } else {
+    const Interval by =
+        ensemble_first ? v.test->interval : Interval{-v.test->interval.high, -v.test->interval.low};
+    text += fmt::format("{:.2f} points more (95 % interval {:.2f} to {:.2f}){}", points, 100 * by.low,
+                        100 * by.high, v.better.empty() ? ", which the repeats cannot tell from chance" : "");
+  }
+  if (v.core_seconds_ratio > 1.05) {
+    text += fmt::format("; no synchronous cell is as cheap: this takes {:.2f} times the core-seconds",
+                        v.core_seconds_ratio);
+  }
+  return text + ".";
+}
+
+}  // namespace convoke::study

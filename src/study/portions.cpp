@@ -1,0 +1,97 @@
+#include "convoke/study/portions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace convoke::study {
+namespace {
+
+template <class Of>
+bool same_family(const Of& a, const Coordinates& b) {
+  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant;
+}
+
+}  // namespace
+
+std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
+  std::vector<ScaledCurve> curves;
+  for (const Cell& first : cells) {
+    if (std::any_of(curves.begin(), curves.end(),
+                    [&](const ScaledCurve& c) { return same_family(c, first.at); })) {
+      continue;
+    }
+    ScaledCurve curve;
+    curve.system = first.at.system;
+    curve.mode = first.at.mode;
+    curve.batch = first.at.batch;
+    curve.variant = first.at.variant;
+    for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
+      std::vector<const Cell*> family;
+      for (const Cell& cell : cells) {
+        const Statistics* seconds = cell.find(quantity.name);
+        if (same_family(curve, cell.at) && cell.at.workers() > 0 && seconds != nullptr && seconds->mean > 0) {
+          family.push_back(&cell);
+        }
+      }
+      std::stable_sort(family.begin(), family.end(), [](const Cell* a, const Cell* b) {
+        return std::tuple(a->at.workers(), a->at.portion) < std::tuple(b->at.workers(), b->at.portion);
+      });
+      curve.quantity = quantity.name;
+      curve.points.clear();
+      for (const Cell* cell : family) {
+        const Cell& base = *family.front();
+        const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
+        if (std::abs(cell->at.portion / base.at.portion / p - 1) > 1e-9) continue;
+        curve.base = base.at;
+        const Ratio times = cell == &base ? Ratio{.value = 1, .interval = {}}
+                                          : ratio(*base.find(quantity.name), *cell->find(quantity.name));
+        curve.points.push_back({cell->at, p, transformed(times, [&](double q) { return p * q; })});
+      }
+      if (curve.points.size() > 1) break;
+    }
+    if (curve.points.size() < 2) continue;
+    std::vector<SpeedupAt> speedups;
+    for (const ScaledPoint& point : curve.points) speedups.push_back({point.workers, point.speedup.value});
+    curve.gustafson = gustafson_serial_fraction(speedups);
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
+  std::vector<PortionTable> tables;
+  for (const Curve& first : curves) {
+    const auto same = [&](const auto& other) {
+      return other.system == first.system && other.mode == first.mode && other.batch == first.batch &&
+             other.variant == first.variant;
+    };
+    if (std::any_of(tables.begin(), tables.end(), same)) continue;
+    PortionTable table{first.system, first.mode, first.batch, first.variant, {}, {}, {}};
+    for (const Curve& curve : curves) {
+      if (!same(curve) || curve.base.workers() == 0) continue;
+      table.portions.push_back(curve.portion);
+      for (const ScalingPoint& point : curve.points) table.workers.push_back(point.at.workers());
+    }
+    std::sort(table.workers.begin(), table.workers.end());
+    table.workers.erase(std::unique(table.workers.begin(), table.workers.end()), table.workers.end());
+    std::sort(table.portions.begin(), table.portions.end());
+    if (table.portions.size() < 2) continue;
+    table.places.assign(table.portions.size(),
+                        std::vector<std::optional<PortionTable::Place>>(table.workers.size()));
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      if (!same(curves[c]) || curves[c].base.workers() == 0) continue;
+      const auto row = std::find(table.portions.begin(), table.portions.end(), curves[c].portion);
+      for (std::size_t i = 0; i < curves[c].points.size(); ++i) {
+        const auto column =
+            std::find(table.workers.begin(), table.workers.end(), curves[c].points[i].at.workers());
+        table.places[static_cast<std::size_t>(row - table.portions.begin())]
+                    [static_cast<std::size_t>(column - table.workers.begin())] = PortionTable::Place{c, i};
+      }
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace convoke::study

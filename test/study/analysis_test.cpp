@@ -1,0 +1,76 @@
+#include "convoke/study/analysis.hpp"
+
+#include <algorithm>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/study/analysis_tables.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Contains;
+
+namespace {
+
+const TextTable& table_called(const std::vector<TextTable>& all, const std::string& title) {
+  const auto it = std::ranges::find(all, title, &TextTable::title);
+  REQUIRE(it != all.end());
+  return *it;
+}
+
+std::string all_remarks(const Analysis& analysis) {
+  std::string text;
+  for (const std::string& remark : remarks(analysis)) text += remark + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an analysis is read as tables") {
+  AnalysisOptions options;
+  options.scaling.up_to = 8;
+  options.wishes.deadline_seconds = 60;
+  auto failed = runs("sync", 4, {1});
+  failed[0].marks = {"failed"};
+  const auto measurements = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 55, 55}) +
+                            runs("ensemble", 2, {40, 70}) + failed;
+  const Analysis analysis = analyse(measurements, options);
+  const auto all = tables(analysis);
+  for (const TextTable& table : all) {
+    CAPTURE(table.title);
+    CHECK(!table.rows.empty());
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    CHECK_THAT(to_text(table), Contains(table.columns.back()));
+  }
+  const TextTable& cells = table_called(all, "Cells");
+  CHECK(std::ranges::find(cells.columns, "accuracy (%)") == cells.columns.end());  // nothing is known of it
+  CHECK_THAT(to_text(cells), Contains("100.0 ± 2.5"));
+  CHECK_THAT(to_text(cells), Contains("1 failed"));
+  CHECK_THAT(to_text(table_called(all, "Scaling of net, sync")), Contains("1.8182 (1.7"));
+  CHECK(table_called(all, "Predicted by Amdahl's law").rows.size() == 8);
+  CHECK_THAT(to_text(table_called(all, "Recommended")), Contains("the fewest workers"));
+
+  const std::string text = all_remarks(analysis);
+  CHECK_THAT(text, Contains("net, sync, 2 ranks: all 3 runs have the same makespan_seconds"));
+  CHECK_THAT(text, Contains("net, sync, 4 ranks: every run has failed"));
+}
+
+TEST_CASE("one repeat only is said") {
+  CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
+             Contains("1 of 2 cells has one row only: no interval, and no test, can be made of it"));
+  CHECK(remarks(analyse(runs("sync", 1, {10, 11}), {})).empty());
+}
+
+TEST_CASE("analysis.json is read back as it was, whatever was analysed") {
+  for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
+    if (entry.path().extension() != ".csv") continue;
+    CAPTURE(entry.path().filename().string());
+    const Table table = read_table(entry.path());
+    const Analysis analysis = analyse(std::span(&table, 1), {});
+    const convoke::Settings settings = to_settings(analysis);
+    CHECK(convoke::metrics::settings_from_json(convoke::metrics::to_json(settings), "analysis.json") ==
+          settings);
+    CHECK(!tables(analysis).empty());
+  }
+  CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
+}

@@ -1,0 +1,113 @@
+#include "convoke/study/comparison.hpp"
+
+#include "convoke/study/advice.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+std::vector<Measurement> scored(const std::string& mode, std::int64_t ranks, double seconds,
+                                const std::vector<double>& accuracies) {
+  auto all = runs(mode, ranks, std::vector<double>(accuracies.size(), seconds));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].accuracy = accuracies[i];
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
+  const auto cells =
+      cells_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
+               runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));
+  const auto all = comparisons(cells);
+  REQUIRE(all.size() == 3);  // 1-2 and 2-4 ranks; sync and ensemble on 2; none of a single run
+  CHECK(all[0].varies == "ranks");
+  CHECK(all[1].varies == "ranks");
+  CHECK(all[1].a == 1);
+  CHECK(all[1].b == 2);
+  CHECK(all[2].varies == "mode");
+  CHECK(all[2].test.difference == Approx(6.05 - 5.1));
+  CHECK(all[2].p_holm >= all[2].test.p);
+}
+
+TEST_CASE("an ensemble stands beside the best synchronous training of its core-seconds") {
+  const auto ensemble = scored("ensemble", 2, 5, {0.95, 0.952, 0.951});  // 10 core-seconds
+  const auto cheap = scored("sync", 1, 8, {0.90, 0.91, 0.905});          // 8
+  const auto equal = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});       // 10.4
+  const auto dear = scored("sync", 4, 4, {0.99, 0.99, 0.99});            // 16
+  {
+    const auto cells = cells_of(ensemble + cheap + equal + dear);
+    const auto verdicts = at_equal_cost(cells);
+    REQUIRE(verdicts.size() == 1);
+    CHECK(cells[verdicts[0].sync].at.ranks == 2);
+    CHECK(verdicts[0].better == "sync");
+    CHECK(verdicts[0].core_seconds_ratio == Approx(1.04));
+    CHECK_THAT(sentence(verdicts[0], cells),
+               Contains("net, sync, 2 ranks (98.10 % in 10.4 core-seconds) against"));
+    CHECK_THAT(sentence(verdicts[0], cells), Contains("3.00 points more"));
+  }
+  {
+    const auto verdicts = at_equal_cost(cells_of(ensemble + cheap));
+    CHECK(verdicts.at(0).better == "ensemble");
+  }
+  {
+    const auto cells = cells_of(ensemble + dear);
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is as cheap"));
+  }
+  {
+    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.97}));
+    CHECK(at_equal_cost(cells).at(0).better == "unknown");
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no test can be made"));
+  }
+  {
+    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
+    CHECK(at_equal_cost(cells).at(0).better.empty());
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("cannot tell from chance"));
+  }
+  CHECK(at_equal_cost(cells_of(ensemble)).empty());
+}
+
+TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
+  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
+                              scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
+  const auto curves = scaling_curves(cells, {}, {});
+  const auto ranks = [&](const Wishes& wishes, std::int64_t up_to = 0) -> std::int64_t {
+    const auto all = recommend(curves, cells, wishes, up_to);
+    REQUIRE(all.size() == 1);
+    return all[0].possible ? all[0].at.ranks : 0;
+  };
+  CHECK(ranks({.deadline_seconds = 60, .budget_core_seconds = {}, .accuracy = {}}) == 2);
+  CHECK(ranks({.deadline_seconds = 54, .budget_core_seconds = {}, .accuracy = {}}) == 4);
+  CHECK(ranks({.deadline_seconds = 20, .budget_core_seconds = {}, .accuracy = {}}) == 0);
+  CHECK(ranks({.deadline_seconds = 20.1, .budget_core_seconds = {}, .accuracy = {}}, 64) ==
+        9);  // 100 (0.1 + 0.9 / 9)
+  CHECK(ranks({.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 1024) == 0);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 115, .accuracy = {}}) == 2);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 200, .accuracy = {}}) == 4);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.965}) == 2);
+  CHECK(ranks({.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = 0.965}, 64) == 0);
+  CHECK_THAT(
+      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
+          .reason,
+      Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
+}
+
+TEST_CASE(
+    "an oversubscribed cell is never recommended, and the interval's upper end has to meet the deadline") {
+  auto slow = runs("sync", 4, {30, 30});
+  for (Measurement& m : slow) m.marks = {"oversubscribed"};
+  const auto cells = cells_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
+  const auto curves = scaling_curves(cells, {}, {});
+  CHECK_FALSE(
+      recommend(curves, cells, {.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+          .possible);
+  CHECK_FALSE(
+      recommend(curves, cells, {.deadline_seconds = 56, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+          .possible);
+  CHECK(recommend(curves, cells, {.deadline_seconds = 70, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+            .at.ranks == 2);
+}

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoke/study/cells.hpp"
+#include "convoke/study/table.hpp"
+
+// Measurements and tables for tests.
+
+/// Runs of these makespans.
+inline std::vector<convoke::study::Measurement> runs(const std::string& mode, std::int64_t ranks,
+                                                     const std::vector<double>& seconds, double portion = 1) {
+  std::vector<convoke::study::Measurement> all;
+  for (const double value : seconds) {
+    convoke::study::Measurement m;
+    m.system = "net";
+    m.mode = mode;
+    m.ranks = ranks;
+    m.portion = portion;
+    m.makespan_seconds = value;
+    all.push_back(m);
+  }
+  return all;
+}
+
+inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::study::Measurement> a,
+                                                          const std::vector<convoke::study::Measurement>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A table that was published.
+inline convoke::study::Table published(const std::string& name) {
+  return convoke::study::read_table(std::string(CONVOKE_PUBLISHED) + "/" + name);
+}

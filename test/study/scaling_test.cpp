@@ -1,0 +1,139 @@
+#include "convoke/study/scaling.hpp"
+
+#include "convoke/study/portions.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+
+namespace {
+
+std::vector<Curve> curves_of(const std::vector<Measurement>& measurements,
+                             const ScalingOptions& options = {}) {
+  return scaling_curves(cells_of(measurements), {}, options);
+}
+
+std::vector<Measurement> measurements_in(const Table& table) {
+  std::vector<Measurement> all;
+  for (const TableRow& row : table.rows) all.push_back(row.measurement);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a cell is counted in all published ways") {
+  const auto curves =
+      curves_of(runs("sync", 1, {100}) + runs("sync", 4, {40}), {.machine_devices = 8, .up_to = 6});
+  REQUIRE(curves.size() == 1);
+  REQUIRE(curves[0].points.size() == 2);
+  CHECK(curves[0].quantity == "makespan_seconds");
+  const ScalingPoint& point = curves[0].points[1];
+  CHECK(point.speedup.value == Approx(2.5));
+  CHECK(point.efficiency->value == Approx(0.625));
+  CHECK(point.machine_efficiency.value() == Approx(2.5 / 8));
+  CHECK(point.decrease_percent.value == Approx(60));
+  CHECK(point.karp_flatt->value == Approx((1 / 2.5 - 1 / 4.0) / (1 - 1 / 4.0)));
+  CHECK_FALSE(point.speedup.interval);
+  CHECK_FALSE(curves[0].points[0].karp_flatt);
+  CHECK(curves[0].points[0].speedup.value == 1);
+  // Amdahl through both points: f = 0.2, as Karp and Flatt have it.
+  CHECK(curves[0].amdahl->serial_fraction().value == Approx(point.karp_flatt->value));
+  REQUIRE(curves[0].predictions.size() == 4);  // 1, 2, 4, 6
+  CHECK(curves[0].predictions.back().seconds == Approx(100 * (0.2 + 0.8 / 6)));
+}
+
+TEST_CASE("intervals of all that follows from a speed-up are those of the speed-up") {
+  const auto curves = curves_of(runs("sync", 1, {10.02, 9.87, 10.31, 10.11, 9.95}) +
+                                runs("sync", 2, {5.64, 5.71, 5.38, 5.55}));
+  const ScalingPoint& point = curves.at(0).points.at(1);  // golden_statistics.py
+  CHECK(point.speedup.interval->low == Approx(1.7376182533552689));
+  CHECK(point.efficiency->interval->high == Approx(1.8756360639018126 / 2));
+  CHECK(point.decrease_percent.interval->low == Approx(100 * (1 - 1 / 1.7376182533552689)));
+  CHECK(point.karp_flatt->interval->low == Approx((1 / 1.8756360639018126 - 0.5) / 0.5));
+  CHECK(point.karp_flatt->interval->high == Approx((1 / 1.7376182533552689 - 0.5) / 0.5));
+}
+
+TEST_CASE("the base has the fewest workers of the same work, in this mode or another") {
+  auto all = runs("sync", 1, {100}) + runs("sync", 2, {60}) + runs("ensemble", 2, {50}) +
+             runs("ensemble", 4, {30}) + runs("sync", 1, {20}, 0.25) + runs("sync", 2, {15}, 0.25);
+  const auto curves = curves_of(all);
+  REQUIRE(curves.size() == 3);
+  CHECK(curves[1].mode == "ensemble");
+  CHECK(curves[1].base.mode == "sync");
+  CHECK(curves[1].points.size() == 3);
+  CHECK(curves[1].points[2].speedup.value == Approx(100 / 30.0));
+  CHECK(curves[2].points[1].speedup.value == Approx(20 / 15.0));
+
+  // From two ranks on: efficiency is relative to the base.
+  const auto later = curves_of(runs("sync", 2, {60}) + runs("sync", 4, {40}));
+  CHECK(later.at(0).points[1].efficiency->value == Approx(60 / 40.0 / 2));
+
+  // Threads are workers, too.
+  auto threads = runs("sync", 1, {100}) + runs("sync", 2, {30});
+  threads[1].threads = 2;
+  CHECK(curves_of(threads).at(0).points[1].efficiency->value == Approx(100 / 30.0 / 4));
+  CHECK(curves_of(runs("sync", 4, {40})).empty());
+}
+
+TEST_CASE("where ranks are not said there is a speed-up over the sequential mode and no efficiency") {
+  const auto cells = cells_of(measurements_in(published("tomato-leaf.csv")));
+  const auto curves = scaling_curves(cells, {}, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[1].points[1].speedup.value == Approx(1991.15 / 1511.31));
+  CHECK_FALSE(curves[1].points[1].efficiency);
+  CHECK_FALSE(curves[1].amdahl);
+}
+
+TEST_CASE("published speed-ups and decreases make curves without times") {
+  const Table table = published("mnist-ensemble-decrease.csv");
+  const auto curves = scaling_curves({}, table.rows, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[1].quantity == "published");
+  CHECK(curves[1].points.size() == 11);  // and the base
+  CHECK(curves[1].points[3].speedup.value == Approx(1 / (1 - 0.8272)));
+  CHECK(curves[1].points[3].decrease_percent.value == Approx(82.72));
+  CHECK(curves[1].points[3].karp_flatt->value < 0);
+}
+
+TEST_CASE("portions x devices are the TPU paper's tables 6 to 8") {
+  const Table times = published("birds-tpu-epoch-seconds.csv"), derived = published("birds-tpu-derived.csv");
+  const auto cells = cells_of(measurements_in(times));
+  const auto curves = scaling_curves(cells, times.rows, {.machine_devices = 8, .up_to = 0});
+  const auto tables = portion_tables(curves);
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].portions == std::vector<double>{0.125, 0.25, 0.5, 1});
+  CHECK(tables[0].workers == std::vector<std::int64_t>{1, 2, 4, 8});
+  for (const TableRow& row : derived.rows) {
+    const auto r = std::find(tables[0].portions.begin(), tables[0].portions.end(), row.measurement.portion) -
+                   tables[0].portions.begin();
+    const auto c = std::find(tables[0].workers.begin(), tables[0].workers.end(), row.measurement.ranks) -
+                   tables[0].workers.begin();
+    const auto place = tables[0].places[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
+    REQUIRE(place);
+    const ScalingPoint& point = curves[place->curve].points[place->point];
+    CAPTURE(row.where);
+    for (const auto& [column, value] : {std::pair("speedup", point.speedup.value),
+                                        std::pair("efficiency", point.machine_efficiency.value())}) {
+      const Printed& printed = row.printed.find(column)->second;
+      CHECK(std::abs(value - printed.value) <= printed.half_unit * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("work that grows with the workers is scaled") {
+  const auto curves = scaled_curves(cells_of(measurements_in(published("birds-tpu-epoch-seconds.csv"))));
+  REQUIRE(curves.size() == 1);
+  REQUIRE(curves[0].points.size() == 4);  // 1/8 on 1, 1/4 on 2, 1/2 on 4, all on 8
+  CHECK(curves[0].points[3].speedup.value == Approx(8 * 30 / 130.0));
+  CHECK(curves[0].points[1].speedup.value == Approx(2 * 30 / 48.0));
+  // S = n - s (n - 1), by hand
+  double products = 0, squares = 0;
+  for (const auto& [n, s] :
+       {std::pair(2.0, 60 / 48.0), std::pair(4.0, 120 / 81.0), std::pair(8.0, 240 / 130.0)}) {
+    products += (n - 1) * (n - s);
+    squares += (n - 1) * (n - 1);
+  }
+  CHECK(curves[0].gustafson->value == Approx(products / squares));
+  CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+}
