@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 11> kFree{
     "data.memory",   "ensemble.rule", "train.epochs",        "train.emulate_bf16",
     "model.weights", "train.top_k",   "model.cache_features"};
 // What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kDefaults{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kDefaults{
     {{"data.window", "\"256MiB\""},
      {"model.freeze", "[]"},
      {"train.clip_value", "0.0"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kDefault
      {"train.ema", "0.0"},
      {"train.class_weights", "\"none\""},
      {"data.sampling", "\"all\""},
+     {"data.portion", "1.0"},
      {"train.reference_batch", "0"},
      {"train.validate_every", "0"},
      {"train.precision", "\"fp32\""},
@@ -140,6 +141,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
                                                             dataset.info().sample_type);
   }
   job.validation_split = recipe.data.validation_split;
+  job.portion = recipe.data.portion;
   job.validate_every = recipe.train.validate_every;
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
   job.top_k = recipe.train.top_k;

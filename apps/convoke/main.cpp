@@ -22,7 +22,7 @@
 #include "prepare.hpp"
 #include "report.hpp"
 #include "slurm.hpp"
-#include "study_analyse.hpp"
+#include "study.hpp"
 #include "summary.hpp"
 #include "synthesize.hpp"
 #include "train.hpp"
@@ -44,16 +44,10 @@ const std::array kCommands{
             gather),
     command("report", "Write runs as a page: curves, classes, mistakes, times; several are compared",
             add_report, report),
+    Command{"study", "Run recipes on many numbers of ranks and more, repeatedly; analyse tables of times",
+            add_study},
     command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,
             slurm),
-    Command{"study", "Analyse tables of times: scaling, laws, tests, cost",
-            [](CLI::App& study) -> std::function<int()> {
-              study.require_subcommand(1);
-              const Command analyse =
-                  command("analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's",
-                          add_study_analyse, study_analyse);
-              return analyse.add(*study.add_subcommand(analyse.name, analyse.description));
-            }},
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),

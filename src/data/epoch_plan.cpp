@@ -122,6 +122,23 @@ Holdout hold_out(Ids ids, double fraction) {
   return parts;
 }
 
+Ids portion_of(Ids ids, double portion, std::uint64_t seed) {
+  assert(portion > 0 && portion <= 1);
+  if (portion == 1) return ids;
+  const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * portion));
+  if (kept == 0) {
+    throw Error(fmt::format("a portion of {} leaves none of {} samples to train", portion, ids.size()),
+                "use a larger data.portion, fewer members, or more samples");
+  }
+  Ids places = range(0, static_cast<std::int64_t>(ids.size()));
+  convoke::shuffle(places, {seed, Purpose::kPortion, 0, 0});
+  places.resize(kept);
+  std::sort(places.begin(), places.end());
+  for (std::size_t i = 0; i < kept; ++i) ids[i] = ids[places[i]];  // places[i] >= i
+  ids.resize(kept);
+  return ids;
+}
+
 Shuffle Shuffle::chunks(std::int64_t sample_bytes, std::int64_t window_bytes, std::int64_t chunk_bytes) {
   Shuffle shuffle;
   shuffle.chunk = std::max<std::int64_t>(1, chunk_bytes / sample_bytes);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/text.hpp"
+#include "metrics/columns.hpp"
 
 namespace convoke::metrics {
 namespace {
@@ -37,15 +38,6 @@ std::string rate_text(double images_per_second) {
 // Whole seconds: tenths would only flicker.
 std::string remaining_text(double seconds) {
   return seconds < 59 ? format_fixed(std::ceil(seconds), 0) + " s" : format_duration(std::max(seconds, 60.0));
-}
-
-// The first `columns` characters of UTF-8 text.
-std::string_view cut(std::string_view text, std::size_t columns) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool starts_character = (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80;
-    if (starts_character && columns-- == 0) return text.substr(0, i);
-  }
-  return text;
 }
 
 }  // namespace
@@ -86,7 +78,7 @@ void Progress::update(std::int64_t step, const ProgressFields& fields) noexcept 
   if (width > 0) {
     // The last column stays free: writing there makes some terminals wrap.
     const std::string text = line(step, fields, now);
-    console_->write(std::string(kEraseLine) + std::string(cut(text, static_cast<std::size_t>(width - 1))));
+    console_->write(std::string(kEraseLine) + std::string(first_columns(text, static_cast<std::size_t>(width - 1))));
     live_ = true;
     next_ = now + kRedrawSeconds;
   } else {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -1,5 +1,5 @@
 #include "convoke/core/byte_size.hpp"
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {
@@ -66,6 +66,8 @@ DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
   read_validation(read, data);
   read.check("validation_split", data.validation_name != data.train_split,
              "another split than data.train_split, or a fraction of it");
+  data.portion = read.get("portion", data.portion);
+  read.check("portion", data.portion > 0 && data.portion <= 1, "above 0 and at most 1");
   read_shuffle(read, data);
   data.sampling = read.get_entry("sampling", "all", kSamplings, "sampling").value;
   read.check("sampling", data.shuffle != "none" || data.sampling == data::Sampling::kAll,
@@ -86,6 +88,7 @@ Settings write(const DataRecipe& data) {
           {"normalize", data.normalize},
           {"validation_split",
            data.validation_name.empty() ? Value(data.validation_split) : Value(data.validation_name)},
+          {"portion", data.portion},
           {"shuffle", to_value(data.shuffle)},
           {"sampling", data.sampling == data::Sampling::kAll ? "all" : "balanced"},
           {"window", exact_bytes(data.window)},

@@ -1,4 +1,4 @@
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -9,7 +9,7 @@
 #include "convoke/nn/split.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

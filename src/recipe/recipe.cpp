@@ -11,7 +11,7 @@
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -1,4 +1,4 @@
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 
 namespace convoke::recipe {
 
-SectionReader::SectionReader(const TomlDocument& document, std::string section)
+SectionReader::SectionReader(const TomlDocument& document, std::string section, const std::string& whole)
     : document_(document),
       section_(std::move(section)),
-      what_(section_.empty() ? "recipe" : "[" + section_ + "]") {
+      what_(section_.empty() ? whole : "[" + section_ + "]") {
   if (section_.empty()) {
     settings_ = document.settings;
   } else if (const Value* value = document.settings.find(section_)) {

@@ -8,7 +8,7 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/train/early_stopping.hpp"
-#include "section_reader.hpp"
+#include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

@@ -41,11 +41,13 @@ struct Turn {
   run::StatusWriter* status;  ///< null but on rank 0
 };
 
-// What a member trains on, and validates on: the end of its shard, or all of a split of its own.
+// What a member trains on, a portion of its shard, and validates on: the end of its shard, or all of a split
+// of its own.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
   data::Holdout ids = data::hold_out(
       data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed),
       feed.validation == nullptr ? job.validation_split : 0);
+  ids.train = data::portion_of(std::move(ids.train), job.portion, job.engine.seed);
   if (feed.validation != nullptr) {
     ids.validation.resize(static_cast<std::size_t>(feed.validation->split().count()));
     std::iota(ids.validation.begin(), ids.validation.end(), 0U);

@@ -44,6 +44,26 @@ TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks 
   CHECK(bytes_of(place / "other/model.h5") != expected);
 }
 
+TEST_CASE("a portion of the samples is the same on any number of ranks, and of members") {
+  const Place place;
+  const std::string half = "--set data.portion=0.5";
+  std::string sync, ensemble;
+  for (const int ranks : {1, 3}) {
+    CAPTURE(ranks);
+    const std::string output = "half-" + std::to_string(ranks);
+    REQUIRE(place.train(output, half, ranks).code == 0);
+    REQUIRE(place.train(output + "-e", half + " " + kEnsemble, ranks).code == 0);
+    if (sync.empty()) sync = bytes_of(place / (output + "/model.h5"));
+    if (ensemble.empty()) ensemble = bytes_of(place / (output + "-e/ensemble.h5"));
+    CHECK(bytes_of(place / (output + "/model.h5")) == sync);
+    CHECK(bytes_of(place / (output + "-e/ensemble.h5")) == ensemble);
+  }
+  // 150 samples, of which 30 are held out; three shards of 50, 10 of each.
+  CHECK(bytes_of(place / "half-1/summary.json").find("\"training_samples\": 60") != std::string::npos);
+  const std::string members = bytes_of(place / "half-1-e/summary.json");
+  CHECK(members.find("\"training_samples\": 20") != std::string::npos);
+}
+
 TEST_CASE("an exact ensemble gives the same ensemble.h5 in turns, one rank a member, and in groups") {
   const Place place;
   std::string expected;

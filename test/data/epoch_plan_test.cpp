@@ -161,6 +161,33 @@ TEST_CASE("validation is held out as Keras does") {
   CHECK_THAT(error_of([] { hold_out({}, 0.0); }), Contains("none of 0 samples"));
 }
 
+TEST_CASE("a portion is nested, in the order of the ids, and a matter of the seed and the count alone") {
+  Ids ids = range(1000);
+  std::reverse(ids.begin(), ids.end());
+  CHECK(portion_of(ids, 1, 7) == ids);
+  Ids larger = ids;
+  for (const double portion : {0.75, 0.5, 0.25, 0.125}) {
+    const Ids kept = portion_of(ids, portion, 7);
+    CAPTURE(portion);
+    CHECK(kept.size() == static_cast<std::size_t>(1000 * portion));
+    CHECK(std::is_sorted(kept.rbegin(), kept.rend()));  // as the ids were
+    CHECK(std::includes(larger.rbegin(), larger.rend(), kept.rbegin(), kept.rend()));
+    larger = kept;
+  }
+  CHECK(portion_of(ids, 0.5, 7) == portion_of(ids, 0.5, 7));
+  CHECK(portion_of(ids, 0.5, 7) != portion_of(ids, 0.5, 8));
+  // Drawn without regard to the place: of each tenth about a half, 50 +- 4 * sqrt(100 / 4).
+  const Ids half = portion_of(range(1000), 0.5, 1);
+  for (std::uint32_t tenth = 0; tenth < 10; ++tenth) {
+    const auto among =
+        std::count_if(half.begin(), half.end(), [&](std::uint32_t id) { return id / 100 == tenth; });
+    CHECK(std::abs(static_cast<double>(among) - 50) < 20);
+  }
+  CHECK(portion_of(range(3), 0.4, 1).size() == 1);
+  CHECK_THAT(error_of([] { portion_of(range(3), 0.3, 1); }),
+             Contains("a portion of 0.3 leaves none of 3 samples"));
+}
+
 TEST_CASE("chunks are shuffled, and the samples of a window of them among each other") {
   const Shuffle shuffle =
       Shuffle::chunks(100, 3000, 700);  // bytes: 7 samples to a chunk, 4 chunks to a window

@@ -49,6 +49,17 @@ TEST_CASE("validation is a fraction of the training samples, or a split of its o
   CHECK_THAT(refused("validation_split = true"), Contains("validation_split"));
 }
 
+TEST_CASE("a portion of the training samples is above 0 and at most 1") {
+  const std::string base = "validation_split = 0.1\n";
+  CHECK(with(base).data.portion == 1);
+  const Recipe quarter = with(base + "portion = 0.25");
+  CHECK(quarter.data.portion == 0.25);
+  CHECK(Recipe::parse(quarter.to_toml(), "again") == quarter);
+  for (const char* portion : {"0.0", "-0.5", "1.01", "nan"}) {
+    CHECK_THAT(refused(base + "portion = " + portion), Contains("\"portion\" must be above 0 and at most 1"));
+  }
+}
+
 TEST_CASE("samples are shuffled all together, not at all, or in chunks") {
   const std::string base = "validation_split = 0.1\n";
   CHECK(with(base).data.shuffle_of(64).on);

@@ -29,6 +29,11 @@ struct Holdout {
 };
 Holdout hold_out(std::vector<std::uint32_t> ids, double fraction);
 
+/// A share of the ids, 0 < portion <= 1, in their order: those at the first floor(n * portion) places of a
+/// shuffle keyed by the seed. Nested: those of a smaller portion are among those of a larger one. A pure
+/// function of its arguments. Throws Error if none is left.
+std::vector<std::uint32_t> portion_of(std::vector<std::uint32_t> ids, double portion, std::uint64_t seed);
+
 /// Which samples make an epoch: all, each once, or as many of each class (balanced_epoch).
 enum class Sampling { kAll, kBalanced };
 

@@ -23,6 +23,7 @@ struct DataRecipe {
   std::string test_split = "test";
   std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
+  double portion = 1;              ///< of the training samples that are not held out (of each shard), (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
   std::string validation_name;  ///< or a split of its own; empty: none
   std::string shuffle = "all";  ///< all | none | chunks; written true, false, "chunks"

@@ -45,6 +45,7 @@ struct Job {
   std::shared_ptr<const data::Augmenter>
       augmenter;                ///< of training samples; null: they are taken as they are
   double validation_split = 0;  ///< of the training samples; 0: none, or those of a split of its own
+  double portion = 1;           ///< of the training samples that are not held out, (0, 1]
   std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
   std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there
   EarlyStopping early_stopping;

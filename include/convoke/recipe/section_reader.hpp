@@ -11,8 +11,8 @@
 
 namespace convoke::recipe {
 
-/// A SettingsReader for one section of a recipe, whose messages name the line of the key rather than of the
-/// section, or the --set that it came from.
+/// A SettingsReader for one section of a TOML document, whose messages name the line of the key rather than of
+/// the section, or the --set that it came from.
 class SectionReader {
   // Reads `key` in a table that holds nothing else and stands where the key does.
   template <class Read>
@@ -25,8 +25,9 @@ class SectionReader {
 
  public:
   /// `section`: "train", or "" for the keys at the top. A section that is not there is an empty one. Throws
-  /// Error if it is no table. `document` must outlive the reader.
-  SectionReader(const TomlDocument& document, std::string section);
+  /// Error if it is no table. `whole`: what the document is, for messages about keys at the top. `document`
+  /// must outlive the reader.
+  SectionReader(const TomlDocument& document, std::string section, const std::string& whole = "recipe");
 
   template <class T>
   auto get(std::string_view key, const T& fallback) {

@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/metrics/console.hpp"
+
+namespace convoke::metrics {
+
+/// Some lines at the bottom of a terminal that are drawn anew, with others that stay above them; elsewhere only
+/// those that stay. Never throws: a run must not die of its display.
+class LiveBlock {
+ public:
+  explicit LiveBlock(Console console) : console_(std::move(console)) {}
+  ~LiveBlock() { clear(); }
+  LiveBlock(const LiveBlock&) = delete;
+  LiveBlock& operator=(const LiveBlock&) = delete;
+
+  bool is_live() const { return console_.width() > 0; }
+  /// Replaces the lines, which are cut to the terminal's width.
+  void draw(const std::vector<std::string>& lines) noexcept;
+  /// A line that stays.
+  void note(std::string_view line) noexcept;
+  /// Removes the lines.
+  void clear() noexcept;
+
+ private:
+  Console console_;
+  std::size_t drawn_ = 0;  // lines
+};
+
+}  // namespace convoke::metrics

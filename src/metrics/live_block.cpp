@@ -1,0 +1,35 @@
+#include "convoke/metrics/live_block.hpp"
+
+#include <fmt/format.h>
+
+#include "metrics/columns.hpp"
+
+namespace convoke::metrics {
+
+void LiveBlock::clear() noexcept try {
+  // To the first of our lines, and everything from there on away.
+  if (drawn_ > 0) console_.write(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  drawn_ = 0;
+} catch (...) {
+}
+
+void LiveBlock::draw(const std::vector<std::string>& lines) noexcept try {
+  const int width = console_.width();
+  if (width <= 0) return;
+  std::string text = drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", drawn_) : std::string();
+  // The last column stays free: writing there makes some terminals wrap.
+  for (const std::string& line : lines) {
+    text += std::string(first_columns(line, static_cast<std::size_t>(width - 1))) + "\n";
+  }
+  console_.write(text);
+  drawn_ = lines.size();
+} catch (...) {
+}
+
+void LiveBlock::note(std::string_view line) noexcept try {
+  clear();
+  console_.write(std::string(line) + "\n");
+} catch (...) {
+}
+
+}  // namespace convoke::metrics

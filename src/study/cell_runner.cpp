@@ -1,0 +1,179 @@
+#include "convoke/study/cell_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "convoke/core/error.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/run/signals.hpp"
+#include "convoke/study/child_process.hpp"
+#include "convoke/study/finished_run.hpp"
+#include "convoke/study/launch.hpp"
+
+namespace convoke::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr double kMeanwhile = 0.25;  // seconds between calls
+constexpr double kEnergy = 30;       // seconds: counters begin anew after minutes
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// How a process ended.
+struct End {
+  int code = 0;
+  int interrupted_by = 0;
+  double seconds = 0;
+};
+
+End wait_for(ChildProcess& child, EnergyMeter& energy, const std::function<void()>& meanwhile) {
+  const run::Stopwatch watch;
+  double next = 0, next_energy = kEnergy;
+  for (;;) {
+    if (const auto code = child.exit_code()) return {.code = *code, .seconds = watch.seconds()};
+    if (const int signal = run::StopSignals::received()) {
+      child.end();
+      return {.interrupted_by = signal, .seconds = watch.seconds()};
+    }
+    if (watch.seconds() >= next) {
+      meanwhile();
+      next = watch.seconds() + kMeanwhile;
+    }
+    if (watch.seconds() >= next_energy) {
+      energy.update();
+      next_energy += kEnergy;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+// What a log says was wrong: its first line with "error: ", or its last.
+std::string complaint_in(const fs::path& log) {
+  std::ifstream in(log);
+  std::string last;
+  for (std::string line; std::getline(in, line);) {
+    if (const std::size_t at = line.find("error: "); at != std::string::npos) return line.substr(at + 7);
+    if (line.find_first_not_of(" -\t") != std::string::npos) last = line;
+  }
+  return last.empty() ? "it says nothing" : last;
+}
+
+void remove_models(const fs::path& folder) {
+  std::error_code missing;
+  for (const char* name : {"checkpoints", "model.h5", "ensemble.h5"}) fs::remove_all(folder / name, missing);
+}
+
+}  // namespace
+
+CellRunner::CellRunner(const StudyFile& study, const StudyFolder& folder, Surroundings surroundings)
+    : study_(study),
+      folder_(folder),
+      surroundings_(std::move(surroundings)),
+      loops_(surroundings_.cores, folder.calibration()) {}
+
+bool CellRunner::oversubscribes(const Configuration& cell) const {
+  return launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores).oversubscribed;
+}
+
+// Cores of this host that it keeps busy.
+std::int64_t CellRunner::busy(const Configuration& cell) const {
+  return std::min(cell.at.workers(), static_cast<std::int64_t>(surroundings_.cores.size()));
+}
+
+void CellRunner::calibrate(const std::vector<Configuration>& cells) {
+  for (const Configuration& cell : cells) loops_.calibrate(busy(cell));
+}
+
+std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
+                                             const fs::path& output) const {
+  std::vector<std::string> words =
+      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.bind).words;
+  words.insert(words.end(), {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
+  for (const std::string& change : cell.changes_of(study_, repeat)) words.insert(words.end(), {"--set", change});
+  return words;
+}
+
+std::string CellRunner::first_bindings(const Configuration& cell, std::int64_t but) const {
+  for (std::int64_t repeat = 1; repeat <= study_.at_most; ++repeat) {
+    if (repeat == but || !fs::exists(folder_.run(cell, repeat) / "summary.json")) continue;
+    return bindings_of(folder_.run(cell, repeat));
+  }
+  return {};
+}
+
+RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile) {
+  const fs::path output = folder_.run(cell, repeat), log = folder_.log(cell, repeat);
+  fs::remove_all(output);
+  fs::remove(log);
+  RunOutcome outcome;
+  Measurement& run = outcome.measurement;
+  run.started = utc_now();
+  const double before = loops_.slowdown(busy(cell));
+
+  energy_.start();
+  ChildProcess child(command(cell, repeat, output), log);
+  const End end = wait_for(child, energy_, meanwhile);
+  const std::optional<double> joules = energy_.joules();
+  outcome.seconds = end.seconds;
+  outcome.interrupted_by = end.interrupted_by;
+  if (end.interrupted_by != 0) {
+    fs::remove_all(output);
+    fs::remove(log);
+    return outcome;
+  }
+  outcome.slowdown = std::max(before, loops_.slowdown(busy(cell)));
+  outcome.correction = loops_.take_correction();
+  if (outcome.correction > 0.01) loops_.write();
+
+  if (end.code == 0) {
+    try {
+      run = read_finished_run(output);
+      run.joules = joules;
+    } catch (const Error& error) {
+      outcome.failure = error.what();
+    }
+  } else {
+    outcome.failure = fmt::format("exit code {}: {}", end.code, complaint_in(log));
+  }
+  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch, run.variant = cell.at.variant;
+  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
+  run.repeat = repeat;
+  if (!outcome.failure.empty()) {
+    run.marks = {"failed"};
+    return outcome;
+  }
+  if (oversubscribes(cell)) run.marks.emplace_back("oversubscribed");
+  if (outcome.slowdown > study_.disturbed_above) run.marks.emplace_back("disturbed");
+  const std::string others = first_bindings(cell, repeat);
+  if (!others.empty() && others != bindings_of(output)) run.marks.emplace_back("bindings differ");
+  if (!study_.keep_models) remove_models(output);
+  return outcome;
+}
+
+std::string CellRunner::warm_up(const Configuration& cell, const std::function<void()>& meanwhile) {
+  const fs::path output = folder_.run(cell, 0), log = folder_.log(cell, 0);
+  fs::remove_all(output);
+  fs::remove(log);
+  ChildProcess child(command(cell, 1, output), log);
+  const End end = wait_for(child, energy_, meanwhile);
+  fs::remove_all(output);
+  if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
+  fs::remove(log);
+  return {};
+}
+
+}  // namespace convoke::study

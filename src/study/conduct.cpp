@@ -1,0 +1,186 @@
+#include "convoke/study/conduct.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/live_block.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/run/run_status.hpp"
+#include "convoke/run/signals.hpp"
+#include "convoke/study/agenda.hpp"
+#include "convoke/study/cell_table.hpp"
+
+namespace convoke::study {
+namespace {
+
+constexpr std::size_t kMostLines = 20;  // of the live table: a terminal has 24
+
+/// One session of a study.
+class Session {
+ public:
+  Session(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
+          const Surroundings& surroundings, metrics::Console console)
+      : study_(study),
+        cells_(cells),
+        folder_(folder),
+        runner_(study, folder, surroundings),
+        agenda_(study, cells.size()),
+        block_(std::move(console)),
+        runs_(folder.read()) {
+    for (const Measurement& run : runs_) {
+      if (const auto cell = cell_of(run)) agenda_.record(*cell, run);
+    }
+  }
+
+  Conduct conduct() {
+    if (agenda_.runs_left() > 0) {
+      doing_ = "calibrating the spin loops";
+      draw();
+      runner_.calibrate(cells_);
+      warm_up();
+    }
+    while (going_on()) {
+      const auto task = agenda_.next(seconds_left());
+      if (!task) break;
+      make(*task);
+    }
+    block_.clear();
+    result_.left_out = agenda_.left_out();
+    result_.interrupted_by = run::StopSignals::received();
+    result_.own_seconds = std::max(0.0, watch_.seconds() - result_.run_seconds);
+    return result_;
+  }
+
+ private:
+  bool going_on() const { return run::StopSignals::received() == 0; }
+
+  std::optional<double> seconds_left() const {
+    if (study_.budget_seconds == 0) return std::nullopt;
+    return study_.budget_seconds - watch_.seconds();
+  }
+
+  std::optional<std::size_t> cell_of(const Measurement& run) const {
+    const Coordinates at = coordinates(run);
+    const auto it = std::find_if(cells_.begin(), cells_.end(), [&](const Configuration& c) { return c.at == at; });
+    if (it == cells_.end()) return std::nullopt;  // of a cell that the study had once
+    return static_cast<std::size_t>(it - cells_.begin());
+  }
+
+  // For each recipe, in its cell of the smallest portion and the most workers: what is quickest brings the
+  // dataset into memory and the processor out of its sleep.
+  void warm_up() {
+    std::map<std::string, const Configuration*> quickest;
+    for (const Configuration& cell : cells_) {
+      const Configuration*& best = quickest[cell.recipe];
+      const auto cost = [](const Configuration& c) {
+        return c.at.portion / static_cast<double>(c.at.workers());
+      };
+      if (best == nullptr || cost(cell) < cost(*best)) best = &cell;
+    }
+    for (const auto& [recipe, cell] : quickest) {
+      for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
+        const run::Stopwatch watch;
+        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
+        const std::string failure = runner_.warm_up(*cell, [&] { draw(); });
+        result_.run_seconds += watch.seconds();
+        if (!failure.empty() && going_on()) block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
+      }
+    }
+  }
+
+  void make(const Task& task) {
+    const Configuration& cell = cells_[task.cell];
+    const std::string what = fmt::format("{} run {}{}", cell.name, task.repeat, task.again ? " again" : "");
+    const run::Stopwatch watch;
+    const std::filesystem::path status = folder_.run(cell, task.repeat) / "status.json";
+    const RunOutcome outcome = runner_.run(cell, task.repeat, [&] {
+      const auto there = run::read_status(status);
+      doing_ = fmt::format("{}: {}{}", what, format_duration(std::floor(watch.seconds())),
+                           there ? fmt::format(", epoch {}/{}", there->epoch, there->epochs) : "");
+      draw();
+    });
+    result_.run_seconds += outcome.seconds;
+    doing_.clear();
+    if (outcome.interrupted_by != 0) return;
+    const Measurement& run = outcome.measurement;
+    append_measurement(folder_.measurements(), run);
+    runs_.push_back(run);
+    agenda_.record(task.cell, run, std::max(outcome.seconds, 1e-3));
+    ++result_.made;
+    result_.failed += run.has_mark("failed") ? 1 : 0;
+    result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
+    block_.note(line_of(what, cell, task, outcome));
+    if (outcome.correction > study_.disturbed_above) {
+      block_.note(
+          fmt::format("warning: spin loops are {:.0f} % faster now than when they were calibrated: the machine was not "
+                      "quiet then, and runs until now may have been disturbed without a mark",
+                      100 * outcome.correction));
+    }
+    if (agenda_.is_given_up(task.cell)) {
+      block_.note(fmt::format("{} is given up after {} runs that failed; --resume tries it again", cell.name,
+                              kFailuresInARow));
+    }
+    draw();
+  }
+
+  std::string line_of(const std::string& what, const Configuration& cell, const Task& task,
+                      const RunOutcome& outcome) const {
+    const Measurement& run = outcome.measurement;
+    std::string line = what + "  ";
+    if (!outcome.failure.empty()) {
+      return line + fmt::format("FAILED: {} ({})", outcome.failure, folder_.log(cell, task.repeat).string());
+    }
+    line += fmt::format("makespan {:.3f} s", run.makespan_seconds.value_or(0));
+    if (run.accuracy) line += fmt::format("  accuracy {:.4f}", *run.accuracy);
+    if (run.has_mark("oversubscribed")) line += "  OVERSUBSCRIBED";
+    if (run.has_mark("disturbed")) {
+      line += fmt::format("  DISTURBED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
+    }
+    if (run.has_mark("bindings differ")) line += "  BINDINGS DIFFER from those of the cell's first run";
+    return line + "  " + progress();
+  }
+
+  std::string progress() const {
+    const std::int64_t left = agenda_.runs_left();
+    std::string text = fmt::format("{} done, {} left", runs_.size(), left);
+    double eta = agenda_.seconds_left();
+    if (const auto budget = seconds_left()) eta = std::min(eta, std::max(0.0, *budget));
+    return left > 0 && eta > 0 ? text + ", ETA " + format_duration(eta) : text;
+  }
+
+  void draw() {
+    if (!block_.is_live()) return;
+    std::vector<std::string> lines{
+        fmt::format("== {}: {}{}", study_.name, progress(), doing_.empty() ? "" : ", running " + doing_)};
+    const std::vector<std::string> table = cell_table(cells_, runs_);
+    lines.insert(lines.end(), table.begin(), table.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table.size())));
+    if (table.size() > kMostLines) lines.push_back(fmt::format("... {} more cells", table.size() - kMostLines));
+    block_.draw(lines);
+  }
+
+  const StudyFile& study_;
+  const std::vector<Configuration>& cells_;
+  const StudyFolder& folder_;
+  CellRunner runner_;
+  Agenda agenda_;
+  metrics::LiveBlock block_;
+  std::vector<Measurement> runs_;
+  std::string doing_;
+  Conduct result_;
+  run::Stopwatch watch_;
+};
+
+}  // namespace
+
+Conduct conduct(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
+                const Surroundings& surroundings, metrics::Console console) {
+  return Session(study, cells, folder, surroundings, std::move(console)).conduct();
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,107 @@
+#include "convoke/study/finished_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
+
+namespace convoke::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+Settings read_json(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
+  return metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file.string());
+}
+
+// The number at "phases.load.mean"; nothing if there is none.
+std::optional<double> number_at(const Settings& table, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  const Value* value = table.find(path.substr(0, dot));
+  if (value == nullptr) return std::nullopt;
+  if (dot != std::string::npos) {
+    return value->table() == nullptr ? std::nullopt : number_at(*value->table(), path.substr(dot + 1));
+  }
+  if (const auto* v = std::get_if<double>(&value->data())) return *v;
+  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
+  return std::nullopt;
+}
+
+double require(const Settings& table, const std::string& path) {
+  if (const auto number = number_at(table, path)) return *number;
+  throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
+              "was it written by another version of Convoke?");
+}
+
+std::string text_at(const Settings& table, const std::string& key) {
+  const Value* value = table.find(key);
+  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
+  return text == nullptr ? std::string() : *text;
+}
+
+// Members train side by side: an epoch has passed when the slowest has had it.
+std::optional<double> epoch_seconds(const fs::path& log) {
+  std::map<std::int64_t, double> slowest;
+  std::ifstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    const Settings record = metrics::settings_from_json(line, log.string());
+    if (text_at(record, "event") != "epoch") continue;
+    double& seconds = slowest[std::llround(require(record, "epoch"))];
+    seconds = std::max(seconds, require(record, "seconds"));
+  }
+  if (slowest.empty()) return std::nullopt;
+  double sum = 0;
+  for (const auto& [epoch, seconds] : slowest) sum += seconds;
+  return sum / static_cast<double>(slowest.size());
+}
+
+}  // namespace
+
+Measurement read_finished_run(const fs::path& folder) {
+  const Settings summary = read_json(folder / "summary.json");
+  const Settings environment = read_json(folder / "environment.json");
+  Measurement run;
+  run.ranks = std::llround(require(summary, "ranks"));
+  run.threads = std::llround(require(summary, "threads"));
+  run.epochs = std::llround(require(summary, "epochs"));
+  run.makespan_seconds = require(summary, "makespan_seconds");
+  run.images_per_second = require(summary, "images_per_second");
+  run.core_seconds = require(summary, "core_seconds");
+  run.accuracy = number_at(summary, "test.accuracy");
+  run.compute_seconds = number_at(summary, "phases.compute.mean");
+  run.communication_seconds = number_at(summary, "phases.exposed_communication.mean");
+  run.load_seconds = number_at(summary, "phases.load.mean");
+  run.evaluation_seconds = number_at(summary, "phases.evaluation.mean");
+  run.gather_seconds = number_at(summary, "phases.gather.mean");
+  run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl");
+  run.started = text_at(environment, "date");
+  return run;
+}
+
+std::string bindings_of(const fs::path& folder) {
+  std::string all;
+  try {
+    const Settings environment = read_json(folder / "environment.json");
+    const Value* placements = environment.find("placements");
+    const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
+    if (list == nullptr) return {};
+    for (const Value& placement : *list) {
+      if (placement.table() == nullptr) return {};
+      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", text_at(*placement.table(), "host"),
+                         text_at(*placement.table(), "cores"));
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return all;
+}
+
+}  // namespace convoke::study

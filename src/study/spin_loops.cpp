@@ -1,0 +1,120 @@
+#include "convoke/study/spin_loops.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <latch>
+#include <thread>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/phases.hpp"
+
+namespace convoke::study {
+namespace {
+
+constexpr int kCalibrations = 7;
+
+volatile std::uint64_t kept;  // what comes of a loop, so that it is not left out
+
+double seconds_of(std::uint64_t iterations) {
+  const run::Stopwatch watch;
+  kept = spin(iterations);
+  return watch.seconds();
+}
+
+// Of this thread alone; where the system refuses, it stays where it is.
+void move_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+double slowest(const std::vector<double>& seconds) { return *std::max_element(seconds.begin(), seconds.end()); }
+
+}  // namespace
+
+// Marsaglia's xorshift: each step waits for the one before.
+std::uint64_t spin(std::uint64_t iterations) {
+  std::uint64_t x = 88172645463325252;
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+  }
+  return x;
+}
+
+std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
+  std::vector<double> seconds(cores.size());
+  std::latch all_there(static_cast<std::ptrdiff_t>(cores.size()));
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    threads.emplace_back([&, i] {
+      move_to(cores[i]);
+      all_there.arrive_and_wait();
+      seconds[i] = seconds_of(iterations);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return seconds;
+}
+
+SpinLoops::SpinLoops(std::vector<int> cores, std::filesystem::path file, double loop_seconds)
+    : cores_(std::move(cores)), file_(std::move(file)) {
+  read();
+  if (iterations_ > 0) return;
+  constexpr std::uint64_t kProbe = 1 << 20;
+  double fastest = seconds_of(kProbe);
+  for (int i = 0; i < 4; ++i) fastest = std::min(fastest, seconds_of(kProbe));
+  iterations_ = static_cast<std::uint64_t>(static_cast<double>(kProbe) * loop_seconds / fastest);
+}
+
+std::span<const int> SpinLoops::first(std::int64_t busy) const {
+  return std::span(cores_).first(std::min(cores_.size(), static_cast<std::size_t>(busy)));
+}
+
+void SpinLoops::calibrate(std::int64_t busy) {
+  const auto count = static_cast<std::int64_t>(first(busy).size());
+  if (calibrated_.contains(count)) return;
+  double best = slowest(spin_on(first(busy), iterations_));
+  for (int i = 1; i < kCalibrations; ++i) best = std::min(best, slowest(spin_on(first(busy), iterations_)));
+  calibrated_[count] = best;
+  write();
+}
+
+double SpinLoops::slowdown(std::int64_t busy) {
+  const double now = slowest(spin_on(first(busy), iterations_));
+  double& quiet = calibrated_.at(static_cast<std::int64_t>(first(busy).size()));
+  if (now >= quiet) return now / quiet - 1;
+  correction_ = std::max(correction_, quiet / now - 1);
+  quiet = now;
+  return 0;
+}
+
+void SpinLoops::read() {
+  std::ifstream in(file_, std::ios::binary);
+  if (!in) return;
+  const Settings settings =
+      metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file_.string());
+  SettingsReader read(settings, "calibration");
+  iterations_ = static_cast<std::uint64_t>(read.require_int("iterations"));
+  const Settings seconds = read.table("seconds");
+  SettingsReader each(seconds, "seconds");
+  for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
+}
+
+void SpinLoops::write() const {
+  Settings seconds;
+  for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
+  run::replace_text(file_,
+                    metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)}, {"seconds", seconds}}) +
+                        "\n");
+}
+
+}  // namespace convoke::study

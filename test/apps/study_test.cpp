@@ -1,0 +1,135 @@
+// Studies from end to end: the real binary starts itself by mpirun, run by run.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+
+namespace {
+
+// A line of measurements.csv for each run, below the titles.
+int rows(const fs::path& study) {
+  const std::string table = bytes_of(study / "measurements.csv");
+  return static_cast<int>(std::count(table.begin(), table.end(), '\n')) - 1;
+}
+
+struct Study : Place {
+  // Tests run beside each other: no machine is quiet then.
+  explicit Study(const std::string& more) {
+    write_text(folder / "s.toml", "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ndisturbed_above = 1e9\n" + more);
+  }
+  Outcome study(const std::string& more = "", const std::string& before = "") const {
+    return run("study s.toml --output out " + more, before);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a study runs every cell as often as it says, and says how sure it is") {
+  const Study place("ranks = [2]\nrepeats = 2\nat_most = 2\n[set]\ntrain.epochs = 1\n");
+  const Outcome dry = place.study("--dry-run");
+  CHECK(dry.code == 0);
+  CHECK(dry.says("convoke train recipe.toml --set train.epochs=1"));
+  CHECK_FALSE(fs::exists(place / "out"));
+
+  const Outcome outcome = place.study();
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(rows(place / "out") == 2);
+  CHECK(outcome.says("95 % interval"));
+  CHECK(outcome.says("study folder: out"));
+  CHECK(outcome.says("the study's own work"));
+  for (const char* file : {"study.toml", "recipes/tiny.toml", "runs/tiny-sync-2x1-1/summary.json",
+                           "runs/tiny-sync-2x1-2/metrics.jsonl", "runs/tiny-sync-2x1-2.log"}) {
+    CAPTURE(file);
+    CHECK(fs::exists(place / "out" / file));
+  }
+  CHECK_FALSE(fs::exists(place / "out/runs/tiny-sync-2x1-2/model.h5"));
+  // Repeats have seeds of their own.
+  const auto recipe = [&](const char* run) { return bytes_of(place / "out/runs" / run / "recipe.toml"); };
+  CHECK(recipe("tiny-sync-2x1-1").find("seed = 3\n") != std::string::npos);
+  CHECK(recipe("tiny-sync-2x1-2").find("seed = 4\n") != std::string::npos);
+
+  CHECK(place.study().says("is not empty"));
+  // Nothing is left to do, until it is to be done more often.
+  CHECK(place.study("--resume").says("0 runs in this session"));
+  write_text(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "portion = [1.0, 0.5]\n"));
+  const int before = rows(place / "out");
+  const Outcome more = place.study("--resume");
+  CAPTURE(more.text);
+  CHECK(more.code == 0);
+  CHECK(rows(place / "out") == before + 2);
+  write_text(place / "s.toml", bytes_of(place / "s.toml") + "train.batch = 64\n");
+  CHECK(place.study("--resume").says("[set] or new_seeds was different"));
+}
+
+TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it again") {
+  const Study place("ranks = [1, 2]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
+  // An mpirun that cannot start two ranks, the first time.
+  fs::create_directory(place / "bin");
+  write_text(place / "bin/mpirun", "#!/bin/sh\n[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
+                                   "PATH=${PATH#*:} exec mpirun \"$@\"\n");
+  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  const Outcome outcome = place.study("", "PATH=" + (place / "bin").string() + ":$PATH");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("FAILED: exit code 9: no second rank today (out/runs/tiny-sync-2x1-1.log)"));
+  CHECK(outcome.says("1 failed"));
+  CHECK(outcome.says("one run: no interval"));
+  CHECK(bytes_of(place / "out/measurements.csv").find(",failed\n") != std::string::npos);
+  const Outcome again = place.study("--resume");
+  CAPTURE(again.text);
+  CHECK(again.code == 0);
+  CHECK(again.says("tiny-sync-2x1 run 1  makespan"));
+  CHECK_FALSE(again.says("tiny-sync-1x1 run"));
+}
+
+TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
+  const Study place("repeats = 3\nat_most = 3\n[set]\ntrain.epochs = 1\n");
+  // The second run would take for ever.
+  fs::create_directory(place / "bin");
+  write_text(place / "bin/mpirun", "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
+  fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
+  const std::string slow = "PATH=" + (place / "bin").string() + ":$PATH";
+  const std::string started = "out/runs/tiny-sync-1x1-2.log";
+  const auto ended_by = [&](const std::string& signal, const std::string& more) {
+    const Outcome outcome = shell("cd " + place.folder.path().string() + " && rm -f " + started + "; " + slow + " " +
+                                  binary() + " study s.toml --output out " + more +
+                                  " & study=$!; for i in $(seq 300); do [ -e " + started +
+                                  " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study");
+    CAPTURE(signal, outcome.text);
+    CHECK(outcome.code == (signal == "KILL" ? 137 : 85));
+    if (signal != "KILL") CHECK(outcome.says("Go on with: convoke study s.toml --output out --resume"));
+    CHECK(rows(place / "out") == 1);
+  };
+  ended_by("INT", "");
+  CHECK_FALSE(fs::exists(place / started));
+  ended_by("KILL", "--resume");
+  const Outcome rest = place.study("--resume");
+  CAPTURE(rest.text);
+  CHECK(rest.code == 0);
+  CHECK(rest.says("1x1 run 2"));
+  CHECK(rest.says("1x1 run 3"));
+  CHECK_FALSE(rest.says("1x1 run 1 "));
+}
+
+TEST_CASE("a study that cannot be run is refused before the first run") {
+  const Study place("ranks = [1, 9]\n");
+  const auto refused = [&](const std::string& study, const std::string& reason) {
+    write_text(place / "s.toml", study);
+    const Outcome outcome = place.study();
+    CAPTURE(study, outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says(reason));
+    CHECK_FALSE(fs::exists(place / "out"));
+  };
+  refused(bytes_of(place / "s.toml"), "1 of 2 cells cannot run");
+  refused("recipe = \"recipe.toml\"\nrank = [1]\n", "did you mean \"ranks\"?");
+  refused("recipe = \"recipe.toml\"\n[axes]\ntrain.lanes = [8]\n", "did you mean \"lane\"?");
+  refused("recipe = \"recipes.toml\"\n", "unknown recipe \"recipes.toml\"");
+  CHECK(place.run("study").says("no study is named"));
+  CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=2").says("was started by a launcher"));
+}

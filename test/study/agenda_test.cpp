@@ -1,0 +1,134 @@
+#include "convoke/study/agenda.hpp"
+
+#include <map>
+
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+
+namespace {
+
+StudyFile rules(std::int64_t repeats, std::int64_t at_most, double target = 0.05) {
+  StudyFile study;
+  study.repeats = repeats, study.at_most = at_most, study.target = target;
+  return study;
+}
+
+Measurement run(std::int64_t repeat, double makespan, std::vector<std::string> marks = {}) {
+  Measurement made;
+  made.repeat = repeat;
+  made.makespan_seconds = makespan;
+  made.marks = std::move(marks);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("every round runs every cell once, and none of a round before the last has ended") {
+  Agenda agenda(rules(3, 3), 5);
+  std::map<std::size_t, std::int64_t> made;
+  for (int i = 0; i < 15; ++i) {
+    const auto task = agenda.next({});
+    REQUIRE(task);
+    CHECK(task->repeat == i / 5 + 1);
+    CHECK(++made[task->cell] == task->repeat);
+    CHECK(agenda.runs_left() == 15 - i);
+    agenda.record(task->cell, run(task->repeat, 1), 1);
+  }
+  CHECK_FALSE(agenda.next({}));
+  CHECK(agenda.runs_left() == 0);
+}
+
+TEST_CASE("runs are added to cells that are not known well enough, and to no others") {
+  Agenda agenda(rules(3, 20), 2);
+  int scattered = 0, steady = 0;
+  while (const auto task = agenda.next({})) {
+    const bool first = task->cell == 0;
+    ++(first ? scattered : steady);
+    // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a deviation of about 1.
+    agenda.record(task->cell, run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11) : 10 + 0.01 * static_cast<double>(task->repeat)), 1);
+  }
+  CHECK(steady == 3);
+  // scipy: t.ppf(0.975, n - 1) * std / sqrt(n) / mean of 11, 9, 11, ... (ddof=1) is 0.0512 for 18, 0.0492 for 19.
+  CHECK(scattered == 19);
+  CHECK(agenda.is_done(0));
+}
+
+TEST_CASE("equal times are known well enough, a single one never is") {
+  Agenda equal(rules(2, 10), 1);
+  int runs = 0;
+  while (const auto task = equal.next({})) equal.record(0, run(task->repeat, 3), 3), ++runs;
+  CHECK(runs == 2);
+
+  Agenda single(rules(1, 4), 1);
+  runs = 0;
+  while (const auto task = single.next({})) single.record(0, run(task->repeat, task->repeat % 2 == 0 ? 3 : 4), 3), ++runs;
+  CHECK(runs == 4);
+}
+
+TEST_CASE("a resumed study makes what is missing or has failed, and nothing twice") {
+  Agenda agenda(rules(3, 3), 2);
+  agenda.record(0, run(1, 1));
+  agenda.record(0, run(2, 1, {"failed"}));
+  agenda.record(1, run(1, 1));
+  agenda.record(1, run(2, 1, {"disturbed"}));
+  std::map<std::size_t, std::vector<std::int64_t>> made;
+  while (const auto task = agenda.next({})) {
+    made[task->cell].push_back(task->repeat);
+    agenda.record(task->cell, run(task->repeat, 1), 1);
+  }
+  CHECK(made[0] == std::vector<std::int64_t>{2, 3});
+  CHECK(made[1] == std::vector<std::int64_t>{3});
+}
+
+TEST_CASE("a disturbed run is made once more at the end of its round") {
+  Agenda agenda(rules(1, 1), 3);
+  std::vector<Task> tasks;
+  while (const auto task = agenda.next({})) {
+    tasks.push_back(*task);
+    agenda.record(task->cell, run(task->repeat, 1, task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}), 1);
+  }
+  REQUIRE(tasks.size() == 4);
+  CHECK(tasks.back().again);
+  CHECK(tasks.back().cell == 1);
+  CHECK(tasks.back().repeat == 1);
+}
+
+TEST_CASE("a cell whose runs fail again and again is given up, the others are not") {
+  Agenda agenda(rules(10, 10), 2);
+  int failed = 0, good = 0;
+  while (const auto task = agenda.next({})) {
+    const bool fails = task->cell == 0;
+    ++(fails ? failed : good);
+    agenda.record(task->cell, run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
+  }
+  CHECK(failed == kFailuresInARow);
+  CHECK(good == 10);
+  CHECK(agenda.is_given_up(0));
+}
+
+TEST_CASE("the budget leaves out what it has no time for") {
+  Agenda agenda(rules(5, 5), 2);
+  double left = 100;
+  std::map<std::size_t, int> made;
+  while (const auto task = agenda.next(left)) {
+    const double seconds = task->cell == 0 ? 30 : 5;
+    ++made[task->cell];
+    left -= seconds;
+    agenda.record(task->cell, run(task->repeat, seconds), seconds);
+  }
+  CHECK(made[0] == 2);  // 30 + 5, 30 + 5, then 30 are left
+  CHECK(made[1] == 5);
+  CHECK(agenda.left_out() == 3);
+  CHECK(left >= 0);
+}
+
+TEST_CASE("what is left is estimated by each cell's own time, or the mean of all") {
+  Agenda agenda(rules(3, 3), 3);
+  CHECK(agenda.expected_seconds(0) == 0);
+  agenda.record(0, run(1, 4), 5);
+  agenda.record(1, run(1, 1), 1);
+  CHECK(agenda.expected_seconds(0) == 5);
+  CHECK(agenda.expected_seconds(2) == 3);
+  CHECK(agenda.seconds_left() == Catch::Approx(2 * 5 + 2 * 1 + 3 * 3));
+}

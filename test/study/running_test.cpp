@@ -1,0 +1,194 @@
+// What a study measures with: spin loops, energy, processes, launch lines, finished runs.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "convoke/run/phases.hpp"
+#include "convoke/run/processors.hpp"
+#include "convoke/study/cell_table.hpp"
+#include "convoke/study/child_process.hpp"
+#include "convoke/study/energy_meter.hpp"
+#include "convoke/study/finished_run.hpp"
+#include "convoke/study/launch.hpp"
+#include "convoke/study/spin_loops.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace convoke::study;
+using Catch::Contains;
+using Words = std::vector<std::string>;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int code_of(ChildProcess& child) {
+  for (;;) {
+    if (const auto code = child.exit_code()) return *code;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranks get cores of their own while there are enough, and all of them otherwise") {
+  CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
+  CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
+  CHECK(launch_of(2, 4, 8, false).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
+  CHECK(launch_of(3, 3, 8).oversubscribed);
+  CHECK(launch_of(3, 3, 8).words == Words{"mpirun", "-n", "3", "--oversubscribe", "--bind-to", "none"});
+  CHECK_FALSE(cores_here().empty());
+}
+
+TEST_CASE("the spin loop is Marsaglia's xorshift64") {
+  // Python: x = 88172645463325252; then x ^= x << 13 & 2**64 - 1; x ^= x >> 7; x ^= x << 17 & 2**64 - 1.
+  CHECK(spin(1) == 8748534153485358512ULL);
+  CHECK(spin(3) == 3453997556048239312ULL);
+}
+
+TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "loops.json";
+  const std::vector<int> cores{run::allowed_cpus().front()};
+  SpinLoops loops(cores, file, 0.004);
+  loops.calibrate(1);
+  loops.calibrate(7);  // more than there are: the same
+  REQUIRE(loops.calibrated().size() == 1);
+  CHECK(loops.calibrated().at(1) > 0);
+  CHECK(SpinLoops(cores, file).calibrated() == loops.calibrated());
+
+  // A core that two share does each half as fast. Both must be there at once, so several tries.
+  const std::vector<int> shared{cores[0], cores[0], cores[0]};
+  SpinLoops crowded(shared, file, 0.004);
+  write(file, "{\"iterations\":1000000,\"seconds\":{\"3\":1e-9}}");
+  SpinLoops slower(shared, file);
+  CHECK(slower.slowdown(3) > 1);
+  CHECK(slower.take_correction() == 0);
+  write(file, "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");
+  SpinLoops faster(shared, file);  // calibrated while the machine was busy
+  CHECK(faster.slowdown(3) == 0);
+  CHECK(faster.take_correction() > 1);
+  CHECK(faster.take_correction() == 0);
+  CHECK(faster.calibrated().at(3) < 1000);
+}
+
+TEST_CASE("energy is the sum over packages and memories, over counters that begin anew") {
+  const TemporaryFolder folder;
+  const auto zone = [&](const std::string& name, const std::string& kind, const std::string& energy) {
+    write(folder / name / "name", kind + "\n");
+    write(folder / name / "energy_uj", energy + "\n");
+    write(folder / name / "max_energy_range_uj", "10000000\n");
+  };
+  zone("intel-rapl:0", "package-0", "9000000");
+  zone("intel-rapl:0:0", "core", "1000000");  // a part of its package
+  zone("intel-rapl:0:1", "dram", "500000");
+  zone("intel-rapl:1", "psys", "0");  // everything, once more
+  EnergyMeter meter(folder.path());
+  meter.start();
+  CHECK(meter.joules() == 0);
+  zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its beginning
+  zone("intel-rapl:0:0", "core", "7000000");
+  zone("intel-rapl:0:1", "dram", "750000");
+  CHECK(meter.joules() == Catch::Approx(3.25));
+  fs::remove(folder / "intel-rapl:0" / "energy_uj");
+  CHECK_FALSE(meter.joules());
+
+  EnergyMeter none(folder / "nowhere");
+  none.start();
+  CHECK_FALSE(none.joules());
+}
+
+TEST_CASE("a child process has a log, an exit code, and an end") {
+  const TemporaryFolder folder;
+  const fs::path log = folder / "log";
+  ChildProcess child({"sh", "-c", "echo out; echo err >&2; read line || echo nothing; exit 7"}, log);
+  CHECK(code_of(child) == 7);
+  CHECK(child.exit_code() == 7);
+  CHECK(text_of(log) == "out\nerr\nnothing\n");
+
+  ChildProcess killed({"sh", "-c", "kill -9 $$"}, log);
+  CHECK(code_of(killed) == 128 + SIGKILL);
+
+  ChildProcess polite({"sh", "-c", "trap 'exit 3' TERM; while :; do sleep 0.02; done"}, log);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  polite.end();
+  CHECK(polite.exit_code() == 3);
+
+  ChildProcess stubborn({"sh", "-c", "trap '' TERM; while :; do sleep 0.02; done"}, log);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  stubborn.end(0.1);
+  CHECK(stubborn.exit_code() == 128 + SIGKILL);
+
+  CHECK_THAT(error_of([&] { ChildProcess({"no-such-program-here"}, log); }),
+             Contains("cannot start no-such-program-here"));
+}
+
+TEST_CASE("a finished run is what its folder says") {
+  const TemporaryFolder folder;
+  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+    "images_per_second": 100.5, "core_seconds": 11, "test": {"accuracy": 0.75},
+    "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
+               "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
+  write(folder / "environment.json", R"({"date": "2026-01-02T03:04:05Z", "placements":
+    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"}]})");
+  // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
+  write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
+{"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5}
+{"event": "validation", "member": 0, "epoch": 2}
+{"event": "epoch", "member": 1, "epoch": 1, "seconds": 2.0}
+{"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5}
+)");
+  const Measurement run = read_finished_run(folder.path());
+  CHECK(run.ranks == 2);
+  CHECK(run.epochs == 2);
+  CHECK(run.makespan_seconds == 5.5);
+  CHECK(run.core_seconds == 11);
+  CHECK(run.accuracy == 0.75);
+  CHECK(run.compute_seconds == 3.5);
+  CHECK(run.communication_seconds == 0.5);
+  CHECK_FALSE(run.gather_seconds);
+  CHECK(run.epoch_seconds == 1.75);
+  CHECK(run.started == "2026-01-02T03:04:05Z");
+  CHECK(bindings_of(folder.path()) == "n1: 0; n1: 1-2");
+  CHECK(bindings_of(folder / "nowhere").empty());
+
+  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("has no number \"makespan_seconds\""));
+  fs::remove(folder / "summary.json");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
+}
+
+TEST_CASE("the table of cells has what is known, and marks in capitals") {
+  Configuration cell, other, untouched;
+  cell.at.system = other.at.system = untouched.at.system = "net";
+  cell.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
+  other.at.ranks = 2, untouched.at.ranks = 4;
+  std::vector<Measurement> runs(5);
+  for (Measurement& run : runs) run.system = "net";
+  for (std::size_t i = 0; i < 3; ++i) runs[i].makespan_seconds = 10 + static_cast<double>(i);
+  runs[0].marks = runs[1].marks = runs[2].marks = {"oversubscribed"};
+  runs[3].ranks = runs[4].ranks = 2;
+  runs[3].makespan_seconds = 4, runs[4].marks = {"failed"};
+  const std::vector<Configuration> cells{cell, other, untouched};
+  const Words lines = cell_table(cells, runs);
+  REQUIRE(lines.size() == 4);
+  // scipy.stats.t.interval(0.95, 2, loc=11, scale=sqrt(1/3)): 8.516, 13.484; 22.6 %.
+  CHECK_THAT(lines[1], Contains(" 3 ") && Contains("11.0") && Contains("8.52 .. 13.5") && Contains("22.6 %"));
+  CHECK_THAT(lines[1], Contains("OVERSUBSCRIBED"));
+  CHECK_THAT(lines[2], Contains("4.00") && Contains("1 FAILED") && Contains("one run: no interval"));
+  CHECK_THAT(lines[3], Contains("net-sync-4x1") && Contains("-"));
+  runs[1].makespan_seconds = runs[2].makespan_seconds = 10;
+  CHECK_THAT(cell_table(cells, runs)[1], Contains("all equal"));
+}
