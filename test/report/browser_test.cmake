@@ -29,7 +29,7 @@ addEventListener("load", () => setTimeout(() => {
 </script>]])
 
 set(failed "")
-foreach(name images texts table signals charts votes begun comparison)
+foreach(name images texts table signals charts votes begun comparison study)
   file(READ ${FOLDER}/${name}.html page)
   string(REPLACE "<head>" "<head>${probe}" page "${page}")
   file(WRITE ${FOLDER}/${name}-probed.html "${page}")
