@@ -9,18 +9,18 @@
 
 namespace convoke::train {
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                 const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports,
-                 run::Phases& phases)
+                 const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
+                 Reports reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       loader_(loader),
       group_(group),
+      stop_(stop),
       reports_(std::move(reports)),
       phases_(phases),
       engine_(job, assignment_, loader, group, phases),
       checkpointing_(job, engine_, group, std::move(checkpoints), reports_, phases),
-      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases),
-      stop_(group, job.deadline) {}
+      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases) {}
 
 Outcome Trainer::run() {
   run::StopReason interrupted;

@@ -43,7 +43,8 @@ class Trainer {
  public:
   /// Collective over `group`. Everything given must outlive the trainer.
   Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-          const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports, run::Phases& phases);
+          const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
+          Reports reports, run::Phases& phases);
 
   /// Starts from the weights that are given instead of initial values.
   void start_from(const run::InitialWeights& weights);
@@ -73,13 +74,13 @@ class Trainer {
   Assignment assignment_;
   const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
+  run::StopAgreement& stop_;
   Reports reports_;
   run::Phases& phases_;
 
   StagedEngine engine_;
   Checkpointing checkpointing_;
   Validation validation_;
-  run::StopAgreement stop_;
   run::CheckpointState state_;  // of its arrays, only the best is ever filled
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;
