@@ -8,7 +8,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/data/read_ahead.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
@@ -61,9 +60,7 @@ class Trainer {
 
  private:
   run::StopReason train_epoch();
-  data::EpochPlan plan_epoch() const;
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
-  void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const;
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void adapt_rate(double validation_loss);
