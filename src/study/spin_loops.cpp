@@ -35,7 +35,9 @@ void move_to(int cpu) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-double slowest(const std::vector<double>& seconds) { return *std::max_element(seconds.begin(), seconds.end()); }
+double slowest(const std::vector<double>& seconds) {
+  return *std::max_element(seconds.begin(), seconds.end());
+}
 
 }  // namespace
 
@@ -112,9 +114,9 @@ void SpinLoops::read() {
 void SpinLoops::write() const {
   Settings seconds;
   for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
-  run::replace_text(file_,
-                    metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)}, {"seconds", seconds}}) +
-                        "\n");
+  run::replace_text(file_, metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)},
+                                             {"seconds", seconds}}) +
+                               "\n");
 }
 
 }  // namespace convoke::study

@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
@@ -46,10 +47,19 @@ int code_of(ChildProcess& child) {
 TEST_CASE("ranks get cores of their own while there are enough, and all of them otherwise") {
   CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
   CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
-  CHECK(launch_of(2, 4, 8, false).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
+  CHECK(launch_of(2, 4, 8, {.bind = false}).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
   CHECK(launch_of(3, 3, 8).oversubscribed);
   CHECK(launch_of(3, 3, 8).words == Words{"mpirun", "-n", "3", "--oversubscribe", "--bind-to", "none"});
+  CHECK(launch_of(4, 2, 8, {.srun = true}).words == Words{"srun", "--mpi=pmix", "--kill-on-bad-exit=1",
+                                                          "--ntasks=4", "--cpus-per-task=2",
+                                                          "--cpu-bind=cores"});
+  CHECK(launch_of(4, 3, 8, {.srun = true}).words.back() == "--overcommit");
   CHECK_FALSE(cores_here().empty());
+  const Variable none("SLURM_CPUS_PER_TASK", std::nullopt);
+  CHECK(cores_of_job() == static_cast<std::int64_t>(cores_here().size()));
+  const Variable nodes("SLURM_JOB_NUM_NODES", "3"), ranks("SLURM_NTASKS_PER_NODE", "4"),
+      cpus("SLURM_CPUS_PER_TASK", "2");
+  CHECK(cores_of_job() == 24);
 }
 
 TEST_CASE("the spin loop is Marsaglia's xorshift64") {
@@ -165,7 +175,8 @@ TEST_CASE("a finished run is what its folder says") {
   CHECK(bindings_of(folder / "nowhere").empty());
 
   write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
-  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("has no number \"makespan_seconds\""));
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
+             Contains("has no number \"makespan_seconds\""));
   fs::remove(folder / "summary.json");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
 }
