@@ -152,7 +152,8 @@ TEST_CASE("a finished run is what its folder says") {
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
   write(folder / "environment.json", R"({"date": "2026-01-02T03:04:05Z", "placements":
-    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"}]})");
+    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
+     {"rank": 2, "host": "n2", "cores": "0"}]})");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
   write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
 {"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5}
@@ -171,7 +172,7 @@ TEST_CASE("a finished run is what its folder says") {
   CHECK_FALSE(run.gather_seconds);
   CHECK(run.epoch_seconds == 1.75);
   CHECK(run.started == "2026-01-02T03:04:05Z");
-  CHECK(bindings_of(folder.path()) == "n1: 0; n1: 1-2");
+  CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());
 
   write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");

@@ -14,7 +14,7 @@ struct LaunchWish {
 /// How ranks are started.
 struct Launch {
   std::vector<std::string> words = {};  ///< the launcher and its options
-  bool oversubscribed = false;     ///< more threads than cores
+  bool oversubscribed = false;          ///< more threads than cores
 };
 
 /// `ranks` ranks of `threads` threads on `cores` cores: each rank bound to cores of its own, neighbours side
