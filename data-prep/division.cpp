@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"

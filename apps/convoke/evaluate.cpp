@@ -6,14 +6,15 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_storage.hpp"
+#include "convoke/train/evaluation_details.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "models.hpp"
-#include "provenance.hpp"
 #include "raw_samples.hpp"
 #include "start.hpp"
 
@@ -98,6 +99,11 @@ int evaluate(const EvaluateOptions& options) {
   // 4. Say it.
   if (options.json) {
     Settings result = train::evaluation_summary(evaluation, rule, members);
+    const Settings details =
+        train::evaluation_details(evaluation, rule, members, models.description.class_names);
+    for (const auto& [key, value] : details.entries()) {
+      if (result.find(key) == nullptr) result.set(key, value);
+    }
     result.set("model", file.string());
     result.set("data", dataset.file().string());
     result.set("split", options.split);
@@ -115,7 +121,7 @@ int evaluate(const EvaluateOptions& options) {
              precision, members.size() > 1 ? ", " + rule + " vote" : "",
              options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
-  fmt::print("{}", provenance_note(dataset.info().provenance));
+  fmt::print("{}", data::provenance_note(dataset.info().provenance));
   return EXIT_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/atomic_file.hpp"
@@ -20,7 +21,7 @@
 #include "convoke/train/summary.hpp"
 #include "job.hpp"
 #include "models.hpp"
-#include "provenance.hpp"
+#include "results.hpp"
 
 namespace convoke::app {
 namespace {
@@ -117,7 +118,8 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
 
 // A folder that an interrupted gather has left is filled anew: everything in it can be made again.
 run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
-  constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl"};
+  constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
+                             "evaluation.json"};
   run::on_root(world, [&] {
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(options.output, missing)) {
@@ -189,7 +191,8 @@ int gather(const GatherOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
   require_one_recipe(folders, dataset, threads);
-  const train::Job job = job_from(recipe, dataset, threads, world.size());
+  train::Job job = job_from(recipe, dataset, threads, world.size());
+  job.log = {};  // the runs have theirs
 
   // 3. One ensemble, as if all of them had been trained here.
   train::Training training = train::assemble(job, std::move(runs), options.partial);
@@ -218,16 +221,14 @@ int gather(const GatherOptions& options) {
     summary.set("images_per_second", spent.images_per_second);
     summary.set("peak_rss_mib", spent.peak_rss_mib);
     summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
-    const std::string& provenance = dataset.info().provenance;
-    if (!provenance.empty()) summary.set("provenance", provenance);
-    run::replace_text(folder.file("summary.json"), metrics::to_json(summary, true) + "\n");
+    write_results(folder, summary, verdict, dataset, recipe);
     fmt::print(
         "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"
         "test, {} images, {} vote\n{}\n{}run folder: {}\n",
         job.name, verdict.voters.size(), folders.size(), format_duration(spent.makespan), spent.core_seconds,
         format_count(verdict.test.samples), verdict.rule,
         train::evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names),
-        provenance_note(provenance), folder.path().string());
+        data::provenance_note(dataset.info().provenance), folder.path().string());
     return std::string();
   });
   return EXIT_SUCCESS;

@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include "augmented_section.hpp"
-#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/dataset_page.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/run/environment.hpp"
+#include "page_file.hpp"
 
 namespace convoke::app {
 namespace {
@@ -24,6 +19,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   convoke inspect mnist.h5                       what is in a dataset, on the terminal
   convoke inspect mnist.h5 --html mnist.html     the same as a page with pictures, charts and maps
+  convoke inspect mnist.h5 --figures figures     its charts (SVG, PDF) and tables (LaTeX, CSV) for a paper
   convoke inspect birds.h5 --html birds.html --sample 10000
   convoke inspect leaves.h5 --html leaves.html --augmented tomato-leaf     and what the network will see
 )";
@@ -31,19 +27,6 @@ constexpr const char* kExamples = R"(Examples:
 constexpr std::size_t kMostClasses = 20;
 constexpr std::size_t kMostChannels = 8;
 constexpr std::size_t kMostPairs = 5;
-
-// Tells before minutes are spent whether a file can be written there. What is there is left as it is.
-void require_writable(const std::filesystem::path& file) {
-  const std::string hint = "name a file in a folder that exists and that you may write to";
-  if (std::filesystem::is_directory(file)) throw Error(file.string() + ": is a folder", hint);
-  const std::filesystem::path trial = file.string() + ".tmp";
-  errno = 0;
-  const bool written = static_cast<bool>(std::ofstream(trial));
-  const std::string reason = std::generic_category().message(errno);
-  std::error_code ignored;
-  std::filesystem::remove(trial, ignored);
-  if (!written) throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), hint);
-}
 
 void print_classes(const explore::Inspection& found) {
   fmt::print("\n{:<24}", "class");
@@ -124,6 +107,10 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
                   "Write a page with pictures, charts and maps, which needs no network")
       ->type_name("FILE");
   parser
+      .add_option("--figures", options.figures,
+                  "Write the page's charts as SVG and PDF (by gnuplot), its tables as LaTeX and CSV")
+      ->type_name("FOLDER");
+  parser
       .add_option("--augmented", options.augmented,
                   "Show on the page how a recipe augments the training samples")
       ->type_name("RECIPE")
@@ -139,11 +126,12 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
 }
 
 int inspect(const InspectOptions& options) {
-  // 1. Whether there can be a page, before anything takes time.
+  // 1. Whether there can be a page and figures, before anything takes time.
   if (!options.html.empty()) {
     report::require_charts();
     require_writable(options.html);
   }
+  if (!options.figures.empty()) require_folder(options.figures);
 
   // 2. What there is.
   const data::DatasetReader reader(options.dataset);
@@ -167,16 +155,15 @@ int inspect(const InspectOptions& options) {
   fmt::print("\n");
   for (const std::string& finding : report::findings(found)) fmt::print("note: {}\n", finding);
 
-  // 4. As a page.
-  if (options.html.empty()) return EXIT_SUCCESS;
+  // 4. As a page, and as figures for a paper.
+  if (options.html.empty() && options.figures.empty()) return EXIT_SUCCESS;
   const std::string made_by =
       fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
                   options.seed, format_count(std::ssize(found.comparison.places)));
   report::Page page = report::dataset_page(found, made_by);
   if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
-  const std::string html = page.html();
-  run::replace_text(options.html, html);
-  fmt::print("{}: {}\n", options.html, format_bytes(html.size()));
+  if (!options.html.empty()) write_page(page, options.html);
+  if (!options.figures.empty()) write_figures(page, options.figures);
   return EXIT_SUCCESS;
 }
 

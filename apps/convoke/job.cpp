@@ -66,7 +66,8 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
     const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
     const bool off = std::find(kDefaults.begin(), kDefaults.end(),
                                std::pair<std::string_view, std::string_view>(key, value)) != kDefaults.end();
-    if (!free && !other_mode && !no_augmentation && !off && !key.starts_with("run."))
+    if (!free && !other_mode && !no_augmentation && !off && !key.starts_with("run.") &&
+        !key.starts_with("log."))
       kept.emplace_back(key, value);
   }
   // What the recipe leaves to be derived.
@@ -145,6 +146,7 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   job.early_stopping = train::EarlyStopping::read(recipe.train.early_stopping);
   job.top_k = recipe.train.top_k;
   job.keep_best = recipe.run.keep_best;
+  job.log = recipe.log;
   job.memory_bytes = static_cast<std::uint64_t>(recipe.run.memory_mib) << 20;
   job.checkpoint_every = recipe.run.checkpoint_every;
   job.keep_checkpoints = recipe.run.keep_checkpoints;

@@ -20,6 +20,7 @@
 #include "inspect.hpp"
 #include "predict.hpp"
 #include "prepare.hpp"
+#include "report.hpp"
 #include "slurm.hpp"
 #include "study.hpp"
 #include "summary.hpp"
@@ -41,6 +42,8 @@ const std::array kCommands{
     command("watch", "Follow a run from the files in its folder: curves, ETA, checkpoint", add_watch, watch),
     command("gather", "Make one ensemble of members that were trained in jobs of their own", add_gather,
             gather),
+    command("report", "Write runs as a page: curves, classes, mistakes, times; several are compared",
+            add_report, report),
     Command{"study", "Run recipes on many numbers of ranks and more, repeatedly; analyse tables of times",
             add_study},
     command("slurm", "Write or submit jobs for a cluster's queue: train, ensemble, study, prepare", add_slurm,

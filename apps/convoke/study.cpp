@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "command.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
@@ -19,6 +24,7 @@
 #include "convoke/study/statistics.hpp"
 #include "slurm.hpp"
 #include "study_analyse.hpp"
+#include "study_predict.hpp"
 
 namespace convoke::app {
 namespace {
@@ -55,6 +61,14 @@ Every run is `convoke train` by mpirun, each rank bound to cores of its own, in 
 that tell whether the machine was disturbed. Runs on more ranks than cores, or disturbed, are marked wherever their
 figures are printed. docs/guide.md explains all keys, docs/formats.md the folder.
 )";
+
+// What else can be asked of a study.
+const std::array kOthers{
+    command("analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's",
+            add_study_analyse, study_analyse),
+    command("predict", "Time and efficiency of a step on more ranks than there are", add_study_predict,
+            study_predict),
+};
 
 // mpirun in mpirun does not work, and a study needs one process alone.
 void require_no_launcher() {
@@ -258,9 +272,16 @@ std::function<int()> add_study(CLI::App& parser) {
       ->excludes(task)
       ->group(parts);
   parser.footer(kExamples);
-  const std::function<int()> analyse = add_study_analyse(parser);
-  return [options, analyse, &parser] {
-    return parser.got_subcommand("analyse") ? analyse() : run_study(*options);
+  std::vector<std::pair<CLI::App*, std::function<int()>>> others;
+  for (const Command& other : kOthers) {
+    CLI::App* subcommand = parser.add_subcommand(other.name, other.description);
+    others.emplace_back(subcommand, other.add(*subcommand));
+  }
+  return [options, others] {
+    for (const auto& [subcommand, run] : others) {
+      if (subcommand->parsed()) return run();
+    }
+    return run_study(*options);
   };
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,16 +28,7 @@ Columns that follow from others (speedup, efficiency, decrease_percent, scaling_
 are derived again, and what does not follow is said.
 )";
 
-struct Options {
-  std::vector<std::string> tables;
-  std::int64_t machine_devices = 0, up_to = 0;
-  std::string machines, reference, output, deadline;
-  std::optional<double> accuracy, budget_core_hours;
-  double target = 0.05;
-  bool json = false;
-};
-
-study::AnalysisOptions analysis_options(const Options& options) {
+study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
   study::AnalysisOptions analysis;
   analysis.scaling = {.machine_devices = options.machine_devices, .up_to = options.up_to};
   if (!options.deadline.empty()) analysis.wishes.deadline_seconds = run::seconds_from(options.deadline);
@@ -59,7 +48,48 @@ void print(const study::Analysis& analysis) {
   }
 }
 
-int analyse(const Options& options) {
+}  // namespace
+
+void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
+  parser.add_option("tables", options.tables, "Tables of times (CSV)")->required()->type_name("FILE.csv");
+  parser
+      .add_option("--machine-devices", options.machine_devices,
+                  "Devices of the whole machine: also show the efficiency that is divided by them")
+      ->check(CLI::PositiveNumber);
+  parser
+      .add_option("--up-to", options.up_to, "Predict for 1, 2, 4, ... workers up to so many, by Amdahl's law")
+      ->check(CLI::PositiveNumber);
+  parser
+      .add_option("--deadline", options.deadline,
+                  "Recommend the fewest workers that are done in this time (\"90 s\", \"10 min\")")
+      ->type_name("TIME");
+  parser
+      .add_option("--budget", options.budget_core_hours,
+                  "Recommend workers that take at most so many core-hours")
+      ->type_name("CORE-HOURS")
+      ->check(CLI::PositiveNumber);
+  parser
+      .add_option("--accuracy", options.accuracy,
+                  "Recommend workers whose model is at least as accurate, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
+  CLI::Option* machines =
+      parser.add_option("--machines", options.machines, "Machines and their prices: costs of a training")
+          ->type_name("FILE.toml");
+  parser
+      .add_option("--reference", options.reference,
+                  "The machine that costs are compared with (default: the first)")
+      ->needs(machines)
+      ->type_name("NAME");
+  parser.add_option("--target", options.target, "Relative error of a mean that is precise enough")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  parser.add_option("--output", options.output, "Write the findings as JSON to this file")
+      ->type_name("analysis.json");
+  parser.add_flag("--json", options.json, "Print them as JSON instead of tables");
+  parser.footer(kExamples);
+}
+
+int study_analyse(const StudyAnalyseOptions& options) {
   // 1. The tables, and what is asked of them.
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::Table> tables;
@@ -77,52 +107,6 @@ int analyse(const Options& options) {
     print(analysis);
   }
   return EXIT_SUCCESS;
-}
-
-}  // namespace
-
-std::function<int()> add_study_analyse(CLI::App& study) {
-  auto options = std::make_shared<Options>();
-  CLI::App* parser = study.add_subcommand(
-      "analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's");
-  parser->add_option("tables", options->tables, "Tables of times (CSV)")->required()->type_name("FILE.csv");
-  parser
-      ->add_option("--machine-devices", options->machine_devices,
-                   "Devices of the whole machine: also show the efficiency that is divided by them")
-      ->check(CLI::PositiveNumber);
-  parser
-      ->add_option("--up-to", options->up_to,
-                   "Predict for 1, 2, 4, ... workers up to so many, by Amdahl's law")
-      ->check(CLI::PositiveNumber);
-  parser
-      ->add_option("--deadline", options->deadline,
-                   "Recommend the fewest workers that are done in this time (\"90 s\", \"10 min\")")
-      ->type_name("TIME");
-  parser
-      ->add_option("--budget", options->budget_core_hours,
-                   "Recommend workers that take at most so many core-hours")
-      ->type_name("CORE-HOURS")
-      ->check(CLI::PositiveNumber);
-  parser
-      ->add_option("--accuracy", options->accuracy,
-                   "Recommend workers whose model is at least as accurate, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
-  CLI::Option* machines =
-      parser->add_option("--machines", options->machines, "Machines and their prices: costs of a training")
-          ->type_name("FILE.toml");
-  parser
-      ->add_option("--reference", options->reference,
-                   "The machine that costs are compared with (default: the first)")
-      ->needs(machines)
-      ->type_name("NAME");
-  parser->add_option("--target", options->target, "Relative error of a mean that is precise enough")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  parser->add_option("--output", options->output, "Write the findings as JSON to this file")
-      ->type_name("analysis.json");
-  parser->add_flag("--json", options->json, "Print them as JSON instead of tables");
-  parser->footer(kExamples);
-  return [options] { return analyse(*options); };
 }
 
 }  // namespace convoke::app

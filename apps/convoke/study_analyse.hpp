@@ -1,10 +1,23 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace convoke::app {
 
-/// Adds `analyse` to the parser of `convoke study`, and returns what to do if it was asked for.
-std::function<int()> add_study_analyse(CLI::App& study);
+/// `convoke study analyse`
+struct StudyAnalyseOptions {
+  std::vector<std::string> tables;
+  std::int64_t machine_devices = 0, up_to = 0;
+  std::string machines, reference, output, deadline;
+  std::optional<double> accuracy, budget_core_hours;
+  double target = 0.05;
+  bool json = false;
+};
+
+void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options);
+int study_analyse(const StudyAnalyseOptions& options);
 
 }  // namespace convoke::app

@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/doctor/examination.hpp"
 #include "convoke/metrics/json.hpp"
@@ -20,7 +21,7 @@
 #include "convoke/train/summary.hpp"
 #include "dataset_for.hpp"
 #include "job.hpp"
-#include "provenance.hpp"
+#include "results.hpp"
 #include "start.hpp"
 
 namespace convoke::app {
@@ -240,12 +241,9 @@ int train(const TrainOptions& options) {
 
   // 7. Say it.
   run::on_root(world, [&] {
-    const std::string& provenance = dataset.info().provenance;
-    Settings summary = train::summary(job, verdict, cost);
-    if (!provenance.empty()) summary.set("provenance", provenance);
-    run::replace_text(folder.file("summary.json"), metrics::to_json(summary, true) + "\n");
-    fmt::print("{}\n{}run folder: {}\n", train::summary_text(job, verdict, cost), provenance_note(provenance),
-               folder.path().string());
+    write_results(folder, train::summary(job, verdict, cost), verdict, test, recipe);
+    fmt::print("{}\n{}run folder: {}\n", train::summary_text(job, verdict, cost),
+               data::provenance_note(test.info().provenance), folder.path().string());
     return std::string();
   });
   return EXIT_SUCCESS;

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <string_view>
 
 #include "convoke/core/error.hpp"
 

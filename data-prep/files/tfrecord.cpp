@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
-#include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/tfrecord.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -16,14 +16,11 @@ constexpr std::uint64_t kMostBytes = 1U << 30;  // of a record: what is larger i
 
 using Header = std::array<std::byte, kLengthBytes + kCrcBytes>;
 
-// A checksum that is stored with what it covers is masked, so that it can be covered by another one.
-std::uint32_t masked(std::uint32_t crc) { return (crc >> 15 | crc << 17) + 0xA282EAD8; }
-
 // True if the last 4 bytes are the checksum of those before.
 bool has_checksum(std::span<const std::byte> bytes) {
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.last(kCrcBytes).data(), kCrcBytes);
-  return stored == masked(crc32c(bytes.first(bytes.size() - kCrcBytes)));
+  return stored == tfrecord_checksum(bytes.first(bytes.size() - kCrcBytes));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <numbers>
+#include <string_view>
 
 #include "convoke/core/error.hpp"
 #include "synthesize/canvas.hpp"

@@ -1,6 +1,7 @@
 #include "convoke/data_prep/table/yeo_johnson.hpp"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

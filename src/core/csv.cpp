@@ -168,6 +168,12 @@ std::string csv_cell(const std::string& text) {
   return cell + "\"";
 }
 
+std::string csv_line(std::span<const std::string> cells) {
+  std::string line;
+  for (std::size_t c = 0; c < cells.size(); ++c) line += (c == 0 ? "" : ",") + csv_cell(cells[c]);
+  return line;
+}
+
 std::string trimmed(const std::string& cell) {
   constexpr const char* kBlanks = " \t\r\n";
   const std::size_t first = cell.find_first_not_of(kBlanks);

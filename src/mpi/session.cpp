@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "convoke/core/error.hpp"
+#include "convoke/mpi/sums.hpp"
 
 namespace convoke::mpi {
 namespace {
@@ -38,6 +39,19 @@ bool running() {
 void choose_transport() {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+#endif
+}
+
+/// Has Open MPI sum as sums_for says. The number of ranks is that of the job, since the choice is made before
+/// MPI starts; groups of an ensemble get what suits all of them together. What the user says counts.
+void choose_sums() {
+#if defined(OMPI_MAJOR_VERSION)
+  const char* world = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (world == nullptr) world = std::getenv("SLURM_STEP_NUM_TASKS");
+  const Sums sums = sums_for(world == nullptr ? 1 : std::atoi(world));
+  if (sums == Sums::kTree) return;
+  // Open MPI's own numbers.
+  setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", sums == Sums::kRing ? "1" : "3", 0);
 #endif
 }
 
@@ -69,6 +83,7 @@ bool start(double& seconds) {
   const auto begin = std::chrono::steady_clock::now();
   int provided = 0;
   choose_transport();
+  choose_sums();
   make_room_for_segments();
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -93,7 +93,8 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
   recipe.description = read.get("description", "");
   recipe.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
-  for (const char* section : {"data", "augment", "model", "train", "ensemble", "run"}) read.has(section);
+  for (const char* section : {"data", "augment", "model", "train", "ensemble", "run", "log"})
+    read.has(section);
   read.finish();
 
   recipe.model = read_model(document);
@@ -102,6 +103,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.augment = read_augment(document, recipe.model, recipe.lane());
   recipe.ensemble = read_ensemble(document);
   recipe.run = read_run(document);
+  recipe.log = read_log(document);
   require_validation(recipe);
   recipe.folder = fs::path(source).parent_path();
   return recipe;
@@ -130,6 +132,7 @@ Settings Recipe::settings() const {
   all.set("train", write(train));
   all.set("ensemble", write(ensemble));
   all.set("run", write(run));
+  all.set("log", write(log));
   return all;
 }
 

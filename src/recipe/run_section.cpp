@@ -46,6 +46,7 @@ RunRecipe read_run(const TomlDocument& document) {
   read.check("memory_mib", run.memory_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 1099511627776");
   run.cache_mib = read.get_count_or("cache_mib", "auto");
   read.check("cache_mib", run.cache_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 2^40");
+  run.report = read.get("report", run.report);
   read.finish();
   return run;
 }
@@ -58,7 +59,8 @@ Settings write(const RunRecipe& run) {
           {"stop_before", run.stop_before},
           {"bucket_kib", count_or(run.bucket_kib, "auto")},
           {"memory_mib", count_or(run.memory_mib, "auto")},
-          {"cache_mib", count_or(run.cache_mib, "auto")}};
+          {"cache_mib", count_or(run.cache_mib, "auto")},
+          {"report", run.report}};
 }
 
 }  // namespace convoke::recipe

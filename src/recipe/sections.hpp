@@ -20,6 +20,7 @@ data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecip
 TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
 RunRecipe read_run(const TomlDocument& document);
+train::LogOptions read_log(const TomlDocument& document);
 
 Settings write(const DataRecipe& data);
 Settings write(const ModelRecipe& model);
@@ -27,6 +28,7 @@ Settings write(const data::AugmentOptions& options);
 Settings write(const TrainRecipe& train);
 Settings write(const EnsembleRecipe& ensemble);
 Settings write(const RunRecipe& run);
+Settings write(const train::LogOptions& log);
 
 /// A name that a recipe may use.
 struct Name {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "convoke/report/html.hpp"
@@ -13,12 +14,33 @@ constexpr std::array kKinds{"bar", "histogram", "line", "scatter", "box"};
 
 }  // namespace
 
+std::vector<std::size_t> Chart::series() const {
+  std::vector<std::size_t> columns;
+  for (std::size_t c = 1; c < table.columns.size(); ++c) {
+    const bool end = std::any_of(intervals.begin(), intervals.end(),
+                                 [&](const Interval& i) { return i.low == c || i.high == c; });
+    if (!end) columns.push_back(c);
+  }
+  return columns;
+}
+
+const Chart::Interval* Chart::interval_of(std::size_t column) const {
+  const auto found = std::find_if(intervals.begin(), intervals.end(),
+                                  [&](const Interval& interval) { return interval.of == column; });
+  return found == intervals.end() ? nullptr : &*found;
+}
+
 std::string Chart::html() const {
+  std::string ends;
+  for (const Interval& i : intervals) {
+    ends += fmt::format("{}{}:{}:{}", ends.empty() ? " data-intervals=\"" : " ", i.of, i.low, i.high);
+  }
+  if (!ends.empty()) ends += '"';
   const std::string name = escape(title);
   std::string html = fmt::format(
-      "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}>\n<figcaption>{}</figcaption>\n",
+      "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n",
       kKinds[static_cast<std::size_t>(kind)], escape(x_title), escape(y_title),
-      logarithmic ? " data-logarithmic" : "", name);
+      logarithmic ? " data-logarithmic" : "", ends, name);
   html += fmt::format("<div class=plot><canvas role=img aria-label=\"{}\"></canvas></div>\n", name);
   if (!note.empty()) html += fmt::format("<p class=note>{}</p>\n", escape(note));
   html += "<details><summary>The numbers</summary>\n" + table.html() + "</details>\n</figure>\n";

@@ -16,7 +16,55 @@
   const read = (figure) => ({
     columns: [...figure.querySelectorAll("thead th")].map(text),
     rows: [...figure.querySelectorAll("tbody tr")].map((row) => [...row.cells]),
+    intervals: (figure.dataset.intervals ?? "").split(" ").filter(Boolean).map((ends) => ends.split(":").map(Number)),
   });
+  // Of a bar or line chart: its series with their intervals, a [low, high] per row, and what the axis of values must show of them.
+  const series_of = ({ columns, rows, intervals }) => columns.map((label, column) => {
+    const interval = intervals.find(([of]) => of === column);
+    const ends = interval && rows.map((row) => [number(row[interval[1]]), number(row[interval[2]])]);
+    return { label, column, ends };
+  }).filter(({ column }) => column > 0 && !intervals.some(([, low, high]) => column === low || column === high));
+  const reach = (series) => {
+    const ends = series.flatMap((s) => s.ends ?? []).flat().filter(Number.isFinite);
+    return ends.length ? { suggestedMin: Math.min(...ends), suggestedMax: Math.max(...ends) } : {};
+  };
+  const told_with_ends = (item) => {
+    const { label, ends } = item.dataset, [low, high] = ends?.[item.dataIndex] ?? [];
+    return `${label}: ${item.formattedValue}${Number.isFinite(low) ? ` (${low} to ${high})` : ""}`;
+  };
+
+  // Whiskers at bars and marks, a band along a line without marks.
+  const draw_intervals = (chart) => {
+    const lying = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
+    const at = (value) => chart.scales[lying ? "x" : "y"].getPixelForValue(value);
+    chart.data.datasets.forEach(({ ends, pointRadius, borderColor }, d) => {
+      if (!ends || !chart.isDatasetVisible(d)) return;
+      const spans = chart.getDatasetMeta(d).data.map((mark, i) => [lying ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(area.left - 6, area.top, area.width + 12, area.height);
+      ctx.clip();
+      ctx.beginPath();
+      if (pointRadius === 0) {
+        spans.forEach(([place, low]) => ctx.lineTo(place, at(low)));
+        spans.reverse().forEach(([place, , high]) => ctx.lineTo(place, at(high)));
+        ctx.globalAlpha = .2;
+        ctx.fillStyle = borderColor;
+        ctx.fill();
+      } else {
+        const line = (a, b, c, e) => { ctx.moveTo(...(lying ? [b, a] : [a, b])); ctx.lineTo(...(lying ? [e, c] : [c, e])); };
+        for (const [place, low, high] of spans) {
+          line(place, at(low), place, at(high));
+          for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
+        }
+        ctx.strokeStyle = borderColor ?? ink("--ink");
+        ctx.lineWidth = 1.5;
+        ctx.stroke();
+      }
+      ctx.restore();
+    });
+  };
+  Chart.register({ id: "intervals", afterDatasetsDraw: draw_intervals });
 
   const axis = (title, more = {}) => ({
     title: { display: title !== "", text: title, color: ink("--ink") },
@@ -25,7 +73,7 @@
     ...more,
   });
   const short = (label) => label.length > 20 ? label.slice(0, 19) + "…" : label;
-  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+  const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
   // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
   const log_label = function (value) {
     const digit = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -59,40 +107,49 @@
     };
   };
 
-  const bars = (figure, { columns, rows }) => {
+  const bars = (figure, read) => {
+    const { rows } = read, series = series_of(read);
     const lying = rows.length > MANY_ROWS;
-    if (lying) figure.querySelector(".plot").style.height = `${rows.length * ROW_PIXELS * Math.max(1, (columns.length - 1) * .6) + 90}px`;
+    if (lying) figure.querySelector(".plot").style.height = `${rows.length * ROW_PIXELS * Math.max(1, series.length * .6) + 90}px`;
     const labels = rows.map((row) => text(row[0]));
     const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: false,
       callback(at) { return short(this.getLabelForValue(at)); } } });
-    const measured = values(figure, figure.dataset.y);
+    const measured = values(figure, figure.dataset.y, reach(series));
     return {
       type: "bar",
       data: {
         labels,
-        datasets: columns.slice(1).map((label, s) => ({
-          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s),
+        datasets: series.map(({ label, column, ends }, s) => ({
+          label, ends, data: rows.map((row) => number(row[column])), backgroundColor: colour(s),
         })),
       },
       options: { indexAxis: lying ? "y" : "x", scales: lying ? { x: measured, y: names } : { x: names, y: measured },
-        plugins: { legend: legend(columns.length > 2) } },
+        plugins: { legend: legend(series.length > 1), tooltip: { callbacks: { label: told_with_ends } } } },
     };
   };
 
-  const lines = (figure, { columns, rows }) => ({
-    type: "line",
-    data: {
-      datasets: columns.slice(1).map((label, s) => ({
-        label, data: rows.map((row) => ({ x: number(row[0]), y: number(row[s + 1]) })),
-        borderColor: colour(s), backgroundColor: colour(s), pointRadius: rows.length > 40 ? 0 : 3, borderWidth: 2,
-        borderDash: s >= COLOURS.length ? [6, 3] : [],
-      })),
-    },
-    options: {
-      scales: { x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }), y: values(figure, figure.dataset.y, { beginAtZero: false }) },
-      plugins: { legend: legend(columns.length > 2 && columns.length <= MANY_GROUPS + 1) },
-    },
-  });
+  const lines = (figure, read) => {
+    const { rows } = read, series = series_of(read);
+    const heights = series.flatMap(({ column }) => rows.map((row) => number(row[column]))).filter(Number.isFinite);
+    const flat = Math.min(...heights) === Math.max(...heights);  // or the axis would be from one below to one above
+    return {
+      type: "line",
+      data: {
+        datasets: series.map(({ label, column, ends }, s) => ({
+          label, ends, data: rows.map((row) => ({ x: number(row[0]), y: number(row[column]) })),
+          borderColor: colour(s), backgroundColor: colour(s), pointRadius: rows.length > 40 ? 0 : 3, borderWidth: 2,
+          borderDash: s >= COLOURS.length ? [6, 3] : [],
+        })),
+      },
+      options: {
+        scales: {
+          x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }),
+          y: values(figure, figure.dataset.y, { beginAtZero: flat, ...reach(series) }),
+        },
+        plugins: { legend: legend(series.length > 1 && series.length <= MANY_GROUPS), tooltip: { callbacks: { label: told_with_ends } } },
+      },
+    };
+  };
 
   const scatter = (figure, { columns, rows }) => {
     figure.querySelector(".plot").classList.add("map");

@@ -14,12 +14,25 @@ Page::Page(std::string title, std::string subtitle)
 void Page::section(std::string_view name) {
   if (!sections_.empty()) body_ += "</section>\n";
   sections_.emplace_back(name);
+  heading_ = name;
   body_ += fmt::format("<section id=s{}>\n<h2>{}</h2>\n", sections_.size(), escape(name));
 }
 
-void Page::heading(std::string_view text) { body_ += fmt::format("<h3>{}</h3>\n", escape(text)); }
+void Page::heading(std::string_view text) {
+  heading_ = text;
+  body_ += fmt::format("<h3>{}</h3>\n", escape(text));
+}
 
 void Page::paragraph(std::string_view text) { body_ += fmt::format("<p>{}</p>\n", escape(text)); }
+
+void Page::code(std::string_view text) {
+  body_ += fmt::format("<pre class=code tabindex=0>{}</pre>\n", escape(text));
+}
+
+void Page::folded(std::string_view name, std::string_view text) {
+  body_ += fmt::format("<details><summary>{}</summary>\n<pre tabindex=0>{}</pre></details>\n", escape(name),
+                       escape(text));
+}
 
 void Page::warning(std::string_view text) {
   body_ += fmt::format("<p class=warning role=note>{}</p>\n", escape(text));
@@ -33,9 +46,15 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
   body_ += "</dl>\n";
 }
 
-void Page::add(const Table& table) { body_ += table.html(); }
+void Page::add(const Table& table) {
+  tables_.push_back({heading_.empty() ? title_ : heading_, table});
+  body_ += table.html();
+}
 
-void Page::add(const Chart& chart) { body_ += chart.html(); }
+void Page::add(const Chart& chart) {
+  charts_.push_back(chart);
+  body_ += chart.html();
+}
 
 void Page::side_by_side(std::span<const Chart> charts) {
   body_ += "<div class=charts>\n";

@@ -6,7 +6,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/utf8.hpp"
 #include "convoke/report/html.hpp"
 
 namespace convoke::report {
@@ -25,6 +27,19 @@ std::string html_of(const Cell& cell, bool header) {
                 : fmt::format("<td{}>{}</td>", attributes, escape(cell.text));
 }
 
+constexpr std::string_view kNone = "–";
+
+std::string csv_field(const Cell& cell) {
+  if (!cell.value.empty()) return cell.value;
+  return cell.text == kNone ? std::string() : one_line(cell.text);
+}
+
+bool holds_percentages(const Table& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+    return !row[column].value.empty() && row[column].text.ends_with(" %");
+  });
+}
+
 }  // namespace
 
 Cell Cell::count(std::int64_t number) {
@@ -34,15 +49,22 @@ Cell Cell::count(std::int64_t number) {
 }
 
 Cell Cell::number(double number, int digits) {
-  if (!std::isfinite(number)) return {"–"};
+  if (!std::isfinite(number)) return {kNone};
   Cell cell(fmt::format("{:.{}g}", number, digits));
   cell.value = cell.text;
   return cell;
 }
 
-Cell Cell::percent(double share) {
-  if (!std::isfinite(share)) return {"–"};
-  Cell cell(fmt::format("{:.1f} %", 100 * share));
+Cell Cell::seconds(double seconds) {
+  if (!std::isfinite(seconds)) return {kNone};
+  Cell cell(fmt::format("{:.2f} s", seconds));
+  cell.value = fmt::format("{:.6g}", seconds);
+  return cell;
+}
+
+Cell Cell::percent(double share, int digits) {
+  if (!std::isfinite(share)) return {kNone};
+  Cell cell(fmt::format("{:.{}f} %", 100 * share, digits));
   cell.value = fmt::format("{:.6g}", 100 * share);
   return cell;
 }
@@ -68,6 +90,19 @@ std::string Table::html() const {
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
+}
+
+std::string Table::csv() const {
+  std::vector<std::string> fields;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    fields.push_back(one_line(columns[c]) + (holds_percentages(*this, c) ? " (%)" : ""));
+  }
+  std::string csv = csv_line(fields) + "\n";
+  for (const std::vector<Cell>& row : rows) {
+    std::transform(row.begin(), row.end(), fields.begin(), csv_field);
+    csv += csv_line(fields) + "\n";
+  }
+  return csv;
 }
 
 }  // namespace convoke::report

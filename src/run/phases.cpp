@@ -1,7 +1,9 @@
 #include "convoke/run/phases.hpp"
 
 #include <array>
+#include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 
 namespace convoke::run {
@@ -18,6 +20,24 @@ PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& worl
   world.min(min);
   const auto spread = [&](std::size_t i) { return Spread{max[i], sum[i] / world.size(), min[i]}; };
   return {spread(0), spread(1), spread(2), spread(3), spread(4), spread(5), spread(6), spread(7)};
+}
+
+RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world) {
+  using Row = std::array<double, 6>;
+  const Row own{mine.load,       mine.steps,      mine.exposed_communication,
+                mine.checkpoint, mine.evaluation, mine.gather};
+  RankPhases all;
+  for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(own)))) {
+    Row row{};
+    std::memcpy(row.data(), bytes.data(), sizeof row);
+    all.load.push_back(row[0]);
+    all.steps.push_back(row[1]);
+    all.exposed_communication.push_back(row[2]);
+    all.checkpoint.push_back(row[3]);
+    all.evaluation.push_back(row[4]);
+    all.gather.push_back(row[5]);
+  }
+  return all;
 }
 
 FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world) {

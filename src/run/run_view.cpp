@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/settings.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/run/run_lock.hpp"
@@ -30,20 +30,6 @@ double age_of(const fs::path& file) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
 }
 
-double number(const Settings& settings, std::string_view key) {
-  const Value* const value = settings.find(key);
-  if (value == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  if (const auto* whole = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*whole);
-  const auto* real = std::get_if<double>(&value->data());
-  return real != nullptr ? *real : std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string word(const Settings& settings, std::string_view key) {
-  const Value* const value = settings.find(key);
-  const auto* const text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
-  return text == nullptr ? std::string() : *text;
-}
-
 // Nothing where there is no such file, or it is being written.
 std::optional<Settings> read_json(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -57,15 +43,10 @@ std::optional<Settings> read_json(const fs::path& file) {
 
 std::string place_of(const Settings& environment) {
   std::set<std::string> hosts;
-  if (const Value* const placements = environment.find("placements")) {
-    if (const auto* list = std::get_if<Value::Array>(&placements->data())) {
-      for (const Value& entry : *list) {
-        if (entry.table() != nullptr) hosts.insert(word(*entry.table(), "host"));
-      }
-    }
-  }
-  const double ranks = number(environment, "ranks");
-  const double threads = number(environment, "threads");
+  for (const Settings& placement : tables_at(environment, "placements"))
+    hosts.insert(text_at(placement, "host"));
+  const double ranks = number_at(environment, "ranks");
+  const double threads = number_at(environment, "threads");
   const std::vector<std::string> names(hosts.begin(), hosts.end());
   return fmt::format("{:g} rank{} x {:g} thread{} on {}", ranks, ranks == 1 ? "" : "s", threads,
                      threads == 1 ? "" : "s", join(names, ", "));
@@ -89,11 +70,11 @@ void read_curves(const fs::path& file, RunView& view) {
   for (std::string line; std::getline(in, line);) {
     try {
       const Settings record = metrics::settings_from_json(line, file.string());
-      if (word(record, "event") != "epoch") continue;
-      std::array<Sum, 4>& sums = epochs[number(record, "epoch")];
+      if (text_at(record, "event") != "epoch") continue;
+      std::array<Sum, 4>& sums = epochs[number_at(record, "epoch")];
       constexpr std::array<std::string_view, 4> kKeys{"loss", "validation_loss", "accuracy",
                                                       "validation_accuracy"};
-      for (std::size_t i = 0; i < kKeys.size(); ++i) sums[i].take(number(record, kKeys[i]));
+      for (std::size_t i = 0; i < kKeys.size(); ++i) sums[i].take(number_at(record, kKeys[i]));
     } catch (const Error&) {
       continue;  // the last line may be under way
     }
@@ -156,11 +137,9 @@ RunView view_run(const fs::path& folder) {
   if (const std::optional<Settings> summary = read_json(folder / "summary.json");
       summary && view.holder.empty()) {
     view.state = RunView::State::kComplete;
-    const Value* const test = summary->find("test");
-    view.summary = fmt::format(
-        "makespan {}, test accuracy {:.4f}", format_duration(number(*summary, "makespan_seconds")),
-        test != nullptr && test->table() != nullptr ? number(*test->table(), "accuracy")
-                                                    : std::numeric_limits<double>::quiet_NaN());
+    view.summary = fmt::format("makespan {}, test accuracy {:.4f}",
+                               format_duration(number_at(*summary, "makespan_seconds")),
+                               number_at(*summary, "test.accuracy"));
   } else if (view.holder.empty()) {
     view.state = RunView::State::kStopped;
   } else if (view.age_seconds > kLockSilence) {

@@ -32,15 +32,20 @@ std::size_t bucket_bytes_for(std::size_t exchange_bytes) {
   return std::clamp(exchange_bytes / 16, std::size_t{96} << 10, std::size_t{1} << 20);
 }
 
+// As many buckets as it takes, all of one size rather than a small rest at the end.
+std::size_t bucket_elements(std::size_t elements, std::size_t element_bytes, const StrategyOptions& options) {
+  const std::size_t bytes = elements * element_bytes;
+  const std::size_t wanted = options.bucket_bytes == 0 ? bucket_bytes_for(bytes) : options.bucket_bytes;
+  const std::size_t even = divide_up(elements, divide_up(bytes, wanted));
+  return divide_up(even, kAlignElements) * kAlignElements;
+}
+
 AllReduce::AllReduce(const mpi::Communicator& group, Exchange exchange, const StrategyOptions& options)
     : group_(group), exchange_(exchange) {
   assert(exchange.floats.empty() || exchange.fixed.empty());
   if (group.size() == 1 || exchange.size() == 0) return;
   const std::size_t bytes = exchange.floats.size_bytes() + exchange.fixed.size_bytes();
-  const std::size_t wanted = options.bucket_bytes == 0 ? bucket_bytes_for(bytes) : options.bucket_bytes;
-  // As many buckets as it takes, all of one size rather than a small rest at the end.
-  const std::size_t even = divide_up(exchange.size(), divide_up(bytes, wanted));
-  bucket_elements_ = divide_up(even, kAlignElements) * kAlignElements;
+  bucket_elements_ = bucket_elements(exchange.size(), bytes / exchange.size(), options);
   requests_.resize(divide_up(exchange.size(), bucket_elements_));
 }
 

@@ -10,11 +10,12 @@
 #include <optional>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/metrics/run_log.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/common_features.hpp"
+#include "convoke/train/logs.hpp"
 #include "convoke/train/memory.hpp"
+#include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
 namespace {
@@ -73,6 +74,15 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
                               .feature_file = feature_file(turn.folder, turn.world)};
   const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
 
+  // Event files are the member's own: the root of its group writes them as training goes.
+  std::optional<metrics::EventFile> events;
+  std::function<void(const Settings&)> log_member;
+  if (log) {
+    log_member = [&](const Settings& record) {
+      log(record);
+      if (events) append_curves(*events, record);
+    };
+  }
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
   std::optional<Trainer> trainer;
   {
@@ -81,14 +91,19 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
                                  job.keep_checkpoints);
     trainer.emplace(job, assignment, turn.feed.training, turn.group, std::move(checkpoints),
-                    Reports{progress, log, title_of(job, member), turn.status}, turn.phases);
+                    Reports{progress, log_member, title_of(job, member), turn.status}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     if (turn.resume) trainer->resume();
+    if (job.log.tensorboard && turn.group.root()) {
+      events.emplace(events_folder(job, turn.folder, member),
+                     turn.resume ? std::optional(trainer->steps()) : std::nullopt);
+    }
   }
   try {
     Outcome outcome = trainer->run();
     result.interrupted_by = outcome.interrupted_by;
     result.epochs_done = outcome.epochs_done;
+    result.steps = outcome.steps;
     result.stopped_at = outcome.stopped_at;
     result.samples_processed = outcome.samples_processed;
     result.model.validation_accuracy = outcome.validation_accuracy;
@@ -110,6 +125,7 @@ Settings to_settings(const TrainedMember& member) {
           {"failure", member.failure},
           {"interrupted_by", member.interrupted_by.number()},
           {"epochs_done", member.epochs_done},
+          {"steps", member.steps},
           {"stopped_at", member.stopped_at},
           {"samples_processed", member.samples_processed}};
 }
@@ -125,6 +141,7 @@ TrainedMember member_from(const Settings& settings) {
   member.failure = read.get("failure", "");
   member.interrupted_by = run::StopReason::from(read.get("interrupted_by", 0));
   member.epochs_done = read.get("epochs_done", 0);
+  member.steps = read.get("steps", 0);
   member.stopped_at = read.get("stopped_at", 0);
   member.samples_processed = read.get("samples_processed", 0);
   read.finish();
@@ -143,8 +160,7 @@ std::vector<Settings> from_json(const std::string& json) {
 }
 
 // The lines that the other groups' roots could not write themselves, appended by rank 0. Collective.
-void append_lines_of_others(std::vector<Settings> lines, metrics::RunLog* log,
-                            const mpi::Communicator& world) {
+void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi::Communicator& world) {
   for (const std::string& json : world.gather(to_json(lines))) {
     for (const Settings& line : from_json(json)) log->append(line);
   }
@@ -167,12 +183,10 @@ std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& 
 
 Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
                        const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases) {
-  // metrics.jsonl has one writer: whole lines appended by several hosts are not safe on a network file
-  // system.
-  std::optional<metrics::RunLog> file;
+  std::optional<RunLogs> file;
   std::optional<run::StatusWriter> status;
   if (world.root()) {
-    file.emplace(folder.metrics());
+    file.emplace(job, folder);
     status.emplace(folder.file("status.json"), job.job_end);
   }
   std::vector<Settings> lines;

@@ -1,11 +1,31 @@
 #include "convoke/train/evaluation.hpp"
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "convoke/vote/diversity.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
+namespace {
+
+// Of probabilities (samples, classes), summed over the ranks of `group`. Collective.
+template <class T>
+metrics::Calibration calibration_of(std::span<const T> probabilities, std::span<const std::int32_t> truth,
+                                    std::int64_t classes, const mpi::Communicator& group) {
+  metrics::Calibration calibration;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const auto row =
+        probabilities.subspan(i * static_cast<std::size_t>(classes), static_cast<std::size_t>(classes));
+    const auto best = std::max_element(row.begin(), row.end());
+    calibration.add(static_cast<double>(*best), best - row.begin() == truth[i]);
+  }
+  group.sum(calibration.counts());
+  return calibration;
+}
+
+}  // namespace
+
 const RuleOutcome& Evaluation::rule(const std::string& name) const {
   return find_in(rules, name, "voting rule");
 }
@@ -43,15 +63,23 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   group.sum(disagreement.counts());
 
   const auto samples = static_cast<std::int64_t>(ids.size());
+  const std::vector<double> mean = vote::mean_probabilities(ballots);
   Evaluation result{
       .samples = samples,
       .members = {},
       .rules = {},
-      .disagreement = disagreement.mean(),
-      .ranking = rank(vote::mean_probabilities(ballots), truth, evaluator.classes(), top_k, group)};
+      .disagreement = std::move(disagreement),
+      .ranking = rank(mean, truth, evaluator.classes(), top_k, group),
+      .calibration = calibration_of(std::span<const double>(mean), truth, evaluator.classes(), group),
+      .member_calibration = {},
+      .mistakes = worst_mistakes(ballots, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
     result.members.push_back({samples, static_cast<double>(sums[2 * m]) / static_cast<double>(samples),
                               engine::loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});
+    const std::size_t values = truth.size() * static_cast<std::size_t>(evaluator.classes());
+    result.member_calibration.push_back(
+        calibration_of(std::span<const float>(probabilities).subspan(m * values, values), truth,
+                       evaluator.classes(), group));
   }
   std::vector<std::int32_t> elected(mine.size());
   for (const std::string& name : vote::rule_names()) {

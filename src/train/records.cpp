@@ -4,9 +4,10 @@
 
 namespace convoke::train {
 
-Settings epoch_record(std::int64_t member, const metrics::EpochFields& epoch) {
-  Settings record{{"event", "epoch"},       {"member", member},   {"epoch", epoch.epoch},
-                  {"epochs", epoch.epochs}, {"loss", epoch.loss}, {"accuracy", epoch.accuracy}};
+Settings epoch_record(std::int64_t member, std::int64_t updates, const metrics::EpochFields& epoch) {
+  Settings record{{"event", "epoch"},          {"member", member}, {"epoch", epoch.epoch},
+                  {"epochs", epoch.epochs},    {"step", updates},  {"loss", epoch.loss},
+                  {"accuracy", epoch.accuracy}};
   if (!std::isnan(epoch.validation_loss)) record.set("validation_loss", epoch.validation_loss);
   if (!std::isnan(epoch.validation_accuracy)) record.set("validation_accuracy", epoch.validation_accuracy);
   if (!std::isnan(epoch.learning_rate)) record.set("learning_rate", epoch.learning_rate);
@@ -49,7 +50,7 @@ Settings evaluation_record(const std::string& split, const Evaluation& evaluatio
                   {"samples", evaluation.samples},
                   {"member_accuracy", std::move(accuracies)},
                   {"member_loss", std::move(losses)},
-                  {"disagreement", evaluation.disagreement}};
+                  {"disagreement", evaluation.disagreement.mean()}};
   for (const RuleOutcome& rule : evaluation.rules) record.set(rule.name + "_accuracy", accuracy(rule.all()));
   return record;
 }

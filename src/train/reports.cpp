@@ -17,9 +17,10 @@ void Reports::step_done(std::int64_t step, std::int64_t steps, const metrics::Pr
                    .images_per_second = fields.images_per_second});
 }
 
-void Reports::epoch_done(std::int64_t member, const metrics::EpochFields& fields) const {
+void Reports::epoch_done(std::int64_t member, std::int64_t updates,
+                         const metrics::EpochFields& fields) const {
   progress.epoch_line(fields);
-  if (log) log(epoch_record(member, fields));
+  if (log) log(epoch_record(member, updates, fields));
 }
 
 }  // namespace convoke::train

@@ -31,6 +31,18 @@ Settings to_settings(const run::PhaseSpreads& phases) {
           {"checkpoint", to_settings(phases.checkpoint)}};
 }
 
+Settings to_settings(const run::RankPhases& phases) {
+  const auto list = [](const std::vector<double>& seconds) {
+    return Value::Array(seconds.begin(), seconds.end());
+  };
+  return {{"load", list(phases.load)},
+          {"steps", list(phases.steps)},
+          {"exposed_communication", list(phases.exposed_communication)},
+          {"evaluation", list(phases.evaluation)},
+          {"gather", list(phases.gather)},
+          {"checkpoint", list(phases.checkpoint)}};
+}
+
 Settings to_settings(const run::CheckpointUse& checkpoints) {
   return {{"written", checkpoints.written},
           {"left_out", checkpoints.left_out},
@@ -82,8 +94,9 @@ std::string title_of(const Job& job, const Verdict& verdict) {
   return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.members);
 }
 
-// What is defined of them: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321"
-std::string further_scores(const Ranking& ranking, const metrics::ConfusionMatrix& matrix) {
+// What is defined of them: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321   ECE 0.0123"
+std::string further_scores(const Evaluation& evaluation, const metrics::ConfusionMatrix& matrix) {
+  const Ranking& ranking = evaluation.ranking;
   std::string line;
   const auto add = [&](const std::string& name, double value) {
     if (!std::isnan(value)) line += fmt::format("{}{} {:.4f}", line.empty() ? "  " : "   ", name, value);
@@ -91,6 +104,7 @@ std::string further_scores(const Ranking& ranking, const metrics::ConfusionMatri
   add(fmt::format("top-{} accuracy", ranking.k), ranking.top_k_accuracy);
   add(matrix.classes() == 2 ? "ROC AUC" : "ROC AUC (one versus rest)", ranking.roc_auc);
   add("quadratic kappa", metrics::quadratic_kappa(matrix));
+  add("ECE", evaluation.calibration.expected_error());
   return line.empty() ? line : line + "\n";
 }
 
@@ -108,6 +122,7 @@ Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, co
           .cores = static_cast<int>(cores),
           .makespan_seconds = largest[0],
           .phases = run::spread_over_ranks(phases, world),
+          .rank_phases = run::phases_of_ranks(phases, world),
           .features = run::sum_over_ranks(phases.features, world),
           .checkpoints = run::sum_over_ranks(phases.checkpoints, world),
           .peak_resident_bytes = static_cast<std::uint64_t>(largest[2]),
@@ -137,7 +152,7 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
                   {"rule", rule},
                   {"members", std::move(each)},
                   {"prefix_accuracy", std::move(prefixes)},
-                  {"disagreement", evaluation.disagreement}};
+                  {"disagreement", evaluation.disagreement.mean()}};
   const Ranking& ranking = evaluation.ranking;
   if (!std::isnan(ranking.top_k_accuracy)) {
     result.set("top_k", ranking.k);
@@ -146,6 +161,7 @@ Settings evaluation_summary(const Evaluation& evaluation, const std::string& rul
   const double kappa = metrics::quadratic_kappa(evaluation.rule(rule).all());
   if (!std::isnan(kappa)) result.set("quadratic_kappa", kappa);
   if (!std::isnan(ranking.roc_auc)) result.set("roc_auc", ranking.roc_auc);
+  result.set("ece", evaluation.calibration.expected_error());
   return result;
 }
 
@@ -170,6 +186,7 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"predicted_rss_mib", static_cast<double>(cost.predicted_bytes) / (1024.0 * 1024.0)},
                   {"test", evaluation_summary(verdict.test, verdict.rule, verdict.voters)},
                   {"member_facts", member_facts(verdict)}};
+  result.set("rank_phases", to_settings(cost.rank_phases));
   result.set("checkpoints", to_settings(cost.checkpoints));
   if (cost.features.any()) result.set("features", to_settings(cost.features));
   const double validation = mean_validation_accuracy(verdict);
@@ -193,13 +210,13 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
       text += fmt::format("   (the first 1 .. {} members)\n", members.size());
     }
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
-                        evaluation.disagreement);
+                        evaluation.disagreement.mean());
   } else {
     text += fmt::format("  accuracy {:.4f}   loss {:.4f}\n", evaluation.members.front().accuracy,
                         evaluation.members.front().loss);
   }
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
-  text += further_scores(evaluation.ranking, matrix);
+  text += further_scores(evaluation, matrix);
   return text + "\n" + metrics::to_text(metrics::classification_report(matrix), class_names);
 }
 

@@ -33,6 +33,7 @@ Outcome Trainer::run() {
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
   return {.interrupted_by = interrupted,
           .epochs_done = state_.epochs_done,
+          .steps = state_.updates,
           .stopped_at = state_.best.stopped ? state_.updates : 0,
           .samples_processed = samples_processed_,
           .validation_accuracy = state_.validation_accuracy,
@@ -130,7 +131,7 @@ void Trainer::finish_epoch(double seconds, std::int64_t samples) {
                             .images_per_second = seconds > 0 ? static_cast<double>(samples) / seconds : 0,
                             .seconds = seconds};
   if (validation_.possible()) validation_.at_epoch_end(engine_.result(), state_, line);
-  reports_.epoch_done(assignment_.member, line);
+  reports_.epoch_done(assignment_.member, state_.updates, line);
   ++state_.epochs_done;
   state_.steps_done = 0;
   state_.loss_sum = state_.correct_sum = 0;

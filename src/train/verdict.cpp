@@ -6,9 +6,10 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/metrics/run_log.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/train/logs.hpp"
 #include "convoke/train/records.hpp"
+#include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
 namespace {
@@ -62,7 +63,8 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
   verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());
   run::on_root(world, [&] {
-    metrics::RunLog(folder.metrics()).append(evaluation_record("test", verdict.test));
+    RunLogs(job, folder).append(evaluation_record("test", verdict.test));
+    if (job.log.tensorboard) append_test(job, folder, verdict);
     return std::string();
   });
   return verdict;

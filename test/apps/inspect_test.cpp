@@ -49,6 +49,32 @@ TEST_CASE("inspect shows what a recipe makes of the training samples") {
   CHECK(page.find("train 137 (") != std::string::npos);  // the last of twelve, spread over 150 samples
 }
 
+TEST_CASE("inspect writes figures, and without a plotter what needs none") {
+  const Place place;
+  const auto count = [&](const fs::path& folder, const std::string& ending) {
+    int files = 0;
+    for (const auto& entry : fs::directory_iterator(folder))
+      files += entry.path().extension() == ending ? 1 : 0;
+    return files;
+  };
+  const Outcome none = place.run("inspect data.h5 --figures none", "PATH=/nowhere");
+  CAPTURE(none.text);
+  CHECK(none.code == 0);
+  CHECK(none.says("note: no charts were drawn: there is no gnuplot (Debian package gnuplot-nox)"));
+  CHECK(count(place / "none", ".tex") > 0);
+  CHECK(count(place / "none", ".csv") > count(place / "none", ".tex"));
+  CHECK(count(place / "none", ".svg") + count(place / "none", ".pdf") == 0);
+  CHECK(bytes_of(place / "none/classes.tex").find("\\toprule") != std::string::npos);
+  if (shell("command -v gnuplot").code != 0) return;
+  const Outcome all = place.run("inspect data.h5 --figures all");
+  CAPTURE(all.text);
+  CHECK(all.code == 0);
+  CHECK(!all.says("note: no charts"));
+  CHECK(count(place / "all", ".svg") == count(place / "all", ".csv") - count(place / "all", ".tex"));
+  CHECK(count(place / "all", ".pdf") == count(place / "all", ".svg"));
+  CHECK(count(place / "all", ".tmp") == 0);
+}
+
 TEST_CASE("inspect refuses what is no dataset and where it cannot write, and leaves nothing") {
   const Place place;
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
@@ -65,6 +91,7 @@ TEST_CASE("inspect refuses what is no dataset and where it cannot write, and lea
   fs::resize_file(place / "short.h5", fs::file_size(place / "short.h5") / 2);
   refused("short.h5 --html page.html", "short.h5");
   CHECK(!fs::exists(place / "page.html"));
+  refused("data.h5 --figures recipe.toml", "recipe.toml: cannot be made");
   if (place.run("inspect data.h5 --html page.html").says("libjs-chart.js")) return;
   refused("data.h5 --html no/such/folder/page.html", "no/such/folder/page.html: cannot be written");
   refused("data.h5 --html .", "is a folder");

@@ -87,12 +87,14 @@ TEST_CASE("a run leaves its folder behind, complete") {
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
   CHECK(outcome.says("run folder: run"));
-  for (const char* file : {"recipe.toml", "environment.json", "metrics.jsonl", "summary.json", "model.h5",
-                           "checkpoints/epoch-0002.h5", "checkpoints/epoch-0003.h5"}) {
+  for (const char* file :
+       {"recipe.toml", "environment.json", "metrics.jsonl", "summary.json", "evaluation.json", "model.h5",
+        "checkpoints/epoch-0002.h5", "checkpoints/epoch-0003.h5"}) {
     CAPTURE(file);
     CHECK(fs::exists(place / ("run/" + std::string(file))));
   }
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
+  for (const char* wanted : {"tensorboard", "metrics.csv"}) CHECK_FALSE(fs::exists(place / "run" / wanted));
   const std::string summary = bytes_of(place / "run/summary.json");
   for (const char* key : {"ranks",
                           "threads",

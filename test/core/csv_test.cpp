@@ -1,5 +1,6 @@
 #include "convoke/core/csv.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "support/catch.hpp"
@@ -107,4 +108,11 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
   CHECK_THAT(error_of([&] { CsvReader(folder / "none.csv"); }),
              Contains("none.csv: cannot be opened: No such file or directory"));
   CHECK_THAT(error_of([&] { CsvReader reader(folder.path()); }), Contains("is a folder"));
+}
+
+TEST_CASE("a line that is written has in quotes what would be taken for signs of its own") {
+  CHECK(csv_line(std::vector<std::string>{"a", "", "1.5"}) == "a,,1.5");
+  CHECK(csv_line(std::vector<std::string>{"a,b", "say \"no\"", "two\nlines"}) ==
+        "\"a,b\",\"say \"\"no\"\"\",\"two\nlines\"");
+  CHECK(csv_line({}) == "");
 }

@@ -1,5 +1,7 @@
 #include "convoke/data/batch_loader.hpp"
 
+#include <algorithm>
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "typed_example.hpp"

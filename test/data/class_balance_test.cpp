@@ -1,6 +1,7 @@
 #include "convoke/data/class_balance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <vector>

@@ -1,5 +1,6 @@
 // Files that h5py wrote, by what docs/formats.md shows: test/data/files/make_datasets.py, which prints the
 // values expected here.
+#include <algorithm>
 #include <numeric>
 
 #include "convoke/data/dataset.hpp"

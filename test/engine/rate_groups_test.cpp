@@ -1,6 +1,8 @@
 // Nodes that learn at a rate of their own, and those that were frozen at first.
 #include "convoke/nn/rate_groups.hpp"
 
+#include <cmath>
+
 #include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/mpi/session.hpp"

@@ -1,5 +1,6 @@
 #include "convoke/explore/inspection.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 

@@ -3,6 +3,7 @@
 // them both further out, "before" throws before there is a session, "thread" aborts from a second thread
 // while the first is inside MPI.
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>

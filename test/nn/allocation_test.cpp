@@ -1,4 +1,5 @@
 // A training step allocates nothing after the first.
+#include <algorithm>
 #include <string>
 
 #include "convoke/nn/backend.hpp"

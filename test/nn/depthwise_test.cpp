@@ -1,6 +1,7 @@
 // The depthwise weight gradient against loops over (n, c, h, w), in the layouts it reads.
 #include "nn/kernels/depthwise.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

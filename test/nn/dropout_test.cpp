@@ -1,6 +1,7 @@
 // The mask is a pure function of (seed, epoch, sample id, node).
 #include "convoke/nn/layers/dropout.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>

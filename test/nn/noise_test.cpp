@@ -1,5 +1,6 @@
 // gaussian_noise, stochastic_depth and dropout of whole channels: what follows from (seed, epoch, sample,
 // node) alone.
+#include <algorithm>
 #include <cmath>
 
 #include "convoke/nn/layer_table.hpp"

@@ -1,5 +1,6 @@
 #include "convoke/nn/plan/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>

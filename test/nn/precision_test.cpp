@@ -1,4 +1,5 @@
 // bf16 against fp32, and the copies of the weights that go with it.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // embedding, lstm and gru.
+#include <algorithm>
 #include <cmath>
 
 #include "convoke/nn/layer_table.hpp"

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"

@@ -1,5 +1,6 @@
 // Synchronised batch norm: what a plan of several lanes, or several plans, make of a batch is what one lane
 // of the whole batch makes of it.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <tuple>

@@ -1,6 +1,7 @@
 // Worker threads: each has a plan and gradients of its own, all share the parameters.
 #include "convoke/nn/threads.hpp"
 
+#include <algorithm>
 #include <array>
 #include <thread>
 

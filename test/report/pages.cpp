@@ -1,8 +1,13 @@
-// Writes a page of each kind of dataset into the folder that is named: what browser_test.cmake looks at.
+// Writes a page of each kind of dataset, one of each kind of chart, and pages of runs into the folder that is
+// named: what browser_test.cmake looks at.
 #include <cstdio>
 #include <fstream>
 
+#include "convoke/report/comparison_page.hpp"
+#include "convoke/report/run_page.hpp"
+#include "example_charts.hpp"
 #include "example_pages.hpp"
+#include "example_runs.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
@@ -14,5 +19,18 @@ int main(int argc, char** argv) {
         convoke::report::dataset_page(example::inspection(file), "made by a test").html();
     std::ofstream(folder / file.stem().replace_extension(".html")) << page;
   }
+  std::ofstream(folder / "charts.html") << example::page().html();
+  // Three members, names that are no HTML; one model; and one that is under way.
+  example::write_run(folder / "votes", folder / "images.h5", 3, 2, 4.5);
+  example::write_run(folder / "one", folder / "images.h5", 1, 1, 8);
+  example::write_unfinished(folder / "begun", 1, 1);
+  std::vector<convoke::report::RunRecord> runs;
+  for (const char* name : {"one", "votes", "begun"}) {
+    runs.push_back(convoke::report::read_run(folder / name));
+    std::ofstream(folder / (std::string(name) + ".html"))
+        << convoke::report::run_page(runs.back(), "made by a test").html();
+  }
+  std::ofstream(folder / "comparison.html")
+      << convoke::report::comparison_page(runs, "made by a test").html();
   return 0;
 }

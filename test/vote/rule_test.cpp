@@ -1,5 +1,6 @@
 #include "convoke/vote/rule.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 

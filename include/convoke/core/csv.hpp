@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ class CsvReader {
 /// The text as a cell of a CSV that is written: in double quotes where it holds a comma, quotes or an end of
 /// line.
 std::string csv_cell(const std::string& text);
+
+/// Texts as the cells of a line, without its end.
+std::string csv_line(std::span<const std::string> cells);
 
 /// The cell without blanks around it.
 std::string trimmed(const std::string& cell);

@@ -1,9 +1,8 @@
 #pragma once
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/metrics/growing_file.hpp"
 
 namespace convoke::metrics {
 
@@ -12,19 +11,15 @@ class RunLog {
  public:
   /// Opens `file` to append, creating it if need be; a last line that an interrupted run left unfinished is
   /// dropped. Throws Error naming the file.
-  explicit RunLog(std::filesystem::path file);
+  explicit RunLog(const std::filesystem::path& file);
 
   /// Throws Error naming the file if not all of the line could be written (disk full).
   void append(const Settings& record);
 
-  const std::filesystem::path& file() const { return file_; }
+  const std::filesystem::path& file() const { return file_.file(); }
 
  private:
-  struct Close {
-    void operator()(std::FILE* stream) const { std::fclose(stream); }
-  };
-  std::filesystem::path file_;
-  std::unique_ptr<std::FILE, Close> stream_;
+  GrowingFile file_;
 };
 
 }  // namespace convoke::metrics

@@ -12,6 +12,7 @@
 #include "convoke/nn/plan/parameters.hpp"
 #include "convoke/nn/rate_groups.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
+#include "convoke/train/job.hpp"
 #include "convoke/train/stage.hpp"
 
 namespace convoke::recipe {
@@ -80,6 +81,7 @@ struct RunRecipe {
   double stop_before = 0;             ///< seconds before the end of a Slurm job; 0: never
   std::int64_t bucket_kib = 0;        ///< 0: "auto"
   std::int64_t memory_mib = 0;        ///< of a node, for all its ranks; 0: "auto", what it has
+  bool report = true;                 ///< write report.html at the end
   std::int64_t cache_mib = 0;         ///< of features in a node's memory, beyond it a file; 0: "auto"
 };
 
@@ -94,6 +96,7 @@ struct Recipe {
   TrainRecipe train;
   EnsembleRecipe ensemble;
   RunRecipe run;
+  train::LogOptions log;
   std::filesystem::path folder;  ///< of the file it was read from; empty if it was made from text
 
   /// Reads a recipe (a TOML file, or a folder with recipe.toml, or the name of a recipe that comes with

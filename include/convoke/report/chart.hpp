@@ -1,12 +1,14 @@
 #pragma once
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "convoke/report/table.hpp"
 
 namespace convoke::report {
 
 /// A chart and the table behind it, which is all that it is drawn from: the first column names what stands
-/// along the axis, the others are series.
+/// along the axis, the others are series, or ends of their intervals.
 struct Chart {
   enum class Kind {
     kBar,        ///< a group of bars per row, a colour per further column; lying where there are many rows
@@ -23,6 +25,17 @@ struct Chart {
   std::string y_title = {};
   Table table;
   bool logarithmic = false;  ///< the axis of values
+
+  /// Columns of the table: a series of a bar or line chart, and the ends of its interval in each row.
+  struct Interval {
+    std::size_t of, low, high;
+  };
+  std::vector<Interval> intervals = {};  ///< drawn as whiskers, or as a band along a line of many points
+
+  /// The columns that are series: all but the first and the ends of intervals.
+  std::vector<std::size_t> series() const;
+  /// That of the series in `column`; null if it has none.
+  const Interval* interval_of(std::size_t column) const;
 
   std::string html() const;
 };

@@ -22,6 +22,10 @@ class Page {
   void section(std::string_view name);
   void heading(std::string_view text);  ///< within a section
   void paragraph(std::string_view text);
+  /// A line to be copied into a terminal.
+  void code(std::string_view text);
+  /// A text of many lines as it is, below its name: to be unfolded.
+  void folded(std::string_view name, std::string_view text);
   /// Something that should be seen to.
   void warning(std::string_view text);
   /// Numbers in boxes: what they are, and what they say.
@@ -32,6 +36,11 @@ class Page {
   void side_by_side(std::span<const Chart> charts);
   void add(std::span<const Figure> figures);
 
+  /// What it shows so far, in this order: for write_figures. A table is called after the heading or section
+  /// that it stands in.
+  const std::vector<Chart>& charts() const { return charts_; }
+  const std::vector<NamedTable>& tables() const { return tables_; }
+
   /// The whole file. Throws Error if the charts' library was not there when Convoke was built; the hint says
   /// what to install.
   std::string html() const;
@@ -39,6 +48,9 @@ class Page {
  private:
   std::string title_, subtitle_;
   std::vector<std::string> sections_;
+  std::string heading_;  // that stands last
+  std::vector<Chart> charts_;
+  std::vector<NamedTable> tables_;
   std::string body_;
 };
 

@@ -19,8 +19,10 @@ struct Cell {
   static Cell count(std::int64_t number);
   /// With so many significant digits; "–" if it is not finite.
   static Cell number(double number, int digits = 4);
-  /// "12.3 %" of 0.123.
-  static Cell percent(double share);
+  /// "12.3 %" of 0.123, with so many digits behind the point.
+  static Cell percent(double share, int digits = 1);
+  /// "5.64 s".
+  static Cell seconds(double seconds);
 
   Cell shaded(double by) const;
 };
@@ -32,6 +34,15 @@ struct Table {
 
   /// `<div class="scroll"><table>...`; it scrolls by itself where it is wider than the page.
   std::string html() const;
+  /// As RFC 4180 has it, a line of names first. Numbers have no separators and units, and where there is none
+  /// stands nothing.
+  std::string csv() const;
+};
+
+/// A table and what it is called.
+struct NamedTable {
+  std::string title;
+  Table table;
 };
 
 }  // namespace convoke::report

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "convoke/mpi/communicator.hpp"
 
@@ -88,6 +89,14 @@ struct Spread {
 struct PhaseSpreads {
   Spread load, steps, compute, exposed_communication, checkpoint, evaluation, gather, first_step;
 };
+
+/// The phases of each rank, by rank.
+struct RankPhases {
+  std::vector<double> load, steps, exposed_communication, checkpoint, evaluation, gather;
+};
+
+/// At rank 0; elsewhere empty. Collective.
+RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world);
 
 /// The same on all ranks. Collective.
 PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);

@@ -38,5 +38,7 @@ class AllReduce final : public Strategy {
 
 /// Bytes of a bucket when the user does not say, for an exchange of that many bytes.
 std::size_t bucket_bytes_for(std::size_t exchange_bytes);
+/// Elements of a bucket, for an exchange of so many (not 0); the last one has what is left.
+std::size_t bucket_elements(std::size_t elements, std::size_t element_bytes, const StrategyOptions& options);
 
 }  // namespace convoke::sync

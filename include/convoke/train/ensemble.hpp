@@ -28,6 +28,7 @@ struct TrainedMember {
   std::string failure;  ///< why it has left the vote; empty if it has not
   run::StopReason interrupted_by;
   std::int64_t epochs_done = 0;
+  std::int64_t steps = 0;       ///< since its start
   std::int64_t stopped_at = 0;  ///< steps after which early stopping ended its training; 0: it did not
   std::int64_t samples_processed = 0;
 };

@@ -6,10 +6,16 @@
 #include <vector>
 
 #include "convoke/engine/evaluator.hpp"
+#include "convoke/metrics/calibration.hpp"
 #include "convoke/metrics/confusion_matrix.hpp"
+#include "convoke/train/mistakes.hpp"
 #include "convoke/train/ranking.hpp"
+#include "convoke/vote/diversity.hpp"
 
 namespace convoke::train {
+
+/// So many mistakes are kept to be looked at.
+constexpr std::size_t kMistakes = 36;
 
 /// What a voting rule elects: prefixes[k] counts the votes of the first k + 1 members.
 struct RuleOutcome {
@@ -23,9 +29,12 @@ struct RuleOutcome {
 struct Evaluation {
   std::int64_t samples = 0;
   std::vector<engine::Score> members;
-  std::vector<RuleOutcome> rules;  ///< every rule that there is; with one member all say the same
-  double disagreement = 0;  ///< mean over all pairs of members: share of samples on which the two differ
-  Ranking ranking;          ///< of the members' mean probabilities
+  std::vector<RuleOutcome> rules;      ///< every rule that there is; with one member all say the same
+  vote::Disagreement disagreement{1};  ///< of each pair of members
+  Ranking ranking;                     ///< of the members' mean probabilities
+  metrics::Calibration calibration;    ///< of the same
+  std::vector<metrics::Calibration> member_calibration;
+  std::vector<Mistake> mistakes;  ///< the worst of the same, at most kMistakes
 
   /// Throws Error listing the known ones.
   const RuleOutcome& rule(const std::string& name) const;

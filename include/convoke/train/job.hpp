@@ -20,6 +20,12 @@
 
 namespace convoke::train {
 
+/// What a run logs besides metrics.jsonl.
+struct LogOptions {
+  bool csv = false;          ///< metrics.csv
+  bool tensorboard = false;  ///< event files in tensorboard/
+};
+
 /// What to train: a recipe in the types of this area, without ranks and files.
 struct Job {
   explicit Job(run::ModelDescription description) : model(std::move(description)) {}
@@ -49,6 +55,7 @@ struct Job {
   run::Deadline job_end;              ///< when the batch system ends the job, for those who watch
   run::Deadline deadline;             ///< when to stop, with a checkpoint
   std::uint64_t memory_bytes = 0;     ///< of a node, for all ranks; 0: what it has
+  LogOptions log;
   std::int64_t keep_best = 1;  ///< models of the best validation, and of those that were it before; 0: none
 
   bool ensemble = false;     ///< independent members; else one model on all ranks

@@ -18,8 +18,8 @@ struct Reports {
 
   /// After `step` of `steps` since the start; `fields` of the epoch so far.
   void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
-  /// At the end of an epoch of a member.
-  void epoch_done(std::int64_t member, const metrics::EpochFields& fields) const;
+  /// At the end of an epoch of a member, after `updates` steps since the start.
+  void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& fields) const;
 };
 
 }  // namespace convoke::train

@@ -16,6 +16,7 @@ struct Cost {
   int cores = 1;                          ///< worker threads of all ranks together
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
   run::PhaseSpreads phases;               ///< over the ranks
+  run::RankPhases rank_phases;            ///< of each rank; at rank 0 alone
   run::FeatureUse features;               ///< of all ranks
   run::CheckpointUse checkpoints;         ///< of all ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank

@@ -31,6 +31,7 @@ struct Divergence : Error {
 struct Outcome {
   run::StopReason interrupted_by;  ///< if it was, there is a checkpoint to go on from
   std::int64_t epochs_done = 0;
+  std::int64_t steps = 0;              ///< since the start
   std::int64_t stopped_at = 0;         ///< steps after which early stopping ended it; 0: it did not
   std::int64_t samples_processed = 0;  ///< by this run, all ranks of the group together
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
@@ -50,6 +51,9 @@ class Trainer {
   /// Goes on from the newest usable checkpoint, if there is one. Collective. Throws Error as
   /// Checkpoints::newest.
   void resume();
+
+  /// Steps since the start, those of the runs before included.
+  std::int64_t steps() const { return state_.updates; }
 
   /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence.
   Outcome run();

@@ -1,5 +1,7 @@
 #include "convoke/data/augmenter.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "augmentation.hpp"

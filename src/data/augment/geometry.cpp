@@ -1,5 +1,6 @@
 #include "geometry.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace convoke::data {

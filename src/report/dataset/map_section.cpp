@@ -93,7 +93,7 @@ void add_maps(Page& page, const Shown& shown) {
   std::vector<Figure> figures;
   for (std::int64_t c = 0; c < std::min(kMostComponents, comparison.pca.components.rows); ++c) {
     Picture picture = shown.relief(comparison.vector_shape, comparison.pca.components.row(c));
-    const double scale = Shown::scale_to(picture, kComponentSide);
+    const double scale = scale_to(picture, kComponentSide);
     figures.push_back(
         {std::move(picture),
          fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});

@@ -13,7 +13,7 @@ constexpr double kSide = 84;
 // Two pictures side by side.
 Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std::string& caption) {
   const std::vector<Picture> both{shown.picture(pair.first), shown.picture(pair.second)};
-  const double scale = Shown::scale_to(both.front(), kSide);
+  const double scale = scale_to(both.front(), kSide);
   return {contact_sheet(both, 2), caption, scale};
 }
 
@@ -50,7 +50,7 @@ void add_odd(Page& page, const Shown& shown, const std::vector<explore::Oddity>&
     std::vector<Figure> figures;
     for (const explore::Oddity& odd : oddities) {
       Picture picture = shown.picture(odd.sample);
-      const double scale = Shown::scale_to(picture, kSide);
+      const double scale = scale_to(picture, kSide);
       figures.push_back({std::move(picture), names(shown, odd.sample) + " · " + why(odd), scale});
     }
     page.add(figures);

@@ -5,6 +5,7 @@
 
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/page.hpp"
+#include "report/sample_view.hpp"
 
 // How samples and names of a dataset are shown in its page, and the page's sections.
 
@@ -24,9 +25,11 @@ struct Shown {
   /// "channel 2", or "feature 2"; "red", "green", "blue" of three.
   std::string channel_name(std::size_t channel) const;
   /// The word of a token, or "#12".
-  std::string word(std::int32_t token) const;
+  std::string word(std::int32_t token) const { return word_of(token, found.names); }
   /// The first words of a text, or the first numbers.
-  std::string excerpt(const explore::Exhibit& exhibit) const;
+  std::string excerpt(const explore::Exhibit& exhibit) const {
+    return excerpt_of(exhibit, tokens(), found.names);
+  }
 
   /// An image of (h, w, C) stored values as a picture: the first channel, or the first three if there are as
   /// many. Measured numbers are scaled from the training split's least to its largest.
@@ -34,8 +37,6 @@ struct Shown {
   Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
   /// A picture of any numbers (h, w, C): 0 is mid-grey, the largest in size black or white.
   Picture relief(const Shape& shape, std::span<const double> values) const;
-  /// Pixels of the page per pixel, so that a picture is `side` pixels large or somewhat more.
-  static double scale_to(const Picture& picture, double side);
 };
 
 void add_classes(Page& page, const Shown& shown);

@@ -1,6 +1,8 @@
 #include "convoke/data_prep/pictures/decode.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 #include "../idx_files.hpp"

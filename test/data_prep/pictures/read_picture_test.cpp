@@ -1,6 +1,7 @@
 #include "convoke/data_prep/pictures/read_picture.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "convoke/data_prep/pictures/decode.hpp"

@@ -3,17 +3,17 @@
 . "$(dirname "$0")/../place.sh"
 
 size=(--nodes 3 --ranks-per-node 1 --cpus-per-rank 1)
-# How many epochs take about a minute here.
+# How many epochs take about a minute here: twice as long as it is given before the warning.
 trial=$(slurm train recipe.toml --set train.epochs=100 "${size[@]}" --output jobs/trial --submit | job_of train.sh)
 wait_for "$trial" 180
 seconds=$(sed -n 's/.*"makespan_seconds": \([0-9.]*\).*/\1/p' "runs/tiny-$trial/summary.json")
 epochs=$(awk -v s="$seconds" 'BEGIN { print int(100 * 55 / s) }')
 echo "100 epochs in $seconds s: $epochs epochs"
 
-job=$(slurm train recipe.toml --set "train.epochs=$epochs" "${size[@]}" --time 1 --warning 20 --output jobs/limited \
+job=$(slurm train recipe.toml --set "train.epochs=$epochs" "${size[@]}" --time 1 --warning 30 --output jobs/limited \
   --submit | job_of train.sh)
-wait_until 75 says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
-wait_for "$job" 240
+wait_until 120 says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
+wait_for "$job" 400
 check "it ends well" ended "$job" COMPLETED
 check "after a restart" says "tiny-$job.log" "restart 1"
 "$CONVOKE" train recipe.toml --set "train.epochs=$epochs" --quiet --output alone > alone.log

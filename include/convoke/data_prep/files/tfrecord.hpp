@@ -14,9 +14,7 @@ struct TfRecord {
   bool whole = true;         ///< its data have their checksum
 };
 
-/// TensorFlow's records, one after the other: uint64 length, uint32 masked CRC-32C of the length, the data,
-/// uint32 masked CRC-32C of the data; all little endian.
-/// https://www.tensorflow.org/tutorials/load_data/tfrecord#tfrecords_format_details
+/// TensorFlow's records (core/tfrecord.hpp), one after the other.
 class TfRecordReader {
  public:
   explicit TfRecordReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}

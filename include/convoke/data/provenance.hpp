@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-namespace convoke::app {
+namespace convoke::data {
 
 /// True of what `convoke synthesize` made, by the provenance of its dataset.
 bool is_synthetic(const std::string& provenance);
@@ -9,4 +9,4 @@ bool is_synthetic(const std::string& provenance);
 /// The line that stands with every figure of synthetic data, with its end; "" for others.
 std::string provenance_note(const std::string& provenance);
 
-}  // namespace convoke::app
+}  // namespace convoke::data

@@ -1,8 +1,8 @@
-#include "provenance.hpp"
+#include "convoke/data/provenance.hpp"
 
 #include <fmt/format.h>
 
-namespace convoke::app {
+namespace convoke::data {
 
 bool is_synthetic(const std::string& provenance) { return provenance.starts_with("synthetic"); }
 
@@ -12,4 +12,4 @@ std::string provenance_note(const std::string& provenance) {
                      provenance.substr(0, provenance.find("; ")));
 }
 
-}  // namespace convoke::app
+}  // namespace convoke::data

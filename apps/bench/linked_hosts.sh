@@ -1,0 +1,48 @@
+# For the scripts beside it: simulated hosts that talk over TCP through links of known speed. Sourced.
+#   linked_hosts NUMBER RATE    network namespaces, each with a name and shared memory of its own; RATE as tc knows it
+#                               ("100mbit"), or "none": as fast as the kernel copies. Sets `hosts` for mpirun --host.
+# Needs root and iproute2. Nothing is left behind.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+convoke=$(realpath "${CONVOKE:-build/release/convoke}")
+linked_folder=$(mktemp -d) linked_network=10.78.0 linked_bridge=cvkbench0
+
+cut_links() {
+  local host
+  for host in $(ip netns list | sed -n 's/^cvkbench\([0-9]*\).*/\1/p'); do ip netns del "cvkbench$host"; done
+  ip link del $linked_bridge 2> /dev/null || true
+}
+trap 'cut_links; rm -rf "$linked_folder"' EXIT
+
+linked_hosts() {
+  local number=$1 rate=$2 host
+  cut_links
+  ip link add $linked_bridge type bridge
+  ip addr add $linked_network.254/24 dev $linked_bridge
+  ip link set $linked_bridge up
+  hosts=
+  for host in $(seq "$number"); do
+    ip netns add "cvkbench$host"
+    ip link add "cvkb$host" type veth peer name eth0 netns "cvkbench$host"
+    ip link set "cvkb$host" master $linked_bridge up
+    ip -n "cvkbench$host" link set lo up
+    ip -n "cvkbench$host" addr add "$linked_network.$host/24" dev eth0
+    ip -n "cvkbench$host" link set eth0 up
+    [ "$rate" = none ] ||
+      ip netns exec "cvkbench$host" tc qdisc add dev eth0 root tbf rate "$rate" burst 128kb latency 100ms
+    hosts+=${hosts:+,}$linked_network.$host:1
+  done
+}
+
+# What mpirun starts its daemon on a host with: on a core of its own, as far as there are cores.
+cat > "$linked_folder/agent" << 'AGENT'
+#!/bin/bash
+host=${1##*.}
+shift
+exec nsenter --net="/run/netns/cvkbench$host" unshare --mount --uts taskset -c "$(((host - 1) % $(nproc)))" \
+  sh -c "hostname bench$host; mount -t tmpfs tmpfs /dev/shm; $*"
+AGENT
+chmod +x "$linked_folder/agent"
+[ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_plm_rsh_agent=$linked_folder/agent OMPI_MCA_oob_tcp_if_include=$linked_network.0/24
+export OMPI_MCA_btl_tcp_if_include=$linked_network.0/24 OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# How far `convoke study predict` is from what happens: ranks on hosts of their own (linked_hosts.sh) that talk over TCP
+# through links of known speed. Prints the predicted and the measured step, and the error.
+#   apps/bench/predicted_links.sh [RECIPE [--set KEY=VALUE ...]]       (mnist-sync, one thread a rank)
+#   CONVOKE=build/release/convoke RANKS=2 ROUNDS=3 LINKS="none 1gbit 100mbit": the program, ranks, how often, the links
+# As many idle cores as ranks are needed: on fewer, ranks wait for one another.
+. "$(dirname "$0")/linked_hosts.sh"
+[ $# -gt 0 ] || set -- mnist-sync
+ranks=${RANKS:-2}
+for link in ${LINKS:-none 1gbit 100mbit}; do
+  linked_hosts "$ranks" "$link"
+  echo "== $ranks ranks, link: $link"
+  for _ in $(seq "${ROUNDS:-3}"); do
+    mpirun --host "$hosts" "$convoke" study predict "$@" --set run.threads=1 --ranks "1,$ranks" --check |
+      sed -n 's/^  between nodes/  link/p; s/^here, [0-9]* ranks:/ /p'
+  done
+done

@@ -1,0 +1,50 @@
+#include "page_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/report/figures.hpp"
+#include "convoke/run/atomic_file.hpp"
+
+namespace convoke::app {
+
+void require_writable(const std::filesystem::path& file) {
+  const std::string hint = "name a file in a folder that exists and that you may write to";
+  if (std::filesystem::is_directory(file)) throw Error(file.string() + ": is a folder", hint);
+  const std::filesystem::path trial = file.string() + ".tmp";
+  errno = 0;
+  const bool written = static_cast<bool>(std::ofstream(trial));
+  const std::string reason = std::generic_category().message(errno);
+  std::error_code ignored;
+  std::filesystem::remove(trial, ignored);
+  if (!written) throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), hint);
+}
+
+void require_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()),
+                "name a folder that is not there, or one that you may write to");
+  }
+  require_writable(folder / "figure");
+}
+
+void write_page(const report::Page& page, const std::filesystem::path& file) {
+  const std::string html = page.html();
+  run::replace_text(file, html);
+  fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
+}
+
+void write_figures(const report::Page& page, const std::filesystem::path& folder) {
+  const report::FiguresWritten written = report::write_figures(page.charts(), page.tables(), folder);
+  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
+  fmt::print("{}: {} files\n", folder.string(), written.files.size());
+}
+
+}  // namespace convoke::app

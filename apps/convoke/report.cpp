@@ -1,0 +1,59 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "convoke/report/comparison_page.hpp"
+#include "convoke/report/run_page.hpp"
+#include "page_file.hpp"
+#include "results.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  convoke report runs/first                                   runs/first/report.html
+  convoke report runs/first --output first.html
+  convoke report runs/first --figures paper/                  and its charts and tables for a paper
+  convoke report runs/one-rank runs/two-ranks --output both.html     side by side; speed-up is over the first
+A page is one file that needs no network. A run that is under way or was stopped shows what it has so far.
+)";
+
+}  // namespace
+
+void add_report(CLI::App& parser, ReportOptions& options) {
+  parser.add_option("runs", options.runs, "Folders of runs; several are compared")
+      ->required()
+      ->type_name("RUN...");
+  parser
+      .add_option("--output", options.output,
+                  "The page (default: report.html in the run's folder, of several runs here)")
+      ->type_name("FILE.html");
+  parser
+      .add_option("--figures", options.figures,
+                  "Also write its charts as SVG and PDF, and its tables as LaTeX and CSV, for a paper")
+      ->type_name("FOLDER");
+  parser.footer(kExamples);
+}
+
+int report(const ReportOptions& options) {
+  // 1. Whether there can be a page, before anything takes time.
+  report::require_charts();
+  std::vector<report::RunRecord> runs;
+  for (const std::string& folder : options.runs) runs.push_back(read_run_and_recipe(folder));
+  const std::filesystem::path file = !options.output.empty() ? std::filesystem::path(options.output)
+                                     : runs.size() == 1      ? runs.front().folder / "report.html"
+                                                             : std::filesystem::path("report.html");
+  require_writable(file);
+  if (!options.figures.empty()) require_folder(options.figures);
+
+  // 2. The page.
+  const report::Page page = runs.size() == 1 ? report::run_page(runs.front(), made_by_line())
+                                             : report::comparison_page(runs, made_by_line());
+  write_page(page, file);
+  if (!options.figures.empty()) write_figures(page, options.figures);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,19 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace convoke::app {
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string output;   ///< the page; empty: report.html in the folder of the run, or here
+  std::string figures;  ///< a folder for its charts and tables; empty: none
+};
+
+void add_report(CLI::App& parser, ReportOptions& options);
+
+/// Writes the page of a run, or of a comparison of several.
+int report(const ReportOptions& options);
+
+}  // namespace convoke::app

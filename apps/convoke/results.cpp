@@ -1,0 +1,61 @@
+#include "results.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/recipe/toml.hpp"
+#include "convoke/report/run_page.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/environment.hpp"
+#include "convoke/train/evaluation_details.hpp"
+
+namespace convoke::app {
+namespace {
+
+Settings evaluation_of(const train::Verdict& verdict, const data::Dataset& tested,
+                       const recipe::Recipe& recipe) {
+  Settings evaluation{{"data", std::filesystem::absolute(tested.file()).lexically_normal().string()},
+                      {"split", recipe.data.test_split},
+                      {"content_hash", tested.info().content_hash}};
+  const Settings details =
+      train::evaluation_details(verdict.test, verdict.rule, verdict.voters, tested.info().class_names);
+  for (const auto& [key, value] : details.entries()) evaluation.set(key, value);
+  return evaluation;
+}
+
+void write_report(const run::RunFolder& folder) {
+  try {
+    const report::Page page = report::run_page(read_run_and_recipe(folder.path()), made_by_line());
+    run::replace_text(folder.file("report.html"), page.html());
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: there is no report.html: {}{}{}\n", error.what(),
+               error.hint().empty() ? "" : "; hint: ", error.hint());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "warning: there is no report.html: {}\n", error.what());
+  }
+}
+
+}  // namespace
+
+void write_results(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
+                   const data::Dataset& tested, const recipe::Recipe& recipe) {
+  run::replace_text(folder.file("evaluation.json"),
+                    metrics::to_json(evaluation_of(verdict, tested, recipe)) + "\n");
+  Settings whole = summary;
+  if (const std::string& provenance = tested.info().provenance; !provenance.empty()) {
+    whole.set("provenance", provenance);
+  }
+  run::replace_text(folder.file("summary.json"), metrics::to_json(whole, true) + "\n");
+  if (recipe.run.report) write_report(folder);
+}
+
+report::RunRecord read_run_and_recipe(const std::filesystem::path& folder) {
+  report::RunRecord run = report::read_run(folder);
+  run.recipe = recipe::parse_toml(run.recipe_text, (folder / "recipe.toml").string()).settings;
+  return run;
+}
+
+std::string made_by_line() { return fmt::format("Made by convoke {} report.", run::convoke_version()); }
+
+}  // namespace convoke::app

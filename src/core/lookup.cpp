@@ -1,0 +1,77 @@
+#include "convoke/core/lookup.hpp"
+
+#include <limits>
+
+namespace convoke {
+namespace {
+
+double number_of(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value.data())) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(&value.data());
+  return real != nullptr ? *real : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string text_of(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value.data());
+  return text != nullptr ? *text : std::string();
+}
+
+}  // namespace
+
+const Value* value_at(const Settings& settings, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const Value* value = settings.find(path.substr(0, dot));
+  if (value == nullptr || dot == std::string_view::npos) return value;
+  return value->table() == nullptr ? nullptr : value_at(*value->table(), path.substr(dot + 1));
+}
+
+double number_at(const Settings& settings, std::string_view path) {
+  const Value* value = value_at(settings, path);
+  return value == nullptr ? std::numeric_limits<double>::quiet_NaN() : number_of(*value);
+}
+
+std::optional<std::int64_t> count_at(const Settings& settings, std::string_view path) {
+  const Value* value = value_at(settings, path);
+  const auto* whole = value == nullptr ? nullptr : std::get_if<std::int64_t>(&value->data());
+  return whole == nullptr ? std::nullopt : std::optional(*whole);
+}
+
+std::string text_at(const Settings& settings, std::string_view path) {
+  const Value* value = value_at(settings, path);
+  return value == nullptr ? std::string() : text_of(*value);
+}
+
+const Settings& table_at(const Settings& settings, std::string_view path) {
+  static const Settings kEmpty;
+  const Value* value = value_at(settings, path);
+  return value == nullptr || value->table() == nullptr ? kEmpty : *value->table();
+}
+
+const Value::Array& list_at(const Settings& settings, std::string_view path) {
+  static const Value::Array kEmpty;
+  const Value* value = value_at(settings, path);
+  const auto* list = value == nullptr ? nullptr : std::get_if<Value::Array>(&value->data());
+  return list == nullptr ? kEmpty : *list;
+}
+
+std::vector<double> numbers_at(const Settings& settings, std::string_view path) {
+  std::vector<double> numbers;
+  for (const Value& value : list_at(settings, path)) numbers.push_back(number_of(value));
+  return numbers;
+}
+
+std::vector<std::string> texts_at(const Settings& settings, std::string_view path) {
+  std::vector<std::string> texts;
+  for (const Value& value : list_at(settings, path)) texts.push_back(text_of(value));
+  return texts;
+}
+
+std::vector<Settings> tables_at(const Settings& settings, std::string_view path) {
+  std::vector<Settings> tables;
+  for (const Value& value : list_at(settings, path)) {
+    if (value.table() != nullptr) tables.push_back(*value.table());
+  }
+  return tables;
+}
+
+}  // namespace convoke

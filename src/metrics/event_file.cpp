@@ -1,0 +1,115 @@
+#include "convoke/metrics/event_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/tfrecord.hpp"
+
+namespace convoke::metrics {
+namespace {
+
+// Fields of the messages, from event.proto and summary.proto.
+enum EventField : std::uint32_t { kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7 };
+enum SummaryField : std::uint32_t { kValue = 1 };
+enum ValueField : std::uint32_t { kTag = 1, kSimpleValue = 2 };
+enum SessionLogField : std::uint32_t { kStatus = 1 };
+constexpr std::uint64_t kStatusStart = 1;
+
+// How a field's value is stored.
+enum class Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// Seven bits a byte, the lowest first; all but the last have the eighth set.
+std::string varint(std::uint64_t number) {
+  std::string bytes;
+  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7F) | 0x80);
+  return bytes + static_cast<char>(number);
+}
+
+std::string key(std::uint32_t field, Wire wire) {
+  return varint(field << 3 | static_cast<std::uint32_t>(wire));
+}
+
+template <class T>
+std::string fixed(std::uint32_t field, Wire wire, T number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return key(field, wire) + bytes;
+}
+
+std::string field_of(std::uint32_t field, double number) { return fixed(field, Wire::kFixed64, number); }
+std::string field_of(std::uint32_t field, float number) { return fixed(field, Wire::kFixed32, number); }
+std::string field_of(std::uint32_t field, std::uint64_t number) {
+  return key(field, Wire::kVarint) + varint(number);
+}
+std::string field_of(std::uint32_t field, const std::string& bytes) {
+  return key(field, Wire::kBytes) + varint(bytes.size()) + bytes;
+}
+
+// What all events have; 0 is not written, as everywhere in proto3.
+std::string event(double wall_time, std::int64_t step, const std::string& what) {
+  return field_of(kWallTime, wall_time) +
+         (step == 0 ? std::string() : field_of(kStep, static_cast<std::uint64_t>(step))) + what;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string host() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// TensorBoard reads the files of a folder by name, so the time comes first.
+std::filesystem::path new_file(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw Error(fmt::format("cannot make {}: {}", folder.string(), failed.message()),
+                "choose a folder you may write to with --output");
+  }
+  const auto seconds = static_cast<std::int64_t>(std::floor(now()));
+  for (int number = 0;; ++number) {
+    std::filesystem::path file =
+        folder / fmt::format("events.out.tfevents.{:010}.{}.{}.{}", seconds, host(), ::getpid(), number);
+    if (!std::filesystem::exists(file)) return file;
+  }
+}
+
+}  // namespace
+
+std::string version_event(double wall_time) {
+  return event(wall_time, 0, field_of(kFileVersion, std::string("brain.Event:2")));
+}
+
+std::string start_event(double wall_time, std::int64_t step) {
+  return event(wall_time, step, field_of(kSessionLog, field_of(kStatus, kStatusStart)));
+}
+
+std::string scalars_event(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
+  std::string summary;
+  for (const Scalar& scalar : scalars) {
+    summary += field_of(
+        kValue, field_of(kTag, scalar.tag) + field_of(kSimpleValue, static_cast<float>(scalar.value)));
+  }
+  return event(wall_time, step, field_of(kSummary, summary));
+}
+
+EventFile::EventFile(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
+    : file_(new_file(folder)) {
+  file_.append(tfrecord(version_event(now())));
+  if (resumed_at) file_.append(tfrecord(start_event(now(), *resumed_at + 1)));
+}
+
+void EventFile::append(std::int64_t step, std::span<const Scalar> scalars) {
+  file_.append(tfrecord(scalars_event(now(), step, scalars)));
+}
+
+}  // namespace convoke::metrics

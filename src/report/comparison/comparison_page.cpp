@@ -1,0 +1,306 @@
+#include "convoke/report/comparison_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
+#include "convoke/report/comparison.hpp"
+#include "report/run/curves.hpp"
+#include "report/run/sections.hpp"
+
+namespace convoke::report {
+namespace {
+
+/// A run, what it is called here, and what it reached; that of one that is not complete is empty.
+struct Compared {
+  const RunRecord& run;
+  std::string name;
+  RunResult result;
+};
+
+std::string folder_name(const RunRecord& run) {
+  return std::filesystem::absolute(run.folder).lexically_normal().filename().string();
+}
+
+// By what they are, if that tells them apart, else with the names of their folders, else with a number.
+std::vector<Compared> named(std::span<const RunRecord> runs) {
+  std::vector<Compared> compared;
+  for (const RunRecord& run : runs) {
+    compared.push_back({run, run.name(), {}});
+    if (!run.complete()) continue;
+    compared.back().result =
+        result_of(run.summary, run.folder.string(), (run.folder / "summary.json").string());
+    compared.back().name = compared.back().result.title();
+  }
+  const auto unique = [&] {
+    std::set<std::string> names;
+    for (const Compared& each : compared) names.insert(each.name);
+    return names.size() == compared.size();
+  };
+  if (!unique()) {
+    for (Compared& each : compared) each.name = fmt::format("{}: {}", folder_name(each.run), each.name);
+  }
+  if (!unique()) {
+    for (std::size_t i = 0; i < compared.size(); ++i)
+      compared[i].name = fmt::format("{}. {}", i + 1, compared[i].name);
+  }
+  return compared;
+}
+
+std::vector<Compared> complete(const std::vector<Compared>& runs) {
+  std::vector<Compared> some;
+  for (const Compared& each : runs) {
+    if (each.run.complete()) some.push_back(each);
+  }
+  return some;
+}
+
+// Every key of a recipe by its path; lists stand as a whole.
+void flatten(const Settings& settings, const std::string& path, std::map<std::string, std::string>& keys) {
+  for (const auto& [key, value] : settings.entries()) {
+    const std::string full = path.empty() ? key : path + "." + key;
+    if (value.table() != nullptr) {
+      flatten(*value.table(), full, keys);
+    } else {
+      keys[full] = value.to_string();
+    }
+  }
+}
+
+// The lines in which not all columns are alike; `rows` of each run: name to text.
+Table differences(const std::string& what, const std::vector<Compared>& runs,
+                  const std::vector<std::map<std::string, std::string>>& rows) {
+  constexpr std::size_t kLongest = 60;
+  Table table{{what}, {}};
+  std::set<std::string> names;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    table.columns.push_back(runs[r].name);
+    for (const auto& [name, text] : rows[r]) names.insert(name);
+  }
+  const auto text_of = [&](std::size_t r, const std::string& name) {
+    const auto at = rows[r].find(name);
+    return at == rows[r].end() ? std::string("–") : at->second;
+  };
+  for (const std::string& name : names) {
+    std::vector<Cell> row{name};
+    bool differ = false;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      std::string text = text_of(r, name);
+      differ = differ || text != text_of(0, name);
+      if (text.size() > kLongest) text = fmt::format("(of {} characters)", text.size());
+      row.emplace_back(text);
+    }
+    if (differ) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
+  std::map<std::string, std::string> keys;
+  flatten(run.recipe, "", keys);
+  keys.erase("description");
+  return keys;
+}
+
+void add_results(Page& page, const std::vector<Compared>& runs, const std::string& made_by) {
+  page.section("Side by side");
+  for (const Compared& each : runs) {
+    if (!each.run.complete()) {
+      page.warning(fmt::format("{} is not complete: there is no summary.json. It is in the curves alone.",
+                               each.run.folder.string()));
+    } else if (data::is_synthetic(each.result.provenance)) {
+      page.warning(fmt::format("{}: {}", each.name, data::provenance_note(each.result.provenance)));
+    }
+  }
+  std::vector<RunResult> results;
+  std::vector<std::string> names;
+  for (const Compared& each : complete(runs)) {
+    results.push_back(each.result);
+    names.push_back(each.name);
+  }
+  if (!results.empty()) {
+    page.add(side_by_side(results, names));
+    page.paragraph("Speed-up is over the first run, by the makespan.");
+    for (const std::string& verdict : verdicts(results)) page.paragraph("Verdict: " + verdict);
+  }
+  page.paragraph(made_by);
+}
+
+void add_common_curves(Page& page, const std::vector<Compared>& runs) {
+  struct Quantity {
+    const char *key, *title, *axis;
+    bool share;
+  };
+  constexpr std::array kQuantities{Quantity{"loss", "Training loss", "loss", false},
+                                   Quantity{"validation_loss", "Validation loss", "loss", false},
+                                   Quantity{"accuracy", "Training accuracy", "%", true},
+                                   Quantity{"validation_accuracy", "Validation accuracy", "%", true},
+                                   Quantity{"learning_rate", "Learning rate", "learning rate", false}};
+  page.section("Curves");
+  std::vector<Chart> charts;
+  for (const Quantity& of : kQuantities) {
+    std::vector<EpochCurve> curves;
+    for (const Compared& each : runs) {
+      curves.push_back(mean_curve(each.run, of.key));
+      curves.back().name = each.name;
+    }
+    Chart chart = curve_chart(of.title, "Of ensembles the mean over the members.", of.axis, curves, of.share);
+    if (!chart.table.rows.empty()) charts.push_back(std::move(chart));
+  }
+  if (charts.empty()) {
+    page.paragraph("None of the runs has completed an epoch.");
+  } else {
+    page.side_by_side(charts);
+  }
+}
+
+// Synchronous runs and ensembles, each a line over the cores they used.
+Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
+  const RunResult& first = runs.front().result;
+  Chart chart{Chart::Kind::kLine,
+              efficiency ? "Efficiency" : "Speed-up",
+              efficiency ? "Speed-up by times as many cores as the first run has."
+                         : "Makespan of the first run by that of each.",
+              "cores",
+              efficiency ? "%" : "",
+              {{"cores"}, {}}};
+  std::vector<bool> kinds;
+  for (const bool ensemble : {false, true}) {
+    if (std::any_of(runs.begin(), runs.end(),
+                    [&](const Compared& r) { return r.result.ensemble == ensemble; })) {
+      kinds.push_back(ensemble);
+      chart.table.columns.emplace_back(ensemble ? "ensemble" : "synchronous");
+    }
+  }
+  chart.table.columns.emplace_back("ideal");
+  std::vector<const RunResult*> order;
+  for (const Compared& each : runs) order.push_back(&each.result);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const RunResult* a, const RunResult* b) { return a->cores() < b->cores(); });
+  for (const RunResult* run : order) {
+    const double ideal = static_cast<double>(run->cores()) / static_cast<double>(first.cores());
+    const double speed_up = first.makespan / run->makespan;
+    std::vector<Cell> row{Cell::count(run->cores())};
+    for (const bool ensemble : kinds) {
+      row.push_back(run->ensemble != ensemble ? Cell("–")
+                    : efficiency              ? Cell::percent(speed_up / ideal)
+                                              : Cell::number(speed_up, 3));
+    }
+    row.push_back(efficiency ? Cell::percent(1) : Cell::number(ideal, 3));
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+Chart phase_chart(const std::vector<Compared>& runs) {
+  struct Phase {
+    const char *key, *name;
+  };
+  constexpr std::array kPhases{Phase{"load", "load"}, Phase{"compute", "compute"},
+                               Phase{"exposed_communication", "communication"},
+                               Phase{"evaluation", "evaluation"}, Phase{"gather", "gather"}};
+  Chart chart{Chart::Kind::kBar,
+              "Where the time went",
+              "Mean over the ranks. Communication is the part of training steps in which a rank does nothing "
+              "but wait.",
+              "",
+              "seconds",
+              {{"run"}, {}}};
+  for (const Phase& phase : kPhases) chart.table.columns.emplace_back(phase.name);
+  for (const Compared& each : runs) {
+    std::vector<Cell> row{each.name};
+    for (const Phase& phase : kPhases) {
+      row.push_back(Cell::seconds(number_at(each.run.summary, fmt::format("phases.{}.mean", phase.key))));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+void add_scaling(Page& page, const std::vector<Compared>& runs) {
+  if (runs.size() < 2) return;
+  page.section("Time");
+  std::vector<std::string> unlike;
+  for (const char* key : {"train.epochs", "train.batch", "train.precision", "data.path"}) {
+    const Value* first = value_at(runs.front().run.recipe, key);
+    if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
+          const Value* value = value_at(each.run.recipe, key);
+          return (value == nullptr) != (first == nullptr) || (value != nullptr && !(*value == *first));
+        })) {
+      unlike.emplace_back(key);
+    }
+  }
+  if (!unlike.empty()) {
+    page.warning(fmt::format("The runs differ in {}: their speed-up is not of the same work.", join(unlike)));
+  }
+  std::vector<Chart> charts;
+  if (std::any_of(runs.begin(), runs.end(),
+                  [&](const Compared& each) { return each.result.cores() != runs.front().result.cores(); })) {
+    charts.push_back(speed_up_chart(runs, false));
+    charts.push_back(speed_up_chart(runs, true));
+  }
+  charts.push_back(phase_chart(runs));
+  page.side_by_side(charts);
+}
+
+void add_differences(Page& page, const std::vector<Compared>& runs) {
+  page.section("Differences");
+  std::vector<std::map<std::string, std::string>> recipes, machines;
+  for (const Compared& each : runs) {
+    recipes.push_back(recipe_keys(each.run));
+    const auto facts = environment_facts(each.run.environment);
+    machines.emplace_back(facts.begin(), facts.end());
+    machines.back().erase("Date");
+  }
+  const auto add = [&](const char* heading, const char* what, const char* none,
+                       const std::vector<std::map<std::string, std::string>>& rows) {
+    page.heading(heading);
+    const Table table = differences(what, runs, rows);
+    if (table.rows.empty()) {
+      page.paragraph(none);
+    } else {
+      page.add(table);
+    }
+  };
+  add("Recipes", "key", "All recipes are alike.", recipes);
+  add("Machines", "", "All ran on equal machines, with equal software.", machines);
+}
+
+void add_runs(Page& page, const std::vector<Compared>& runs) {
+  page.section("Runs");
+  Table table{{"run", "folder", "date", "test samples"}, {}};
+  for (const Compared& each : runs) {
+    table.rows.push_back({each.name, each.run.folder.string(), text_at(each.run.environment, "date"),
+                          each.run.complete() ? Cell::count(each.result.samples) : Cell("–")});
+  }
+  page.add(table);
+  page.heading("The commands that repeat them");
+  std::string commands;
+  for (const Compared& each : runs) commands += repeating_command(each.run) + "\n";
+  page.code(commands);
+}
+
+}  // namespace
+
+Page comparison_page(std::span<const RunRecord> runs, const std::string& made_by) {
+  const std::vector<Compared> compared = named(runs);
+  std::set<std::string> names;
+  for (const RunRecord& run : runs) names.insert(run.name());
+  Page page(join(std::vector<std::string>(names.begin(), names.end())),
+            fmt::format("{} runs compared", runs.size()));
+  add_results(page, compared, made_by);
+  add_common_curves(page, compared);
+  add_scaling(page, complete(compared));
+  add_differences(page, compared);
+  add_runs(page, compared);
+  return page;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,135 @@
+#include "convoke/report/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include "child.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/report/latex.hpp"
+#include "gnuplot.hpp"
+
+namespace convoke::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostCharacters = 60;
+constexpr const char* kHint = "choose a folder that you may write to, with space left";
+
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// "Words of <b>" is "words-of-b": letters that everything between here and a printer takes in file names.
+std::string file_name(const std::string& title) {
+  std::string name;
+  for (char c : title) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (is_letter_or_digit(c)) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  name.resize(std::min(name.size(), kMostCharacters));
+  while (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "untitled" : name;
+}
+
+void write(const fs::path& file, const std::string& text) {
+  const fs::path unfinished = file.string() + ".tmp";
+  errno = 0;
+  std::ofstream out(unfinished, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code failed(out ? 0 : errno, std::generic_category());
+  if (out) fs::rename(unfinished, file, failed);
+  if (!out || failed) {
+    std::error_code ignored;
+    fs::remove(unfinished, ignored);
+    throw Error(fmt::format("{}: cannot be written: {}", file.string(), failed.message()), kHint);
+  }
+}
+
+bool has_numbers(const Chart& chart) {
+  const std::size_t first = chart.kind == Chart::Kind::kScatter ? 0 : 1;
+  for (const std::vector<Cell>& row : chart.table.rows) {
+    for (std::size_t c = first; c < row.size(); ++c) {
+      if (row[c].value.empty()) continue;
+      if (!chart.logarithmic || std::strtod(row[c].value.c_str(), nullptr) > 0) return true;
+    }
+  }
+  return false;
+}
+
+// Where the files of one call go.
+class Folder {
+ public:
+  explicit Folder(fs::path path) : path_(std::move(path)) {
+    std::error_code failed;
+    fs::create_directories(path_, failed);
+    if (failed) throw Error(fmt::format("{}: cannot be made: {}", path_.string(), failed.message()), kHint);
+  }
+
+  /// The path of files of this title but for their endings, which no other title has.
+  std::string stem(const std::string& title) {
+    const std::string name = file_name(title);
+    std::string unique = name;
+    for (int n = 2; !taken_.insert(unique).second; ++n) unique = fmt::format("{}-{}", name, n);
+    return (path_ / unique).string();
+  }
+
+ private:
+  fs::path path_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
+                             const fs::path& path) {
+  Folder folder(path);
+  FiguresWritten written;
+  const auto note = [&](const std::string& file, const std::string& text) {
+    write(file, text);
+    written.files.emplace_back(file);
+  };
+  const bool can_draw = is_installed(kGnuplot);
+  std::vector<std::string> empty;
+  std::set<std::string> missing;
+  for (const Chart& chart : charts) {
+    const std::string stem = folder.stem(chart.title);
+    note(stem + ".csv", chart.table.csv());
+    if (!has_numbers(chart)) {
+      empty.push_back(fmt::format("\"{}\"", chart.title));
+    } else if (can_draw) {
+      draw(chart, stem + ".svg", stem + ".pdf", missing);
+      written.files.emplace_back(stem + ".svg");
+      written.files.emplace_back(stem + ".pdf");
+    }
+  }
+  for (const NamedTable& table : tables) {
+    const std::string stem = folder.stem(table.title);
+    note(stem + ".tex", latex(table));
+    note(stem + ".csv", table.table.csv());
+  }
+  std::vector<std::string> notices;
+  if (!can_draw && !charts.empty()) {
+    notices.emplace_back("no charts were drawn: there is no gnuplot (Debian package gnuplot-nox)");
+  }
+  if (!empty.empty()) notices.push_back("without numbers, and so not drawn: " + join(empty));
+  if (!missing.empty()) {
+    notices.push_back(fmt::format("no font has {}: \"?\" stands for it in PDF (packages fonts-noto-...)",
+                                  join(std::vector<std::string>(missing.begin(), missing.end()), " ")));
+  }
+  written.notice = join(notices, "\n");
+  return written;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,74 @@
+#include "gnuplot.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "child.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/report/html.hpp"
+#include "gnuplot_script.hpp"
+#include "letters.hpp"
+
+namespace convoke::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kPixelsPerMm = 96 / 25.4, kPixelsPerPoint = 96.0 / 72;
+constexpr double kPoints = 8;  // of letters; pdfcairo takes its sizes for 4/3 points
+
+std::string svg_script(const Chart& chart, const fs::path& file) {
+  const GnuplotScript drawing = gnuplot_script(chart);
+  return fmt::format(
+      "set terminal svg noenhanced size {},{} font 'sans-serif,{:.2f}' background rgb 'white'\n"
+      "set output {}\n{}set output\n",
+      std::lround(drawing.width_mm * kPixelsPerMm), std::lround(drawing.height_mm * kPixelsPerMm),
+      kPoints * kPixelsPerPoint, gnuplot_quoted(file.string()), drawing.commands);
+}
+
+std::string pdf_script(const Chart& chart, const fs::path& file) {
+  const GnuplotScript drawing = gnuplot_script(chart);
+  return fmt::format(
+      "set terminal pdfcairo noenhanced color size {:.2f}cm,{:.2f}cm font 'sans,{}' fontscale 0.75\n"
+      "set output {}\n{}set output\n",
+      drawing.width_mm / 10, drawing.height_mm / 10, kPoints, gnuplot_quoted(file.string()),
+      drawing.commands);
+}
+
+// What a browser and a screen reader call the picture: gnuplot says "Gnuplot".
+void set_title(const fs::path& svg, const std::string& title) {
+  constexpr std::string_view kBegin = "<title>", kEnd = "</title>";
+  std::ifstream in(svg, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t begin = text.find(kBegin), end = text.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos) return;
+  text.replace(begin + kBegin.size(), end - begin - kBegin.size(), escape(title));
+  std::ofstream(svg, std::ios::binary) << text;
+}
+
+}  // namespace
+
+void draw(const Chart& chart, const fs::path& svg, const fs::path& pdf, std::set<std::string>& missing) {
+  const fs::path unfinished_svg = svg.string() + ".tmp", unfinished_pdf = pdf.string() + ".tmp";
+  const Answer answer = run_child(kGnuplot, {"-d"},  // without anybody's settings
+                                  svg_script(chart, unfinished_svg) + "reset session\n" +
+                                      pdf_script(in_known_letters(chart, missing), unfinished_pdf));
+  std::error_code failed;
+  const auto is_empty = [&](const fs::path& file) { return fs::file_size(file, failed) == 0 || failed; };
+  if (answer.code != 0 || is_empty(unfinished_svg) || is_empty(unfinished_pdf)) {
+    fs::remove(unfinished_svg, failed);
+    fs::remove(unfinished_pdf, failed);
+    throw Error(
+        fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", chart.title, answer.text),
+        "it takes gnuplot's terminals svg and pdfcairo (Debian package gnuplot-nox), and space to write");
+  }
+  set_title(unfinished_svg, chart.title);
+  fs::rename(unfinished_svg, svg);
+  fs::rename(unfinished_pdf, pdf);
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "convoke/report/chart.hpp"
+
+namespace convoke::report {
+
+/// A chart in gnuplot's words: everything but the terminal and the file that it is drawn to.
+struct GnuplotScript {
+  double width_mm = 84;  ///< a column of a paper
+  double height_mm = 58;
+  std::string commands = {};
+};
+
+/// The chart without its title, which belongs into the caption. Series differ in colour (distinct for the
+/// colour-blind), and in dashes, marks or filling, so that they can be told apart in grey.
+GnuplotScript gnuplot_script(const Chart& chart);
+
+/// Text of one line as a string of gnuplot's in which nothing has a meaning, in single quotes.
+std::string gnuplot_quoted(std::string_view text);
+
+}  // namespace convoke::report

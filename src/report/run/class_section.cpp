@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "report/run/sections.hpp"
+
+// What is taken for what: confusion matrix and scores of each class.
+
+namespace convoke::report {
+namespace {
+
+constexpr std::int64_t kMostClasses = 40;  // of a whole matrix, and of a chart
+constexpr std::size_t kMostConfusions = 40;
+
+struct Confusion {
+  std::int64_t truth, said, count;
+};
+
+std::vector<Confusion> confusions_of(const Settings& evaluation) {
+  std::vector<Confusion> confusions;
+  for (const Value& entry : list_at(evaluation, "confusion")) {
+    const std::vector<double> numbers = numbers_at(Settings{{"entry", entry}}, "entry");
+    if (numbers.size() != 3) continue;
+    confusions.push_back({std::llround(numbers[0]), std::llround(numbers[1]), std::llround(numbers[2])});
+  }
+  return confusions;
+}
+
+// Blue: the share of the class that is right. Orange: that of a confusion, over the worst one, which would
+// hardly be seen beside it.
+Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<double>& support,
+                   const ClassNames& names) {
+  const auto classes = static_cast<std::size_t>(names.count());
+  std::vector<std::vector<std::int64_t>> counts(classes, std::vector<std::int64_t>(classes));
+  for (const Confusion& each : confusions) {
+    if (each.truth < 0 || each.truth >= names.count() || each.said < 0 || each.said >= names.count())
+      continue;
+    counts[static_cast<std::size_t>(each.truth)][static_cast<std::size_t>(each.said)] = each.count;
+  }
+  const auto share = [&](std::size_t truth, std::size_t said) {
+    const double samples = truth < support.size() ? support[truth] : 0;
+    return samples > 0 ? static_cast<double>(counts[truth][said]) / samples : 0;
+  };
+  double worst = 0;
+  for (std::size_t truth = 0; truth < classes; ++truth) {
+    for (std::size_t said = 0; said < classes; ++said) {
+      if (truth != said) worst = std::max(worst, share(truth, said));
+    }
+  }
+  Table table{{"true class"}, {}};
+  for (std::size_t truth = 0; truth < classes; ++truth) {
+    table.columns.push_back(names(static_cast<std::int64_t>(truth)));
+    std::vector<Cell> row{names(static_cast<std::int64_t>(truth))};
+    for (std::size_t said = 0; said < classes; ++said) {
+      Cell cell = Cell::count(counts[truth][said]);
+      if (counts[truth][said] == 0) cell.text = "·";
+      const double shade = truth == said ? share(truth, said) : -share(truth, said) / worst;
+      row.push_back(cell.shaded(counts[truth][said] == 0 ? 0 : shade));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table worst_confusions(std::vector<Confusion> confusions, const std::vector<double>& support,
+                       const ClassNames& names) {
+  std::erase_if(confusions, [](const Confusion& each) { return each.truth == each.said; });
+  std::stable_sort(confusions.begin(), confusions.end(),
+                   [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
+  confusions.resize(std::min(confusions.size(), kMostConfusions));
+  Table table{{"true class", "taken for", "samples", "of the class"}, {}};
+  for (const Confusion& each : confusions) {
+    const auto truth = static_cast<std::size_t>(each.truth);
+    table.rows.push_back(
+        {names(each.truth), names(each.said), Cell::count(each.count),
+         Cell::percent(truth < support.size() ? static_cast<double>(each.count) / support[truth] : NAN)});
+  }
+  return table;
+}
+
+Table score_table(const Settings& scores, const ClassNames& names) {
+  Table table{{"class", "precision", "recall", "F1", "samples"}, {}};
+  const std::vector<double> precision = numbers_at(scores, "precision"),
+                            recall = numbers_at(scores, "recall"), f1 = numbers_at(scores, "f1"),
+                            support = numbers_at(scores, "support");
+  const std::size_t classes = std::min({precision.size(), recall.size(), f1.size(), support.size()});
+  for (std::size_t c = 0; c < classes; ++c) {
+    table.rows.push_back({names(static_cast<std::int64_t>(c)), Cell::percent(precision[c], 2),
+                          Cell::percent(recall[c], 2), Cell::percent(f1[c], 2),
+                          Cell::count(std::llround(support[c]))});
+  }
+  return table;
+}
+
+// What a class lacks to 100 %, as that is where classes differ.
+Chart score_chart(const Table& scores) {
+  Chart chart{Chart::Kind::kBar,
+              "Errors by class",
+              "Missed: of the samples of the class, those taken for another (100 % − recall). False: of "
+              "those taken for "
+              "it, the ones that belong elsewhere (100 % − precision).",
+              "",
+              "%",
+              {{"class", "missed", "false"}, {}}};
+  for (const auto& row : scores.rows) {
+    chart.table.rows.push_back({row[0], Cell::percent(1 - std::stod(row[2].value) / 100, 2),
+                                Cell::percent(1 - std::stod(row[1].value) / 100, 2)});
+  }
+  return chart;
+}
+
+}  // namespace
+
+ClassNames::ClassNames(const Settings& evaluation)
+    : names_(texts_at(evaluation, "class_names")), count_(count_at(evaluation, "classes").value_or(0)) {}
+
+std::string ClassNames::operator()(std::int64_t label) const {
+  const auto at = static_cast<std::size_t>(label);
+  return at < names_.size() ? names_[at] : std::to_string(label);
+}
+
+void add_classes(Page& page, const RunRecord& run) {
+  const std::vector<Confusion> confusions = confusions_of(run.evaluation);
+  if (confusions.empty()) return;
+  const ClassNames names(run.evaluation);
+  const std::vector<double> support = numbers_at(run.evaluation, "class_scores.support");
+  const bool votes = numbers_at(run.evaluation, "members").size() > 1;
+  page.section("Classes");
+  page.heading("Confusion matrix");
+  const std::string decided =
+      votes ? fmt::format("the {} vote", text_at(run.evaluation, "rule")) : std::string("the model");
+  if (names.count() <= kMostClasses) {
+    page.paragraph(fmt::format(
+        "Test samples: a line for each true class, a column for what {} takes them for. Right ones are blue, "
+        "wrong ones orange, each the stronger the larger its share of the class.",
+        decided));
+    page.add(matrix_table(confusions, support, names));
+  } else {
+    page.paragraph(fmt::format("What {} takes most often for what, of {} classes; evaluation.json has all.",
+                               decided, format_count(names.count())));
+    page.add(worst_confusions(confusions, support, names));
+  }
+  const Table scores = score_table(table_at(run.evaluation, "class_scores"), names);
+  page.heading("Scores of each class");
+  if (names.count() <= kMostClasses) page.add(score_chart(scores));
+  page.add(scores);
+}
+
+}  // namespace convoke::report

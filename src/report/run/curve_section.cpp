@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/lookup.hpp"
+#include "report/run/curves.hpp"
+#include "report/run/sections.hpp"
+
+// Loss, accuracy, learning rate and speed over epochs.
+
+namespace convoke::report {
+namespace {
+
+constexpr double kDecades = 30;  // a learning rate that falls by more is shown on a logarithmic axis
+
+struct Quantity {
+  const char* key;
+  const char* title;
+  const char* axis;
+  bool share;
+};
+
+std::vector<EpochCurve> by_member(const RunRecord& run, const std::vector<std::int64_t>& members,
+                                  const std::string& key) {
+  std::vector<EpochCurve> curves;
+  for (const std::int64_t member : members) {
+    curves.push_back(curve_of(run, member, key));
+    curves.back().name = "member " + std::to_string(member);
+  }
+  return curves;
+}
+
+// One model: training and validation in one chart. Members: a chart for each, or colours would not do.
+void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::vector<std::int64_t>& members,
+                  const Quantity& of) {
+  const std::string title = of.title;
+  const std::string training_note =
+      "As the samples were seen: before the step that learns from them, with dropout and "
+      "augmentation if there are any.";
+  const std::string validation = std::string("validation_") + of.key;
+  if (members.size() == 1) {
+    std::vector<EpochCurve> both{curve_of(run, members.front(), of.key),
+                                 curve_of(run, members.front(), validation)};
+    both[0].name = "training";
+    both[1].name = "validation";
+    charts.push_back(curve_chart(title, training_note, of.axis, both, of.share));
+    return;
+  }
+  charts.push_back(
+      curve_chart(title + ", training", training_note, of.axis, by_member(run, members, of.key), of.share));
+  const std::vector<EpochCurve> validations = by_member(run, members, validation);
+  if (std::any_of(validations.begin(), validations.end(),
+                  [](const EpochCurve& curve) { return !curve.values.empty(); })) {
+    charts.push_back(curve_chart(title + ", validation", "", of.axis, validations, of.share));
+  }
+}
+
+Chart rate_chart(const RunRecord& run, const std::vector<std::int64_t>& members) {
+  std::vector<EpochCurve> curves = by_member(run, members, "learning_rate");
+  const bool alike = std::all_of(curves.begin(), curves.end(), [&](const EpochCurve& curve) {
+    return curve.values == curves.front().values;
+  });
+  if (alike) curves.resize(1);
+  if (curves.size() == 1) curves.front().name = "learning rate";
+  double least = HUGE_VAL, largest = 0;
+  for (const EpochCurve& curve : curves) {
+    for (const auto& [epoch, rate] : curve.values) {
+      least = std::min(least, rate);
+      largest = std::max(largest, rate);
+    }
+  }
+  Chart chart =
+      curve_chart("Learning rate", "Of the last step of each epoch.", "learning rate", curves, false);
+  chart.logarithmic = least > 0 && largest > kDecades * least;
+  return chart;
+}
+
+}  // namespace
+
+void add_curves(Page& page, const RunRecord& run) {
+  const std::vector<std::int64_t> members = trained_members(run);
+  page.section("Training");
+  if (members.empty()) {
+    page.paragraph("No epoch is complete, or metrics.jsonl is not there.");
+    return;
+  }
+  std::vector<Chart> charts;
+  add_quantity(charts, run, members, {"loss", "Loss", "loss", false});
+  add_quantity(charts, run, members, {"accuracy", "Accuracy", "%", true});
+  charts.push_back(rate_chart(run, members));
+  std::vector<EpochCurve> speeds = by_member(run, members, "images_per_second");
+  if (members.size() == 1) speeds.front().name = "images/s";
+  charts.push_back(curve_chart("Speed", "Training samples per second of the ranks that train the model.",
+                               "images/s", speeds, false));
+  page.side_by_side(charts);
+}
+
+}  // namespace convoke::report

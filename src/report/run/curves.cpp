@@ -1,0 +1,64 @@
+#include "report/run/curves.hpp"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "convoke/core/lookup.hpp"
+
+namespace convoke::report {
+
+std::vector<std::int64_t> trained_members(const RunRecord& run) {
+  std::set<std::int64_t> members;
+  for (const Settings& line : run.log) {
+    if (text_at(line, "event") == "epoch") members.insert(count_at(line, "member").value_or(0));
+  }
+  return {members.begin(), members.end()};
+}
+
+EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key) {
+  EpochCurve curve;
+  for (const Settings& line : run.log) {
+    if (text_at(line, "event") != "epoch" || count_at(line, "member").value_or(0) != member) continue;
+    const double value = number_at(line, key);
+    if (!std::isnan(value)) curve.values[count_at(line, "epoch").value_or(0)] = value;
+  }
+  return curve;
+}
+
+EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
+  std::map<std::int64_t, std::pair<double, double>> sums;  // of each epoch: sum, how many
+  for (const std::int64_t member : trained_members(run)) {
+    for (const auto& [epoch, value] : curve_of(run, member, key).values) {
+      sums[epoch].first += value;
+      sums[epoch].second += 1;
+    }
+  }
+  EpochCurve curve;
+  for (const auto& [epoch, sum] : sums) curve.values[epoch] = sum.first / sum.second;
+  return curve;
+}
+
+Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
+                  std::span<const EpochCurve> curves, bool share) {
+  Chart chart{Chart::Kind::kLine, title, note, "epoch", axis, {{"epoch"}, {}}};
+  std::set<std::int64_t> epochs;
+  for (const EpochCurve& curve : curves) {
+    if (curve.values.empty()) continue;
+    chart.table.columns.push_back(curve.name);
+    for (const auto& [epoch, value] : curve.values) epochs.insert(epoch);
+  }
+  for (const std::int64_t epoch : epochs) {
+    std::vector<Cell> row{Cell::count(epoch)};
+    for (const EpochCurve& curve : curves) {
+      if (curve.values.empty()) continue;
+      const auto at = curve.values.find(epoch);
+      const double value = at == curve.values.end() ? std::numeric_limits<double>::quiet_NaN() : at->second;
+      row.push_back(share ? Cell::percent(value, 2) : Cell::number(value, 5));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+}  // namespace convoke::report

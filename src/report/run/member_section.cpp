@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/lookup.hpp"
+#include "report/run/sections.hpp"
+
+// Members of an ensemble: each for itself, as voters, and how much they differ.
+
+namespace convoke::report {
+namespace {
+
+constexpr std::size_t kMostPairs = 64;  // members whose pairs are shown
+
+Table member_table(const RunRecord& run) {
+  Table table{{"member", "test accuracy", "test loss", "ECE", "validation accuracy", "training samples",
+               "shard", "epochs", "seed", "remark"},
+              {}};
+  bool remarks = false;
+  const std::vector<Settings> tested = tables_at(run.summary, "test.members");
+  const std::vector<Settings> calibrations = tables_at(run.evaluation, "member_calibration");
+  for (const Settings& facts : tables_at(run.summary, "member_facts")) {
+    const double member = number_at(facts, "member");
+    const auto test = std::find_if(tested.begin(), tested.end(), [&](const Settings& entry) {
+      return number_at(entry, "member") == member;
+    });
+    const bool votes = test != tested.end();
+    const auto place = static_cast<std::size_t>(test - tested.begin());
+    const double ece = votes && place < calibrations.size() ? number_at(calibrations[place], "ece") : NAN;
+    const std::string failure = text_at(facts, "failure");
+    const auto stopped = count_at(facts, "stopped_at_step");
+    const std::string remark = !failure.empty() ? "has left the vote: " + failure
+                               : stopped        ? fmt::format("stopped early after {} steps", *stopped)
+                                                : std::string();
+    table.rows.push_back({fmt::format("member {:g}", member),
+                          Cell::percent(votes ? number_at(*test, "accuracy") : NAN, 2),
+                          Cell::number(votes ? number_at(*test, "loss") : NAN), Cell::number(ece, 3),
+                          Cell::percent(number_at(facts, "validation_accuracy"), 2),
+                          Cell::count(count_at(facts, "training_samples").value_or(0)),
+                          text_at(facts, "shard"), Cell::count(count_at(facts, "epochs").value_or(0)),
+                          std::to_string(count_at(facts, "seed").value_or(0)), remark});
+    remarks = remarks || !remark.empty();
+  }
+  if (!remarks) {
+    table.columns.pop_back();
+    for (std::vector<Cell>& row : table.rows) row.pop_back();
+  }
+  return table;
+}
+
+Chart prefix_chart(const RunRecord& run, std::size_t voters) {
+  Chart chart{Chart::Kind::kLine,
+              "Accuracy of the first members",
+              "How often the first 1, 2, … members are right together, by each rule.",
+              "members that vote",
+              "%",
+              {{"members"}, {}}};
+  const Settings& rules = table_at(run.summary, "test.prefix_accuracy");
+  std::vector<std::vector<double>> shares;
+  for (const auto& [rule, values] : rules.entries()) {
+    chart.table.columns.push_back(rule);
+    shares.push_back(numbers_at(rules, rule));
+  }
+  for (std::size_t k = 0; k < voters; ++k) {
+    std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(k) + 1)};
+    for (const auto& of_rule : shares) row.push_back(Cell::percent(k < of_rule.size() ? of_rule[k] : NAN, 2));
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+Chart accuracy_chart(const RunRecord& run) {
+  Chart chart{Chart::Kind::kBar,
+              "Error of members and of their vote",
+              "Share of the test samples that each gets wrong.",
+              "",
+              "% wrong",
+              {{"who", "wrong"}, {}}};
+  for (const Settings& member : tables_at(run.summary, "test.members")) {
+    chart.table.rows.push_back({fmt::format("member {:g}", number_at(member, "member")),
+                                Cell::percent(1 - number_at(member, "accuracy"), 2)});
+  }
+  const Settings& rules = table_at(run.summary, "test.prefix_accuracy");
+  for (const auto& [rule, values] : rules.entries()) {
+    const std::vector<double> shares = numbers_at(rules, rule);
+    if (!shares.empty()) {
+      chart.table.rows.push_back({"all by " + rule, Cell::percent(1 - shares.back(), 2)});
+    }
+  }
+  return chart;
+}
+
+// Pairs of members, shaded by how often they differ, the most in full colour.
+void add_pairs(Page& page, const RunRecord& run) {
+  const std::vector<double> members = numbers_at(run.evaluation, "members");
+  const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
+  if (members.size() < 2 || pairs.size() != members.size()) return;
+  page.heading("Disagreement");
+  page.paragraph(
+      fmt::format("Share of the test samples on which two members differ; over all pairs {:.2f} % in the "
+                  "mean. Members that never "
+                  "differ cannot correct each other.",
+                  100 * number_at(run.summary, "test.disagreement")));
+  if (members.size() > kMostPairs) {
+    page.paragraph(
+        fmt::format("There are too many pairs of {} members to show them here: evaluation.json has them.",
+                    members.size()));
+    return;
+  }
+  Table table{{""}, {}};
+  double most = 0;
+  std::vector<std::vector<double>> shares;
+  for (const Value& row : pairs) {
+    shares.push_back(numbers_at(Settings{{"row", row}}, "row"));
+    most = std::max(most, *std::max_element(shares.back().begin(), shares.back().end()));
+  }
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    table.columns.push_back(fmt::format("{:g}", members[a]));
+    std::vector<Cell> row{fmt::format("member {:g}", members[a])};
+    for (std::size_t b = 0; b < members.size(); ++b) {
+      const double share = b < shares[a].size() ? shares[a][b] : NAN;
+      row.push_back(a == b ? Cell("") : Cell::percent(share, 2).shaded(most > 0 ? share / most : 0));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  page.add(table);
+}
+
+}  // namespace
+
+void add_members(Page& page, const RunRecord& run) {
+  const std::size_t voters = tables_at(run.summary, "test.members").size();
+  if (tables_at(run.summary, "member_facts").size() < 2) return;
+  page.section("Members");
+  page.add(member_table(run));
+  if (voters > 1) page.side_by_side(std::vector<Chart>{accuracy_chart(run), prefix_chart(run, voters)});
+  add_pairs(page, run);
+}
+
+}  // namespace convoke::report

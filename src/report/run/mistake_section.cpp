@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/dataset_reader.hpp"
+#include "report/run/sections.hpp"
+#include "report/sample_view.hpp"
+
+// The samples that were most surely taken for something else, with everybody's vote.
+
+namespace convoke::report {
+namespace {
+
+constexpr double kSide = 112;
+constexpr std::size_t kMostVotes = 16;  // named one by one
+
+/// The split that a run was tested on, if it is still there.
+class TestSamples {
+ public:
+  explicit TestSamples(const RunRecord& run) {
+    const std::string file = text_at(run.evaluation, "data");
+    const std::string hash = text_at(run.evaluation, "content_hash");
+    try {
+      reader_.emplace(file);
+      const auto& splits = reader_->splits();
+      const auto split = std::find_if(splits.begin(), splits.end(), [&](const auto& part) {
+        return part.name == text_at(run.evaluation, "split");
+      });
+      if (split == splits.end() || reader_->info().content_hash != hash) {
+        missing_ = file + " holds other samples than the run was tested on";
+        reader_.reset();
+        return;
+      }
+      split_ = static_cast<std::size_t>(split - splits.begin());
+      names_ = explore::names_of(reader_->info(), file);
+    } catch (const Error& error) {
+      missing_ = error.what();
+      reader_.reset();
+    }
+  }
+
+  bool there() const { return reader_.has_value(); }
+  const std::string& missing() const { return missing_; }  ///< why they are not there
+  bool images() const { return there() && kind() == "images"; }
+  std::string_view kind() const {
+    return data::kind_of(reader_->info().sample_type, reader_->info().sample_shape);
+  }
+  explore::Exhibit exhibit(std::int64_t sample) const { return explore::exhibit(*reader_, {split_, sample}); }
+  Picture picture(std::int64_t sample) const {
+    return picture_of(exhibit(sample), reader_->info().sample_type);
+  }
+  std::string excerpt(std::int64_t sample) const {
+    return excerpt_of(exhibit(sample), kind() == "tokens", names_);
+  }
+
+ private:
+  std::optional<data::DatasetReader> reader_;
+  std::size_t split_ = 0;
+  explore::Names names_;
+  std::string missing_;
+};
+
+// "2 (98 %), 2 (71 %), 3 (55 %)", with spaces that no line ends at.
+std::string votes_text(const Settings& mistake, const ClassNames& names) {
+  const std::vector<double> votes = numbers_at(mistake, "votes");
+  const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
+  std::vector<std::string> told;
+  for (std::size_t m = 0; m < std::min({votes.size(), probabilities.size(), kMostVotes}); ++m) {
+    told.push_back(
+        fmt::format("{}\u00a0({:.0f}\u00a0%)", names(std::llround(votes[m])), 100 * probabilities[m]));
+  }
+  if (votes.size() > told.size()) told.push_back(fmt::format("and {} more", votes.size() - told.size()));
+  return join(told);
+}
+
+// What the rule of the run elects; -1 if the file does not say.
+std::int64_t elected(const Settings& mistake, const std::string& rule,
+                     const std::vector<std::string>& rules) {
+  const auto at = static_cast<std::size_t>(std::find(rules.begin(), rules.end(), rule) - rules.begin());
+  const std::vector<double> labels = numbers_at(mistake, "elected");
+  return at < labels.size() ? std::llround(labels[at]) : -1;
+}
+
+}  // namespace
+
+void add_mistakes(Page& page, const RunRecord& run) {
+  std::vector<Settings> mistakes = tables_at(run.evaluation, "mistakes");
+  if (run.evaluation.empty()) return;
+  const std::string rule = text_at(run.evaluation, "rule"), split = text_at(run.evaluation, "split");
+  const std::vector<std::string> rules = texts_at(run.evaluation, "rules");
+  // Another rule than the mean may have got some of them right.
+  std::erase_if(mistakes, [&](const Settings& mistake) {
+    return elected(mistake, rule, rules) == count_at(mistake, "truth").value_or(-1);
+  });
+  page.section("Worst mistakes");
+  if (mistakes.empty()) {
+    page.paragraph("There are none.");
+    return;
+  }
+  const bool votes = numbers_at(run.evaluation, "members").size() > 1;
+  page.paragraph(
+      fmt::format("The test samples whose true class {} least probable. They show what a network takes for "
+                  "what; some may have "
+                  "the wrong label.",
+                  votes ? "the members together find" : "the model finds"));
+  const ClassNames names(run.evaluation);
+  const TestSamples samples(run);
+  if (!samples.there()) page.paragraph("The samples cannot be shown: " + samples.missing() + ".");
+
+  std::vector<Figure> figures;
+  Table table{{"sample", "true class", "its probability", votes ? "elected by " + rule : "taken for",
+               votes ? "votes" : "probability"},
+              {}};
+  if (samples.there() && !samples.images())
+    table.columns.emplace_back(samples.kind() == "tokens" ? "text" : "values");
+  for (const Settings& mistake : mistakes) {
+    const std::int64_t sample = count_at(mistake, "sample").value_or(0);
+    const std::string truth = names(count_at(mistake, "truth").value_or(0));
+    const std::string said = names(elected(mistake, rule, rules));
+    const std::string told = votes_text(mistake, names);
+    if (samples.images()) {
+      Picture picture = samples.picture(sample);
+      const double scale = scale_to(picture, kSide);
+      figures.push_back(
+          {std::move(picture),
+           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, said, told)
+                 : fmt::format("{} {}: is {}, taken for {}", split, sample, truth, told),
+           scale});
+      continue;
+    }
+    table.rows.push_back({fmt::format("{} {}", split, sample), truth,
+                          Cell::percent(number_at(mistake, "probability"), 2), said, told});
+    if (samples.there()) table.rows.back().emplace_back(samples.excerpt(sample));
+  }
+  if (samples.images()) {
+    page.add(figures);
+  } else {
+    page.add(table);
+  }
+}
+
+}  // namespace convoke::report

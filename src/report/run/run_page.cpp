@@ -1,0 +1,137 @@
+#include "convoke/report/run_page.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
+#include "report/run/sections.hpp"
+
+namespace convoke::report {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string kind_of(const RunRecord& run) {
+  const Settings& known = run.complete() ? run.summary : table_at(run.recipe, "train");
+  if (text_at(known, "mode") != "ensemble") return "one synchronous model";
+  const double members =
+      run.complete() ? number_at(run.summary, "members") : number_at(run.recipe, "ensemble.members");
+  return std::isnan(members) ? "an ensemble" : fmt::format("ensemble of {:g}", members);
+}
+
+void add_number(Facts& facts, const std::string& name, double value, const std::string& text) {
+  if (!std::isnan(value)) facts.emplace_back(name, text);
+}
+
+Facts scores(const RunRecord& run) {
+  Facts facts;
+  const auto score = [&](const std::string& name, const char* path) {
+    const double value = number_at(run.summary, path);
+    add_number(facts, name, value, fmt::format("{:.4f}", value));
+  };
+  const double accuracy = number_at(run.summary, "test.accuracy");
+  add_number(facts, "Test accuracy", accuracy, fmt::format("{:.2f} %", 100 * accuracy));
+  const double validation = number_at(run.summary, "validation_accuracy");
+  add_number(facts, "Validation accuracy", validation, fmt::format("{:.2f} %", 100 * validation));
+  score("F1 (weighted)", "test.f1");
+  score(fmt::format("Top-{:g} accuracy", number_at(run.summary, "test.top_k")), "test.top_k_accuracy");
+  score("ROC AUC", "test.roc_auc");
+  score("Quadratic kappa", "test.quadratic_kappa");
+  score("Calibration error (ECE)", "test.ece");
+  return facts;
+}
+
+Facts costs(const RunRecord& run) {
+  Facts facts;
+  const auto add = [&](const char* name, const char* path, const auto& text) {
+    const double value = number_at(run.summary, path);
+    if (!std::isnan(value)) facts.emplace_back(name, text(value));
+  };
+  const auto count = [](double number) { return format_count(std::llround(number)); };
+  add("Makespan", "makespan_seconds", [](double seconds) { return format_duration(seconds); });
+  facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
+                                                    number_at(run.summary, "threads")));
+  add("Images per second", "images_per_second", count);
+  add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
+  add("Epochs", "epochs", count);
+  add("Batch", "batch", count);
+  add("Lane", "lane", count);
+  add("Parameters", "parameters", count);
+  return facts;
+}
+
+// What there is of a run that has not come to its end.
+void add_unfinished(Page& page, const RunRecord& run) {
+  page.warning(
+      "This run is not complete: there is no summary.json. It is under way, was stopped, or has failed; "
+      "what follows is what it has left so far.");
+  Facts facts{{"Workers", workers_text(run.environment)}};
+  const auto add = [&](const char* name, const char* path, const char* format) {
+    const double value = number_at(run.status, path);
+    add_number(facts, name, value, fmt::format(fmt::runtime(format), value));
+  };
+  const double epoch = number_at(run.status, "epoch");
+  add_number(facts, "Epoch", epoch, fmt::format("{:g} of {:g}", epoch, number_at(run.status, "epochs")));
+  const double step = number_at(run.status, "step");
+  add_number(facts, "Step", step, fmt::format("{:g} of {:g}", step, number_at(run.status, "steps")));
+  add("Loss of the epoch so far", "loss", "{:.4f}");
+  add("Accuracy of the epoch so far", "accuracy", "{:.4f}");
+  add("Images/s", "images_per_second", "{:.0f}");
+  page.facts(facts);
+}
+
+void add_overview(Page& page, const RunRecord& run, const std::string& made_by) {
+  page.section("Overview");
+  if (!run.complete()) add_unfinished(page, run);
+  const std::string provenance = text_at(run.summary, "provenance");
+  if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));
+  for (const Settings& member : tables_at(run.summary, "member_facts")) {
+    if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
+      page.warning(fmt::format("Member {:g} has left the vote: {}", number_at(member, "member"), failure));
+    }
+  }
+  if (run.complete()) {
+    page.facts(scores(run));
+    page.facts(costs(run));
+    page.paragraph(
+        fmt::format("Scores are of {} test samples{}. The makespan is from before loading to after the "
+                    "verdict, of the slowest rank; "
+                    "core-seconds are the makespan times all worker threads.",
+                    format_count(std::llround(number_at(run.summary, "test.samples"))),
+                    text_at(run.summary, "mode") == "ensemble"
+                        ? fmt::format(", by the {} vote", text_at(run.summary, "test.rule"))
+                        : std::string()));
+    if (run.evaluation.empty()) {
+      page.paragraph(
+          "The folder has no evaluation.json, as those of earlier versions: classes, calibration and "
+          "mistakes "
+          "cannot be shown. `convoke evaluate --json` finds them.");
+    }
+  }
+  if (!provenance.empty() && !data::is_synthetic(provenance))
+    page.paragraph("Source of the samples: " + provenance);
+  page.paragraph(made_by);
+}
+
+}  // namespace
+
+Page run_page(const RunRecord& run, const std::string& made_by) {
+  const std::string date = text_at(run.environment, "date");
+  Page page(run.name(), fmt::format("{}, {}{}", kind_of(run),
+                                    workers_text(run.complete() ? run.summary : run.environment),
+                                    date.empty() ? "" : ", " + date));
+  add_overview(page, run, made_by);
+  add_curves(page, run);
+  add_members(page, run);
+  add_classes(page, run);
+  add_mistakes(page, run);
+  add_calibration(page, run);
+  add_times(page, run);
+  add_setup(page, run);
+  return page;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,69 @@
+#include "convoke/report/run_record.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
+
+namespace convoke::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Empty where there is no such file.
+Settings read_json(const fs::path& file) {
+  const std::string text = read_text(file);
+  return text.empty() ? Settings() : metrics::settings_from_json(text, file.string());
+}
+
+// A last line without its end is under way.
+std::vector<Settings> read_lines(const fs::path& file) {
+  const std::string text = read_text(file);
+  std::vector<Settings> lines;
+  int number = 1;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos;
+       at = end + 1, ++number) {
+    lines.push_back(
+        metrics::settings_from_json(text.substr(at, end - at), fmt::format("{}:{}", file.string(), number)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string RunRecord::name() const {
+  for (const Settings* where : {&summary, &recipe}) {
+    if (std::string name = text_at(*where, "name"); !name.empty()) return name;
+  }
+  return fs::absolute(folder).lexically_normal().filename().string();
+}
+
+RunRecord read_run(const fs::path& folder) {
+  RunRecord run;
+  run.folder = folder;
+  run.recipe_text = read_text(folder / "recipe.toml");
+  run.environment = read_json(folder / "environment.json");
+  run.summary = read_json(folder / "summary.json");
+  if (run.environment.empty() && run.summary.empty()) {
+    throw Error(fmt::format("{}: is no folder of a run", folder.string()),
+                "name the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
+  }
+  run.evaluation = read_json(folder / "evaluation.json");
+  run.log = read_lines(folder / "metrics.jsonl");
+  try {
+    run.status = read_json(folder / "status.json");
+  } catch (const Error&) {  // it comes and goes, and says nothing that lasts
+  }
+  return run;
+}
+
+}  // namespace convoke::report

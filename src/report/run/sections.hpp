@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convoke/report/page.hpp"
+#include "convoke/report/run_record.hpp"
+
+// The sections of a run's page. Each adds nothing where the run does not have what it shows.
+
+namespace convoke::report {
+
+/// What classes are called: their names, or their numbers.
+class ClassNames {
+ public:
+  explicit ClassNames(const Settings& evaluation);
+  std::int64_t count() const { return count_; }
+  std::string operator()(std::int64_t label) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::int64_t count_ = 0;
+};
+
+void add_curves(Page& page, const RunRecord& run);
+void add_members(Page& page, const RunRecord& run);
+void add_classes(Page& page, const RunRecord& run);
+void add_calibration(Page& page, const RunRecord& run);
+void add_mistakes(Page& page, const RunRecord& run);
+void add_times(Page& page, const RunRecord& run);
+void add_setup(Page& page, const RunRecord& run);
+
+/// The command that trains the same again, for a shell.
+std::string repeating_command(const RunRecord& run);
+
+/// "2 ranks x 1 thread".
+std::string workers_text(const Settings& table);
+
+/// Facts and what environment.json says of them, in the order in which they are shown.
+std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);
+
+}  // namespace convoke::report

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "report/run/sections.hpp"
+
+// What was run, where, and how to run it again.
+
+namespace convoke::report {
+namespace {
+
+// A word as a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string plural(double count, const char* what) {
+  return fmt::format("{:g} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string workers_text(const Settings& table) {
+  return fmt::format("{} x {}", plural(number_at(table, "ranks"), "rank"),
+                     plural(number_at(table, "threads"), "thread"));
+}
+
+std::string repeating_command(const RunRecord& run) {
+  if (const std::vector<std::string> runs = texts_at(run.summary, "gathered_from"); !runs.empty()) {
+    std::string command = "convoke gather";
+    for (const std::string& each : runs) command += " " + quoted(each);
+    return command + " --output NEW-FOLDER";
+  }
+  const double ranks = number_at(run.environment, "ranks");
+  std::string command = ranks > 1 ? fmt::format("mpirun -n {:g} ", ranks) : std::string();
+  command += "convoke train " + quoted((run.folder / "recipe.toml").lexically_normal().string());
+  if (const auto threads = count_at(run.environment, "threads")) {
+    command += fmt::format(" --set run.threads={}", *threads);
+  }
+  // A member that was trained alone is one of more.
+  const std::vector<Settings> members = tables_at(run.summary, "member_facts");
+  const double all = number_at(run.recipe, "ensemble.members");
+  if (text_at(run.summary, "mode") == "ensemble" && members.size() == 1 && all > 1) {
+    command += fmt::format(" --member {:g}", number_at(members.front(), "member"));
+  }
+  return command;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment) {
+  std::set<std::string> hosts;
+  for (const Settings& placement : tables_at(environment, "placements"))
+    hosts.insert(text_at(placement, "host"));
+  const auto number = [&](const char* key) { return fmt::format("{:g}", number_at(environment, key)); };
+  return {{"Date", text_at(environment, "date")},
+          {"Ranks", number("ranks")},
+          {"Threads of a rank", number("threads")},
+          {"Nodes", number("nodes")},
+          {"Hosts", join(std::vector<std::string>(hosts.begin(), hosts.end()))},
+          {"Processor", text_at(environment, "cpu")},
+          {"Logical processors of a node", number("logical_cpus")},
+          {"Instruction set", text_at(environment, "instruction_set")},
+          {"Convoke", fmt::format("{} ({})", text_at(environment, "convoke"), text_at(environment, "build"))},
+          {"Compiler", text_at(environment, "compiler")},
+          {"MPI", text_at(environment, "mpi")},
+          {"oneDNN", text_at(environment, "onednn")}};
+}
+
+void add_setup(Page& page, const RunRecord& run) {
+  page.section("Setup");
+  if (!run.environment.empty()) {
+    page.heading("The command that repeats it");
+    page.code(repeating_command(run));
+    page.paragraph("It was started as: " + text_at(run.environment, "command"));
+    page.heading("Environment");
+    Table table{{"", ""}, {}};
+    for (const auto& [name, value] : environment_facts(run.environment)) table.rows.push_back({name, value});
+    page.add(table);
+    Table placements{{"rank", "host", "cores", "quota"}, {}};
+    for (const Settings& placement : tables_at(run.environment, "placements")) {
+      placements.rows.push_back({Cell::count(count_at(placement, "rank").value_or(0)),
+                                 text_at(placement, "host"), text_at(placement, "cores"),
+                                 Cell::number(number_at(placement, "quota"))});
+    }
+    if (placements.rows.size() > 1) {
+      page.heading("Binding");
+      page.add(placements);
+    }
+  }
+  if (!run.recipe_text.empty()) {
+    page.heading("Recipe");
+    page.paragraph("Every key with its value, defaults included.");
+    page.folded("recipe.toml", run.recipe_text);
+  }
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "report/run/sections.hpp"
+
+// Where the time went, over all ranks and of each.
+
+namespace convoke::report {
+namespace {
+
+struct Phase {
+  const char* key;
+  const char* name;
+};
+constexpr std::array kPhases{Phase{"load", "load"},
+                             Phase{"compute", "compute"},
+                             Phase{"exposed_communication", "communication"},
+                             Phase{"evaluation", "evaluation"},
+                             Phase{"gather", "gather"},
+                             Phase{"checkpoint", "checkpoints"}};
+
+Chart phase_chart(const RunRecord& run, double ranks) {
+  const bool several = ranks > 1;
+  Chart chart{Chart::Kind::kBar,
+              "Where the time went",
+              several
+                  ? "Of the slowest rank in each phase, the mean, and the fastest. Communication is the part "
+                    "of training steps in which a rank does nothing but wait for others."
+                  : "Seconds in each phase.",
+              "",
+              "seconds",
+              {{"phase"}, {}}};
+  const std::vector<std::string> of =
+      several ? std::vector<std::string>{"slowest", "mean", "fastest"} : std::vector<std::string>{"seconds"};
+  chart.table.columns.insert(chart.table.columns.end(), of.begin(), of.end());
+  for (const Phase& phase : kPhases) {
+    const std::string path = fmt::format("phases.{}", phase.key);
+    std::vector<Cell> row{phase.name};
+    row.push_back(Cell::seconds(number_at(run.summary, path + ".max")));
+    if (several) {
+      row.push_back(Cell::seconds(number_at(run.summary, path + ".mean")));
+      row.push_back(Cell::seconds(number_at(run.summary, path + ".min")));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+// Seconds of each rank, shaded within a phase up to its slowest.
+void add_ranks(Page& page, const RunRecord& run) {
+  const Settings& phases = table_at(run.summary, "rank_phases");
+  const std::vector<double> steps = numbers_at(phases, "steps"),
+                            waiting = numbers_at(phases, "exposed_communication");
+  const std::vector<Settings> placements = tables_at(run.environment, "placements");
+  if (steps.size() < 2 || waiting.size() != steps.size()) return;
+  Table table{{"rank", "host"}, {}};
+  std::vector<std::vector<double>> columns;
+  for (const Phase& phase : kPhases) {
+    table.columns.emplace_back(phase.name);
+    columns.push_back(numbers_at(phases, phase.key));
+    columns.back().resize(steps.size(), NAN);
+  }
+  for (std::size_t r = 0; r < steps.size(); ++r) columns[1][r] = steps[r] - waiting[r];
+  for (std::size_t r = 0; r < steps.size(); ++r) {
+    std::vector<Cell> row{Cell::count(static_cast<std::int64_t>(r)),
+                          r < placements.size() ? text_at(placements[r], "host") : std::string()};
+    for (const std::vector<double>& column : columns) {
+      double most = 0;
+      for (const double seconds : column) most = std::fmax(most, seconds);
+      row.push_back(Cell::seconds(column[r]).shaded(most > 0 ? column[r] / most : 0));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  page.heading("By rank");
+  page.add(table);
+}
+
+}  // namespace
+
+void add_times(Page& page, const RunRecord& run) {
+  if (table_at(run.summary, "phases").empty()) return;
+  page.section("Time");
+  page.add(phase_chart(run, static_cast<double>(numbers_at(run.summary, "rank_phases.steps").size())));
+  if (!tables_at(run.summary, "member_facts").empty() && !list_at(run.summary, "gathered_from").empty()) {
+    page.paragraph(
+        "These are the phases of gathering; those of training are with the runs it was gathered from.");
+  }
+  add_ranks(page, run);
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const char* name, const char* path, const auto& text) {
+    if (const double value = number_at(run.summary, path); !std::isnan(value))
+      facts.emplace_back(name, text(value));
+  };
+  const auto duration = [](double seconds) { return format_duration(seconds); };
+  const auto count = [](double number) { return format_count(std::llround(number)); };
+  const auto mebibytes = [](double number) {
+    return format_bytes(static_cast<std::uint64_t>(number * 1024 * 1024));
+  };
+  add("To the first step", "seconds_to_first_step", duration);
+  add("Peak memory of a rank", "peak_rss_mib", mebibytes);
+  add("Memory as predicted", "predicted_rss_mib", mebibytes);
+  add("Checkpoints written", "checkpoints.written", count);
+  add("Longest wait for one", "checkpoints.longest_wait", duration);
+  add("Longest writing of one", "checkpoints.longest_writing", duration);
+  page.facts(facts);
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,109 @@
+#include "convoke/train/mistakes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/vote/rule.hpp"
+
+namespace convoke::train {
+namespace {
+
+bool is_worse(const Mistake& a, const Mistake& b) {
+  return a.probability != b.probability ? a.probability < b.probability : a.sample < b.sample;
+}
+
+Mistake mistake_from(const Settings& settings) {
+  SettingsReader read(settings, "mistake");
+  Mistake mistake{.sample = read.require_int("sample"),
+                  .truth = static_cast<std::int32_t>(read.require_int("truth")),
+                  .probability = read.get("probability", 0.0),
+                  .votes = read.get("votes", std::vector<std::int64_t>{}),
+                  .probabilities = read.get("probabilities", std::vector<double>{}),
+                  .elected = read.get("elected", std::vector<std::int64_t>{})};
+  read.finish();
+  return mistake;
+}
+
+std::string to_json(const std::vector<Mistake>& mistakes) {
+  Value::Array list;
+  for (const Mistake& mistake : mistakes) list.emplace_back(to_settings(mistake));
+  return metrics::to_json(Settings{{"list", std::move(list)}});
+}
+
+std::vector<Mistake> from_json(const std::string& json) {
+  const Settings settings = metrics::settings_from_json(json, "message from another rank");
+  std::vector<Mistake> mistakes;
+  for (const Settings& entry : SettingsReader(settings, "message").tables("list")) {
+    mistakes.push_back(mistake_from(entry));
+  }
+  return mistakes;
+}
+
+// Who voted for what on samples that are known to be worth it.
+void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& places,
+               const vote::Ballots& ballots) {
+  const std::vector<std::int32_t> labels = vote::member_labels(ballots);
+  const auto classes = static_cast<std::size_t>(ballots.classes);
+  const auto samples = static_cast<std::size_t>(ballots.samples);
+  for (std::size_t i = 0; i < mistakes.size(); ++i) {
+    for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
+      const std::size_t ballot = m * samples + places[i];
+      mistakes[i].votes.push_back(labels[ballot]);
+      mistakes[i].probabilities.push_back(static_cast<double>(
+          ballots.probabilities[ballot * classes + static_cast<std::size_t>(labels[ballot])]));
+    }
+  }
+  std::vector<std::int32_t> elected(samples);
+  for (const std::string& name : vote::rule_names()) {
+    vote::find_rule(name)(ballots, ballots.members, elected);
+    for (std::size_t i = 0; i < mistakes.size(); ++i) mistakes[i].elected.push_back(elected[places[i]]);
+  }
+}
+
+}  // namespace
+
+std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<const double> mean,
+                                    std::span<const std::int32_t> truth, std::span<const std::uint32_t> ids,
+                                    std::size_t most, const mpi::Communicator& group) {
+  const auto classes = static_cast<std::size_t>(ballots.classes);
+  const auto probability_of_truth = [&](std::size_t i) {
+    const double probability = mean[i * classes + static_cast<std::size_t>(truth[i])];
+    return std::isnan(probability) ? 0 : probability;
+  };
+  std::vector<std::size_t> wrong;  // places in `ids`, worst first
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto row = mean.subspan(i * classes, classes);
+    if (std::max_element(row.begin(), row.end()) - row.begin() != truth[i]) wrong.push_back(i);
+  }
+  std::sort(wrong.begin(), wrong.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(probability_of_truth(a), ids[a]) < std::pair(probability_of_truth(b), ids[b]);
+  });
+  wrong.resize(std::min(wrong.size(), most));
+  std::vector<Mistake> mine;
+  for (const std::size_t i : wrong) {
+    mine.push_back({.sample = ids[i], .truth = truth[i], .probability = probability_of_truth(i)});
+  }
+  add_votes(mine, wrong, ballots);
+
+  std::vector<Mistake> all;
+  for (const std::string& json : group.gather(to_json(mine))) {
+    const std::vector<Mistake> theirs = from_json(json);
+    all.insert(all.end(), theirs.begin(), theirs.end());
+  }
+  std::sort(all.begin(), all.end(), is_worse);
+  all.resize(std::min(all.size(), most));
+  return from_json(group.broadcast(to_json(all)));
+}
+
+Settings to_settings(const Mistake& mistake) {
+  return {{"sample", mistake.sample},
+          {"truth", static_cast<std::int64_t>(mistake.truth)},
+          {"probability", mistake.probability},
+          {"votes", Value::Array(mistake.votes.begin(), mistake.votes.end())},
+          {"probabilities", Value::Array(mistake.probabilities.begin(), mistake.probabilities.end())},
+          {"elected", Value::Array(mistake.elected.begin(), mistake.elected.end())}};
+}
+
+}  // namespace convoke::train

@@ -1,0 +1,83 @@
+// [log]: metrics.csv and TensorBoard's event files in the run folder.
+#include <algorithm>
+
+#include "apps/place.hpp"
+#include "convoke/data_prep/files/tfrecord.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+// The event files of a folder, in the order in which TensorBoard reads them.
+std::vector<fs::path> event_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Records of a file, with right checksums, that name `tag`.
+int points(const fs::path& file, const std::string& tag) {
+  convoke::data_prep::TfRecordReader reader(convoke::data_prep::open_plain(file));
+  int count = 0;
+  for (convoke::data_prep::TfRecord record; reader.next(record);) {
+    CHECK(record.whole);
+    const std::string text(reinterpret_cast<const char*>(record.data.data()), record.data.size());
+    if (text.find(tag) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+int lines_of(const fs::path& file) {
+  const std::string text = bytes_of(file);
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+constexpr const char* kBoth = "--set log.tensorboard=true --set log.csv=true ";
+
+}  // namespace
+
+TEST_CASE("one model's curves and test are there for TensorBoard and as CSV; a resumed run adds to them") {
+  const Place place;
+  const Outcome first = place.train("run", std::string(kBoth) + "--set train.schedule.name=constant", 2);
+  CAPTURE(first.text);
+  REQUIRE(first.code == 0);
+  const std::vector<fs::path> files = event_files(place / "run/tensorboard");
+  REQUIRE(files.size() == 2);  // training, test
+  for (const char* tag : {"loss/train", "accuracy/train", "loss/validation", "accuracy/validation",
+                          "learning_rate", "images_per_second"}) {
+    CAPTURE(tag);
+    CHECK(points(files[0], tag) == 3);  // epochs
+  }
+  CHECK(points(files[1], "accuracy/test") == 1);
+  CHECK(lines_of(place / "run/metrics.csv") == 1 + 3);
+
+  const Outcome more = place.train(
+      "run", std::string(kBoth) + "--set train.schedule.name=constant --set train.epochs=5 --resume");
+  CAPTURE(more.text);
+  REQUIRE(more.code == 0);
+  const std::vector<fs::path> all = event_files(place / "run/tensorboard");
+  REQUIRE(all.size() == 4);
+  CHECK(points(all[2], "loss/train") == 2);
+  CHECK(lines_of(place / "run/metrics.csv") == 1 + 5);
+}
+
+TEST_CASE("members have curves of their own, the vote those of all") {
+  const Place place;
+  const Outcome run =
+      place.train("run", std::string(kBoth) + "--set train.mode=ensemble --set ensemble.members=3", 2);
+  CAPTURE(run.text);
+  REQUIRE(run.code == 0);
+  for (const char* member : {"member-000", "member-001", "member-002"}) {
+    CAPTURE(member);
+    const std::vector<fs::path> files = event_files(place / "run/tensorboard" / member);
+    REQUIRE(files.size() == 2);
+    CHECK(points(files[0], "loss/train") == 3);
+    CHECK(points(files[1], "accuracy/test") == 1);
+  }
+  const std::vector<fs::path> votes = event_files(place / "run/tensorboard");
+  REQUIRE(votes.size() == 1);
+  CHECK(points(votes[0], "accuracy/test_majority") == 1);
+  CHECK(lines_of(place / "run/metrics.csv") == 1 + 3 * 3);
+}

@@ -1,0 +1,74 @@
+// Pages of runs: what a run leaves by itself, and `convoke report`.
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+TEST_CASE("a finished run leaves its page, of any number of ranks the same figures; report writes it again") {
+  const Place place;
+  const Outcome trained = place.train("run", "--set train.mode=ensemble --set ensemble.members=2", 2);
+  CAPTURE(trained.text);
+  REQUIRE(trained.code == 0);
+  REQUIRE(place.train("one", "--set train.mode=ensemble --set ensemble.members=2").code == 0);
+  CHECK(bytes_of(place / "run/evaluation.json") == bytes_of(place / "one/evaluation.json"));
+
+  if (place.run("report run").says("libjs-chart.js")) {  // built without the charts' library
+    CHECK(trained.times("warning: there is no report.html") == 1);
+    CHECK_FALSE(fs::exists(place / "run/report.html"));
+    return;
+  }
+  const std::string page = bytes_of(place / "run/report.html");
+  CHECK(page.starts_with("<!DOCTYPE html>"));
+  CHECK(page.ends_with("</html>\n"));
+  for (const char* what :
+       {"Worst mistakes", "Calibration", "member 1", "mpirun -n 2 convoke train run/recipe.toml"}) {
+    CAPTURE(what);
+    CHECK(page.find(what) != std::string::npos);
+  }
+  CHECK(place.run("report run --output again.html").code == 0);
+  CHECK(bytes_of(place / "again.html") == page);
+
+  const Outcome compared = place.run("report one run --output both.html --figures paper");
+  CAPTURE(compared.text);
+  CHECK(compared.code == 0);
+  CHECK(compared.says("both.html: "));
+  CHECK(bytes_of(place / "both.html").find("2 runs compared") != std::string::npos);
+  CHECK(fs::exists(place / "paper/speed-up.csv"));
+}
+
+TEST_CASE("a page is no reason to fail, and not written where it is not wanted or cannot be") {
+  const Place place;
+  REQUIRE(place.train("plain", "--set run.report=false --set train.epochs=1").code == 0);
+  CHECK_FALSE(fs::exists(place / "plain/report.html"));
+  CHECK(fs::exists(place / "plain/evaluation.json"));
+
+  // Where the page should be is a folder that is not empty.
+  fs::create_directories(place / "taken");
+  REQUIRE(place.train("taken", "--set train.epochs=1").code == 0);
+  fs::remove(place / "taken/report.html");
+  fs::create_directories(place / "taken/report.html/in-the-way");
+  const Outcome warned = place.train("taken", "--resume --set train.epochs=2");
+  CAPTURE(warned.text);
+  CHECK(warned.code == 0);
+  CHECK(warned.times("warning: there is no report.html") == 1);
+
+  const auto refused = [&](const std::string& arguments, const std::string& reason) {
+    const Outcome outcome = place.run("report " + arguments);
+    CAPTURE(arguments, outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.says(reason));
+    CHECK(outcome.times("error:") == 1);
+  };
+  refused("", "runs is required");
+  if (place.run("report plain").says("libjs-chart.js")) return;
+  refused("nowhere", "nowhere: is no folder of a run");
+  refused("plain nowhere", "nowhere: is no folder of a run");
+  refused("plain --output no/such/page.html", "no/such/page.html: cannot be written");
+  refused("taken", "is a folder");
+
+  // A run that was stopped shows what it has.
+  fs::remove(place / "plain/summary.json");
+  fs::remove(place / "plain/evaluation.json");
+  CHECK(place.run("report plain").code == 0);
+  CHECK(bytes_of(place / "plain/report.html").find("This run is not complete") != std::string::npos);
+  write_text(place / "plain/summary.json", "{\"ranks\": ");
+  refused("plain", "plain/summary.json");
+}

@@ -1,0 +1,66 @@
+// `convoke study analyse` on tables that were published: what follows, and what does not.
+#include "apps/place.hpp"
+#include "convoke/metrics/json.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+Outcome analyse(const std::string& arguments) { return shell(binary() + " study analyse " + arguments); }
+
+std::string published(const std::string& name) { return std::string(CONVOKE_PUBLISHED) + "/" + name; }
+
+}  // namespace
+
+TEST_CASE("study analyse derives the papers' columns again, and says which are wrong") {
+  const Outcome ddp = analyse(published("mnist-ddp.csv"));
+  CAPTURE(ddp.text);
+  CHECK(ddp.code == 0);
+  CHECK(ddp.says("73.62"));
+  CHECK(ddp.says("WRONG: scaling_percent of PyTorch, data parallel, 2 ranks 48.5 is printed"));
+  CHECK(ddp.says("WRONG: scaling_percent of PyTorch, distributed data parallel, 2 ranks 184.88 is printed"));
+  CHECK(ddp.times("WRONG: scaling_percent") == 2);
+
+  const TemporaryFolder folder;
+  const fs::path json = folder / "analysis.json";
+  const Outcome birds =
+      analyse(published("birds-tpu-epoch-seconds.csv") + " " + published("birds-tpu-derived.csv") +
+              " --machine-devices 8 --up-to 16 --output " + json.string());
+  CAPTURE(birds.text);
+  CHECK(birds.code == 0);
+  CHECK(birds.times("WRONG") == 1);
+  CHECK(birds.says("divided by 8 in every row"));
+  CHECK(birds.says("1        0.1250  0.1683  0.1949  0.2279"));  // the last line of the TPU paper's table 8
+  const convoke::Settings stored = convoke::metrics::settings_from_json(bytes_of(json), "analysis.json");
+  CHECK(std::get<convoke::Value::Array>(stored.find("cells")->data()).size() == 16);
+  CHECK(std::get<convoke::Value::Array>(stored.find("checks")->data()).size() == 32);
+
+  const Outcome cost =
+      analyse(published("thesis-cost.csv") + " --json --machines " + published("thesis-machines.toml"));
+  CHECK(cost.code == 0);
+  const convoke::Settings printed = convoke::metrics::settings_from_json(cost.text, "output");
+  CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);
+}
+
+TEST_CASE("study analyse refuses tables that it cannot mean, and leaves nothing behind") {
+  const TemporaryFolder folder;
+  const std::string csv = (folder / "times.csv").string();
+  const std::string output = " --output " + (folder / "analysis.json").string();
+  for (const auto& [text, message] :
+       {std::pair{"ranks,makespan_second\n1,2\n", "did you mean \"makespan_seconds\"?"},
+        {"ranks,mode\n1,sync\n", "has no column of times"},
+        {"ranks,seconds\n1,\n2,fast\n", "times.csv:3: column \"seconds\" is \"fast\""}}) {
+    write_text(csv, text);
+    const Outcome outcome = analyse(csv + output);
+    CAPTURE(outcome.text);
+    CHECK(outcome.code != 0);
+    CHECK(outcome.says(message));
+    CHECK_FALSE(fs::exists(folder / "analysis.json"));
+  }
+  write_text(csv, "ranks,seconds\n1,10\n2,6\n");
+  CHECK(analyse(csv + " --deadline soon").code != 0);
+  CHECK(analyse(csv + " --reference ours").code != 0);  // of which machines?
+  const Outcome single = analyse(csv);
+  CHECK(single.code == 0);
+  CHECK(single.says("2 of 2 cells have one row only: no interval"));
+  CHECK(analyse((folder / "none.csv").string()).says("none.csv: cannot be opened"));
+}

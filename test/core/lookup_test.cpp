@@ -1,0 +1,36 @@
+#include "convoke/core/lookup.hpp"
+
+#include <cmath>
+
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+TEST_CASE("what a table says is found by its path, and what it does not say is told") {
+  const Settings settings{{"name", "a run"},
+                          {"ranks", 4},
+                          {"test", Settings{{"accuracy", 0.5}, {"rules", Value::Array{"majority", 3}}}},
+                          {"list", Value::Array{1, 2.5, "x"}},
+                          {"members", Value::Array{Settings{{"member", 0}}, 7, Settings{{"member", 2}}}}};
+  CHECK(text_at(settings, "name") == "a run");
+  CHECK(text_at(settings, "ranks").empty());
+  CHECK(number_at(settings, "ranks") == 4);
+  CHECK(number_at(settings, "test.accuracy") == 0.5);
+  CHECK(count_at(settings, "ranks") == 4);
+  CHECK_FALSE(count_at(settings, "test.accuracy"));
+  for (const char* absent : {"none", "test.none", "name.none", "test.accuracy.none", "test", "name", ""}) {
+    CAPTURE(absent);
+    CHECK(std::isnan(number_at(settings, absent)));
+  }
+  CHECK(table_at(settings, "test").entries().size() == 2);
+  CHECK(table_at(settings, "name").empty());
+  CHECK(list_at(settings, "list").size() == 3);
+  CHECK(list_at(settings, "test").empty());
+  const std::vector<double> numbers = numbers_at(settings, "list");
+  REQUIRE(numbers.size() == 3);
+  CHECK(numbers[1] == 2.5);
+  CHECK(std::isnan(numbers[2]));
+  CHECK(texts_at(settings, "test.rules") == std::vector<std::string>{"majority", ""});
+  REQUIRE(tables_at(settings, "members").size() == 2);
+  CHECK(number_at(tables_at(settings, "members")[1], "member") == 2);
+}

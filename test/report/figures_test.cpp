@@ -1,0 +1,199 @@
+#include "convoke/report/figures.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "convoke/report/latex.hpp"
+#include "example_charts.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/shell.hpp"
+#include "support/skip.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
+
+using namespace convoke;
+using namespace convoke::report;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool installed(const std::string& program) { return shell("command -v " + program).code == 0; }
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+constexpr const char* kNoGnuplot = "no gnuplot (Debian package gnuplot-nox)";
+
+}  // namespace
+
+TEST_CASE("text is LaTeX in which nothing has a meaning") {
+  CHECK(latex_escape("50% of A&B_1") == "50\\% of A\\&B\\_1");
+  CHECK(latex_escape("\\a{b}~^$#") == "\\textbackslash{}a\\{b\\}\\textasciitilde{}\\textasciicircum{}\\$\\#");
+  CHECK(latex_escape("<\"|`>") == "\\textless{}\\char34{}\\textbar{}\\textasciigrave{}\\textgreater{}");
+  CHECK(latex_escape("[*] a--b") == "{[}{*}] a-{}-{}b");
+  CHECK(latex_escape("é – 鳥 ≥ \xDF\n") == "é – 鳥 $\\ge$ ? ");
+}
+
+TEST_CASE("a table is a tabular of booktabs, and CSV with the numbers behind what is read") {
+  const NamedTable table{"Two\nlines",
+                         {{"a_b", "share", "n", "rate"},
+                          {{"x,y", Cell::percent(0.1234), Cell::count(60000), Cell::number(-1.5e-7)},
+                           {"–", Cell::percent(NAN), "none", "1e-3"}}}};
+  CHECK(latex(table) ==
+        "% Two lines; takes \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n\\toprule\n"
+        "a\\_b & share & n & rate \\\\\n\\midrule\n"
+        "x,y & 12.3 \\% & 60,000 & $-$$1.5\\cdot10^{-7}$ \\\\\n"
+        "– & – & none & 1e-{}3 \\\\\n\\bottomrule\n\\end{tabular}\n");
+  CHECK(table.table.csv() == "a_b,share (%),n,rate\n\"x,y\",12.34,60000,-1.5e-07\n,,none,1e-3\n");
+}
+
+TEST_CASE("a chart knows which columns are series and which are ends of their intervals") {
+  const Chart chart = example::speed_up();
+  CHECK(chart.series() == std::vector<std::size_t>{1, 4, 7});
+  REQUIRE(chart.interval_of(4) != nullptr);
+  CHECK(chart.interval_of(4)->high == 6);
+  CHECK(chart.interval_of(7) == nullptr);
+  CHECK_THAT(chart.html(), Contains("data-intervals=\"1:2:3 4:5:6\""));
+  CHECK_THAT(example::boxes().html(), !Contains("data-intervals"));
+}
+
+TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
+  if (!installed("gnuplot")) return skip(kNoGnuplot);
+  const TemporaryFolder place;
+  const fs::path folder = place / "it's a \"folder\" \\n 鳥";
+  const std::vector<Chart> charts = example::charts();
+  const FiguresWritten written = write_figures(charts, {}, folder);
+  if (!written.notice.empty()) CHECK_THAT(written.notice, Contains("no font has 鳥"));
+  CHECK(written.files.size() == 3 * charts.size());
+  CHECK(files_in(folder) == written.files.size());
+  for (const fs::path& file : written.files) {
+    CAPTURE(file);
+    const std::string text = text_of(file);
+    if (file.extension() == ".svg") {
+      CHECK_THAT(text,
+                 Contains("<svg") && Contains("</svg>") && !Contains("<b>") && !Contains("Gnuplot</title>"));
+      fs::copy_file(file, place / "parsed.svg", fs::copy_options::overwrite_existing);
+      if (installed("xmllint")) CHECK(shell("xmllint --noout " + (place / "parsed.svg").string()).text == "");
+    }
+    if (file.extension() == ".pdf") {
+      CHECK(text.starts_with("%PDF-"));
+      fs::copy_file(file, place / "parsed.pdf", fs::copy_options::overwrite_existing);
+      if (installed("pdffonts")) {
+        const Outcome fonts =
+            shell("pdffonts " + (place / "parsed.pdf").string() + " | tail -n +3 | awk '{print $(NF-4)}'");
+        CHECK(fonts.times("yes\n") > 0);  // embedded
+        CHECK(fonts.times("no\n") == 0);
+      }
+    }
+  }
+  // Read as what it is: nothing of it is a command, a format or mark-up.
+  const std::string svg = text_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;…</text>"));
+  CHECK(!fs::exists("hostile"));
+}
+
+TEST_CASE("files are called after titles, one for each") {
+  const TemporaryFolder place;
+  const FiguresWritten written = write_figures({}, example::tables(), place.path() / "new/folder");
+  CHECK(written.notice == "");
+  const fs::path folder = place / "new/folder";
+  CHECK(written.files == std::vector<fs::path>{folder / "results-of-two-systems.tex",
+                                               folder / "results-of-two-systems.csv",
+                                               folder / "results-of-two-systems-2.tex",
+                                               folder / "results-of-two-systems-2.csv"});
+  const NamedTable bird{"鳥", {{"a"}, {}}};
+  CHECK(write_figures({}, {&bird, 1}, folder).files.front() == folder / "untitled.tex");
+}
+
+TEST_CASE("without a plotter there are numbers and tables, and a notice that names its package") {
+  const TemporaryFolder place;
+  const std::vector<Chart> charts{example::boxes()};
+  const Variable nowhere("PATH", place.path().c_str());
+  const FiguresWritten written = write_figures(charts, example::tables(), place.path());
+  CHECK_THAT(written.notice, Contains("gnuplot-nox"));
+  CHECK(written.files.size() == 5);
+  CHECK(files_in(place.path()) == 5);
+}
+
+TEST_CASE("a plotter that fails is an Error with what it says, and nothing half-drawn is left") {
+  const TemporaryFolder place;
+  { std::ofstream(place / "gnuplot") << "#!/bin/sh\necho 'no such terminal' >&2; exit 1\n"; }
+  fs::permissions(place / "gnuplot", fs::perms::owner_all);
+  const Variable fake("PATH", place.path().c_str());
+  const std::vector<Chart> charts{example::boxes()};
+  CHECK_THAT(error_of([&] { write_figures(charts, {}, place / "out"); }),
+             Contains("the figure \"Brightness\" cannot be drawn") && Contains("no such terminal"));
+  CHECK(files_in(place / "out") == 1);  // the numbers
+}
+
+TEST_CASE("a chart without numbers is told of, not drawn") {
+  if (!installed("gnuplot")) return skip(kNoGnuplot);
+  const TemporaryFolder place;
+  Chart none = example::speed_up();
+  for (auto& row : none.table.rows) {
+    for (std::size_t c = 1; c < row.size(); ++c) row[c] = Cell::number(NAN);
+  }
+  Chart logarithmic = example::counts();
+  logarithmic.title = "Zeros";
+  for (auto& row : logarithmic.table.rows) {
+    for (std::size_t c = 1; c < row.size(); ++c) row[c] = Cell::count(0);
+  }
+  Chart one = example::speed_up();  // a single point is drawn
+  one.title = "One";
+  one.table.rows.resize(1);
+  const std::vector<Chart> charts{none, logarithmic, one};
+  const FiguresWritten written = write_figures(charts, {}, place.path());
+  CHECK(written.notice == "without numbers, and so not drawn: \"Speed-up\", \"Zeros\"");
+  CHECK(written.files.size() == 5);
+}
+
+TEST_CASE("a folder that cannot be written is an Error that names it") {
+  const TemporaryFolder place;
+  std::ofstream(place / "file") << "in the way";
+  CHECK_THAT(error_of([&] { write_figures({}, example::tables(), place / "file"); }),
+             Contains((place / "file").string()));
+}
+
+TEST_CASE("a paper of two pages holds the figures and tables") {
+  if (!installed("gnuplot")) return skip(kNoGnuplot);
+  if (!installed("pdflatex")) return skip("no pdflatex (Debian package texlive-latex-recommended)");
+  const TemporaryFolder place;
+  std::vector<NamedTable> tables = example::tables();
+  for (auto& row : tables.front().table.rows) {  // pdflatex knows no letters of Asia
+    for (Cell& cell : row) {
+      if (const std::size_t at = cell.text.find("鳥"); at != std::string::npos) cell.text.erase(at, 3);
+    }
+  }
+  const std::vector<Chart> charts = example::charts();
+  const FiguresWritten written = write_figures(charts, tables, place.path());
+  std::string paper =
+      "\\documentclass[twocolumn]{article}\\usepackage{booktabs}\\usepackage{graphicx}"
+      "\\usepackage[margin=18mm,columnsep=6mm]{geometry}\\begin{document}\n\\section{Results}\n";
+  for (const fs::path& file : written.files) {
+    const std::string name = file.filename().string();
+    if (name.ends_with(".pdf")) paper += "\\noindent\\includegraphics{" + name + "}\\par\n";
+    if (name.ends_with(".tex")) {
+      paper += "\\setbox0=\\hbox{\\input{" + name +
+               "}}\\par\\noindent\\ifdim\\wd0>\\columnwidth\\resizebox{\\columnwidth}{!}{\\box0}"
+               "\\else\\box0\\fi\n";
+    }
+  }
+  std::ofstream(place / "paper.tex") << paper << "\\end{document}\n";
+  const Outcome made =
+      shell("cd " + place.path().string() + " && pdflatex -halt-on-error -interaction=nonstopmode paper.tex");
+  CAPTURE(made.text);
+  CHECK(made.code == 0);
+  CHECK_THAT(made.text, Contains("(2 pages") && !Contains("Overfull"));
+  if (const char* const kept = std::getenv("CONVOKE_KEEP_PAPER")) {
+    fs::copy(place.path(), kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  }
+}

@@ -1,0 +1,121 @@
+#include "convoke/report/run_page.hpp"
+
+#include "convoke/core/error.hpp"
+#include "convoke/report/comparison_page.hpp"
+#include "example_pages.hpp"
+#include "example_runs.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using Catch::Contains;
+
+namespace {
+
+int times(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+std::string page_of(const std::filesystem::path& folder) {
+  return report::run_page(report::read_run(folder), "made by a test").html();
+}
+
+}  // namespace
+
+TEST_CASE("the page of a run has every section, names that are no HTML, and pictures of mistakes") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 3, 2, 4.5);
+  const std::string page = page_of(folder / "run");
+  for (const char* section :
+       {"Overview", "Training", "Members", "Classes", "Worst mistakes", "Calibration", "Time", "Setup"}) {
+    CAPTURE(section);
+    CHECK_THAT(page, Contains("<h2>" + std::string(section) + "</h2>"));
+  }
+  CHECK_THAT(page, Contains("<h1>tiny &lt;net&gt;</h1>") && !Contains("<net>"));
+  CHECK_THAT(page, Contains("&lt;b&gt;cat&lt;/b&gt;") && !Contains("<b>cat"));
+  CHECK(times(page, "<img src=\"data:image/") == 4);
+  CHECK_THAT(page, Contains("elected a class with a name that is much too long"));
+  CHECK_THAT(page, Contains("90.00 %") && Contains("0.0321") && Contains("93,322"));
+  CHECK_THAT(page, Contains("mpirun -n 2 convoke train"));
+  CHECK(times(page, "<canvas ") == times(page, "<summary>The numbers</summary>"));
+  CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
+  CHECK(page_of(folder / "run") == page);
+}
+
+TEST_CASE("mistakes are told where the samples cannot be shown, and why") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  const std::filesystem::path dataset = example::images(folder.path());
+  example::write_run(folder / "run", dataset, 1, 1, 4.5);
+  std::filesystem::rename(dataset, folder / "elsewhere.h5");
+  CHECK_THAT(page_of(folder / "run"), Contains("cannot be shown: ") && Contains("images.h5") &&
+                                          Contains("<th scope=row>test 0</th>") && !Contains("<img "));
+  std::filesystem::rename(example::table(folder.path()), dataset);
+  CHECK_THAT(page_of(folder / "run"), Contains("other samples than the run was tested on"));
+}
+
+TEST_CASE("mistakes on texts and numbers are shown as such") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  example::write_run(folder / "texts", example::texts(folder.path()), 1, 1, 4.5);
+  CHECK_THAT(page_of(folder / "texts"), Contains("<th scope=col>text</th>") && Contains("word"));
+  example::write_run(folder / "table", example::table(folder.path()), 1, 1, 4.5);
+  CHECK_THAT(page_of(folder / "table"), Contains("<th scope=col>values</th>"));
+}
+
+TEST_CASE("of a run that is not complete there is what there is, with a warning") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  example::write_unfinished(folder / "run", 2, 2);
+  std::ofstream(folder / "run/metrics.jsonl", std::ios::app) << "{\"event\": \"epo";
+  std::ofstream(folder / "run/status.json") << "{\"epoch\": 4";
+  const std::string page = page_of(folder / "run");
+  CHECK_THAT(page, Contains("class=warning") && Contains("This run is not complete"));
+  CHECK_THAT(page,
+             Contains("<h2>Training</h2>") && Contains("<h2>Setup</h2>") && !Contains("<h2>Classes</h2>"));
+  CHECK(times(page, "<canvas ") > 3);
+}
+
+TEST_CASE("folders without a run and damaged files are refused by name") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is no folder of a run"));
+  example::write_unfinished(folder / "run", 1, 1);
+  std::ofstream(folder / "run/summary.json") << "{\"ranks\": ";
+  CHECK_THROWS_WITH(report::read_run(folder / "run"), Contains("summary.json"));
+  std::filesystem::remove(folder / "run/summary.json");
+  std::ofstream(folder / "run/metrics.jsonl", std::ios::app) << "not JSON\n";
+  CHECK_THROWS_WITH(report::read_run(folder / "run"), Contains("metrics.jsonl:4"));
+}
+
+TEST_CASE("runs are compared: results, curves, speed-up and differences") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  const std::filesystem::path dataset = example::images(folder.path());
+  example::write_run(folder / "one", dataset, 1, 1, 8);
+  example::write_run(folder / "two", dataset, 1, 2, 5);
+  example::write_run(folder / "votes", dataset, 2, 2, 4);
+  example::write_unfinished(folder / "begun", 1, 1);
+  std::vector<report::RunRecord> runs;
+  for (const char* name : {"one", "two", "votes", "begun"}) {
+    runs.push_back(report::read_run(folder / name));
+    runs.back().recipe = Settings{
+        {"name", name}, {"train", Settings{{"epochs", 3}, {"batch", name == std::string("two") ? 64 : 32}}}};
+  }
+  const std::string page = report::comparison_page(runs, "made by a test").html();
+  CHECK_THAT(page, Contains("begun is not complete"));
+  CHECK_THAT(page, Contains("1.60 x") && Contains("2.00 x") && Contains("80.0 %") && Contains("100.0 %"));
+  CHECK_THAT(page, Contains("Verdict: ") && Contains("cannot tell from chance"));
+  CHECK_THAT(page, Contains("The runs differ in train.batch: their speed-up is not of the same work."));
+  CHECK_THAT(page, Contains("<th scope=row>train.batch</th><td>32</td><td>64</td><td>32</td><td>32</td>"));
+  CHECK_THAT(page, !Contains("<th scope=row>train.epochs</th>"));
+  CHECK_THAT(page, Contains("<th scope=row>Ranks</th><td>1</td><td>2</td><td>2</td><td>1</td>"));
+  CHECK_THAT(page, Contains("aria-label=\"Speed-up\"") && Contains("aria-label=\"Efficiency\"") &&
+                       Contains("aria-label=\"Validation loss\""));
+
+  // Two that cannot be told apart by what they are go by their folders.
+  const std::vector<report::RunRecord> alike{runs[0], runs[0], report::read_run(folder / "one")};
+  CHECK_THAT(report::comparison_page(alike, "").html(), Contains("3. one: synchronous, 1 x 1"));
+}

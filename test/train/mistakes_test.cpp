@@ -1,0 +1,124 @@
+#include "convoke/train/mistakes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "convoke/core/random.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/train/evaluation_details.hpp"
+#include "convoke/vote/rule.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+
+constexpr std::int64_t kMembers = 3, kClasses = 4;
+
+// Ballots in sixteenths, so that some means are equal.
+struct Polled {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::int32_t> truth;
+  std::vector<float> probabilities;  // (members, samples, classes)
+
+  Polled(std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t id = first; id < last; ++id) {
+      ids.push_back(id);
+      truth.push_back(static_cast<std::int32_t>(id % kClasses));
+    }
+    for (std::uint64_t m = 0; m < kMembers; ++m) {
+      for (const std::uint32_t id : ids) {
+        RandomStream random({5 + m, Purpose::kBench, 0, id});
+        for (int c = 0; c < kClasses; ++c) {
+          probabilities.push_back(static_cast<float>(random.below(5)) / 16);
+        }
+      }
+    }
+  }
+  vote::Ballots ballots() const {
+    return {probabilities, kMembers, static_cast<std::int64_t>(ids.size()), kClasses};
+  }
+  std::vector<train::Mistake> worst(std::size_t most, const mpi::Communicator& group) const {
+    return train::worst_mistakes(ballots(), vote::mean_probabilities(ballots()), truth, ids, most, group);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the worst mistakes are those of all ranks, with everybody's vote") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  constexpr std::uint32_t kSamples = 101;
+  const auto begin_of = [&](int rank) {
+    return kSamples * static_cast<std::uint32_t>(rank) / static_cast<std::uint32_t>(world.size());
+  };
+  const Polled mine(begin_of(world.rank()), begin_of(world.rank() + 1));
+  const Polled all(0, kSamples);
+
+  // Expected by a plain loop: (probability of the truth, id) of those whose truth is not elected by the mean.
+  const std::vector<double> mean = vote::mean_probabilities(all.ballots());
+  std::vector<std::pair<double, std::int64_t>> expected;
+  for (std::uint32_t i = 0; i < kSamples; ++i) {
+    std::int32_t best = 0;
+    for (std::int32_t c = 1; c < kClasses; ++c) {
+      if (mean[i * kClasses + static_cast<std::size_t>(c)] >
+          mean[i * kClasses + static_cast<std::size_t>(best)])
+        best = c;
+    }
+    if (best != all.truth[i])
+      expected.emplace_back(mean[i * kClasses + static_cast<std::size_t>(all.truth[i])], i);
+  }
+  std::sort(expected.begin(), expected.end());
+
+  for (const std::size_t most : {std::size_t{0}, std::size_t{7}, std::size_t{1000}}) {
+    const std::vector<train::Mistake> found = mine.worst(most, world);
+    REQUIRE(found.size() == std::min(most, expected.size()));
+    std::vector<std::int32_t> by_majority(kSamples);
+    vote::find_rule("majority")(all.ballots(), kMembers, by_majority);
+    const std::vector<std::int32_t> labels = vote::member_labels(all.ballots());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(i);
+      const auto sample = static_cast<std::size_t>(found[i].sample);
+      CHECK(std::pair(found[i].probability, found[i].sample) == expected[i]);
+      CHECK(found[i].truth == all.truth[sample]);
+      REQUIRE(found[i].votes.size() == kMembers);
+      for (std::size_t m = 0; m < kMembers; ++m) {
+        CHECK(found[i].votes[m] == labels[m * kSamples + sample]);
+        CHECK(found[i].probabilities[m] ==
+              static_cast<double>(all.probabilities[(m * kSamples + sample) * kClasses +
+                                                    static_cast<std::size_t>(found[i].votes[m])]));
+      }
+      CHECK(found[i].elected.at(0) == by_majority[sample]);
+    }
+  }
+}
+
+TEST_CASE("details of an evaluation leave out what has not happened") {
+  const mpi::Session session;
+  train::Evaluation evaluation;
+  evaluation.samples = 3;
+  metrics::ConfusionMatrix matrix(3);
+  matrix.add(std::vector<std::int32_t>{0, 0, 2}, std::vector<std::int32_t>{0, 2, 2});
+  evaluation.rules.push_back({"majority", {matrix}});
+  evaluation.disagreement = vote::Disagreement(2);
+  evaluation.disagreement.add(std::vector<std::int32_t>{0, 2, 2, 0, 1, 2});
+  evaluation.calibration.add(0.5, true);
+  evaluation.member_calibration = {evaluation.calibration, evaluation.calibration};
+  evaluation.mistakes.push_back({.sample = 1,
+                                 .truth = 0,
+                                 .probability = 0.25,
+                                 .votes = {2, 1},
+                                 .probabilities = {0.5, 0.75},
+                                 .elected = {2}});
+  const Settings details = train::evaluation_details(evaluation, "majority", {0, 3}, {"a", "b", "c"});
+  CHECK(*details.find("confusion") ==
+        Value(Value::Array{Value::Array{0, 0, 1}, Value::Array{0, 2, 1}, Value::Array{2, 2, 1}}));
+  CHECK(*details.find("members") == Value(Value::Array{0, 3}));
+  CHECK(*details.find("class_names") == Value(Value::Array{"a", "b", "c"}));
+  CHECK(*details.find("disagreement_of_pairs") ==
+        Value(Value::Array{Value::Array{0.0, 1.0 / 3}, Value::Array{1.0 / 3, 0.0}}));
+  CHECK(*details.find("class_scores")->table()->find("recall") == Value(Value::Array{0.5, 0.0, 1.0}));
+  CHECK(*details.find("class_scores")->table()->find("support") == Value(Value::Array{2, 0, 1}));
+  CHECK(*details.find("calibration")->table()->find("ece") == Value(0.5));
+  CHECK(std::get<Value::Array>(details.find("mistakes")->data()).size() == 1);
+}
