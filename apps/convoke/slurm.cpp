@@ -15,6 +15,7 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "slurm_commands.hpp"
+#include "slurm_study.hpp"
 #include "slurm_workload.hpp"
 
 namespace convoke::app {
@@ -27,6 +28,7 @@ constexpr const char* kExamples = R"(Examples:
   convoke slurm train mnist-sync --nodes 2 --time 2:00:00 --submit
   convoke slurm ensemble mnist-ensemble --set ensemble.members=8 --submit     an array of members, and a vote
   convoke slurm study mnist-sync --nodes 8 --submit            on 1, 2, 4 and 8 nodes, side by side at the end
+  convoke slurm study scaling.toml --submit                    the runs of a study: convoke study --help
   convoke slurm train my.toml --source photos/ --chain --submit               prepare, train, report
   convoke slurm train mnist-sync --sweep train.batch=32,64,128 --at-once 2 --submit
 Without --submit the scripts are written, to be read and changed; submit.sh beside them submits them.
@@ -137,11 +139,26 @@ void plan_ensemble(const Request& request, slurm::Plan& plan) {
 }
 
 void plan_study(const Request& request, slurm::Plan& plan) {
-  if (request.options.layout.nodes == 0) {
-    throw Error("up to how many nodes the study goes is not said", "--nodes N: on 1, 2, 4, ... N");
+  const SlurmOptions& options = request.options;
+  if (options.layout.nodes == 0) {
+    throw Error("up to how many nodes the study goes is not said",
+                "--nodes N: on 1, 2, 4, ... N; or name the file of a study");
   }
-  const slurm::Workload workload = workload_of(request.recipe, false);
-  add_study(plan, request.job, request.layout(workload), request.recipe_words);
+  const slurm::Layout largest = request.layout(workload_of(request.recipe, false));
+  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), options, request.job,
+                  request.partition, plan);
+}
+
+// A study file says itself what its cells are, and needs no --nodes.
+void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::Plan& plan) {
+  if (!options.changes.empty() || options.layout.nodes > 0 || options.layout.cpus_per_rank > 0 ||
+      options.chain) {
+    throw Error(fmt::format("{} is a study, which says itself what is changed, and on how many ranks",
+                            options.recipe),
+                "[set], ranks and threads in its file; --ranks-per-node spreads the ranks over nodes");
+  }
+  plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, plan);
 }
 
 struct Kind {
@@ -221,23 +238,28 @@ void require_time(const slurm::JobOptions& job) {
   }
 }
 
-slurm::JobOptions job_options(const SlurmOptions& options, const recipe::Recipe& recipe,
+slurm::JobOptions job_options(const SlurmOptions& options, const std::string& name,
                               const slurm::Partition* partition) {
   slurm::JobOptions job = options.job;
-  job.name = recipe.name;
+  job.name = name;
   job.program = options.program.empty() ? slurm::shell_word(this_program()) : options.program;
   job.written_by = command_given();
   job.time_seconds = time_limit(options, partition);
   job.launcher = options.launcher == "srun" ? slurm::Launcher::kSrun : slurm::Launcher::kMpirun;
   job.bind = options.bind == "core";
-  require_time(job);
+  if (options.kind != "study") require_time(job);  // a run of a study is made as a whole, or not
   return job;
 }
 
-using File = std::pair<std::string, std::string>;  // name, text
+// jobs/NAME-KIND; those of a study beside its folder.
+fs::path default_folder(const SlurmOptions& options, const std::string& name) {
+  if (!options.study_folder.empty()) return options.study_folder + "-jobs";
+  return fs::path("jobs") / (name + "-" + options.kind);
+}
 
-void write_files(const fs::path& folder, const std::vector<File>& files) {
+void write_files(const fs::path& folder, const std::vector<slurm::File>& files, bool over) {
   for (const auto& [name, text] : files) {
+    if (over) break;
     std::ifstream in(folder / name, std::ios::binary);
     if (in && std::string(std::istreambuf_iterator<char>(in), {}) != text) {
       throw Error(fmt::format("{}: is there, and says something else", (folder / name).string()),
@@ -252,16 +274,7 @@ void write_files(const fs::path& folder, const std::vector<File>& files) {
 
 }  // namespace
 
-void add_slurm(CLI::App& parser, SlurmOptions& options) {
-  parser
-      .add_option(
-          "kind", options.kind,
-          "train: one job · ensemble: an array of members, and a vote · study: on 1, 2, 4, ... nodes · "
-          "prepare: the dataset")
-      ->required()
-      ->type_name("train|ensemble|study|prepare");
-  add_recipe_options(parser, options);
-
+void add_queue_options(CLI::App& parser, SlurmOptions& options) {
   const std::string size =
       "Size (what is not given follows from the recipe and sinfo, which is not asked if all three are)";
   const auto count = [&](const char* name, auto& value, const char* what) {
@@ -270,10 +283,6 @@ void add_slurm(CLI::App& parser, SlurmOptions& options) {
   count("--nodes", options.layout.nodes, "Nodes of each job")->type_name("N");
   count("--ranks-per-node", options.layout.ranks_per_node, "MPI ranks on each")->type_name("R");
   count("--cpus-per-rank", options.layout.cpus_per_rank, "Cores of each rank")->type_name("C");
-  parser.add_option("--sweep", options.sweep, "train: a job for each value; several make all combinations")
-      ->type_name("KEY=A,B,...")
-      ->allow_extra_args(false)
-      ->group(size);
   count("--at-once", options.at_once, "At most so many jobs of an array at a time")->type_name("K");
 
   const std::string queue = "Queue";
@@ -313,7 +322,23 @@ void add_slurm(CLI::App& parser, SlurmOptions& options) {
   parser.add_option("--program", options.program, "What jobs call (default: this program)")
       ->type_name("COMMAND")
       ->group(start);
+  parser.add_flag("--submit", options.submit, "Submit the jobs, and print their numbers");
+}
 
+void add_slurm(CLI::App& parser, SlurmOptions& options) {
+  parser
+      .add_option(
+          "kind", options.kind,
+          "train: one job · ensemble: an array of members, and a vote · study: on 1, 2, 4, ... nodes · "
+          "prepare: the dataset")
+      ->required()
+      ->type_name("train|ensemble|study|prepare");
+  add_recipe_options(parser, options);
+
+  add_queue_options(parser, options);
+  parser.add_option("--sweep", options.sweep, "train: a job for each value; several make all combinations")
+      ->type_name("KEY=A,B,...")
+      ->allow_extra_args(false);
   CLI::Option* source =
       parser.add_option("--source", options.source, "prepare, --chain: what the dataset is made of")
           ->type_name("FILE");
@@ -323,18 +348,20 @@ void add_slurm(CLI::App& parser, SlurmOptions& options) {
   parser.add_flag("--chain", options.chain, "Prepare (with --source), then this, then a report");
   parser.add_option("--output", options.output, "Where scripts are written (default: jobs/NAME-KIND)")
       ->type_name("FOLDER");
-  CLI::Option* dry = parser.add_flag("--dry-run", options.dry_run, "Print the scripts, and do nothing");
-  parser.add_flag("--submit", options.submit, "Submit the jobs, and print their numbers")->excludes(dry);
+  parser.add_flag("--dry-run", options.dry_run, "Print the scripts, and do nothing")->excludes("--submit");
   parser.footer(kExamples);
 }
 
 int slurm(const SlurmOptions& options) {
   // 1. What is to run, and what on: the recipe, and what sinfo knows unless all is given.
   const Kind& kind = find_in(kKinds, options.kind, "kind of job");
-  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  const bool of_file = options.kind == "study" && is_study_file(options.recipe);
+  const recipe::Recipe recipe =
+      of_file ? recipe::Recipe{} : recipe::Recipe::load(options.recipe, options.changes);
+  const std::string name = of_file ? study::StudyFile::load(options.recipe).name : recipe.name;
   std::vector<slurm::Partition> partitions;
   const slurm::Partition* partition = nullptr;
-  if (!options.layout.complete()) {
+  if (of_file ? options.layout.ranks_per_node == 0 : !options.layout.complete()) {
     partitions = ask_sinfo();
     partition = &choose(partitions, options.job.partition);
   }
@@ -344,30 +371,33 @@ int slurm(const SlurmOptions& options) {
   for (const std::string& change : options.changes) words += " --set " + slurm::shell_word(change);
   // A worker thread on each core that the job has, wherever the system lets its ranks run.
   if (recipe.run.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
-  const Request request{options, recipe, job_options(options, recipe, partition), words, partition};
+  const Request request{options, recipe, job_options(options, name, partition), words, partition};
   slurm::Plan plan;
   if (options.chain && !options.source.empty() && options.kind != "prepare") plan_prepare(request, plan);
-  kind.plan(request, plan);
+  if (of_file) {
+    plan_study_file(options, request.job, partition, plan);
+  } else {
+    kind.plan(request, plan);
+  }
   if (!options.after.empty()) start_after(plan, options.after);
 
   // 3. Their scripts.
-  std::vector<File> files;
+  std::vector<slurm::File> files = plan.files;
   for (const slurm::JobScript& script : plan.scripts) files.emplace_back(script.file, to_text(script));
   files.emplace_back("submit.sh", submit_script(plan, request.job));
   if (options.dry_run) {
-    for (const auto& [name, text] : files) fmt::print("# ==> {} <==\n{}\n", name, text);
+    for (const auto& [file, text] : files) fmt::print("# ==> {} <==\n{}\n", file, text);
     return EXIT_SUCCESS;
   }
-  const fs::path folder = options.output.empty() ? fs::path("jobs") / (recipe.name + "-" + options.kind)
-                                                 : fs::path(options.output);
-  write_files(folder, files);
+  const fs::path folder = options.output.empty() ? default_folder(options, name) : fs::path(options.output);
+  write_files(folder, files, options.resume);
 
   // 4. Into the queue with them.
   const std::string submit_file = (folder / "submit.sh").string();
   if (options.submit) {
     fmt::print("{}\n", submit(submit_file));
   } else {
-    for (const File& file : files) fmt::print("{}\n", (folder / file.first).string());
+    for (const auto& [file, text] : files) fmt::print("{}\n", (folder / file).string());
     fmt::print("Submit with: bash {}\n", submit_file);
   }
   return EXIT_SUCCESS;

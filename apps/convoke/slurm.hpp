@@ -18,7 +18,12 @@ struct SlurmOptions : RecipeOptions {
   std::int64_t at_once = 0;
   std::string after, output;
   bool chain = false, dry_run = false, submit = false;
+  std::string study_folder;  ///< where a study is kept; empty: a new folder each time
+  bool resume = false;       ///< of a study: what is missing in that folder
 };
+
+/// Options that all jobs have: nodes, queue, launcher.
+void add_queue_options(CLI::App& parser, SlurmOptions& options);
 
 void add_slurm(CLI::App& parser, SlurmOptions& options);
 

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "command.hpp"
 #include "convoke/core/error.hpp"
@@ -14,8 +17,12 @@
 #include "convoke/metrics/console.hpp"
 #include "convoke/run/signals.hpp"
 #include "convoke/study/cell_table.hpp"
+#include "convoke/study/cells.hpp"
 #include "convoke/study/conduct.hpp"
 #include "convoke/study/launch.hpp"
+#include "convoke/study/parts.hpp"
+#include "convoke/study/statistics.hpp"
+#include "slurm.hpp"
 #include "study_analyse.hpp"
 #include "study_predict.hpp"
 
@@ -29,7 +36,10 @@ struct Options {
   std::string output;
   bool resume = false;
   bool dry_run = false;
-  bool no_bind = false;
+  bool begin = false, collect = false;
+  std::int64_t task = -1;
+  bool slurm = false;
+  SlurmOptions jobs;
 };
 
 constexpr const char* kExamples = R"(A study file names recipes, and axes whose product are its cells:
@@ -53,11 +63,12 @@ that tell whether the machine was disturbed. Runs on more ranks than cores, or d
 figures are printed. docs/guide.md explains all keys, docs/formats.md the folder.
 )";
 
+// What else can be asked of a study.
 const std::array kOthers{
     command("analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's",
             add_study_analyse, study_analyse),
-    command("predict", "What a step takes on more ranks than there are here, on a cluster as described",
-            add_study_predict, study_predict),
+    command("predict", "Time and efficiency of a step on more ranks than there are", add_study_predict,
+            study_predict),
 };
 
 // mpirun in mpirun does not work, and a study needs one process alone.
@@ -72,11 +83,10 @@ void require_no_launcher() {
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
 study::Surroundings surroundings_of(const Options& options) {
-  const std::vector<int> cores = study::cores_here();
   return {.program = this_program(),
-          .cores = cores,
-          .all_cores = static_cast<std::int64_t>(cores.size()),
-          .bind = !options.no_bind};
+          .cores = study::cores_here(),
+          .all_cores = study::cores_of_job(),
+          .wish = {.bind = options.jobs.bind == "core", .srun = options.jobs.launcher == "srun"}};
 }
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
@@ -86,7 +96,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
     const study::Configuration& cell = cells[i];
     const study::Launch launch =
-        study::launch_of(cell.at.ranks, cell.at.threads, surroundings.all_cores, surroundings.bind);
+        study::launch_of(cell.at.ranks, cell.at.threads, surroundings.all_cores, surroundings.wish);
     fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
                join(launch.words, " "), cell.recipe);
     for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
@@ -113,11 +123,85 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
+// The same study as `convoke slurm study FILE`.
+int study_in_queue(const Options& options) {
+  SlurmOptions jobs = options.jobs;
+  jobs.kind = "study";
+  jobs.recipe = options.file;
+  jobs.study_folder = options.output;
+  jobs.resume = options.resume;
+  jobs.dry_run = options.dry_run;
+  return slurm(jobs);
+}
+
+// How many more runs cells need by the scatter of those that there are.
+void print_what_is_missing(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+                           const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
+  if (const auto missing = study::missing_tasks(file, cells, folder); !missing.empty()) {
+    fmt::print(
+        "{} of {} runs are missing or have failed; again: convoke study {} --slurm --output {} --resume "
+        "--submit\n",
+        missing.size(), study::tasks_of(file, cells.size()).size(), folder.study_file().string(),
+        folder.path().string());
+    return;
+  }
+  std::int64_t most = 0;
+  for (const study::Cell& cell : study::cells_of(runs)) {
+    const study::Statistics* makespan = cell.find("makespan_seconds");
+    if (makespan == nullptr) continue;
+    most = std::max(most, study::runs_needed(*makespan, file.target).value_or(1));
+  }
+  if (most > 0) {
+    fmt::print("not every makespan is known to {:.1f} %: {} runs of each cell may be enough (repeats = {})\n",
+               100 * file.target, file.repeats + most, file.repeats + most);
+  }
+}
+
+// What the jobs of `--slurm` do, each a part.
+int run_part(const Options& options, const study::StudyFile& file,
+             const std::vector<study::Configuration>& cells, const study::Surroundings& surroundings) {
+  if (options.begin) {
+    study::StudyFolder::create(file, options.output, options.resume);
+    return EXIT_SUCCESS;
+  }
+  study::StudyFolder folder = study::StudyFolder::open(options.output);
+  if (options.collect) {
+    folder.lock();
+    const std::vector<study::Measurement> runs = study::collect(file, cells, folder);
+    for (const std::string& line : study::cell_table(cells, runs)) fmt::print("{}\n", line);
+    print_what_is_missing(file, cells, folder, runs);
+    fmt::print("study folder: {}\n", folder.path().string());
+    return EXIT_SUCCESS;
+  }
+  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  if (options.task >= static_cast<std::int64_t>(tasks.size())) {
+    throw Error(
+        fmt::format("--task {}: {} has {} runs, counted from 0", options.task, options.file, tasks.size()));
+  }
+  const study::Task& task = tasks[static_cast<std::size_t>(options.task)];
+  const study::Configuration& cell = cells[task.cell];
+  const run::StopSignals signals;
+  study::CellRunner runner(file, folder, surroundings);
+  const study::RunOutcome outcome = study::run_task(task, cells, folder, runner);
+  if (outcome.interrupted_by != 0) return run::kExitRequeue;
+  if (!outcome.failure.empty()) {
+    throw Error(fmt::format("{} run {}: {}", cell.name, task.repeat, outcome.failure),
+                "its log is " + folder.log(cell, task.repeat).string());
+  }
+  std::string marks;
+  for (const std::string& mark : outcome.measurement.marks) marks += "  " + mark;
+  fmt::print("{} run {}  makespan {:.3f} s{}\n", cell.name, task.repeat,
+             outcome.measurement.makespan_seconds.value_or(0), marks);
+  return EXIT_SUCCESS;
+}
+
 int run_study(const Options& options) {
   if (options.file.empty()) {
     throw Error("no study is named",
                 "convoke study FILE.toml; convoke study --help shows how one is written");
   }
+
+  if (options.slurm) return study_in_queue(options);
 
   // 1. What is to be found out: all cells, checked before the first run.
   require_no_launcher();
@@ -131,6 +215,9 @@ int run_study(const Options& options) {
     print_plan(file, cells, surroundings);
     return EXIT_SUCCESS;
   }
+
+  if (options.begin || options.collect || options.task >= 0)
+    return run_part(options, file, cells, surroundings);
 
   // 2. Where it is kept.
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
@@ -159,12 +246,37 @@ std::function<int()> add_study(CLI::App& parser) {
           ->type_name("FOLDER");
   parser.add_flag("--resume", options->resume, "Go on with the study in --output")->needs(output);
   parser.add_flag("--dry-run", options->dry_run, "Print the cells and their commands, and do nothing");
-  parser.add_flag("--no-bind", options->no_bind, "Let the system choose the cores of ranks");
+
+  const std::string queue = "In a cluster's queue";
+  CLI::Option* slurm = parser
+                           .add_flag("--slurm", options->slurm,
+                                     "Write a Slurm job for each run, in arrays; --submit submits them")
+                           ->group(queue);
+  add_queue_options(parser, options->jobs);
+  parser.get_option("--submit")->needs(slurm)->excludes("--dry-run")->group(queue);
+  // A study's file says how many ranks and threads there are, and its runs do not go on elsewhere.
+  for (const char* other : {"--nodes", "--cpus-per-rank", "--warning", "--restarts"}) {
+    parser.remove_option(parser.get_option(other));
+  }
+  const std::string parts = "What such jobs do";
+  CLI::Option* begin =
+      parser.add_flag("--begin", options->begin, "Make the folder alone")->needs(output)->group(parts);
+  CLI::Option* task = parser.add_option("--task", options->task, "Make one run, counted from 0")
+                          ->type_name("K")
+                          ->check(CLI::NonNegativeNumber)
+                          ->needs(output)
+                          ->excludes(begin)
+                          ->group(parts);
+  parser.add_flag("--collect", options->collect, "Put what such runs have left into measurements.csv")
+      ->needs(output)
+      ->excludes(begin)
+      ->excludes(task)
+      ->group(parts);
   parser.footer(kExamples);
   std::vector<std::pair<CLI::App*, std::function<int()>>> others;
-  for (const Command& command : kOthers) {
-    CLI::App* const subcommand = parser.add_subcommand(command.name, command.description);
-    others.emplace_back(subcommand, command.add(*subcommand));
+  for (const Command& other : kOthers) {
+    CLI::App* subcommand = parser.add_subcommand(other.name, other.description);
+    others.emplace_back(subcommand, other.add(*subcommand));
   }
   return [options, others] {
     for (const auto& [subcommand, run] : others) {

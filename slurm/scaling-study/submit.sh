@@ -3,18 +3,19 @@
 # Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
-study=runs/mnist-sync-$(date +%Y%m%d-%H%M%S)
+study=${1:-studies/mnist-sync-$(date +%Y%m%d-%H%M%S)}
+convoke study "$here/study.toml" --output "$study" --resume --begin
 
-nodes_1=$(sbatch --parsable --nodes=1 "$here/study.sh" "$study/1-nodes")
-echo "study.sh: job ${nodes_1%%;*} (--nodes=1)"
+runs_1x2x4=$(sbatch --parsable --nodes=1 --array=2 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_1x2x4%%;*} (--nodes=1 --array=2)"
 
-nodes_2=$(sbatch --parsable --nodes=2 "$here/study.sh" "$study/2-nodes")
-echo "study.sh: job ${nodes_2%%;*} (--nodes=2)"
+runs_2x2x4=$(sbatch --parsable --nodes=2 --array=0 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_2x2x4%%;*} (--nodes=2 --array=0)"
 
-nodes_3=$(sbatch --parsable --nodes=3 "$here/study.sh" "$study/3-nodes")
-echo "study.sh: job ${nodes_3%%;*} (--nodes=3)"
+runs_3x2x4=$(sbatch --parsable --nodes=3 --array=1 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_3x2x4%%;*} (--nodes=3 --array=1)"
 
-compare=$(sbatch --parsable --dependency="afterok:${nodes_1%%;*}:${nodes_2%%;*}:${nodes_3%%;*}" --kill-on-invalid-dep=yes "$here/compare.sh" "$study/1-nodes" "$study/2-nodes" "$study/3-nodes")
-echo "compare.sh: job ${compare%%;*}"
+collect=$(sbatch --parsable --dependency="afterany:${runs_1x2x4%%;*}:${runs_2x2x4%%;*}:${runs_3x2x4%%;*}" --kill-on-invalid-dep=yes "$here/collect.sh" "$study")
+echo "collect.sh: job ${collect%%;*}"
 
 echo "there will be: $study"

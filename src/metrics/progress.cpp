@@ -78,7 +78,8 @@ void Progress::update(std::int64_t step, const ProgressFields& fields) noexcept 
   if (width > 0) {
     // The last column stays free: writing there makes some terminals wrap.
     const std::string text = line(step, fields, now);
-    console_->write(std::string(kEraseLine) + std::string(first_columns(text, static_cast<std::size_t>(width - 1))));
+    console_->write(std::string(kEraseLine) +
+                    std::string(first_columns(text, static_cast<std::size_t>(width - 1))));
     live_ = true;
     next_ = now + kRedrawSeconds;
   } else {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/text.hpp"
 
 namespace convoke::slurm {
@@ -13,6 +15,19 @@ constexpr const char* kRun = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # th
 std::string numbers(std::int64_t count, std::int64_t at_once) {
   const std::string all = fmt::format("0-{}", count - 1);
   return at_once > 0 ? fmt::format("{}%{}", all, at_once) : all;
+}
+
+// "0-3,8" of rising numbers.
+std::string list_of(const std::vector<std::int64_t>& rising) {
+  std::string list;
+  for (std::size_t i = 0; i < rising.size();) {
+    std::size_t last = i;
+    while (last + 1 < rising.size() && rising[last + 1] == rising[last] + 1) ++last;
+    list += fmt::format("{}{}", list.empty() ? "" : ",", rising[i]);
+    if (last > i) list += fmt::format("-{}", rising[last]);
+    i = last + 1;
+  }
+  return list;
 }
 
 // What comes next waits for what was added last.
@@ -33,7 +48,8 @@ void add_compare(Plan& plan, const JobOptions& options, const std::vector<std::s
   const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
   plan.scripts.push_back(make_script(options, "compare.sh", "its runs side by side; arguments: their folders",
                                      one, {.run = "", .setup = "", .arguments = "compare \"$@\""}));
-  plan.submissions.push_back({"compare", "compare.sh", after, "", runs, ""});
+  plan.submissions.push_back(
+      {.variable = "compare", .script = "compare.sh", .after = after, .arguments = runs});
 }
 
 }  // namespace
@@ -44,7 +60,7 @@ void add_prepare(Plan& plan, const JobOptions& options, const Layout& layout, co
   if (!more.empty()) arguments += " " + more;
   plan.scripts.push_back(make_script(options, "prepare.sh", "its dataset, made by all ranks", layout,
                                      {.run = "", .setup = "", .arguments = arguments}));
-  plan.submissions.push_back({"prepare", "prepare.sh", last_of(plan), "", "", ""});
+  plan.submissions.push_back({.variable = "prepare", .script = "prepare.sh", .after = last_of(plan)});
   plan.result = dataset;
 }
 
@@ -54,8 +70,10 @@ void add_train(Plan& plan, const JobOptions& options, const Layout& layout, cons
                                       .setup = "",
                                       .arguments = fmt::format("train {} --output \"$run\" --resume", recipe),
                                       .resumes = true}));
-  plan.submissions.push_back({"train", "train.sh", last_of(plan), "", "",
-                              fmt::format("run=runs/{}-${{train%%;*}}\n", shell_word(options.name))});
+  plan.submissions.push_back({.variable = "train",
+                              .script = "train.sh",
+                              .after = last_of(plan),
+                              .then = fmt::format("run=runs/{}-${{train%%;*}}\n", shell_word(options.name))});
   plan.result = "$run";
 }
 
@@ -70,14 +88,21 @@ void add_ensemble(Plan& plan, const JobOptions& options, const Layout& layout, c
                                 recipe, members),
        .resumes = true},
       numbers(members, at_once)));
-  plan.submissions.push_back({"member", "member.sh", last_of(plan), "", "",
-                              fmt::format("run=runs/{}-${{member%%;*}}\n", shell_word(options.name))});
+  plan.submissions.push_back(
+      {.variable = "member",
+       .script = "member.sh",
+       .after = last_of(plan),
+       .then = fmt::format("run=runs/{}-${{member%%;*}}\n", shell_word(options.name))});
   plan.scripts.push_back(make_script(options, "gather.sh", "its members become one ensemble that votes",
                                      small(layout),
                                      {.run = "run=${1:?the folder with those of the members}\n",
                                       .setup = "",
                                       .arguments = "gather \"$run\"/member-* --output \"$run/ensemble\""}));
-  plan.submissions.push_back({"gather", "gather.sh", {"member"}, "", "\"$run\"", "run=$run/ensemble\n"});
+  plan.submissions.push_back({.variable = "gather",
+                              .script = "gather.sh",
+                              .after = {"member"},
+                              .arguments = "\"$run\"",
+                              .then = "run=$run/ensemble\n"});
   plan.result = "$run";
 }
 
@@ -97,35 +122,66 @@ void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, cons
            fmt::format("train {} ${{changes[$SLURM_ARRAY_TASK_ID]}} --output \"$run\" --resume", recipe),
        .resumes = true},
       numbers(count, at_once)));
-  plan.submissions.push_back({"sweep", "sweep.sh", last_of(plan), "", "",
-                              fmt::format("run=runs/{}-${{sweep%%;*}}\n", shell_word(options.name))});
+  plan.submissions.push_back({.variable = "sweep",
+                              .script = "sweep.sh",
+                              .after = last_of(plan),
+                              .then = fmt::format("run=runs/{}-${{sweep%%;*}}\n", shell_word(options.name))});
   std::string runs;
   for (std::int64_t i = 0; i < count; ++i) runs += fmt::format("{}\"$run/{}\"", i == 0 ? "" : " ", i);
   add_compare(plan, options, {"sweep"}, runs);
   plan.result = "$run";
 }
 
-void add_study(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe) {
-  plan.scripts.push_back(make_script(options, "study.sh",
-                                     "the same training on more and more nodes (sbatch --nodes=N)", layout,
-                                     {.run = kRun,
+void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, std::int64_t at_once,
+               const std::string& folder, const std::string& options) {
+  const Layout& first = sizes.front().layout;
+  Layout largest = first;  // what the script says; sizes that differ say so when they are submitted
+  bool ranks_differ = false, cpus_differ = false;
+  for (const StudyJobs& size : sizes) {
+    ranks_differ = ranks_differ || size.layout.ranks_per_node != first.ranks_per_node;
+    cpus_differ = cpus_differ || size.layout.cpus_per_rank != first.cpus_per_rank;
+    largest.nodes = std::max(largest.nodes, size.layout.nodes);
+    largest.memory_mib = std::max(largest.memory_mib, size.layout.memory_mib);
+  }
+  const std::string study = "study \"$study/study.toml\" --output \"$study\"";
+  const std::string more = options.empty() ? "" : " " + options;
+  const std::string run = "study=${1:?the folder of the study}\n";
+  plan.scripts.push_back(make_script(job, "study.sh", "each job of the array is one run of the study",
+                                     largest,
+                                     {.run = run,
                                       .setup = "",
-                                      .arguments = fmt::format("train {} --output \"$run\" --resume", recipe),
-                                      .resumes = true}));
+                                      .arguments = study + " --task \"$SLURM_ARRAY_TASK_ID\"" + more,
+                                      .alone = true},
+                                     numbers(1, 0)));
+  plan.before =
+      fmt::format("study=${{1:-{}}}\n{} study \"$here/study.toml\" --output \"$study\" --resume --begin\n",
+                  folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
+                                 : shell_word(folder),
+                  job.program);
   const std::vector<std::string> before = last_of(plan);
   std::vector<std::string> all;
-  std::string runs;
-  std::vector<std::int64_t> counts;
-  for (std::int64_t nodes = 1; nodes < layout.nodes; nodes *= 2) counts.push_back(nodes);
-  counts.push_back(layout.nodes);
-  for (const std::int64_t nodes : counts) {
-    all.push_back(fmt::format("nodes_{}", nodes));
-    const std::string folder = fmt::format("\"$study/{}-nodes\"", nodes);
-    plan.submissions.push_back(
-        {all.back(), "study.sh", before, fmt::format("--nodes={}", nodes), folder, ""});
-    runs += (runs.empty() ? "" : " ") + folder;
+  for (const StudyJobs& size : sizes) {
+    const Layout& layout = size.layout;
+    std::string call = fmt::format("--nodes={}", layout.nodes);
+    if (ranks_differ) call += fmt::format(" --ntasks-per-node={}", layout.ranks_per_node);
+    if (cpus_differ) call += fmt::format(" --cpus-per-task={}", layout.cpus_per_rank);
+    call += fmt::format(" --array={}{}", list_of(size.tasks), at_once > 0 ? fmt::format("%{}", at_once) : "");
+    all.push_back(fmt::format("runs_{}x{}x{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank));
+    plan.submissions.push_back({.variable = all.back(),
+                                .script = "study.sh",
+                                .after = before,
+                                .options = call,
+                                .arguments = "\"$study\""});
   }
-  add_compare(plan, options, all, runs);
+  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
+  plan.scripts.push_back(
+      make_script(job, "collect.sh", "what its runs have measured, in one table", one,
+                  {.run = run, .setup = "", .arguments = study + " --collect", .alone = true}));
+  plan.submissions.push_back({.variable = "collect",
+                              .script = "collect.sh",
+                              .after = all,
+                              .whatever = true,  // a run that failed is a line of the table
+                              .arguments = "\"$study\""});
   plan.result = "$study";
 }
 
@@ -133,7 +189,8 @@ void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout) {
   plan.scripts.push_back(
       make_script(options, "report.sh", "what came of it, on the test samples", small(layout),
                   {.run = "run=${1:?the folder of a run}\n", .setup = "", .arguments = "evaluate \"$run\""}));
-  plan.submissions.push_back({"report", "report.sh", last_of(plan), "", "\"$run\"", ""});
+  plan.submissions.push_back(
+      {.variable = "report", .script = "report.sh", .after = last_of(plan), .arguments = "\"$run\""});
 }
 
 void start_after(Plan& plan, const std::string& job) {
@@ -147,8 +204,7 @@ std::string submit_script(const Plan& plan, const JobOptions& options) {
       "#!/bin/bash\n# {}: submits its jobs, each behind those that it needs. Start it where the recipe is "
       "found.\n# Written by: {}\nset -euo pipefail\nhere=$(dirname \"$0\")\n",
       options.name, options.written_by);
-  if (plan.result == "$study")
-    text += fmt::format("study=runs/{}-$(date +%Y%m%d-%H%M%S)\n", shell_word(options.name));
+  text += plan.before;
   for (const Submission& job : plan.submissions) {
     std::string call = "sbatch --parsable";
     if (!job.options.empty()) call += " " + job.options;
@@ -158,7 +214,8 @@ std::string submit_script(const Plan& plan, const JobOptions& options) {
         const bool number = id.find_first_not_of("0123456789_") == std::string::npos;
         ids.push_back(number ? id : fmt::format("${{{}%%;*}}", id));
       }
-      call += fmt::format(" --dependency=\"afterok:{}\" --kill-on-invalid-dep=yes", join(ids, ":"));
+      call += fmt::format(" --dependency=\"{}:{}\" --kill-on-invalid-dep=yes",
+                          job.whatever ? "afterany" : "afterok", join(ids, ":"));
     }
     call += fmt::format(" \"$here/{}\"", job.script);
     if (!job.arguments.empty()) call += " " + job.arguments;

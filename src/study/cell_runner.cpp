@@ -13,7 +13,6 @@
 #include "convoke/run/signals.hpp"
 #include "convoke/study/child_process.hpp"
 #include "convoke/study/finished_run.hpp"
-#include "convoke/study/launch.hpp"
 
 namespace convoke::study {
 namespace {
@@ -101,9 +100,11 @@ void CellRunner::calibrate(const std::vector<Configuration>& cells) {
 std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
                                              const fs::path& output) const {
   std::vector<std::string> words =
-      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.bind).words;
-  words.insert(words.end(), {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
-  for (const std::string& change : cell.changes_of(study_, repeat)) words.insert(words.end(), {"--set", change});
+      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.wish).words;
+  words.insert(words.end(),
+               {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
+  for (const std::string& change : cell.changes_of(study_, repeat))
+    words.insert(words.end(), {"--set", change});
   return words;
 }
 
@@ -115,7 +116,8 @@ std::string CellRunner::first_bindings(const Configuration& cell, std::int64_t b
   return {};
 }
 
-RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile) {
+RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
+                           const std::function<void()>& meanwhile) {
   const fs::path output = folder_.run(cell, repeat), log = folder_.log(cell, repeat);
   fs::remove_all(output);
   fs::remove(log);
@@ -149,7 +151,8 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat, const
   } else {
     outcome.failure = fmt::format("exit code {}: {}", end.code, complaint_in(log));
   }
-  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch, run.variant = cell.at.variant;
+  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch,
+  run.variant = cell.at.variant;
   run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
   run.repeat = repeat;
   if (!outcome.failure.empty()) {

@@ -38,8 +38,8 @@ std::vector<std::string> cell_table(std::span<const Configuration> cells, std::s
   const std::vector<Cell> measured = cells_of(runs);
   std::size_t width = 4;
   for (const Configuration& cell : cells) width = std::max(width, cell.name.size());
-  std::vector<std::string> lines{fmt::format("{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", "cell", width, "runs",
-                                             "makespan, s", "95 % interval", "+/-", "accuracy")};
+  std::vector<std::string> lines{fmt::format("{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", "cell", width,
+                                             "runs", "makespan, s", "95 % interval", "+/-", "accuracy")};
   for (const Configuration& each : cells) {
     const auto cell =
         std::find_if(measured.begin(), measured.end(), [&](const Cell& c) { return c.at == each.at; });

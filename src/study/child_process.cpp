@@ -23,7 +23,8 @@ namespace {
   const int nothing = open("/dev/null", O_RDONLY);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() == parent && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0) {
+  if (getppid() == parent && nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(log, 1) >= 0 &&
+      dup2(log, 2) >= 0) {
     for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) std::signal(signal, SIG_DFL);
     execvp(words[0], words);
   }

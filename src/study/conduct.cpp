@@ -67,7 +67,8 @@ class Session {
 
   std::optional<std::size_t> cell_of(const Measurement& run) const {
     const Coordinates at = coordinates(run);
-    const auto it = std::find_if(cells_.begin(), cells_.end(), [&](const Configuration& c) { return c.at == at; });
+    const auto it =
+        std::find_if(cells_.begin(), cells_.end(), [&](const Configuration& c) { return c.at == at; });
     if (it == cells_.end()) return std::nullopt;  // of a cell that the study had once
     return static_cast<std::size_t>(it - cells_.begin());
   }
@@ -89,7 +90,8 @@ class Session {
         doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
         const std::string failure = runner_.warm_up(*cell, [&] { draw(); });
         result_.run_seconds += watch.seconds();
-        if (!failure.empty() && going_on()) block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
+        if (!failure.empty() && going_on())
+          block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
       }
     }
   }
@@ -117,10 +119,10 @@ class Session {
     result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
     block_.note(line_of(what, cell, task, outcome));
     if (outcome.correction > study_.disturbed_above) {
-      block_.note(
-          fmt::format("warning: spin loops are {:.0f} % faster now than when they were calibrated: the machine was not "
-                      "quiet then, and runs until now may have been disturbed without a mark",
-                      100 * outcome.correction));
+      block_.note(fmt::format(
+          "warning: spin loops are {:.0f} % faster now than when they were calibrated: the machine was not "
+          "quiet then, and runs until now may have been disturbed without a mark",
+          100 * outcome.correction));
     }
     if (agenda_.is_given_up(task.cell)) {
       block_.note(fmt::format("{} is given up after {} runs that failed; --resume tries it again", cell.name,
@@ -140,7 +142,8 @@ class Session {
     if (run.accuracy) line += fmt::format("  accuracy {:.4f}", *run.accuracy);
     if (run.has_mark("oversubscribed")) line += "  OVERSUBSCRIBED";
     if (run.has_mark("disturbed")) {
-      line += fmt::format("  DISTURBED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
+      line +=
+          fmt::format("  DISTURBED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
     }
     if (run.has_mark("bindings differ")) line += "  BINDINGS DIFFER from those of the cell's first run";
     return line + "  " + progress();
@@ -159,8 +162,10 @@ class Session {
     std::vector<std::string> lines{
         fmt::format("== {}: {}{}", study_.name, progress(), doing_.empty() ? "" : ", running " + doing_)};
     const std::vector<std::string> table = cell_table(cells_, runs_);
-    lines.insert(lines.end(), table.begin(), table.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table.size())));
-    if (table.size() > kMostLines) lines.push_back(fmt::format("... {} more cells", table.size() - kMostLines));
+    lines.insert(lines.end(), table.begin(),
+                 table.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table.size())));
+    if (table.size() > kMostLines)
+      lines.push_back(fmt::format("... {} more cells", table.size() - kMostLines));
     block_.draw(lines);
   }
 

@@ -60,7 +60,8 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
   for (const std::string& text : point.variant) change(text);
   change(fmt::format("run.threads={}", point.threads));
   std::vector<std::string> variant = point.variant;
-  if (point.mode != nullptr) change("train.mode=" + std::string(point.mode->name == "sync" ? "sync" : "ensemble"));
+  if (point.mode != nullptr)
+    change("train.mode=" + std::string(point.mode->name == "sync" ? "sync" : "ensemble"));
   if (point.mode != nullptr && point.mode->name == "groups") {
     variant.push_back(fmt::format("ensemble.members={}", point.mode->members));
     change(variant.back());
@@ -69,7 +70,9 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
 
   recipe::Recipe recipe = recipe::Recipe::load(made.recipe, made.changes);
   const bool votes = recipe.train.mode == "ensemble";
-  const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : point.ranks;
+  const std::int64_t members = !votes                        ? 1
+                               : recipe.ensemble.members > 0 ? recipe.ensemble.members
+                                                             : point.ranks;
   if (point.batch == "weak") {
     // The batch grows with the ranks of a member; the lane, which may follow from the batch, must not.
     const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);

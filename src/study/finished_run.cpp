@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
@@ -93,9 +94,13 @@ std::string bindings_of(const fs::path& folder) {
     const Value* placements = environment.find("placements");
     const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
     if (list == nullptr) return {};
+    std::vector<std::string> hosts;  // by first appearance
     for (const Value& placement : *list) {
       if (placement.table() == nullptr) return {};
-      all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", text_at(*placement.table(), "host"),
+      const std::string host = text_at(*placement.table(), "host");
+      auto it = std::find(hosts.begin(), hosts.end(), host);
+      if (it == hosts.end()) it = hosts.insert(it, host);
+      all += fmt::format("{}host {}: {}", all.empty() ? "" : "; ", it - hosts.begin(),
                          text_at(*placement.table(), "cores"));
     }
   } catch (const Error&) {

@@ -4,23 +4,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "convoke/run/machine.hpp"
 #include "convoke/run/processors.hpp"
 
 namespace convoke::study {
 
-Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, bool bind) {
-  Launch launch{.words = {"mpirun", "-n", fmt::format("{}", ranks)}, .oversubscribed = ranks * threads > cores};
-  if (launch.oversubscribed) {
-    launch.words.insert(launch.words.end(), {"--oversubscribe", "--bind-to", "none"});
-  } else if (!bind) {
-    launch.words.insert(launch.words.end(), {"--bind-to", "none"});
-  } else {
-    launch.words.insert(launch.words.end(),
-                        {"--map-by", fmt::format("slot:PE={}", threads), "--bind-to", "core"});
+Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, LaunchWish wish) {
+  Launch launch{.oversubscribed = ranks * threads > cores};
+  std::vector<std::string>& words = launch.words;
+  const bool bind = wish.bind && !launch.oversubscribed;
+  if (wish.srun) {
+    words = {"srun", "--mpi=pmix", "--kill-on-bad-exit=1", fmt::format("--ntasks={}", ranks)};
+    words.push_back(fmt::format("--cpus-per-task={}", threads));
+    words.emplace_back(bind ? "--cpu-bind=cores" : "--cpu-bind=none");
+    if (launch.oversubscribed) words.emplace_back("--overcommit");
+    return launch;
   }
+  words = {"mpirun", "-n", fmt::format("{}", ranks)};
+  if (launch.oversubscribed) words.emplace_back("--oversubscribe");
+  if (bind) words.insert(words.end(), {"--map-by", fmt::format("slot:PE={}", threads)});
+  words.insert(words.end(), {"--bind-to", bind ? "core" : "none"});
   return launch;
+}
+
+std::int64_t cores_of_job() {
+  std::int64_t cores = 1;
+  for (const char* variable : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
+    const char* value = std::getenv(variable);
+    const std::int64_t count = value == nullptr ? 0 : std::atoll(value);
+    if (count <= 0) return static_cast<std::int64_t>(cores_here().size());
+    cores *= count;
+  }
+  return cores;
 }
 
 std::vector<int> cores_here() {

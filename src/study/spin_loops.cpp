@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -35,7 +36,9 @@ void move_to(int cpu) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-double slowest(const std::vector<double>& seconds) { return *std::max_element(seconds.begin(), seconds.end()); }
+double slowest(const std::vector<double>& seconds) {
+  return *std::max_element(seconds.begin(), seconds.end());
+}
 
 }  // namespace
 
@@ -109,12 +112,15 @@ void SpinLoops::read() {
   for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
 }
 
+// Jobs on one host may write it at the same time, so each has a name of its own until it is whole.
 void SpinLoops::write() const {
   Settings seconds;
   for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
-  run::replace_text(file_,
-                    metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)}, {"seconds", seconds}}) +
-                        "\n");
+  const std::filesystem::path mine = fmt::format("{}.{}", file_.string(), getpid());
+  run::replace_text(mine, metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)},
+                                            {"seconds", std::move(seconds)}}) +
+                              "\n");
+  std::filesystem::rename(mine, file_);
 }
 
 }  // namespace convoke::study

@@ -87,21 +87,24 @@ template <class T>
 void require_distinct(const SectionReader& read, const char* key, std::vector<T> values) {
   read.check(key, !values.empty(), "a list of at least one value");
   for (std::size_t i = 0; i < values.size(); ++i) {
-    read.check(key, std::count(values.begin(), values.end(), values[i]) == 1, "a list without any value twice");
+    read.check(key, std::count(values.begin(), values.end(), values[i]) == 1,
+               "a list without any value twice");
   }
 }
 
 std::vector<std::int64_t> read_counts(SectionReader& read, const char* key) {
   const std::vector<std::int64_t> counts = read.get(key, std::vector<std::int64_t>{1});
   require_distinct(read, key, counts);
-  read.check(key, std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 1 && n <= 1 << 20; }),
+  read.check(key,
+             std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 1 && n <= 1 << 20; }),
              "a list of whole numbers from 1 on");
   return counts;
 }
 
 void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
   study.recipes = read.get("recipe", std::vector<std::string>{});
-  if (study.recipes.empty()) read.fail("recipe", "\"recipe\" is missing", "recipe = \"mnist-sync\", or a list");
+  if (study.recipes.empty())
+    read.fail("recipe", "\"recipe\" is missing", "recipe = \"mnist-sync\", or a list");
   require_distinct(read, "recipe", study.recipes);
   for (std::string& recipe : study.recipes) {
     if (!fs::exists(recipe) && fs::exists(folder / recipe)) recipe = (folder / recipe).string();
@@ -114,9 +117,10 @@ void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
   if (!study.modes.empty()) require_distinct(read, "mode", study.modes);
   study.portions = read.get("portion", std::vector<double>{});
   if (!study.portions.empty()) require_distinct(read, "portion", study.portions);
-  read.check("portion",
-             std::all_of(study.portions.begin(), study.portions.end(), [](double p) { return p > 0 && p <= 1; }),
-             "shares above 0 and at most 1");
+  read.check(
+      "portion",
+      std::all_of(study.portions.begin(), study.portions.end(), [](double p) { return p > 0 && p <= 1; }),
+      "shares above 0 and at most 1");
   study.batches = read.get("batch", study.batches);
   require_distinct(read, "batch", study.batches);
   for (const std::string& batch : study.batches) {
@@ -133,8 +137,9 @@ void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
     require_free(read, "axes." + key, key);
     const auto* values = std::get_if<Value::Array>(&value.data());
     if (values == nullptr || values->empty()) {
-      read.fail("axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
-                fmt::format("[axes] {} = [..., ...]; what is the same in all cells belongs under [set]", key));
+      read.fail(
+          "axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
+          fmt::format("[axes] {} = [..., ...]; what is the same in all cells belongs under [set]", key));
     }
     Axis& axis = study.axes.emplace_back(Axis{key, {}});
     for (const Value& each : *values) axis.values.push_back(set_text(each));
@@ -148,7 +153,8 @@ void read_measuring(SectionReader& read, StudyFile& study) {
   study.target = read.get("target", study.target);
   read.check("target", study.target > 0 && study.target < 1, "a share above 0 and below 1, as 0.05");
   if (read.holds_text("budget")) {
-    study.budget_seconds = read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
+    study.budget_seconds =
+        read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
   } else {
     study.budget_seconds = read.get("budget", study.budget_seconds);
   }
@@ -179,8 +185,9 @@ Value::Array list_of(const std::vector<T>& values) {
 StudyFile StudyFile::load(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || fs::is_directory(file)) {
-    throw Error(fmt::format("cannot read {}", file.string()),
-                "name the file of a study; apps/studies has some, and docs/guide.md says how they are written");
+    throw Error(
+        fmt::format("cannot read {}", file.string()),
+        "name the file of a study; apps/studies has some, and docs/guide.md says how they are written");
   }
   return parse({std::istreambuf_iterator<char>(in), {}}, file.string());
 }
@@ -201,10 +208,8 @@ StudyFile StudyFile::parse(const std::string& toml, const std::string& source) {
 Settings StudyFile::settings() const {
   Value::Array modes_text;
   for (const Mode& mode : modes) modes_text.emplace_back(text_of(mode));
-  Settings all{{"name", name},
-               {"recipe", list_of(recipes)},
-               {"ranks", list_of(ranks)},
-               {"threads", list_of(threads)}};
+  Settings all{
+      {"name", name}, {"recipe", list_of(recipes)}, {"ranks", list_of(ranks)}, {"threads", list_of(threads)}};
   if (!modes.empty()) all.set("mode", std::move(modes_text));
   if (!portions.empty()) all.set("portion", list_of(portions));
   all.set("batch", list_of(batches));

@@ -65,12 +65,14 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
 }  // namespace
 
 StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
-  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, time_stamp()) : output);
+  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, time_stamp())
+                                    : output);
   make(folder.path());
   const bool used = !fs::is_empty(folder.path());
   if (used && !resume) {
-    throw Error(fmt::format("{}: is not empty; the folder of a study is never overwritten", folder.path().string()),
-                "choose another --output, or go on with that study by --resume");
+    throw Error(
+        fmt::format("{}: is not empty; the folder of a study is never overwritten", folder.path().string()),
+        "choose another --output, or go on with that study by --resume");
   }
   if (used && !fs::exists(folder.study_file())) {
     throw Error(fmt::format("{}: is no folder of a study: there is no study.toml", folder.path().string()),

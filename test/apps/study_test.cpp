@@ -19,7 +19,8 @@ int rows(const fs::path& study) {
 struct Study : Place {
   // Tests run beside each other: no machine is quiet then.
   explicit Study(const std::string& more) {
-    write_text(folder / "s.toml", "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ndisturbed_above = 1e9\n" + more);
+    write_text(folder / "s.toml",
+               "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ndisturbed_above = 1e9\n" + more);
   }
   Outcome study(const std::string& more = "", const std::string& before = "") const {
     return run("study s.toml --output out " + more, before);
@@ -70,8 +71,9 @@ TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it 
   const Study place("ranks = [1, 2]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   // An mpirun that cannot start two ranks, the first time.
   fs::create_directory(place / "bin");
-  write_text(place / "bin/mpirun", "#!/bin/sh\n[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
-                                   "PATH=${PATH#*:} exec mpirun \"$@\"\n");
+  write_text(place / "bin/mpirun",
+             "#!/bin/sh\n[ \"$2\" = 2 ] && { echo 'error: no second rank today'; exit 9; }\n"
+             "PATH=${PATH#*:} exec mpirun \"$@\"\n");
   fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
   const Outcome outcome = place.study("", "PATH=" + (place / "bin").string() + ":$PATH");
   CAPTURE(outcome.text);
@@ -91,15 +93,16 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
   const Study place("repeats = 3\nat_most = 3\n[set]\ntrain.epochs = 1\n");
   // The second run would take for ever.
   fs::create_directory(place / "bin");
-  write_text(place / "bin/mpirun", "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
+  write_text(place / "bin/mpirun",
+             "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
   fs::permissions(place / "bin/mpirun", fs::perms::owner_all);
   const std::string slow = "PATH=" + (place / "bin").string() + ":$PATH";
   const std::string started = "out/runs/tiny-sync-1x1-2.log";
   const auto ended_by = [&](const std::string& signal, const std::string& more) {
-    const Outcome outcome = shell("cd " + place.folder.path().string() + " && rm -f " + started + "; " + slow + " " +
-                                  binary() + " study s.toml --output out " + more +
-                                  " & study=$!; for i in $(seq 300); do [ -e " + started +
-                                  " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study");
+    const Outcome outcome =
+        shell("cd " + place.folder.path().string() + " && rm -f " + started + "; " + slow + " " + binary() +
+              " study s.toml --output out " + more + " & study=$!; for i in $(seq 300); do [ -e " + started +
+              " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study");
     CAPTURE(signal, outcome.text);
     CHECK(outcome.code == (signal == "KILL" ? 137 : 85));
     if (signal != "KILL") CHECK(outcome.says("Go on with: convoke study s.toml --output out --resume"));

@@ -45,7 +45,7 @@ TEST_CASE("every script of every plan is bash") {
       add_train(plan, made, kLayout, "net");
       add_ensemble(plan, made, kLayout, "net", 4, 2);
       add_sweep(plan, made, kLayout, "net", {{"a=1"}, {"a=2"}}, 0);
-      add_study(plan, made, kLayout, "net");
+      add_study(plan, made, {{kLayout, {0, 1, 3}}}, 2, "", "--bind none");
       add_evaluate(plan, made, kLayout);
       std::vector<std::string> texts{submit_script(plan, made)};
       for (const JobScript& script : plan.scripts) texts.push_back(to_text(script));
@@ -114,13 +114,19 @@ TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm g
   CHECK(outcome.says("there will be: runs/net-102/ensemble"));
 }
 
-TEST_CASE("a study runs on 1, 2, 4, ... nodes up to the last") {
+TEST_CASE("a study is an array for each size of its cells, and a job that collects whatever they have left") {
   Plan plan;
-  Layout layout = kLayout;
-  layout.nodes = 6;
-  add_study(plan, options(), layout, "net");
-  std::vector<std::string> sizes;
-  for (const Submission& job : plan.submissions) sizes.push_back(job.options);
-  CHECK(sizes == std::vector<std::string>{"--nodes=1", "--nodes=2", "--nodes=4", "--nodes=6", ""});
-  CHECK(plan.submissions.back().after.size() == 4);
+  Layout small = kLayout, wide = kLayout;
+  small.nodes = 1, wide.ranks_per_node = 4;
+  add_study(plan, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, 0, "", "");
+  REQUIRE(plan.submissions.size() == 3);
+  CHECK(plan.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --array=0-2,5");
+  CHECK(plan.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --array=3-4,6");
+  CHECK(plan.submissions[2].after == std::vector<std::string>{"runs_1x2x8", "runs_4x4x8"});
+  const std::string submit = submit_script(plan, options());
+  CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
+  CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
+  const std::string run = to_text(plan.scripts.at(0));
+  CHECK(has(run, "--task \"$SLURM_ARRAY_TASK_ID\""));
+  CHECK_FALSE(has(run, "launch"));  // it starts its ranks itself
 }

@@ -46,10 +46,14 @@ TEST_CASE("runs are added to cells that are not known well enough, and to no oth
     const bool first = task->cell == 0;
     ++(first ? scattered : steady);
     // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a deviation of about 1.
-    agenda.record(task->cell, run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11) : 10 + 0.01 * static_cast<double>(task->repeat)), 1);
+    agenda.record(task->cell,
+                  run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11)
+                                          : 10 + 0.01 * static_cast<double>(task->repeat)),
+                  1);
   }
   CHECK(steady == 3);
-  // scipy: t.ppf(0.975, n - 1) * std / sqrt(n) / mean of 11, 9, 11, ... (ddof=1) is 0.0512 for 18, 0.0492 for 19.
+  // scipy: t.ppf(0.975, n - 1) * std / sqrt(n) / mean of 11, 9, 11, ... (ddof=1) is 0.0512 for 18, 0.0492
+  // for 19.
   CHECK(scattered == 19);
   CHECK(agenda.is_done(0));
 }
@@ -62,7 +66,8 @@ TEST_CASE("equal times are known well enough, a single one never is") {
 
   Agenda single(rules(1, 4), 1);
   runs = 0;
-  while (const auto task = single.next({})) single.record(0, run(task->repeat, task->repeat % 2 == 0 ? 3 : 4), 3), ++runs;
+  while (const auto task = single.next({}))
+    single.record(0, run(task->repeat, task->repeat % 2 == 0 ? 3 : 4), 3), ++runs;
   CHECK(runs == 4);
 }
 
@@ -86,7 +91,10 @@ TEST_CASE("a disturbed run is made once more at the end of its round") {
   std::vector<Task> tasks;
   while (const auto task = agenda.next({})) {
     tasks.push_back(*task);
-    agenda.record(task->cell, run(task->repeat, 1, task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}), 1);
+    agenda.record(task->cell,
+                  run(task->repeat, 1,
+                      task->cell == 1 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}),
+                  1);
   }
   REQUIRE(tasks.size() == 4);
   CHECK(tasks.back().again);
@@ -100,7 +108,9 @@ TEST_CASE("a cell whose runs fail again and again is given up, the others are no
   while (const auto task = agenda.next({})) {
     const bool fails = task->cell == 0;
     ++(fails ? failed : good);
-    agenda.record(task->cell, run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
+    agenda.record(
+        task->cell,
+        run(task->repeat, 1, fails ? std::vector<std::string>{"failed"} : std::vector<std::string>{}), 1);
   }
   CHECK(failed == kFailuresInARow);
   CHECK(good == 10);

@@ -48,8 +48,9 @@ bool has(const Configuration& cell, const std::string& change) {
 TEST_CASE("cells are the product of the axes, and a recipe's own values where there is none") {
   const Place place;
   CHECK(place.names("") == std::vector<std::string>{"tiny-sync-1x1"});
-  CHECK(place.names("ranks = [1, 2]\nportion = [0.5, 1]") ==
-        std::vector<std::string>{"tiny-sync-1x1-p0.5", "tiny-sync-2x1-p0.5", "tiny-sync-1x1", "tiny-sync-2x1"});
+  CHECK(
+      place.names("ranks = [1, 2]\nportion = [0.5, 1]") ==
+      std::vector<std::string>{"tiny-sync-1x1-p0.5", "tiny-sync-2x1-p0.5", "tiny-sync-1x1", "tiny-sync-2x1"});
   const std::vector<std::string> all = place.names(R"(
 ranks = [1, 2]
 threads = [1, 2]
@@ -65,8 +66,8 @@ train.lane = [8, 4]
 
 TEST_CASE("a cell is a recipe with changes") {
   const Place place;
-  const auto cells = configurations(
-      place.study("ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nportion = [0.5]\n[set]\nseed = 5\n"));
+  const auto cells = configurations(place.study(
+      "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nportion = [0.5]\n[set]\nseed = 5\n"));
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
   CHECK(cells[0].seed == 5);
@@ -79,7 +80,8 @@ TEST_CASE("a cell is a recipe with changes") {
 
 TEST_CASE("a weak batch grows with the ranks that share it, and its lanes stay as they are") {
   const Place place;
-  const auto weak = configurations(place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
+  const auto weak =
+      configurations(place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
   REQUIRE(weak.size() == 4);
   CHECK(has(weak[0], "train.batch=32"));
   CHECK(has(weak[1], "train.batch=96"));
@@ -87,8 +89,8 @@ TEST_CASE("a weak batch grows with the ranks that share it, and its lanes stay a
   CHECK(has(weak[2], "train.batch=96"));  // two members, of three ranks each
   CHECK(has(weak[3], "train.batch=32"));
   // A lane of "auto" would be a sixteenth of the larger batch.
-  const auto automatic =
-      configurations(place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 256\ntrain.lane = \"auto\""));
+  const auto automatic = configurations(
+      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 256\ntrain.lane = \"auto\""));
   CHECK(has(automatic[0], "train.lane=16"));
   CHECK(has(automatic[0], "train.batch=512"));
 }
@@ -106,13 +108,17 @@ TEST_CASE("repeats train with seeds of their own, or with one") {
 TEST_CASE("what cannot run is said before the first run") {
   const Place place;
   CHECK(configurations(place.study("ranks = [4]")).size() == 1);
-  const std::string refused = error_of([&] { configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
+  const std::string refused =
+      error_of([&] { configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
   CHECK_THAT(refused, Contains("3 of 4 cells cannot run"));
-  CHECK_THAT(refused, Contains("tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 lanes of 8: 1 would have no work"));
+  CHECK_THAT(
+      refused,
+      Contains("tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 lanes of 8: 1 would have no work"));
   CHECK_THAT(refused, Contains("5 ranks for a member"));
   CHECK(place.names("ranks = [1, 5, 6]\nleave_out = true") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(obstacles(place.study("ranks = [1, 5, 6]")).size() == 2);
-  CHECK_THAT(error_of([&] { configurations(place.study("ranks = [5]\nleave_out = true")); }), Contains("1 of 1 cells"));
+  CHECK_THAT(error_of([&] { configurations(place.study("ranks = [5]\nleave_out = true")); }),
+             Contains("1 of 1 cells"));
 
   CHECK_THAT(error_of([&] { configurations(place.study("[set]\ntrain.lanes = 8")); }),
              Contains("did you mean \"lane\"?"));

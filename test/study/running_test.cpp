@@ -15,6 +15,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
@@ -46,10 +47,19 @@ int code_of(ChildProcess& child) {
 TEST_CASE("ranks get cores of their own while there are enough, and all of them otherwise") {
   CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
   CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
-  CHECK(launch_of(2, 4, 8, false).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
+  CHECK(launch_of(2, 4, 8, {.bind = false}).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
   CHECK(launch_of(3, 3, 8).oversubscribed);
   CHECK(launch_of(3, 3, 8).words == Words{"mpirun", "-n", "3", "--oversubscribe", "--bind-to", "none"});
+  CHECK(launch_of(4, 2, 8, {.srun = true}).words == Words{"srun", "--mpi=pmix", "--kill-on-bad-exit=1",
+                                                          "--ntasks=4", "--cpus-per-task=2",
+                                                          "--cpu-bind=cores"});
+  CHECK(launch_of(4, 3, 8, {.srun = true}).words.back() == "--overcommit");
   CHECK_FALSE(cores_here().empty());
+  const Variable none("SLURM_CPUS_PER_TASK", std::nullopt);
+  CHECK(cores_of_job() == static_cast<std::int64_t>(cores_here().size()));
+  const Variable nodes("SLURM_JOB_NUM_NODES", "3"), ranks("SLURM_NTASKS_PER_NODE", "4"),
+      cpus("SLURM_CPUS_PER_TASK", "2");
+  CHECK(cores_of_job() == 24);
 }
 
 TEST_CASE("the spin loop is Marsaglia's xorshift64") {
@@ -142,7 +152,8 @@ TEST_CASE("a finished run is what its folder says") {
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
   write(folder / "environment.json", R"({"date": "2026-01-02T03:04:05Z", "placements":
-    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"}]})");
+    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
+     {"rank": 2, "host": "n2", "cores": "0"}]})");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
   write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
 {"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5}
@@ -161,11 +172,12 @@ TEST_CASE("a finished run is what its folder says") {
   CHECK_FALSE(run.gather_seconds);
   CHECK(run.epoch_seconds == 1.75);
   CHECK(run.started == "2026-01-02T03:04:05Z");
-  CHECK(bindings_of(folder.path()) == "n1: 0; n1: 1-2");
+  CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());
 
   write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
-  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("has no number \"makespan_seconds\""));
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
+             Contains("has no number \"makespan_seconds\""));
   fs::remove(folder / "summary.json");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
 }

@@ -81,6 +81,7 @@ TEST_CASE("a bad study is refused with the line, and the nearest name that is kn
   CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is no time"));
   CHECK_THAT(refused("[set]\ndata.portion = 0.5"), Contains("s.toml:3") && Contains("axis of its own"));
   CHECK_THAT(refused("[axes]\ntrain.mode = [\"sync\"]"), Contains("axis of its own"));
-  CHECK_THAT(refused("[axes]\ntrain.lane = 8"), Contains("s.toml:3") && Contains("must be a list of values, but is 8"));
+  CHECK_THAT(refused("[axes]\ntrain.lane = 8"),
+             Contains("s.toml:3") && Contains("must be a list of values, but is 8"));
   CHECK_THAT(error_of([] { StudyFile::load("nowhere.toml"); }), Contains("cannot read nowhere.toml"));
 }

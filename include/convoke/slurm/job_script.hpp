@@ -42,6 +42,7 @@ struct Command {
   std::string run;        ///< the line that sets $run, the folder of the run; empty: it has none
   std::string setup;      ///< further lines before the launch; may be empty
   std::string arguments;  ///< of convoke, as shell words
+  bool alone = false;     ///< not started on every rank: it starts ranks itself
   bool resumes = false;   ///< it goes on from checkpoints: warn it, and put it back into the queue
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convoke/slurm/job_script.hpp"
@@ -9,19 +10,24 @@ namespace convoke::slurm {
 
 /// One call of sbatch.
 struct Submission {
-  std::string variable;            ///< of submit.sh, that takes the job's number
-  std::string script;              ///< file
-  std::vector<std::string> after;  ///< variables or numbers of the jobs that must have succeeded before
-  std::string options;             ///< of sbatch, beyond those in the script
-  std::string arguments;           ///< of the script, as shell words
-  std::string then;                ///< lines of submit.sh behind it; may be empty
+  std::string variable;                 ///< of submit.sh, that takes the job's number
+  std::string script;                   ///< file
+  std::vector<std::string> after = {};  ///< variables or numbers of the jobs that must have succeeded before
+  bool whatever = false;                ///< they need only have ended
+  std::string options = {};             ///< of sbatch, beyond those in the script
+  std::string arguments = {};           ///< of the script, as shell words
+  std::string then = {};                ///< lines of submit.sh behind it; may be empty
 };
+
+using File = std::pair<std::string, std::string>;  ///< name, text
 
 /// Jobs that belong together: their scripts, and how they are submitted.
 struct Plan {
   std::vector<JobScript> scripts;
   std::vector<Submission> submissions;
-  std::string result;  ///< what there will be at the end, as submit.sh prints it
+  std::string result;            ///< what there will be at the end, as submit.sh prints it
+  std::string before;            ///< lines of submit.sh before the first submission; may be empty
+  std::vector<File> files = {};  ///< that belong beside the scripts
 };
 
 /// Each adds its jobs behind those of `plan`. `recipe`: the recipe and its --set, as shell words.
@@ -37,8 +43,16 @@ using Changes = std::vector<std::string>;
 /// A job for each of `variants`, as an array, and a comparison.
 void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
                const std::vector<Changes>& variants, std::int64_t at_once);
-/// The same on 1, 2, 4, ... up to layout.nodes nodes, and a comparison.
-void add_study(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe);
+/// Runs of a study that need the same nodes, by their numbers in it.
+struct StudyJobs {
+  Layout layout;
+  std::vector<std::int64_t> tasks;
+};
+/// An array for each of `sizes`, with a job for each run, at most `at_once` at a time (0: any number), and
+/// one job that collects what they have measured. Behind the plan's script is a file study.toml. `folder`: of
+/// the study; empty: a new one each time. `options`: further ones of `convoke study`, as shell words.
+void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, std::int64_t at_once,
+               const std::string& folder, const std::string& options);
 /// The report of the run before.
 void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout);
 

@@ -52,9 +52,9 @@ class Agenda {
  private:
   struct History {
     std::vector<Measurement> runs;
-    double seconds = 0;          // sum over `timed`
+    double seconds = 0;  // sum over `timed`
     std::int64_t timed = 0;
-    std::int64_t failures = 0;   // in a row, in this session
+    std::int64_t failures = 0;       // in a row, in this session
     std::vector<std::int64_t> made;  // repeats that were made and did not fail
   };
   std::int64_t runs_left(std::size_t cell) const;

@@ -6,6 +6,7 @@
 
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/energy_meter.hpp"
+#include "convoke/study/launch.hpp"
 #include "convoke/study/spin_loops.hpp"
 #include "convoke/study/study_folder.hpp"
 
@@ -16,7 +17,7 @@ struct Surroundings {
   std::string program;         ///< convoke
   std::vector<int> cores;      ///< of this host, for spin loops
   std::int64_t all_cores = 1;  ///< that ranks may have; on a cluster those of all nodes
-  bool bind = true;            ///< ranks to cores of their own
+  LaunchWish wish;
 };
 
 /// What became of a run.

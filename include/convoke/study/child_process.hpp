@@ -12,8 +12,8 @@ namespace convoke::study {
 /// reach it, whoever started it decides. It ends when this process does, however that ends.
 class ChildProcess {
  public:
-  /// Starts words[0], which is looked for on the PATH, with nothing to read; what it prints goes to the end of
-  /// `log`. Throws Error if it cannot be started.
+  /// Starts words[0], which is looked for on the PATH, with nothing to read; what it prints goes to the end
+  /// of `log`. Throws Error if it cannot be started.
   ChildProcess(const std::vector<std::string>& words, const std::filesystem::path& log);
   ~ChildProcess();  ///< ends it
   ChildProcess(const ChildProcess&) = delete;

@@ -11,7 +11,8 @@ namespace convoke::study {
 /// the file that is not there or is none of Convoke's.
 Measurement read_finished_run(const std::filesystem::path& folder);
 
-/// Where its ranks ran, "n1: 0; n1: 1", to be compared; empty if environment.json does not tell.
+/// Where its ranks ran, "host 0: 0; host 0: 1", to be compared: hosts by their first rank, since a queue
+/// hands out any of those that are alike. Empty if environment.json does not tell.
 std::string bindings_of(const std::filesystem::path& folder);
 
 }  // namespace convoke::study

@@ -22,8 +22,8 @@ class SpinLoops {
   /// Loops of about `loop_seconds` on the first of `cores`; what was calibrated before, if `file` says so.
   SpinLoops(std::vector<int> cores, std::filesystem::path file, double loop_seconds = 0.02);
 
-  /// The fastest of several on `busy` cores, since whatever else is at work can only add to it. Kept in the file:
-  /// a resumed study judges by the same. At most once for each number of cores.
+  /// The fastest of several on `busy` cores, since whatever else is at work can only add to it. Kept in the
+  /// file: a resumed study judges by the same. At most once for each number of cores.
   void calibrate(std::int64_t busy);
 
   /// How much slower the slowest of `busy` cores is now than calibrated: 0.3 for 30 %. If it is faster, the

@@ -21,15 +21,16 @@ struct Axis {
   std::vector<std::string> values;  ///< as --set takes them
 };
 
-/// A study as it is written, docs/formats.md: the axes whose product are its cells, and how they are measured.
+/// A study as it is written, docs/formats.md: the axes whose product are its cells, and how they are
+/// measured.
 struct StudyFile {
   std::string name;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> ranks{1}, threads{1};
-  std::vector<Mode> modes;                    ///< empty: that of the recipe
-  std::vector<double> portions;               ///< empty: that of the recipe
-  std::vector<std::string> batches{"strong"}; ///< strong: the same in all cells; weak: for each rank
-  std::vector<std::string> set;               ///< "train.epochs=2", of all cells
+  std::vector<Mode> modes;                     ///< empty: that of the recipe
+  std::vector<double> portions;                ///< empty: that of the recipe
+  std::vector<std::string> batches{"strong"};  ///< strong: the same in all cells; weak: for each rank
+  std::vector<std::string> set;                ///< "train.epochs=2", of all cells
   std::vector<Axis> axes;
 
   std::int64_t repeats = 10, at_most = 30;  ///< runs of a cell: so many, then more until the target

@@ -14,8 +14,8 @@ namespace convoke::study {
 class StudyFolder {
  public:
   /// Makes `output` or, if that is empty, studies/<name>-<time>. A folder that holds anything is used again
-  /// only if `resume`, and only for the same study: its recipes and [set] must be what they were; axes, repeats
-  /// and budget may grow. Throws Error saying what differs.
+  /// only if `resume`, and only for the same study: its recipes and [set] must be what they were; axes,
+  /// repeats and budget may grow. Throws Error saying what differs.
   static StudyFolder create(const StudyFile& study, const std::filesystem::path& output, bool resume);
   /// One that is there, for a run of it in a job of its own.
   static StudyFolder open(const std::filesystem::path& folder);

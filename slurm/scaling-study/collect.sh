@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-sync: its runs side by side; arguments: their folders
+# mnist-sync: what its runs have measured, in one table
 # Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=1
@@ -8,13 +8,11 @@
 #SBATCH --time=01:00:00              # days-hours:minutes:seconds
 #SBATCH --output=%x-%j.log           # name and number of the job
 
+study=${1:?the folder of the study}
 
 # What a cluster may want first:
 # module load openmpi hdf5
 convoke=(convoke)
 # convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank
 
-# Each rank on cores of its own. Open MPI by itself gives one or two ranks a single core for all their threads.
-launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core)
-
-"${launch[@]}" "${convoke[@]}" compare "$@"
+"${convoke[@]}" study "$study/study.toml" --output "$study" --collect

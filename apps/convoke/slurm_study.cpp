@@ -1,0 +1,94 @@
+#include "slurm_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/recipe/toml.hpp"
+#include "convoke/study/configuration.hpp"
+#include "convoke/study/parts.hpp"
+#include "slurm_workload.hpp"
+
+namespace convoke::app {
+namespace {
+
+// The ranks of a cell on as few nodes as hold them, as many on each.
+slurm::Layout layout_of(const study::Configuration& cell, int per_node, const slurm::Partition* partition) {
+  const recipe::Recipe recipe = recipe::Recipe::load(cell.recipe, cell.changes);
+  std::int64_t most = per_node;
+  if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / cell.at.threads);
+  std::int64_t each = std::min(most, cell.at.ranks);
+  while (cell.at.ranks % each != 0) --each;
+  const slurm::Layout wished{.nodes = cell.at.ranks / each,
+                             .ranks_per_node = static_cast<int>(each),
+                             .cpus_per_rank = static_cast<int>(cell.at.threads)};
+  slurm::Workload workload = workload_of(recipe, false);
+  workload.most_workers = std::max(workload.most_workers, cell.at.ranks);  // that was checked with the cells
+  return lay_out(workload, wished, partition);
+}
+
+}  // namespace
+
+bool is_study_file(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;
+  std::ifstream in(path, std::ios::binary);
+  const Settings settings = recipe::parse_toml({std::istreambuf_iterator<char>(in), {}}, path).settings;
+  return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
+}
+
+study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+                                const slurm::Layout& largest) {
+  study::StudyFile file;
+  file.name = name;
+  file.recipes = {options.recipe};
+  file.set = options.changes;
+  file.ranks.clear();
+  for (std::int64_t nodes = 1; nodes < largest.nodes; nodes *= 2)
+    file.ranks.push_back(nodes * largest.ranks_per_node);
+  file.ranks.push_back(largest.ranks());
+  file.threads = {largest.cpus_per_rank};
+  file.repeats = file.at_most = 1;
+  return file;
+}
+
+void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::Plan& plan) {
+  const std::vector<study::Configuration> cells = study::configurations(file);
+  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  std::vector<std::int64_t> wanted(tasks.size());
+  std::iota(wanted.begin(), wanted.end(), 0);
+  if (options.resume) {
+    wanted = study::missing_tasks(file, cells, study::StudyFolder::open(options.study_folder));
+    if (wanted.empty()) {
+      throw Error(fmt::format("{}: all {} runs are there", options.study_folder, tasks.size()),
+                  "more repeats in the study's file are more runs");
+    }
+  }
+  std::vector<slurm::StudyJobs> sizes;
+  for (const std::int64_t number : wanted) {
+    const slurm::Layout layout = layout_of(cells[tasks[static_cast<std::size_t>(number)].cell],
+                                           options.layout.ranks_per_node, partition);
+    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const slurm::StudyJobs& size) {
+      return size.layout.nodes == layout.nodes && size.layout.ranks_per_node == layout.ranks_per_node &&
+             size.layout.cpus_per_rank == layout.cpus_per_rank;
+    });
+    slurm::StudyJobs& size = same == sizes.end() ? sizes.emplace_back(slurm::StudyJobs{layout, {}}) : *same;
+    size.layout.memory_mib = std::max(size.layout.memory_mib, layout.memory_mib);
+    size.tasks.push_back(number);
+  }
+  std::sort(sizes.begin(), sizes.end(), [](const slurm::StudyJobs& a, const slurm::StudyJobs& b) {
+    return std::pair(a.layout.workers(), a.layout.nodes) < std::pair(b.layout.workers(), b.layout.nodes);
+  });
+  std::string more;
+  if (job.launcher == slurm::Launcher::kSrun) more += "--launcher srun";
+  if (!job.bind) more += std::string(more.empty() ? "" : " ") + "--bind none";
+  plan.files.emplace_back("study.toml", file.to_toml());
+  add_study(plan, job, sizes, options.at_once, options.study_folder, more);
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "convoke/slurm/plan.hpp"
+#include "convoke/study/study_file.hpp"
+#include "slurm.hpp"
+
+namespace convoke::app {
+
+/// True if `path` is a file that names recipes to be studied, rather than a recipe.
+bool is_study_file(const std::string& path);
+
+/// One run of a recipe on each of 1, 2, 4, ... up to so many nodes, as a study.
+study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+                                const slurm::Layout& largest);
+
+/// Adds a job for each run of `file`, or for those that are missing, and one that collects.
+void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::Plan& plan);
+
+}  // namespace convoke::app

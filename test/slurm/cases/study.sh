@@ -1,0 +1,37 @@
+# The runs of a study as jobs of arrays, one for each size, and a job that collects them into one table.
+. "$(dirname "$0")/../place.sh"
+
+cat > s.toml << 'STUDY'
+recipe = "recipe.toml"
+ranks = [1, 2, 8]
+repeats = 2
+at_most = 2
+warm_up = 0
+disturbed_above = 1e9
+[set]
+train.epochs = 1
+STUDY
+study() { "$CONVOKE" study s.toml --slurm --output out --bind none --ranks-per-node 4 "$@"; }
+lines() { tail -n +2 out/measurements.csv | wc -l; }
+
+output=$(study --at-once 2 --submit)
+echo "$output"
+check "an array for each size" [ "$(grep -c '^study.sh: job' <<< "$output")" = 3 ]
+check "eight ranks are on two nodes" grep -q -- "--nodes=2 --ntasks-per-node=4" out-jobs/submit.sh
+collect=$(job_of collect.sh <<< "$output")
+wait_for "$collect" 240
+check "collecting ends well" ended "$collect" COMPLETED
+check "a line for each run" [ "$(lines)" = 6 ]
+check "no run has failed" [ "$(grep -c failed out/measurements.csv)" = 0 ]
+for ranks in 1 2 8; do check "$ranks ranks are a cell" says "s-$collect.log" "^tiny-sync-${ranks}x1  *2 "; done
+
+# A run that is missing is made again, and nothing else.
+sed -i '/,sync,8,1,1,strong,,2,/d' out/measurements.csv
+check "one is missing" [ "$(lines)" = 5 ]
+output=$(study --resume --submit)
+check "one array is left" [ "$(grep -c '^study.sh: job' <<< "$output")" = 1 ]
+collect=$(job_of collect.sh <<< "$output")
+wait_for "$collect" 120
+check "what was missing is there" [ "$(lines)" = 6 ]
+refused=$(study --resume --submit 2>&1) && failed=yes
+check "nothing is missing now" grep -q "out: all 6 runs are there" <<< "$refused"
