@@ -108,6 +108,11 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
     }
     all.push_back(std::move(best));
   }
+  if (all.empty()) {
+    Recommendation none;
+    none.reason = wanted(wishes) + ": there are no makespans on two numbers of workers or more";
+    all.push_back(std::move(none));
+  }
   return all;
 }
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+
+#include "convoke/core/text.hpp"
 
 namespace convoke::study {
 namespace {
@@ -62,6 +65,14 @@ std::string to_string(const Coordinates& at) {
   add(at.batch.empty() ? "" : at.batch + " batch");
   add(at.variant);
   return text.empty() ? "all" : text;
+}
+
+std::string marked(const std::string& text, std::span<const std::string> marks) {
+  if (marks.empty()) return text;
+  std::string loud = join(marks);
+  std::transform(loud.begin(), loud.end(), loud.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return fmt::format("{} [{}]", text, loud);
 }
 
 const Statistics* Cell::find(std::string_view quantity) const {

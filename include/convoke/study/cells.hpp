@@ -69,6 +69,9 @@ struct Cell {
   const Statistics* find(std::string_view quantity) const;
 };
 
+/// `text` and, loudly, why it is not to be trusted: "5.5 [OVERSUBSCRIBED, DISTURBED]".
+std::string marked(const std::string& text, std::span<const std::string> marks);
+
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are counted, nothing else;
 /// disturbed ones too where the cell has others, otherwise they stand and the cell bears the mark. Absent
 /// core-seconds become makespan x ranks x threads.
