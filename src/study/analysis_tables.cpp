@@ -241,6 +241,20 @@ TextTable cost_table(const Analysis& analysis) {
   return table;
 }
 
+TextTable accuracy_table(const Analysis& analysis) {
+  TextTable table{"Time to an accuracy",
+                  "seconds of training until the first validation that reached it; of an ensemble, the mean "
+                  "of its members",
+                  {"cell", "accuracy (%)", "reached by", "training time (s)"},
+                  {}};
+  for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
+    table.rows.push_back({label(analysis.cells[t.cell]), number(100 * t.accuracy),
+                          fmt::format("{} of {} runs", t.reached, t.runs),
+                          t.seconds ? with_error(t.seconds->mean, t.seconds->interval) : ""});
+  }
+  return table;
+}
+
 TextTable recommendation_table(const Analysis& analysis) {
   TextTable table{"Recommended",
                   "",
@@ -292,6 +306,7 @@ std::vector<TextTable> tables(const Analysis& analysis) {
   add(all, prediction_table(analysis));
   add(all, comparison_table(analysis));
   add(all, cost_table(analysis));
+  add(all, accuracy_table(analysis));
   add(all, recommendation_table(analysis));
   add(all, check_table(analysis));
   return all;

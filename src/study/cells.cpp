@@ -41,6 +41,17 @@ Coordinates coordinates(const Measurement& m) {
   return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant};
 }
 
+std::string run_name(const Coordinates& at) {
+  std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
+  if (at.portion != 1) name += fmt::format("-p{:.4g}", at.portion);
+  if (at.batch == "weak") name += "-weak";
+  if (!at.variant.empty()) name += "-" + at.variant;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
+  return name;
+}
+
 bool is_sequential(std::string_view mode) {
   return mode == "sequential" || mode == "serial" || mode == "single";
 }
