@@ -41,6 +41,8 @@ study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
   if (options.budget_core_hours) analysis.wishes.budget_core_seconds = 3600 * *options.budget_core_hours;
   analysis.wishes.accuracy = options.accuracy;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
+  analysis.study = std::filesystem::path(options.tables.front()).parent_path();
+  if (analysis.study.empty()) analysis.study = ".";
   analysis.reference = options.reference;
   analysis.relative_error = options.target;
   return analysis;
@@ -76,7 +78,8 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
       ->check(CLI::PositiveNumber);
   parser
       .add_option("--accuracy", options.accuracy,
-                  "Recommend workers whose model is at least as accurate, 0 to 1")
+                  "Recommend workers whose model is at least as accurate, 0 to 1, and show how long "
+                  "training took to it")
       ->check(CLI::Range(0.0, 1.0));
   CLI::Option* machines =
       parser.add_option("--machines", options.machines, "Machines and their prices: costs of a training")
