@@ -255,6 +255,13 @@ TextTable accuracy_table(const Analysis& analysis) {
   return table;
 }
 
+// Of the cell that is recommended; a prediction has none.
+std::vector<std::string> marks_of(const Recommendation& r, const Analysis& analysis) {
+  const auto cell = std::find_if(analysis.cells.begin(), analysis.cells.end(),
+                                 [&](const Cell& c) { return !r.predicted && c.at == r.at; });
+  return cell == analysis.cells.end() ? std::vector<std::string>{} : cell->marks;
+}
+
 TextTable recommendation_table(const Analysis& analysis) {
   TextTable table{"Recommended",
                   "",
@@ -265,8 +272,9 @@ TextTable recommendation_table(const Analysis& analysis) {
       table.rows.push_back({r.curve, "none", "", "", "", "", r.reason});
       continue;
     }
-    table.rows.push_back({r.curve, ranks_text(r.at), with_error(r.seconds, r.seconds_interval),
-                          number(r.core_seconds / 3600), r.accuracy ? format_fixed(100 * *r.accuracy, 2) : "",
+    table.rows.push_back({r.curve, marked(ranks_text(r.at), marks_of(r, analysis)),
+                          with_error(r.seconds, r.seconds_interval), number(r.core_seconds / 3600),
+                          r.accuracy ? format_fixed(100 * *r.accuracy, 2) : "",
                           r.predicted ? "predicted" : "measured", r.reason});
   }
   return table;

@@ -18,7 +18,7 @@ std::string plural(std::int64_t count, std::string_view what) {
 void settle(Cell& cell) {
   const auto is_disturbed = [](const Measurement& m) { return m.has_mark("disturbed"); };
   if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_disturbed)) {
-    cell.disturbed = static_cast<std::int64_t>(std::erase_if(cell.runs, is_disturbed));
+    cell.disturbed += static_cast<std::int64_t>(std::erase_if(cell.runs, is_disturbed));
   }
   for (const Measurement& run : cell.runs) {
     for (const std::string& mark : run.marks) {
@@ -73,7 +73,7 @@ std::string to_string(const Coordinates& at) {
     add(plural(at.ranks, "rank") + (at.threads == 1 ? "" : " x " + plural(at.threads, "thread")));
   }
   if (at.portion != 1) add(portion_text(at.portion) + " of the samples");
-  add(at.batch.empty() ? "" : at.batch + " batch");
+  add(at.batch == "weak" ? "weak batch" : "");
   add(at.variant);
   return text.empty() ? "all" : text;
 }
@@ -105,6 +105,10 @@ std::vector<Cell> cells_of(std::span<const Measurement> measurements) {
       ++cell->failed;
       continue;
     }
+    const auto superseded = [&](const Measurement& m) {
+      return m.has_mark("disturbed") && m.repeat == measurement.repeat;
+    };
+    cell->disturbed += static_cast<std::int64_t>(std::erase_if(cell->runs, superseded));
     cell->runs.push_back(measurement);
     Measurement& run = cell->runs.back();
     if (!run.core_seconds && run.makespan_seconds && at.workers() > 0) {

@@ -31,9 +31,10 @@ TEST_CASE("runs of the same coordinates are a cell") {
 }
 
 TEST_CASE("failed runs do not count, disturbed ones where there are others") {
-  const auto cells = cells_of(
-      std::vector{run(1, 10), run(1, 99, {"disturbed"}), run(1, 1, {"failed"}), run(2, 20, {"disturbed"}),
-                  run(2, 22, {"oversubscribed", "disturbed"}), run(4, 1, {"failed"})});
+  auto second = run(2, 22, {"oversubscribed", "disturbed"});
+  second.repeat = 2;
+  const auto cells = cells_of(std::vector{run(1, 10), run(1, 99, {"disturbed"}), run(1, 1, {"failed"}),
+                                          run(2, 20, {"disturbed"}), second, run(4, 1, {"failed"})});
   REQUIRE(cells.size() == 3);
   CHECK(cells[0].find("makespan_seconds")->mean == 10);
   CHECK(cells[0].failed == 1);
@@ -43,6 +44,17 @@ TEST_CASE("failed runs do not count, disturbed ones where there are others") {
   CHECK(cells[1].marks == std::vector<std::string>{"disturbed", "oversubscribed"});
   CHECK(cells[2].runs.empty());
   CHECK(cells[2].find("makespan_seconds") == nullptr);
+}
+
+TEST_CASE("of a repeat that was disturbed and made anew the last run counts") {
+  const auto cells = cells_of(std::vector{run(1, 99, {"disturbed"}), run(1, 10), run(2, 30, {"disturbed"}),
+                                          run(2, 20, {"disturbed"})});
+  CHECK(cells[0].find("makespan_seconds")->count == 1);
+  CHECK(cells[0].disturbed == 1);
+  CHECK(cells[0].marks.empty());
+  CHECK(cells[1].find("makespan_seconds")->count == 1);  // both have one seed: no two repeats
+  CHECK(cells[1].find("makespan_seconds")->mean == 20);
+  CHECK(cells[1].marks == std::vector<std::string>{"disturbed"});
 }
 
 TEST_CASE("a cell says where it is") {

@@ -78,8 +78,8 @@ struct Cell {
 std::string marked(const std::string& text, std::span<const std::string> marks);
 
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are counted, nothing else;
-/// disturbed ones too where the cell has others, otherwise they stand and the cell bears the mark. Absent
-/// core-seconds become makespan x ranks x threads.
+/// disturbed ones too where the cell has others, or the same repeat was made anew; otherwise they stand and
+/// the cell bears the mark. Absent core-seconds become makespan x ranks x threads.
 std::vector<Cell> cells_of(std::span<const Measurement> measurements);
 
 }  // namespace convoke::study
