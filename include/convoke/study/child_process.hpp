@@ -1,5 +1,4 @@
 #pragma once
-#include <sys/types.h>
 
 #include <filesystem>
 #include <optional>
@@ -25,7 +24,7 @@ class ChildProcess {
   void end(double patience = 10);
 
  private:
-  pid_t pid_ = -1;
+  int pid_ = -1;  // a pid_t, whose header is none of the standard library
   std::optional<int> code_;
 };
 
