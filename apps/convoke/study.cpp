@@ -25,6 +25,7 @@
 #include "slurm.hpp"
 #include "study_analyse.hpp"
 #include "study_predict.hpp"
+#include "study_report.hpp"
 
 namespace convoke::app {
 namespace {
@@ -228,6 +229,7 @@ int run_study(const Options& options) {
 
   // 4. Say it.
   print_end(file, cells, folder, conduct);
+  write_study_results(folder.path());
   if (conduct.interrupted_by == 0) return EXIT_SUCCESS;
   fmt::print(
       "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "
