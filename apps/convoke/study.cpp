@@ -172,6 +172,7 @@ int run_part(const Options& options, const study::StudyFile& file,
     for (const std::string& line : study::cell_table(cells, runs)) fmt::print("{}\n", line);
     print_what_is_missing(file, cells, folder, runs);
     fmt::print("study folder: {}\n", folder.path().string());
+    write_study_results(folder.path());
     return EXIT_SUCCESS;
   }
   const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
