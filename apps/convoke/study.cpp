@@ -25,6 +25,7 @@
 #include "slurm.hpp"
 #include "study_analyse.hpp"
 #include "study_predict.hpp"
+#include "study_report.hpp"
 
 namespace convoke::app {
 namespace {
@@ -171,6 +172,7 @@ int run_part(const Options& options, const study::StudyFile& file,
     for (const std::string& line : study::cell_table(cells, runs)) fmt::print("{}\n", line);
     print_what_is_missing(file, cells, folder, runs);
     fmt::print("study folder: {}\n", folder.path().string());
+    write_study_results(folder.path());
     return EXIT_SUCCESS;
   }
   const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
@@ -228,6 +230,7 @@ int run_study(const Options& options) {
 
   // 4. Say it.
   print_end(file, cells, folder, conduct);
+  write_study_results(folder.path());
   if (conduct.interrupted_by == 0) return EXIT_SUCCESS;
   fmt::print(
       "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "

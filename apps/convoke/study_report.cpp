@@ -1,9 +1,12 @@
 #include "study_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/report/study_page.hpp"
 #include "convoke/run/atomic_file.hpp"
@@ -52,8 +55,14 @@ study::Analysis analysis_of(const fs::path& study) {
 report::Page study_page_of(const fs::path& study) { return page_of(study, analysis_of(study)); }
 
 void write_study_results(const fs::path& folder) {
-  const study::Analysis analysis = analysis_of(folder);
-  run::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
+  study::Analysis analysis;
+  try {
+    analysis = analysis_of(folder);
+    run::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
+  } catch (const Error& error) {
+    fmt::print(stderr, "warning: there is no analysis: {}\n", error.what());
+    return;
+  }
   write_page_or_warn([&] { return page_of(folder, analysis); }, folder / "report.html");
 }
 

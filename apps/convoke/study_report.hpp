@@ -16,8 +16,8 @@ study::Analysis analysis_of(const std::filesystem::path& study);
 /// The page of a study, with its study.toml if it is there. Throws Error as analysis_of.
 report::Page study_page_of(const std::filesystem::path& study);
 
-/// What a study ends with: analysis.json and report.html in its folder. Throws Error where the former cannot
-/// be made; without the page, which is only looked at, there is a warning instead.
+/// What a study ends with, also one that was stopped: analysis.json and report.html in its folder. Where they
+/// cannot be made there is a warning: the measurements are there.
 void write_study_results(const std::filesystem::path& folder);
 
 }  // namespace convoke::app
