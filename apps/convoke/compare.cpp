@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 
 #include "convoke/core/error.hpp"
-#include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 #include "convoke/report/comparison.hpp"
 
 namespace convoke::app {
@@ -20,14 +19,13 @@ constexpr const char* kExamples = R"(Examples:
 
 report::RunResult read_run(const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / "summary.json").string();
-  std::ifstream in(file);
-  if (!in) {
+  const std::optional<Settings> summary = metrics::read_json(file);
+  if (!summary) {
     throw Error(
         fmt::format("{} cannot be read", file),
         "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
   }
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return report::result_of(metrics::settings_from_json(text, file), folder, file);
+  return report::result_of(*summary, folder, file);
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/collective.hpp"
@@ -22,6 +22,7 @@
 #include "job.hpp"
 #include "models.hpp"
 #include "results.hpp"
+#include "start.hpp"
 
 namespace convoke::app {
 namespace {
@@ -56,16 +57,15 @@ Spent spent_by(const fs::path& run) {
   if (!fs::is_directory(run)) {
     throw Error(fmt::format("{}: is no folder of a run", run.string()), "name the folders of finished runs");
   }
-  std::ifstream in(file);
-  if (!in) {
+  const std::optional<Settings> summary = metrics::read_json(file);
+  if (!summary) {
     throw Error(
         fmt::format("{}: is not finished: there is no summary.json", run.string()),
         "go on with it by `convoke train RECIPE --member K --output DIR --resume`, or vote without by "
         "--partial");
   }
-  const Settings summary = metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file);
   const auto number = [&](const char* key) -> double {
-    const Value* value = summary.find(key);
+    const Value* value = summary->find(key);
     if (value != nullptr) {
       if (const auto* v = std::get_if<double>(&value->data())) return *v;
       if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
@@ -182,7 +182,7 @@ int gather(const GatherOptions& options) {
 
   // 2. What they were trained by, and the samples that they vote on.
   const recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
-  const run::Machine machine = run::survey(world);
+  const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();
   run::NodeStorage memory(node, recipe.data.memory);
@@ -197,12 +197,7 @@ int gather(const GatherOptions& options) {
   // 3. One ensemble, as if all of them had been trained here.
   train::Training training = train::assemble(job, std::move(runs), options.partial);
   const run::RunFolder folder = folder_for(options, world);
-  run::on_root(world, [&] {
-    run::replace_text(folder.file("recipe.toml"), job.recipe);
-    run::replace_text(folder.file("environment.json"),
-                      metrics::to_json(run::environment(machine, threads), true) + "\n");
-    return std::string();
-  });
+  run::describe_run(folder, job.recipe, machine, threads, world);
   run::Phases phases;
   const data::BatchLoader loader(dataset.split(recipe.data.test_split), job.model.graph.input_shape(),
                                  job.model.normalization);

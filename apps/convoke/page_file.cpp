@@ -41,6 +41,21 @@ void write_page(const report::Page& page, const std::filesystem::path& file) {
   fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
 }
 
+void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file) {
+  const auto warn = [&](const std::exception& error, const std::string& hint) {
+    fmt::print(stderr, "warning: there is no {}: {}{}{}\n", file.filename().string(), error.what(),
+               hint.empty() ? "" : "; hint: ", hint);
+  };
+  try {
+    report::require_charts();
+    run::replace_text(file, make().html());
+  } catch (const Error& error) {
+    warn(error, error.hint());
+  } catch (const std::exception& error) {
+    warn(error, {});
+  }
+}
+
 void write_figures(const report::Page& page, const std::filesystem::path& folder) {
   const report::FiguresWritten written = report::write_figures(page.charts(), page.tables(), folder);
   if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 
 #include "convoke/report/page.hpp"
 
@@ -14,6 +15,10 @@ void require_folder(const std::filesystem::path& folder);
 
 /// Writes a page, whole or not at all, and prints its name and size.
 void write_page(const report::Page& page, const std::filesystem::path& file);
+
+/// The same at the end of work that counts: without a page there is a warning that says why, and nothing is
+/// printed otherwise. It never throws.
+void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file);
 
 /// Writes its charts and tables for a paper (report::write_figures), and prints how many files.
 void write_figures(const report::Page& page, const std::filesystem::path& folder);

@@ -13,7 +13,7 @@ struct ReportOptions {
 
 void add_report(CLI::App& parser, ReportOptions& options);
 
-/// Writes the page of a run, or of a comparison of several.
+/// Writes the page of a run, of a comparison of several, or of a study.
 int report(const ReportOptions& options);
 
 }  // namespace convoke::app

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/run_page.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/train/evaluation_details.hpp"
+#include "page_file.hpp"
 
 namespace convoke::app {
 namespace {
@@ -24,18 +24,6 @@ Settings evaluation_of(const train::Verdict& verdict, const data::Dataset& teste
   return evaluation;
 }
 
-void write_report(const run::RunFolder& folder) {
-  try {
-    const report::Page page = report::run_page(read_run_and_recipe(folder.path()), made_by_line());
-    run::replace_text(folder.file("report.html"), page.html());
-  } catch (const Error& error) {
-    fmt::print(stderr, "warning: there is no report.html: {}{}{}\n", error.what(),
-               error.hint().empty() ? "" : "; hint: ", error.hint());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "warning: there is no report.html: {}\n", error.what());
-  }
-}
-
 }  // namespace
 
 void write_results(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
@@ -47,7 +35,9 @@ void write_results(const run::RunFolder& folder, const Settings& summary, const 
     whole.set("provenance", provenance);
   }
   run::replace_text(folder.file("summary.json"), metrics::to_json(whole, true) + "\n");
-  if (recipe.run.report) write_report(folder);
+  if (!recipe.run.report) return;
+  write_page_or_warn([&] { return report::run_page(read_run_and_recipe(folder.path()), made_by_line()); },
+                     folder.file("report.html"));
 }
 
 report::RunRecord read_run_and_recipe(const std::filesystem::path& folder) {

@@ -59,22 +59,22 @@ struct Request {
   }
 };
 
-// "--set a=1 --set b=x", one for each combination of the values in "a=1,2" and "b=x,y".
-std::vector<std::string> variants_of(const std::vector<std::string>& sweep) {
-  std::vector<std::string> variants{""};
+// a=1 and b=x, one for each combination of the values in "a=1,2" and "b=x,y".
+std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
+  std::vector<slurm::Changes> variants{{}};
   for (const std::string& dimension : sweep) {
     const std::size_t equals = dimension.find('=');
     if (equals == std::string::npos || dimension.find_first_of(" \"'\\$`") != std::string::npos) {
       throw Error(fmt::format("--sweep {}: is not KEY=VALUE,VALUE,... without spaces and quotes", dimension),
                   "as --sweep train.optimizer.learning_rate=1e-3,3e-3");
     }
-    std::vector<std::string> more;
-    for (const std::string& before : variants) {
+    std::vector<slurm::Changes> more;
+    for (const slurm::Changes& before : variants) {
       std::string rest = dimension.substr(equals + 1);
       for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
         end = rest.find(',');
-        more.push_back(fmt::format("{}{}--set {}={}", before, before.empty() ? "" : " ",
-                                   dimension.substr(0, equals), rest.substr(0, end)));
+        more.push_back(before);
+        more.back().push_back(fmt::format("{}={}", dimension.substr(0, equals), rest.substr(0, end)));
         if (end == std::string::npos) break;
       }
     }
@@ -84,15 +84,10 @@ std::vector<std::string> variants_of(const std::vector<std::string>& sweep) {
 }
 
 // Every variant is a recipe that can be trained.
-void require_variants(const SlurmOptions& options, const std::vector<std::string>& variants) {
-  for (const std::string& variant : variants) {
+void require_variants(const SlurmOptions& options, const std::vector<slurm::Changes>& variants) {
+  for (const slurm::Changes& variant : variants) {
     std::vector<std::string> changes = options.changes;
-    for (std::size_t at = 0; at < variant.size();) {
-      const std::size_t from = at + std::string_view("--set ").size();
-      const std::size_t end = std::min(variant.find(' ', from), variant.size());
-      changes.push_back(variant.substr(from, end - from));
-      at = end + 1;
-    }
+    changes.insert(changes.end(), variant.begin(), variant.end());
     recipe::Recipe::load(options.recipe, changes);
   }
 }
@@ -117,7 +112,7 @@ void plan_train(const Request& request, slurm::Plan& plan) {
   const slurm::Workload workload = workload_of(request.recipe, false);
   const slurm::Layout layout = request.layout(workload);
   if (!options.sweep.empty()) {
-    const std::vector<std::string> variants = variants_of(options.sweep);
+    const std::vector<slurm::Changes> variants = variants_of(options.sweep);
     require_variants(options, variants);
     add_sweep(plan, request.job, layout, request.recipe_words, variants, options.at_once);
     return;

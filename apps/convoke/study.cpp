@@ -57,6 +57,7 @@ Examples:
   convoke study scaling.toml --output studies/first     run it; Ctrl-C ends the run under way, no other is lost
   convoke study scaling.toml --output studies/first --resume       go on; runs that failed are made again
   convoke study analyse studies/first/measurements.csv  speed-up, laws, verdicts
+  mpirun -n 4 convoke study predict mnist-sync          and on 1 to 1,024 ranks
 Every run is `convoke train` by mpirun, each rank bound to cores of its own, in random order, between spin loops
 that tell whether the machine was disturbed. Runs on more ranks than cores, or disturbed, are marked wherever their
 figures are printed. docs/guide.md explains all keys, docs/formats.md the folder.

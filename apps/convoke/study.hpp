@@ -4,7 +4,8 @@
 
 namespace convoke::app {
 
-/// `convoke study FILE.toml`, and its sub-command `analyse`. Returns what to do once the options are read.
+/// `convoke study FILE.toml`, `study analyse` and `study predict`. Returns what to do once the options are
+/// read.
 std::function<int()> add_study(CLI::App& parser);
 
 }  // namespace convoke::app

@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/report/study_page.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis.hpp"
 #include "convoke/study/analysis_tables.hpp"
+#include "page_file.hpp"
+#include "results.hpp"
 
 namespace convoke::app {
 namespace {
@@ -20,6 +25,7 @@ constexpr const char* kExamples = R"(Examples:
   convoke study analyse studies/first/measurements.csv          what a study has measured
   convoke study analyse times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
   convoke study analyse times.csv --machines prices.toml --reference "our cluster"
+  convoke study analyse times.csv --machines prices.toml --html times.html --figures paper/
   convoke study analyse epoch-seconds.csv derived.csv --machine-devices 8   a paper's tables, derived again
 A table of times has a header. Of its columns, system, mode, ranks, threads, portion (of the samples), batch and
 variant say what was run, and makespan_seconds, epoch_seconds, accuracy, core_seconds, ... what it took; rows alike
@@ -35,6 +41,8 @@ study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
   if (options.budget_core_hours) analysis.wishes.budget_core_seconds = 3600 * *options.budget_core_hours;
   analysis.wishes.accuracy = options.accuracy;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
+  analysis.study = std::filesystem::path(options.tables.front()).parent_path();
+  if (analysis.study.empty()) analysis.study = ".";
   analysis.reference = options.reference;
   analysis.relative_error = options.target;
   return analysis;
@@ -70,7 +78,8 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
       ->check(CLI::PositiveNumber);
   parser
       .add_option("--accuracy", options.accuracy,
-                  "Recommend workers whose model is at least as accurate, 0 to 1")
+                  "Recommend workers whose model is at least as accurate, 0 to 1, and show how long "
+                  "training took to it")
       ->check(CLI::Range(0.0, 1.0));
   CLI::Option* machines =
       parser.add_option("--machines", options.machines, "Machines and their prices: costs of a training")
@@ -85,12 +94,26 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
       ->check(CLI::PositiveNumber);
   parser.add_option("--output", options.output, "Write the findings as JSON to this file")
       ->type_name("analysis.json");
-  parser.add_flag("--json", options.json, "Print them as JSON instead of tables");
+  CLI::Option* html =
+      parser.add_option("--html", options.html, "Write them as a page with charts, which needs no network")
+          ->type_name("FILE");
+  CLI::Option* figures = parser
+                             .add_option("--figures", options.figures,
+                                         "Write its charts and tables as files for a paper into this folder")
+                             ->type_name("FOLDER");
+  parser.add_flag("--json", options.json, "Print them as JSON instead of tables")
+      ->excludes(html)
+      ->excludes(figures);
   parser.footer(kExamples);
 }
 
 int study_analyse(const StudyAnalyseOptions& options) {
   // 1. The tables, and what is asked of them.
+  if (!options.html.empty()) {
+    report::require_charts();
+    require_writable(options.html);
+  }
+  if (!options.figures.empty()) require_folder(options.figures);
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::Table> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
@@ -106,6 +129,13 @@ int study_analyse(const StudyAnalyseOptions& options) {
   } else {
     print(analysis);
   }
+  if (options.html.empty() && options.figures.empty()) return EXIT_SUCCESS;
+  std::vector<std::string> names;
+  for (const std::string& file : options.tables)
+    names.push_back(std::filesystem::path(file).filename().string());
+  const report::Page page = report::study_page(join(names), analysis, "", made_by_line());
+  if (!options.html.empty()) write_page(page, options.html);
+  if (!options.figures.empty()) write_figures(page, options.figures);
   return EXIT_SUCCESS;
 }
 

@@ -81,18 +81,6 @@ void require_count_of_members(const recipe::Recipe& recipe, const TrainOptions& 
   }
 }
 
-// The recipe as it is carried out, and where: written before the first step, so that a run that fails can be
-// explained.
-void describe_run(const run::RunFolder& folder, const train::Job& job, const run::Machine& machine,
-                  const mpi::Communicator& world) {
-  run::on_root(world, [&] {
-    run::replace_text(folder.file("recipe.toml"), job.recipe);
-    run::replace_text(folder.file("environment.json"),
-                      metrics::to_json(run::environment(machine, job.engine.threads), true) + "\n");
-    return std::string();
-  });
-}
-
 // When the batch system ends this job, as rank 0 is told: it is asked once.
 run::Deadline end_of_job(const mpi::Communicator& world) {
   const std::string seconds = run::on_root(world, [] {
@@ -220,7 +208,7 @@ int train(const TrainOptions& options) {
   if (!folder.taken_over().empty())
     fmt::print("{}: the lock of {}, which has ended, is taken over\n", folder.path().string(),
                folder.taken_over());
-  describe_run(folder, job, machine, world);
+  run::describe_run(folder, job.recipe, machine, job.engine.threads, world);
   train::Training training =
       train::train_members(job, feed, groups, world, folder, options.resume, options.quiet, phases);
   if (training.interrupted_by) return stopped(training.interrupted_by, folder, options, world);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstring>
+#include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
@@ -67,7 +69,22 @@ std::string host() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// TensorBoard reads the files of a folder by name, so the time comes first.
+constexpr std::string_view kBegin = "events.out.tfevents.";
+
+// Of the file that is last in its name's order; 0 if there is none.
+std::int64_t last_seconds(const std::filesystem::path& folder) {
+  std::int64_t last = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kBegin)) continue;
+    std::int64_t seconds = 0;
+    std::from_chars(name.data() + kBegin.size(), name.data() + name.size(), seconds);
+    last = std::max(last, seconds);
+  }
+  return last;
+}
+
+// TensorBoard reads the files of a folder in the order of their names: a later one has a later second.
 std::filesystem::path new_file(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -75,12 +92,8 @@ std::filesystem::path new_file(const std::filesystem::path& folder) {
     throw Error(fmt::format("cannot make {}: {}", folder.string(), failed.message()),
                 "choose a folder you may write to with --output");
   }
-  const auto seconds = static_cast<std::int64_t>(std::floor(now()));
-  for (int number = 0;; ++number) {
-    std::filesystem::path file =
-        folder / fmt::format("events.out.tfevents.{:010}.{}.{}.{}", seconds, host(), ::getpid(), number);
-    if (!std::filesystem::exists(file)) return file;
-  }
+  const std::int64_t seconds = std::max(static_cast<std::int64_t>(now()), last_seconds(folder) + 1);
+  return folder / fmt::format("{}{:010}.{}.{}", kBegin, seconds, host(), ::getpid());
 }
 
 }  // namespace

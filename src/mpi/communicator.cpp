@@ -78,21 +78,43 @@ void Communicator::sum(std::span<std::int64_t> values) const { reduce(values, MP
 void Communicator::max(std::span<double> values) const { reduce(values, MPI_MAX, state_->comm); }
 void Communicator::min(std::span<double> values) const { reduce(values, MPI_MIN, state_->comm); }
 
-template <class T>
-Request Communicator::start(std::span<T> values) const {
+// Begins one operation for each piece of `values`: begin(first element, count, request).
+template <class T, class Begin>
+Request Communicator::start(std::span<T> values, Begin begin) {
   Request whole;
   for_pieces(values, [&](T* piece, int count) {
     const bool first = piece == values.data();
     Request& request = first ? whole : whole.pieces_.emplace_back();
     MPI_Request handle = MPI_REQUEST_NULL;
-    MPI_Iallreduce(MPI_IN_PLACE, piece, count, type_of(piece), MPI_SUM, state_->comm, &handle);
+    begin(piece, count, &handle);
     std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
   });
   return whole;
 }
 
-Request Communicator::start_sum(std::span<float> values) const { return start(values); }
-Request Communicator::start_sum(std::span<std::int64_t> values) const { return start(values); }
+template <class T>
+Request Communicator::start_sum_of(std::span<T> values) const {
+  return start(values, [&](T* piece, int count, MPI_Request* request) {
+    MPI_Iallreduce(MPI_IN_PLACE, piece, count, type_of(piece), MPI_SUM, state_->comm, request);
+  });
+}
+
+Request Communicator::start_sum(std::span<float> values) const { return start_sum_of(values); }
+Request Communicator::start_sum(std::span<std::int64_t> values) const { return start_sum_of(values); }
+
+Request Communicator::start_send(std::span<const std::byte> bytes, int to, int tag) const {
+  return start(bytes, [&](const std::byte* piece, int count, MPI_Request* request) {
+    MPI_Isend(piece, count, MPI_BYTE, to, tag, state_->comm, request);
+  });
+}
+
+Request Communicator::start_barrier() const {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  MPI_Ibarrier(state_->comm, &handle);
+  Request request;
+  std::copy_n(reinterpret_cast<const unsigned char*>(&handle), sizeof handle, request.handle_);
+  return request;
+}
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for_pieces(bytes,
@@ -147,6 +169,13 @@ void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const 
   for_pieces(bytes, [&](std::byte* piece, int count) {
     MPI_Recv(piece, count, type_of(piece), from, tag, state_->comm, MPI_STATUS_IGNORE);
   });
+}
+
+std::optional<int> Communicator::sender_of(int tag) const {
+  int there = 0;
+  MPI_Status status;
+  MPI_Iprobe(MPI_ANY_SOURCE, tag, state_->comm, &there, &status);
+  return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
 }
 
 }  // namespace convoke::mpi

@@ -72,7 +72,7 @@
     ticks: { color: ink("--ink") },
     ...more,
   });
-  const short = (label) => label.length > 20 ? label.slice(0, 19) + "…" : label;
+  const short = (label, most = 20) => label.length > most ? label.slice(0, most - 1) + "…" : label;
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
   // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
   const log_label = function (value) {
@@ -84,7 +84,7 @@
     ? axis(title, { type: "logarithmic", ...more, ticks: { color: ink("--ink"), callback: log_label } })
     : axis(title, { beginAtZero: true, ...more, ticks: { color: ink("--ink"), callback: (value) => compact.format(value) } });
   const legend = (display) => ({ display, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8,
-    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: short(item.text) })) } });
+    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: short(item.text, 36) })) } });
 
   // Bars that touch, or of several series their outlines. The axis names some of the bins.
   const histogram = (figure, { columns, rows }) => {

@@ -10,11 +10,11 @@
 #include <set>
 #include <system_error>
 
-#include "child.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/report/latex.hpp"
-#include "gnuplot.hpp"
+#include "gnuplot/child.hpp"
+#include "gnuplot/gnuplot.hpp"
 
 namespace convoke::report {
 namespace {

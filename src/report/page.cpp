@@ -81,7 +81,7 @@ std::string Page::html() const {
       "<link rel=icon href=\"data:,\">\n<style>\n",
       escape(title_));
   html += page_style();
-  html += fmt::format("</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n<p>{}</p>\n<nav>\n", escape(title_),
+  html += fmt::format("</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n<p>{}</p>\n<nav aria-label=Sections>\n", escape(title_),
                       escape(subtitle_));
   for (std::size_t i = 0; i < sections_.size(); ++i) {
     html += fmt::format("<a href=#s{}>{}</a>\n", i + 1, escape(sections_[i]));

@@ -23,6 +23,8 @@ std::string html_of(const Cell& cell, bool header) {
     attributes += fmt::format(" data-s={} style=\"--s:{:.2f}\"", cell.shade > 0 ? "p" : "m",
                               std::min(1.0, std::abs(cell.shade)));
   }
+  constexpr std::size_t kWide = 30;  // letters, beyond which a name needs room
+  if (header && cell.text.size() > kWide) attributes += " class=w";
   return header ? fmt::format("<th scope=row{}>{}</th>", attributes, escape(cell.text))
                 : fmt::format("<td{}>{}</td>", attributes, escape(cell.text));
 }

@@ -107,22 +107,6 @@ void Checkpoints::make_folder() const {
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
 }
 
-void Checkpoints::save_best(const ModelDescription& model, std::span<const float> parameters,
-                            std::int64_t kept) const {
-  const auto file = [&](std::int64_t place) {
-    return folder_ / (place == 1 ? "best.h5" : fmt::format("best-{}.h5", place));
-  };
-  // When the new one is complete, the others make room; the best until now has both names for a moment.
-  write_model(file(1), model, parameters, [&] {
-    std::error_code absent;
-    for (std::int64_t place = kept; place > 2; --place)
-      std::filesystem::rename(file(place - 1), file(place), absent);
-    if (kept < 2) return;
-    std::filesystem::remove(file(2), absent);
-    std::filesystem::copy_file(file(1), file(2), absent);
-  });
-}
-
 void Checkpoints::save(const CheckpointState& state) const {
   replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);

@@ -4,8 +4,11 @@
 #include <fstream>
 #include <thread>
 
+#include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/run/atomic_file.hpp"
+#include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 namespace {
@@ -68,6 +71,16 @@ Settings environment(const Machine& machine, int threads) {
           {"ranks", machine.ranks},
           {"threads", threads},
           {"placements", placements(machine)}};
+}
+
+void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
+                  const mpi::Communicator& world) {
+  on_root(world, [&] {
+    replace_text(folder.file("recipe.toml"), recipe);
+    replace_text(folder.file("environment.json"),
+                 metrics::to_json(environment(machine, threads), true) + "\n");
+    return std::string();
+  });
 }
 
 }  // namespace convoke::run

@@ -121,16 +121,32 @@ std::string ModelDescription::class_name(std::int64_t label) const {
 }
 
 void write_model(const std::filesystem::path& file, const ModelDescription& description,
-                 std::span<const float> parameters, const std::function<void()>& before_it_counts) {
+                 std::span<const float> parameters, const std::optional<Validated>& validated,
+                 const std::function<void()>& before_it_counts) {
   replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File model = hdf5::File::create(temporary);
     write_format(model, "model", kVersion);
     write_description(model, description);
+    if (validated) {
+      model.set_attribute("step", validated->step);
+      model.set_attribute("validation_loss", validated->loss);
+      model.set_attribute("validation_accuracy", validated->accuracy);
+    }
     hdf5::Group group = model.create_group("parameters");
     write_parameters(group, engine::canonical_parameters(description.graph), parameters);
     model.close();
     if (before_it_counts) before_it_counts();
   });
+}
+
+std::optional<Validated> validated_in(const std::filesystem::path& path) try {
+  const hdf5::File file = hdf5::File::open(path);
+  if (!file.has_attribute("step")) return std::nullopt;
+  return Validated{.step = file.attribute<std::int64_t>("step"),
+                   .loss = file.attribute<double>("validation_loss"),
+                   .accuracy = file.attribute<double>("validation_accuracy")};
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,

@@ -17,6 +17,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 #include "convoke/mpi/session.hpp"
 
 namespace convoke::run {
@@ -82,22 +83,18 @@ std::string to_json(const Holder& holder) {
 }
 
 // Nothing if there is no lock. One that cannot be read is nobody's on no host: its age decides.
-std::optional<Holder> read_holder(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  try {
-    const Settings settings = metrics::settings_from_json(text, file.string());
-    SettingsReader read(settings, file.string());
-    return Holder{.host = read.get("host", ""),
-                  .pid = read.get("pid", 0),
-                  .started = read.get("started", ""),
-                  .pid_space = read.get("pid_space", ""),
-                  .job = read.get("job", ""),
-                  .restarts = read.get("restarts", 0)};
-  } catch (const Error&) {
-    return Holder{.host = "an unknown host"};
-  }
+std::optional<Holder> read_holder(const fs::path& file) try {
+  const std::optional<Settings> settings = metrics::read_json(file);
+  if (!settings) return std::nullopt;
+  SettingsReader read(*settings, file.string());
+  return Holder{.host = read.get("host", ""),
+                .pid = read.get("pid", 0),
+                .started = read.get("started", ""),
+                .pid_space = read.get("pid_space", ""),
+                .job = read.get("job", ""),
+                .restarts = read.get("restarts", 0)};
+} catch (const Error&) {
+  return Holder{.host = "an unknown host"};
 }
 
 // Seconds since the lock was renewed. Both times are the file system's, whatever the hosts' clocks say.

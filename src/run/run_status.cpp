@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 
 namespace convoke::run {
 namespace {
@@ -70,28 +70,24 @@ void StatusWriter::write(RunStatus status) const {
   std::filesystem::rename(temporary, file_, ignored);
 }
 
-std::optional<RunStatus> read_status(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  try {
-    const Settings settings = metrics::settings_from_json(text, file.string());
-    SettingsReader read(settings, file.string());
-    RunStatus status;
-    status.title = read.get("title", "");
-    status.epoch = read.get("epoch", 0);
-    status.epochs = read.get("epochs", 0);
-    status.step = read.get("step", 0);
-    status.steps = read.get("steps", 0);
-    status.loss = read.get("loss", status.loss);
-    status.accuracy = read.get("accuracy", status.accuracy);
-    status.images_per_second = read.get("images_per_second", 0.0);
-    status.eta_seconds = read.get("eta_seconds", status.eta_seconds);
-    status.job_seconds_left = read.get("job_seconds_left", status.job_seconds_left);
-    return status;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+std::optional<RunStatus> read_status(const std::filesystem::path& file) try {
+  const std::optional<Settings> settings = metrics::read_json(file);
+  if (!settings) return std::nullopt;
+  SettingsReader read(*settings, file.string());
+  RunStatus status;
+  status.title = read.get("title", "");
+  status.epoch = read.get("epoch", 0);
+  status.epochs = read.get("epochs", 0);
+  status.step = read.get("step", 0);
+  status.steps = read.get("steps", 0);
+  status.loss = read.get("loss", status.loss);
+  status.accuracy = read.get("accuracy", status.accuracy);
+  status.images_per_second = read.get("images_per_second", 0.0);
+  status.eta_seconds = read.get("eta_seconds", status.eta_seconds);
+  status.job_seconds_left = read.get("job_seconds_left", status.job_seconds_left);
+  return status;
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 }  // namespace convoke::run

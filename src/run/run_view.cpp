@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 #include "convoke/run/run_lock.hpp"
 
 namespace convoke::run {
@@ -31,14 +31,10 @@ double age_of(const fs::path& file) {
 }
 
 // Nothing where there is no such file, or it is being written.
-std::optional<Settings> read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  try {
-    return metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file.string());
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+std::optional<Settings> read_json(const fs::path& file) try {
+  return metrics::read_json(file);
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 std::string place_of(const Settings& environment) {

@@ -1,7 +1,5 @@
 #include "convoke/run/stop_agreement.hpp"
 
-#include <string.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,16 +7,10 @@
 
 namespace convoke::run {
 
-std::string StopReason::to_string() const {
-  if (number_ == 0) return "nothing";
-  if (number_ == 1) return "the end of the job's time";
-  return std::string("SIG") + ::sigabbrev_np(static_cast<int>(number_ - 1));
-}
-
-StopReason StopAgreement::mine() const {
+StopReason StopAgreement::mine() {
   if (const int signal = StopSignals::received(); signal != 0) return StopReason::by_signal(signal);
   if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return StopReason::out_of_time();
-  return {};
+  return calls_.heard();
 }
 
 StopReason StopAgreement::after_step() {
@@ -28,7 +20,9 @@ StopReason StopAgreement::after_step() {
   // About a second's worth of the slowest rank's steps: equal on all ranks, since both numbers are.
   const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
   next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
-  return StopReason::from(std::llround(agreed[0]));
+  const StopReason reason = StopReason::from(std::llround(agreed[0]));
+  if (reason && group_.root()) calls_.call(reason);
+  return reason;
 }
 
 }  // namespace convoke::run

@@ -107,9 +107,11 @@ void add_ensemble(Plan& plan, const JobOptions& options, const Layout& layout, c
 }
 
 void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
-               const std::vector<std::string>& variants, std::int64_t at_once) {
+               const std::vector<Changes>& variants, std::int64_t at_once) {
   std::string setup = "changes=(  # by the job's number in the array\n";
-  for (const std::string& variant : variants) setup += fmt::format("  \"{}\"\n", variant);
+  for (const Changes& variant : variants) {
+    setup += fmt::format("  \"--set {}\"\n", fmt::join(variant, " --set "));
+  }
   setup += ")\n";
   const auto count = static_cast<std::int64_t>(variants.size());
   plan.scripts.push_back(make_script(

@@ -108,17 +108,12 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
     }
     all.push_back(std::move(best));
   }
-  return all;
-}
-
-std::optional<double> time_to_accuracy(std::span<const Progress> progress, double accuracy) {
-  for (std::size_t i = 0; i < progress.size(); ++i) {
-    if (progress[i].accuracy < accuracy) continue;
-    if (i == 0) return progress[0].seconds;
-    const Progress &a = progress[i - 1], &b = progress[i];
-    return a.seconds + (b.seconds - a.seconds) * (accuracy - a.accuracy) / (b.accuracy - a.accuracy);
+  if (all.empty()) {
+    Recommendation none;
+    none.reason = wanted(wishes) + ": there are no makespans on two numbers of workers or more";
+    all.push_back(std::move(none));
   }
-  return {};
+  return all;
 }
 
 }  // namespace convoke::study

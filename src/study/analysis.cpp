@@ -32,6 +32,9 @@ Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& 
     analysis.recommendations =
         recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
   }
+  if (options.wishes.accuracy && !options.study.empty()) {
+    analysis.times_to_accuracy = times_to_accuracy(analysis.cells, options.study, *options.wishes.accuracy);
+  }
   analysis.costs = costs(analysis.cells, options.machines, options.reference);
   analysis.audit = audit(rows);
   return analysis;

@@ -166,6 +166,15 @@ Value of(const Recommendation& r) {
   return s;
 }
 
+Value of(const TimeToAccuracy& t) {
+  Settings s{{"cell", static_cast<std::int64_t>(t.cell)},
+             {"accuracy", t.accuracy},
+             {"runs", t.runs},
+             {"reached", t.reached}};
+  if (t.seconds) s.set("seconds", of(*t.seconds));
+  return s;
+}
+
 Value of(const Cost& c) {
   Settings s = named(c.at);
   s.set("machine", c.machine);
@@ -203,6 +212,7 @@ Settings to_settings(const Analysis& a) {
   s.set("comparisons", all(a.comparisons));
   s.set("equal_cost", list_of(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
   s.set("recommendations", all(a.recommendations));
+  s.set("times_to_accuracy", all(a.times_to_accuracy));
   s.set("costs", all(a.costs));
   s.set("checks", all(a.audit.checks));
   s.set("findings", all(a.audit.findings));

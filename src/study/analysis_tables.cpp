@@ -11,6 +11,15 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+std::string label(const Cell& cell) { return marked(to_string(cell.at), cell.marks); }
+
+// Of coordinates that may have no cell: a prediction.
+std::string label(const Coordinates& at, const Analysis& analysis) {
+  const auto cell =
+      std::find_if(analysis.cells.begin(), analysis.cells.end(), [&](const Cell& c) { return c.at == at; });
+  return cell == analysis.cells.end() ? to_string(at) : label(*cell);
+}
+
 std::string of(const Cell& cell, std::string_view quantity, double factor = 1) {
   const Statistics* s = cell.find(quantity);
   return s == nullptr ? "" : with_error(s->mean, s->interval, factor);
@@ -51,10 +60,10 @@ TextTable cell_table(const Analysis& analysis) {
       "mean ± half the 95 % Student-t interval; error: half the interval / mean, of the makespan or the time "
       "per epoch",
       {"cell", "runs", "makespan (s)", "median (s)", "error", "runs to add", "time per epoch (s)", "images/s",
-       "accuracy (%)", "core-seconds", "energy (J)", "marks"},
+       "accuracy (%)", "core-seconds", "energy (J)", "left out"},
       {}};
   for (const Cell& cell : analysis.cells) {
-    Row row{to_string(cell.at), fmt::format("{}", cell.runs.size()), of(cell, "makespan_seconds")};
+    Row row{label(cell), fmt::format("{}", cell.runs.size()), of(cell, "makespan_seconds")};
     const Statistics* time = cell.find("makespan_seconds");
     row.push_back(time == nullptr || time->count < 2 ? "" : number(time->median));
     if (time == nullptr) time = cell.find("epoch_seconds");
@@ -67,10 +76,10 @@ TextTable cell_table(const Analysis& analysis) {
     row.push_back(of(cell, "accuracy", 100));
     row.push_back(of(cell, "core_seconds"));
     row.push_back(of(cell, "joules"));
-    std::vector<std::string> marks = cell.marks;
-    if (cell.failed > 0) marks.push_back(fmt::format("{} failed", cell.failed));
-    if (cell.disturbed > 0) marks.push_back(fmt::format("{} disturbed left out", cell.disturbed));
-    row.push_back(join(marks));
+    std::vector<std::string> left_out;
+    if (cell.failed > 0) left_out.push_back(fmt::format("{} failed", cell.failed));
+    if (cell.disturbed > 0) left_out.push_back(fmt::format("{} disturbed", cell.disturbed));
+    row.push_back(join(left_out));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -81,7 +90,7 @@ TextTable phase_table(const Analysis& analysis) {
   constexpr std::size_t kFirst = 6;  // of kQuantities
   for (std::size_t q = kFirst; q < kQuantities.size(); ++q) table.columns.emplace_back(kQuantities[q].title);
   for (const Cell& cell : analysis.cells) {
-    Row row{to_string(cell.at)};
+    Row row{label(cell)};
     for (std::size_t q = kFirst; q < kQuantities.size(); ++q) row.push_back(of(cell, kQuantities[q].name));
     if (std::any_of(row.begin() + 1, row.end(), [](const std::string& text) { return !text.empty(); })) {
       table.rows.push_back(std::move(row));
@@ -101,16 +110,16 @@ TextTable scaling_table(const Curve& curve) {
       "Scaling" + of_title(curve, curve.portion),
       fmt::format("{}; base: {}; intervals of quotients are Fieller's, 95 %", source, to_string(curve.base)),
       {"ranks x threads", time_name(curve.quantity), "speed-up", "efficiency", "efficiency over the machine",
-       "scaling (%)", "decrease (%)", "Karp-Flatt", "marks"},
+       "scaling (%)", "decrease (%)", "Karp-Flatt"},
       {}};
   for (const ScalingPoint& point : curve.points) {
     std::string scaling;
     if (point.efficiency) scaling = format_fixed(100 * point.efficiency->value, 2);
-    table.rows.push_back(
-        {ranks_text(point.at), point.seconds ? with_error(point.seconds->mean, point.seconds->interval) : "",
-         with_ends(point.speedup, 4), with_ends(point.efficiency, 4),
-         point.machine_efficiency ? format_fixed(*point.machine_efficiency, 4) : "", scaling,
-         with_ends(point.decrease_percent, 2), with_ends(point.karp_flatt, 4), join(point.marks)});
+    table.rows.push_back({marked(ranks_text(point.at), point.marks),
+                          point.seconds ? with_error(point.seconds->mean, point.seconds->interval) : "",
+                          with_ends(point.speedup, 4), with_ends(point.efficiency, 4),
+                          point.machine_efficiency ? format_fixed(*point.machine_efficiency, 4) : "", scaling,
+                          with_ends(point.decrease_percent, 2), with_ends(point.karp_flatt, 4)});
   }
   return table;
 }
@@ -122,7 +131,13 @@ void add_portions(std::vector<TextTable>& all, const PortionTable& portions, con
     for (std::size_t r = 0; r < portions.portions.size(); ++r) {
       Row row{portion_text(portions.portions[r])};
       for (const auto& place : portions.places[r]) {
-        row.push_back(place ? text(analysis.curves[place->curve].points[place->point]) : "");
+        if (!place) {
+          row.emplace_back();
+          continue;
+        }
+        const ScalingPoint& point = analysis.curves[place->curve].points[place->point];
+        const std::string cell = text(point);
+        row.push_back(cell.empty() ? cell : marked(cell, point.marks));
       }
       table.rows.push_back(std::move(row));
     }
@@ -172,7 +187,7 @@ TextTable scaled_table(const Analysis& analysis) {
                   {}};
   for (const ScaledCurve& curve : analysis.scaled) {
     for (const ScaledPoint& point : curve.points) {
-      table.rows.push_back({to_string(point.at), number(point.workers), with_ends(point.speedup, 4),
+      table.rows.push_back({label(point.at, analysis), number(point.workers), with_ends(point.speedup, 4),
                             &point == &curve.points.back() ? fraction(curve.gustafson) : ""});
     }
   }
@@ -203,7 +218,7 @@ TextTable comparison_table(const Analysis& analysis) {
                   {"a", "b", "quantity", "a - b", "95 % interval", "p", "p (Holm)"},
                   {}};
   for (const Comparison& c : analysis.comparisons) {
-    table.rows.push_back({to_string(analysis.cells[c.a].at), to_string(analysis.cells[c.b].at), c.quantity,
+    table.rows.push_back({label(analysis.cells[c.a]), label(analysis.cells[c.b]), c.quantity,
                           number(c.test.difference),
                           fmt::format("{} to {}", number(c.test.interval.low), number(c.test.interval.high)),
                           p_text(c.test.p), p_text(c.p_holm)});
@@ -219,9 +234,23 @@ TextTable cost_table(const Analysis& analysis) {
                   {}};
   for (const Cost& c : analysis.costs) {
     table.rows.push_back(
-        {to_string(c.at), c.machine, c.terms, fmt::format("{}", c.nodes), number(c.price_per_hour),
+        {label(c.at, analysis), c.machine, c.terms, fmt::format("{}", c.nodes), number(c.price_per_hour),
          number(c.seconds), c.terms == "preemptible" ? format_fixed(100 * c.restart_share, 1) : "",
          with_error(c.cost, c.interval), c.efficiency_percent ? format_fixed(*c.efficiency_percent, 2) : ""});
+  }
+  return table;
+}
+
+TextTable accuracy_table(const Analysis& analysis) {
+  TextTable table{"Time to an accuracy",
+                  "seconds of training until the first validation that reached it; of an ensemble, the mean "
+                  "of its members",
+                  {"cell", "accuracy (%)", "reached by", "training time (s)"},
+                  {}};
+  for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
+    table.rows.push_back({label(analysis.cells[t.cell]), number(100 * t.accuracy),
+                          fmt::format("{} of {} runs", t.reached, t.runs),
+                          t.seconds ? with_error(t.seconds->mean, t.seconds->interval) : ""});
   }
   return table;
 }
@@ -277,6 +306,7 @@ std::vector<TextTable> tables(const Analysis& analysis) {
   add(all, prediction_table(analysis));
   add(all, comparison_table(analysis));
   add(all, cost_table(analysis));
+  add(all, accuracy_table(analysis));
   add(all, recommendation_table(analysis));
   add(all, check_table(analysis));
   return all;

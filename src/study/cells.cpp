@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+
+#include "convoke/core/text.hpp"
 
 namespace convoke::study {
 namespace {
@@ -38,6 +41,17 @@ Coordinates coordinates(const Measurement& m) {
   return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant};
 }
 
+std::string run_name(const Coordinates& at) {
+  std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
+  if (at.portion != 1) name += fmt::format("-p{:.4g}", at.portion);
+  if (at.batch == "weak") name += "-weak";
+  if (!at.variant.empty()) name += "-" + at.variant;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; }, '_');
+  return name;
+}
+
 bool is_sequential(std::string_view mode) {
   return mode == "sequential" || mode == "serial" || mode == "single";
 }
@@ -62,6 +76,14 @@ std::string to_string(const Coordinates& at) {
   add(at.batch.empty() ? "" : at.batch + " batch");
   add(at.variant);
   return text.empty() ? "all" : text;
+}
+
+std::string marked(const std::string& text, std::span<const std::string> marks) {
+  if (marks.empty()) return text;
+  std::string loud = join(marks);
+  std::transform(loud.begin(), loud.end(), loud.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return fmt::format("{} [{}]", text, loud);
 }
 
 const Statistics* Cell::find(std::string_view quantity) const {

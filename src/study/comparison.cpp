@@ -39,7 +39,7 @@ bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view
 }
 
 std::string described(const Cell& cell) {
-  return fmt::format("{} ({:.2f} % in {:.4g} core-seconds)", to_string(cell.at),
+  return fmt::format("{} ({:.2f} % in {:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
                      100 * cell.find("accuracy")->mean, cell.find("core_seconds")->mean);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
 #include "convoke/core/error.hpp"
@@ -27,19 +26,6 @@ std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes)
     variants = std::move(more);
   }
   return variants;
-}
-
-// A name for folders: what is no letter, digit, dot, plus or minus becomes "_".
-std::string folder_name(const Coordinates& at) {
-  std::string name = fmt::format("{}-{}-{}x{}", at.system, at.mode, at.ranks, at.threads);
-  if (at.portion != 1) name += fmt::format("-p{:.4g}", at.portion);
-  if (at.batch == "weak") name += "-weak";
-  if (!at.variant.empty()) name += "-" + at.variant;
-  for (char& c : name) {
-    const bool kept = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '+' || c == '-';
-    if (!kept) c = '_';
-  }
-  return name;
 }
 
 /// The place of a cell on the axes.
@@ -87,7 +73,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
              .portion = recipe.data.portion,
              .batch = point.batch,
              .variant = join(variant, " ")};
-  made.name = folder_name(made.at);
+  made.name = run_name(made.at);
   made.seed = recipe.seed;
   made.epochs = recipe.train.epochs;
   made.obstacle = obstacle(recipe, point.ranks);

@@ -42,15 +42,15 @@ std::optional<double> common_divisor(const Rows& rows, std::string_view source) 
 }
 
 // `make` of the speed-up of makespans, of times per epoch, and, which is not usual, of means over ranks.
-std::vector<Definition> of_times(const std::string& formula,
-                                 const std::function<Range(const Range& speedup, double p)>& make) {
+std::vector<Definition> of_times(
+    const std::string& formula,
+    const std::function<std::optional<Range>(const Range& speedup, double p)>& make) {
   std::vector<Definition> all;
   for (const TimeColumn& time : kTimes) {
     const auto derive = [time, make](const Rows& rows, const TableRow& row) -> std::optional<Range> {
       const auto speedup = rows.speedup(row, time.column);
-      const double p = rows.workers(row, time.column);
-      if (!speedup || p == 0) return {};
-      return make(*speedup, p);
+      if (!speedup) return {};
+      return make(*speedup, rows.workers(row, time.column));
     };
     all.push_back({fmt::format("{} of {}", formula, time.plural), derive, {}, {}});
   }
@@ -160,14 +160,18 @@ double Rows::workers(const TableRow& row, std::string_view column) const {
 }
 
 std::vector<Definition> definitions(std::string_view column, const Rows& rows) {
+  using Figure = std::optional<Range>;
   if (column == "speedup") {
-    return of_times("T1 / Tn", [](const Range& s, double) { return s; });
+    return of_times("T1 / Tn", [](const Range& s, double) -> Figure { return s; });
   }
   if (column == "scaling_percent") {
-    return of_times("100 T1 / (n Tn)", [](const Range& s, double p) { return (100 / p) * s; });
+    return of_times("100 T1 / (n Tn)", [](const Range& s, double p) -> Figure {
+      if (p == 0) return {};
+      return (100 / p) * s;
+    });
   }
   if (column == "decrease_percent") {
-    return of_times("100 (1 - Tn / T1)", [](const Range& s, double) {
+    return of_times("100 (1 - Tn / T1)", [](const Range& s, double) -> Figure {
       return 100 * one_minus(Range{1, 1, 1} / s);
     });
   }

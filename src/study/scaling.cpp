@@ -43,11 +43,17 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
   return point;
 }
 
+bool is_oversubscribed(const std::vector<std::string>& marks) {
+  return std::find(marks.begin(), marks.end(), "oversubscribed") != marks.end();
+}
+
+// Of the points that had the cores that they count.
 void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
   curve.amdahl = AmdahlFit::of(times);
   std::vector<SpeedupAt> speedups;
   for (const ScalingPoint& point : curve.points) {
+    if (is_oversubscribed(point.marks)) continue;
     speedups.push_back({static_cast<double>(point.at.workers()) / static_cast<double>(curve.base.workers()),
                         point.speedup.value});
   }
@@ -103,7 +109,9 @@ Curve measured_curve(const Coordinates& at, std::span<const Cell> cells, const S
       point.seconds = seconds;
       point.marks = cell->marks;
       curve.points.push_back(std::move(point));
-      times.push_back({static_cast<double>(cell->at.workers()), values_of(*cell, quantity)});
+      if (!is_oversubscribed(cell->marks)) {
+        times.push_back({static_cast<double>(cell->at.workers()), values_of(*cell, quantity)});
+      }
     }
     fit_laws(curve, times, options);
     return curve;

@@ -89,7 +89,7 @@ TableRow read_row(const Header& header, const CsvReader& reader, const CsvRow& c
 }  // namespace
 
 Table read_table(const std::filesystem::path& csv) {
-  CsvReader reader(csv, ',');
+  CsvReader reader(csv);
   Table table;
   const Header header = read_header(reader, table);
   require_figures(header, csv.string());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
 
 namespace convoke::train {
@@ -15,6 +16,10 @@ using namespace std::chrono_literals;
 // A disk that needs longer is not waited for: the next checkpoint is only some steps away.
 constexpr auto kPatience = 2000ms;
 
+run::BestModels::Cost cost_by(const EarlyStopping& judge) {
+  return [&judge](const run::Validated& v) { return judge.cost(v.loss, v.accuracy); };
+}
+
 }  // namespace
 
 Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Communicator& group,
@@ -23,6 +28,7 @@ Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Co
       engine_(engine),
       group_(group),
       checkpoints_(std::move(checkpoints)),
+      best_models_(checkpoints_.folder(), job.keep_best, cost_by(job.early_stopping)),
       reports_(reports),
       phases_(phases) {
   if (group_.root()) checkpoints_.make_folder();
@@ -76,17 +82,28 @@ void Checkpointing::save(const run::CheckpointState& state) {
   phases_.checkpoint += watch.seconds();
 }
 
-void Checkpointing::keep_best(const std::vector<float>& parameters) {
+void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
   if (job_.keep_best == 0 || !group_.root()) return;
   const run::Timed timed(phases_.checkpoint);
-  best_ = std::make_shared<Best>();
-  best_->parameters = parameters;
-  write_best();
+  writer_.wait();
+  std::erase_if(unwritten_, [](const auto& best) { return best->written.load(); });
+  if (!best_models_.admits(validated)) return;
+  const auto best = std::make_shared<Best>();
+  best->validated = validated;
+  best->parameters = parameters;
+  unwritten_.push_back(best);
+  write(best);
+  if (std::ssize(unwritten_) <= job_.keep_best) return;
+  // A disk that stays full: the worst is not among the best even if all the others can be written.
+  const auto cost = cost_by(job_.early_stopping);
+  unwritten_.erase(std::max_element(unwritten_.begin(), unwritten_.end(), [&](const auto& a, const auto& b) {
+    return cost(a->validated) < cost(b->validated);
+  }));
 }
 
-void Checkpointing::write_best() {
-  writer_.give([this, best = best_] {
-    checkpoints_.save_best(job_.model, best->parameters, job_.keep_best);
+void Checkpointing::write(const std::shared_ptr<Best>& best) {
+  writer_.give([this, best] {
+    best_models_.keep(job_.model, best->parameters, best->validated);
     best->written = true;
   });
   ++phases_.checkpoints.written;
@@ -117,19 +134,27 @@ std::vector<std::string> Checkpointing::failures() {
   return failed;
 }
 
-// Also makes up for what has failed: the best model at once, the state by the next checkpoint, or the last.
+// Also makes up for what has failed: models of the best at once, the state by the next checkpoint, or the
+// last.
 void Checkpointing::report_failures() {
   const std::vector<std::string> failed = failures();
   for (const std::string& failure : failed) {
     reports_.progress.warn(failure + "; training goes on, earlier checkpoints are as they were");
     saved_ = {};
   }
-  if (!failed.empty() && best_ && !best_->written) write_best();
+  if (failed.empty()) return;
+  for (const auto& best : unwritten_) {
+    if (!best->written) write(best);
+  }
 }
 
 std::optional<run::CheckpointState> Checkpointing::resume() {
   std::optional<run::CheckpointState> newest =
       run::newest_for_all(checkpoints_, group_, [&](const auto& why) { reports_.progress.warn(why); });
+  run::on_root(group_, [&] {
+    best_models_.go_back_to(newest ? newest->updates : 0);
+    return std::string();
+  });
   if (!newest) return std::nullopt;
   engine_.restore(*newest);
   saved_ = position_of(*newest);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "convoke/core/table.hpp"
 
@@ -35,10 +36,14 @@ EarlyStopping EarlyStopping::read(const Settings& settings) {
   return EarlyStopping(options);
 }
 
+double EarlyStopping::cost(double loss, double accuracy) const {
+  const double cost = find_in(kMonitors, options_.monitor, "monitor").less_is_better(loss, accuracy);
+  return std::isnan(cost) ? std::numeric_limits<double>::infinity() : cost;
+}
+
 bool EarlyStopping::judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const {
-  const auto value = find_in(kMonitors, options_.monitor, "monitor").less_is_better;
   const bool first = best.evaluations++ == 0;
-  if (first || value(score.loss, score.accuracy) + options_.min_delta < value(best.loss, best.accuracy)) {
+  if (first || cost(score.loss, score.accuracy) + options_.min_delta < cost(best.loss, best.accuracy)) {
     best.wait = 0;
     best.updates = updates;
     best.loss = score.loss;

@@ -33,6 +33,7 @@ struct Turn {
   const Feed& feed;
   const mpi::Communicator& group;
   const mpi::Communicator& world;
+  run::StopAgreement& stop;
   const run::RunFolder& folder;
   bool resume;
   bool show;
@@ -90,7 +91,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
                                  job.keep_checkpoints);
-    trainer.emplace(job, assignment, turn.feed.training, turn.group, std::move(checkpoints),
+    trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop, std::move(checkpoints),
                     Reports{progress, log_member, title_of(job, member), turn.status}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
     if (turn.resume) trainer->resume();
@@ -196,10 +197,13 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
   }
 
   const std::unique_ptr<FeatureCache> features = common_features(job, feed.training, folder, world, phases);
+  run::StopCalls calls(world, groups.group);
+  run::StopAgreement stop(groups.group, job.deadline, calls);
   const Turn turn{job,
                   feed,
                   groups.group,
                   world,
+                  stop,
                   folder,
                   resume,
                   world.root() && !quiet,
@@ -211,6 +215,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
     training.members.push_back(train_member(turn, member, log));
     if (training.members.back().interrupted_by) break;
   }
+  calls.wait_for_all();
   auto reason =
       training.members.empty() ? 0.0 : static_cast<double>(training.members.back().interrupted_by.number());
   world.max({&reason, 1});

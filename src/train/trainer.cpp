@@ -5,22 +5,22 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/engine/stretches.hpp"
+#include "convoke/train/epoch_samples.hpp"
 
 namespace convoke::train {
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-                 const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports,
-                 run::Phases& phases)
+                 const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
+                 Reports reports, run::Phases& phases)
     : job_(job),
       assignment_(assignment),
       loader_(loader),
       group_(group),
+      stop_(stop),
       reports_(std::move(reports)),
       phases_(phases),
       engine_(job, assignment_, loader, group, phases),
       checkpointing_(job, engine_, group, std::move(checkpoints), reports_, phases),
-      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases),
-      stop_(group, job.deadline) {}
+      validation_(job, assignment_, loader, engine_, group, checkpointing_, reports_, phases) {}
 
 Outcome Trainer::run() {
   run::StopReason interrupted;
@@ -43,12 +43,14 @@ Outcome Trainer::run() {
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
 // next step.
 run::StopReason Trainer::train_epoch() {
-  const data::EpochPlan plan = plan_epoch();
+  const data::EpochPlan plan = plan_epoch(job_, assignment_, loader_, state_.epochs_done);
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
   std::optional<data::ReadAhead> ahead;
-  read_ahead(plan, ahead);
+  // Samples that are streamed, unless features are read in their place.
+  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features())
+    ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
@@ -63,27 +65,6 @@ run::StopReason Trainer::train_epoch() {
   }
   finish_epoch(seconds, samples_processed_ - samples_before);
   return {};
-}
-
-data::EpochPlan Trainer::plan_epoch() const {
-  const auto epoch = static_cast<std::uint32_t>(state_.epochs_done);
-  if (job_.sampling == data::Sampling::kBalanced) {
-    return data::EpochPlan::balanced(assignment_.training, loader_.split().labels, assignment_.seed, epoch,
-                                     job_.engine.batch);
-  }
-  return {assignment_.training, assignment_.seed, epoch, job_.engine.batch, job_.shuffle};
-}
-
-// Samples that are streamed, unless features are read in their place.
-void Trainer::read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const {
-  if (loader_.split().stream == nullptr || engine_.features() != nullptr) return;
-  ahead.emplace(*loader_.split().stream, plan, state_.steps_done, [this](std::int64_t samples) {
-    const std::int64_t lane = job_.engine.lane;
-    const engine::LaneRange mine =
-        engine::share_of({0, (samples + lane - 1) / lane}, group_.rank(), group_.size());
-    const std::int64_t first = std::min(mine.first * lane, samples);
-    return data::SampleRange{first, std::min((mine.first + mine.count) * lane, samples) - first};
-  });
 }
 
 void Trainer::show(double images_per_second) {

@@ -78,10 +78,10 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
 void Validation::judge(const engine::Score& score, const std::vector<float>& parameters,
                        run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
-  if (job_.early_stopping.judge(score, state.updates, best)) {
-    if (job_.early_stopping.restores_best()) best.parameters = parameters;
-    checkpointing_.keep_best(parameters);
-  }
+  const bool better = job_.early_stopping.judge(score, state.updates, best);
+  if (better && job_.early_stopping.restores_best()) best.parameters = parameters;
+  checkpointing_.keep_best(parameters,
+                           {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
   reports_.progress.note(fmt::format(
       "stopped early: {} has not been better since step {} of {} ({} evaluation{})",

@@ -34,6 +34,29 @@ TEST_CASE("a finished run leaves its page, of any number of ranks the same figur
   CHECK(fs::exists(place / "paper/speed-up.csv"));
 }
 
+TEST_CASE("report writes the page of a study and of anybody's times") {
+  const Place place;
+  fs::create_directories(place / "study");
+  write_text(
+      place / "study/measurements.csv",
+      "system,mode,ranks,makespan_seconds\nnet,sync,1,10\nnet,sync,1,10.2\nnet,sync,2,5.5\nnet,sync,2,5.6\n");
+  const Outcome written = place.run("report study");
+  if (written.says("libjs-chart.js")) return;  // built without the charts' library
+  CAPTURE(written.text);
+  CHECK(written.code == 0);
+  const std::string page = bytes_of(place / "study/report.html");
+  CHECK(page.find("Predicted makespan") != std::string::npos);
+  CHECK(place.run("report study/measurements.csv --output times.html").code == 0);
+  CHECK(bytes_of(place / "times.html").find("<h1>measurements.csv</h1>") != std::string::npos);
+  CHECK(place.run("study analyse study/measurements.csv --html analysed.html").code == 0);
+  CHECK(bytes_of(place / "analysed.html").find("Speed-up by workers") != std::string::npos);
+  CHECK(place.run("report study study").says("a study has a page of its own"));
+  write_text(place / "study/measurements.csv", "system,mode,rank\nnet,sync,1\n");
+  const Outcome refused = place.run("report study");
+  CHECK(refused.code == 1);
+  CHECK(refused.says("measurements.csv"));
+}
+
 TEST_CASE("a page is no reason to fail, and not written where it is not wanted or cannot be") {
   const Place place;
   REQUIRE(place.train("plain", "--set run.report=false --set train.epochs=1").code == 0);

@@ -209,6 +209,36 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
   CHECK(fs::exists(place / "run/summary.json"));
 }
 
+TEST_CASE("a signal to one rank of an ensemble stops all members, also where they are trained in turns") {
+  const Place place;
+  const auto signalled = [&](const std::string& output, const std::string& more, const std::string& begun,
+                             int rank) {
+    // Each rank leaves its process's number behind before it becomes convoke.
+    return shell("cd " + place.folder.path().string() + " && { " + mpirun(3) +
+                 " sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec \"$0\" \"$@\"' " + binary() +
+                 " train recipe.toml --quiet --output " + output + " --set train.mode=ensemble " + more +
+                 " & job=$!; until [ -s " + output + "/checkpoints/" + begun +
+                 " ]; do sleep 0.05; done; kill -USR1 $(cat pid." + std::to_string(rank) + "); wait $job; }");
+  };
+  const std::string endless = "--set train.epochs=1000000 --set ensemble.members=";
+  const Outcome stopped = signalled("run", endless + "3", "member-002", 2);
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 85);
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: ") == 1);
+  for (const char* member : {"member-000", "member-001", "member-002"}) {
+    CHECK_FALSE(fs::is_empty(place / ("run/checkpoints/" + std::string(member))));
+  }
+  CHECK(place.train("run", "--resume --set train.mode=ensemble --set ensemble.members=3", 2).code == 0);
+
+  // Rank 0 trains the last of four alone, for half a second or more; the other ranks wait.
+  const Outcome waiting =
+      signalled("turns", "--set train.epochs=700 --set run.checkpoint_every=0 --set ensemble.members=4",
+                "member-003", 1);
+  CAPTURE(waiting.text);
+  CHECK(waiting.code == 85);
+  CHECK_FALSE(fs::exists(place / "turns/ensemble.h5"));
+}
+
 TEST_CASE("a loss that is not finite names layer and step, once, and ends all ranks") {
   const Place place;
   const Outcome outcome = place.train("run", "--set train.optimizer.learning_rate=1e30", 3);

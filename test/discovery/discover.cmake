@@ -24,7 +24,8 @@ while(names MATCHES "^([^\n]+)\n(.*)$")
   string(APPEND script
     "add_test([==[${PREFIX}${name}]==] [==[${PROGRAM}]==] ${fail_if_none} [==[${pattern}]==])\n"
     "set_tests_properties([==[${PREFIX}${name}]==] PROPERTIES\n"
-    "  TIMEOUT ${TIMEOUT} LABELS [==[${LABELS}]==] ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
+    "  TIMEOUT ${TIMEOUT} SKIP_REGULAR_EXPRESSION \"test skipped: \"\n"
+    "  LABELS [==[${LABELS}]==] ENVIRONMENT [==[${ENVIRONMENT}]==])\n")
   math(EXPR count "${count} + 1")
 endwhile()
 

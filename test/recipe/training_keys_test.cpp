@@ -98,6 +98,7 @@ TEST_CASE(
       {"[log]\ntensorbord = true",
        R"(r.toml:8: [log]: unknown key "tensorbord" (did you mean "tensorboard"?))"},
       {"[log]\ncsv = 1", R"(r.toml:8: [log]: "csv" must be true or false, but is a whole number (1))"},
+      {"[run]\nreport = 1", R"(r.toml:8: [run]: "report" must be true or false, but is a whole number (1))"},
       {"[run]\nkeep_best = -1", R"(r.toml:8: [run]: "keep_best" must be at least 0, but is -1)"},
       {"[run]\ncheckpoint_every = \"often\"", R"(r.toml:8: "often" is no interval)"},
       {"[run]\ncheckpoint_every = -1",
@@ -129,10 +130,10 @@ TEST_CASE("right values are taken, at the ends of their ranges too") {
   for (const char* line :
        {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
         "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",
-        "[run]\nkeep_best = false", "[run]\nkeep_best = 3", "[log]\ncsv = true\ntensorboard = true",
-        "[run]\ncheckpoint_every = \"10 min\"", "[run]\ncheckpoint_every = 0",
-        "[run]\nstop_before = \"120s\"", "[run]\nstop_before = 60.5", "[run]\nmemory_mib = \"auto\"",
-        "[run]\nmemory_mib = 2048"}) {
+        "[run]\nkeep_best = false", "[run]\nreport = false", "[run]\nkeep_best = 3",
+        "[log]\ncsv = true\ntensorboard = true", "[run]\ncheckpoint_every = \"10 min\"",
+        "[run]\ncheckpoint_every = 0", "[run]\nstop_before = \"120s\"", "[run]\nstop_before = 60.5",
+        "[run]\nmemory_mib = \"auto\"", "[run]\nmemory_mib = 2048"}) {
     CAPTURE(line);
     CHECK(message_of(line).what == "no error");
   }

@@ -29,7 +29,7 @@ addEventListener("load", () => setTimeout(() => {
 </script>]])
 
 set(failed "")
-foreach(name images texts table signals charts votes begun comparison)
+foreach(name images texts table signals charts votes begun comparison study)
   file(READ ${FOLDER}/${name}.html page)
   string(REPLACE "<head>" "<head>${probe}" page "${page}")
   file(WRITE ${FOLDER}/${name}-probed.html "${page}")
@@ -46,7 +46,7 @@ foreach(name images texts table signals charts votes begun comparison)
         set(back "rgb\\(18, 22, 28\\)")
       endif()
       execute_process(
-        COMMAND ${CHROMIUM} --headless --no-sandbox --disable-gpu --user-data-dir=${FOLDER}/profile
+        COMMAND ${CHROMIUM} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir=${FOLDER}/profile
                 --virtual-time-budget=5000 --window-size=1400,1000 --enable-logging=stderr ${dark}
                 --dump-dom file://${FOLDER}/frame.html
         OUTPUT_VARIABLE seen ERROR_VARIABLE log RESULT_VARIABLE code TIMEOUT 60)

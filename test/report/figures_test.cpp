@@ -193,6 +193,7 @@ TEST_CASE("a paper of two pages holds the figures and tables") {
   CAPTURE(made.text);
   CHECK(made.code == 0);
   CHECK_THAT(made.text, Contains("(2 pages") && !Contains("Overfull"));
+  // To look at it.
   if (const char* const kept = std::getenv("CONVOKE_KEEP_PAPER")) {
     fs::copy(place.path(), kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   }

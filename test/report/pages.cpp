@@ -5,9 +5,11 @@
 
 #include "convoke/report/comparison_page.hpp"
 #include "convoke/report/run_page.hpp"
+#include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
+#include "example_studies.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
@@ -32,5 +34,7 @@ int main(int argc, char** argv) {
   }
   std::ofstream(folder / "comparison.html")
       << convoke::report::comparison_page(runs, "made by a test").html();
+  std::ofstream(folder / "study.html")
+      << convoke::report::study_page("a study", example::study_of_two_modes(), "", "made by a test").html();
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
@@ -196,23 +197,15 @@ TEST_CASE("other mathematics are refused, naming the keys") {
   CHECK(why.find("seed") == std::string::npos);
 }
 
-TEST_CASE("as many checkpoints are kept as asked for, and as many of the best models, the latest first") {
+TEST_CASE("as many checkpoints are kept as asked for, and models are none") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path(), kMathematics, 3);
+  convoke::run::write_model(folder / "best.h5", tiny::description(), tiny::parameters(1));
   for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
   CHECK_FALSE(exists(folder / "epoch-0001.h5"));
   CHECK(exists(folder / "epoch-0002.h5"));
-  for (const std::uint64_t best : {1, 2, 3, 4}) {
-    checkpoints.save_best(tiny::description(), tiny::parameters(best), 3);
-  }
-  const auto best = [&](const std::string& name) {
-    return convoke::run::load_models(folder / name).members.at(0).parameters;
-  };
-  CHECK(best("best.h5") == tiny::parameters(4));
-  CHECK(best("best-2.h5") == tiny::parameters(3));
-  CHECK(best("best-3.h5") == tiny::parameters(2));
-  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 6);
-  CHECK(newest(checkpoints).state->epochs_done == 4);  // models are no checkpoints
+  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 4);
+  CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
 TEST_CASE("on a full disk the checkpoint before stays, and the error names the file") {
@@ -230,27 +223,6 @@ TEST_CASE("on a full disk the checkpoint before stays, and the error names the f
   check_equal(newest(checkpoints).state.value(), state_at(1));
   checkpoints.save(state_at(2));  // and when there is room again
   check_equal(newest(checkpoints).state.value(), state_at(2));
-}
-
-TEST_CASE("on a full disk the best model before stays, and so do the checkpoints") {
-  const TemporaryFolder folder;
-  const Checkpoints checkpoints = in(folder.path());
-  checkpoints.save(state_at(1));
-  checkpoints.save_best(tiny::description(), tiny::parameters(1), 1);
-  const std::string before = tiny::bytes_of(folder / "best.h5");
-  {
-    const FileSizeLimit full(4096);
-    const std::string why =
-        error_of([&] { checkpoints.save_best(tiny::description(), tiny::parameters(2), 1); });
-    INFO(why);
-    CHECK(why.find((folder / "best.h5").string() + ": cannot be written: ") == 0);
-  }
-  CHECK(tiny::bytes_of(folder / "best.h5") == before);
-  CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 2);
-  CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(1));
-  check_equal(newest(checkpoints).state.value(), state_at(1));
-  checkpoints.save_best(tiny::description(), tiny::parameters(2), 1);  // and when there is room again
-  CHECK(convoke::run::load_models(folder / "best.h5").members.at(0).parameters == tiny::parameters(2));
 }
 
 TEST_CASE("where no folder can be made, the error names it") {

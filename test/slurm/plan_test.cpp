@@ -44,7 +44,7 @@ TEST_CASE("every script of every plan is bash") {
       add_prepare(plan, made, kLayout, "my pictures", "net.h5", "--size 8x8");
       add_train(plan, made, kLayout, "net");
       add_ensemble(plan, made, kLayout, "net", 4, 2);
-      add_sweep(plan, made, kLayout, "net", {"--set a=1", "--set a=2"}, 0);
+      add_sweep(plan, made, kLayout, "net", {{"a=1"}, {"a=2"}}, 0);
       add_study(plan, made, {{kLayout, {0, 1, 3}}}, 2, "", "--bind none");
       add_evaluate(plan, made, kLayout);
       std::vector<std::string> texts{submit_script(plan, made)};

@@ -55,6 +55,24 @@ TEST_CASE("an analysis is read as tables") {
   CHECK_THAT(text, Contains("net, sync, 4 ranks: every run has failed"));
 }
 
+TEST_CASE(
+    "why figures are not to be trusted stands beside each of them, and no law is made of ranks without "
+    "cores") {
+  auto crowded = runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5);
+  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
+  const auto good = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 56, 54}) +
+                    runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5);
+  const Analysis analysis = analyse(good + crowded, {});
+  for (const TextTable& table : tables(analysis)) {
+    CAPTURE(table.title);
+    if (table.title != "Laws" && !table.title.starts_with("Work"))
+      CHECK_THAT(to_text(table), Contains("[OVERSUBSCRIBED]"));
+  }
+  CHECK(analysis.curves.at(0).amdahl->serial_fraction().value ==
+        analyse(good, {}).curves.at(0).amdahl->serial_fraction().value);
+  CHECK(analysis.curves[0].points.size() == 3);
+}
+
 TEST_CASE("one repeat only is said") {
   CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
              Contains("1 of 2 cells has one row only: no interval, and no test, can be made of it"));

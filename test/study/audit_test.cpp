@@ -125,6 +125,16 @@ TEST_CASE("tomato-leaf and a study's own measurements are not complained of") {
             .findings.empty());
 }
 
+TEST_CASE("a decrease of a table that does not say the workers is derived all the same") {
+  const Audit result =
+      audit(rows_of("mode,seconds,decrease_percent\nsequential,200,\nparallel,150,25.0\nfast,100,60.0\n"));
+  REQUIRE(result.checks.size() == 2);
+  CHECK(result.checks[0].agreement == Agreement::kPrinted);
+  CHECK(result.checks[1].agreement == Agreement::kDifferent);
+  CHECK_THAT(all_findings(result),
+             Contains("60.0 is printed, but 100 (1 - Tn / T1) of makespans gives 50.0"));
+}
+
 TEST_CASE("a cost is the price of an hour times the makespan") {
   const Audit result =
       audit(rows_of("mode,seconds,price_per_hour,cost_per_training\na,3600,2,2.00\nb,1800,2,1.50\n"));

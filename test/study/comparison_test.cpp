@@ -96,6 +96,15 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
       Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
 }
 
+TEST_CASE("without a curve of makespans nothing can be recommended, and that is said") {
+  const auto cells = cells_of(runs("sync", 1, {10}));
+  const auto all =
+      recommend({}, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
+  REQUIRE(all.size() == 1);
+  CHECK_FALSE(all[0].possible);
+  CHECK_THAT(all[0].reason, Contains("there are no makespans"));
+}
+
 TEST_CASE(
     "an oversubscribed cell is never recommended, and the interval's upper end has to meet the deadline") {
   auto slow = runs("sync", 4, {30, 30});

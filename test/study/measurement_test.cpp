@@ -94,6 +94,11 @@ TEST_CASE("other people's columns are understood") {
   CHECK_THAT(table.notices[0], Contains("column \"note\" is not used"));
 }
 
+TEST_CASE("a table may be cut by semicolons") {
+  CHECK(read_table(Csv("mode;seconds;ranks\nparallel;3.5;2\n").file).rows[0].measurement.makespan_seconds ==
+        3.5);
+}
+
 TEST_CASE("without a column of ranks their number is not said") {
   CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 #include <csignal>
 #include <map>
@@ -8,6 +10,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/run/signals.hpp"
 #include "support/catch.hpp"
+#include "support/full_disk.hpp"
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 
@@ -183,6 +186,103 @@ TEST_CASE("best.h5 is the model of the best validation") {
   CHECK(state.best.loss == Catch::Approx(loss / 30).epsilon(1e-4));
 }
 
+namespace {
+
+struct ByLine {
+  std::int64_t step;
+  double loss;
+};
+
+// The best validations by their lines in metrics.jsonl, of equal ones the earlier.
+std::vector<ByLine> best_by_lines(const RunFolder& folder, std::size_t count) {
+  std::vector<ByLine> all;
+  for (const Settings& line : lines_of(folder)) {
+    if (event_of(line) != "validation") continue;
+    all.push_back(
+        {static_cast<std::int64_t>(number(line, "step")), std::round(1e6 * number(line, "validation_loss"))});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const ByLine& a, const ByLine& b) { return a.loss < b.loss; });
+  all.resize(std::min(all.size(), count));
+  return all;
+}
+
+// best.h5, best-2.h5, best-3.h5, and that there is no best-4.h5.
+std::vector<std::string> three_best(const RunFolder& folder) {
+  CHECK_FALSE(exists(folder.checkpoints() / "best-4.h5"));
+  std::vector<std::string> files;
+  for (const char* name : {"best.h5", "best-2.h5", "best-3.h5"}) {
+    files.push_back(tiny::bytes_of(folder.checkpoints() / name));
+  }
+  return files;
+}
+
+// Learns fast, then overshoots: the best validations are neither the last nor in order.
+Job keeping_job() {
+  Job job = stopping_job();
+  job.epochs = 5;
+  job.learning_rate = 0.05;
+  job.validate_every = 1;
+  job.early_stopping = EarlyStopping({.patience = 1000, .min_delta = 0.3});  // which is not asked for models
+  job.keep_best = 3;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("the models of the three best validations of all are kept, whatever min_delta is") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  const Job job = keeping_job();
+  const tiny::Run run(world);
+  // The first model cannot be written at once, and is written later.
+  if (world.root()) {
+    tiny::fs::create_directories(run.folder.checkpoints());
+    make_full(run.folder.checkpoints() / "best.h5.tmp");
+  }
+  tiny::train_all(job, pictures, world, run.folder);
+  world.barrier();
+  if (!world.root()) return;
+  const std::vector<ByLine> expected = best_by_lines(run.folder, 3);
+  const char* names[] = {"best.h5", "best-2.h5", "best-3.h5"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::optional<Validated> found = validated_in(run.folder.checkpoints() / names[i]);
+    CHECK(found.value_or(Validated{}).step == expected[i].step);
+    CHECK(std::round(1e6 * found.value_or(Validated{}).loss) == expected[i].loss);
+  }
+  CHECK_FALSE(exists(run.folder.checkpoints() / "best-4.h5"));
+}
+
+TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keeps the same best models") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150);
+  Job job = keeping_job();
+  const tiny::Run whole_run(world, "whole");
+  tiny::train_all(job, pictures, world, whole_run.folder);
+  world.barrier();
+  const std::vector<std::string> expected = three_best(whole_run.folder);
+
+  const tiny::Run run(world);
+  int parts = 0;
+  tiny::Result part;
+  do {
+    const StopSignals signals;
+    world.barrier();
+    if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
+    part = tiny::train_all(job, pictures, world, run.folder, true);
+    world.barrier();
+    // Every third time, the checkpoint of what came last is lost; the models of it are not.
+    const auto newest_file =
+        run.folder.checkpoints() / fmt::format("epoch-{:04}-step-{:06}.h5", parts / 4, parts % 4 + 1);
+    if (parts % 3 == 2 && world.root()) tiny::fs::remove(newest_file);
+    world.barrier();
+  } while (part.training.interrupted_by && ++parts < 100);
+  const StopSignals forget;
+  CHECK(parts >= 5 * 4);
+  CHECK(three_best(run.folder) == expected);
+}
+
 TEST_CASE("best.h5 is written for a better validation, and only then") {
   const Session session;
   const mpi::Communicator& world = session.world();
@@ -203,12 +303,13 @@ TEST_CASE("best.h5 is written for a better validation, and only then") {
   world.barrier();
   train_to(2, 0);
   CHECK(exists(best));
+  train_to(3, 1e9);  // nothing is better by so much, but better
+  CHECK(validated_in(best).value_or(Validated{}).step == 12);
+  world.barrier();
   // A file that takes its place leaves the link alone.
   if (world.root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
   world.barrier();
-  train_to(3, 1e9);  // nothing is better by so much
-  CHECK(tiny::fs::hard_link_count(best) == 2);
-  world.barrier();
+  job.learning_rate = 1;  // nothing is better after that
   train_to(4, 0);
-  CHECK(tiny::fs::hard_link_count(best) == 1);
+  CHECK(tiny::fs::hard_link_count(best) == 2);
 }

@@ -396,7 +396,8 @@ TEST_CASE("more ranks and threads than lanes, more batch than samples") {
 TEST_CASE("ranks stop together at the same step") {
   const Session session;
   const StopSignals signals;
-  StopAgreement stop(session.world(), std::nullopt);
+  StopCalls calls(session.world(), session.world());
+  StopAgreement stop(session.world(), std::nullopt, calls);
   CHECK_FALSE(bool(stop.after_step()));
   session.world().barrier();
   if (session.world().root()) std::raise(SIGTERM);
@@ -416,7 +417,8 @@ TEST_CASE("ranks stop together when the time of one of them is over") {
   const StopSignals none_yet;
   using namespace std::chrono_literals;
   const auto now = std::chrono::steady_clock::now();
-  StopAgreement stop(session.world(), now + (session.world().root() ? 100ms : 1h));
+  StopCalls calls(session.world(), session.world());
+  StopAgreement stop(session.world(), now + (session.world().root() ? 100ms : 1h), calls);
   double steps = 0;
   StopReason reason;
   while (!(reason = stop.after_step()) && std::chrono::steady_clock::now() < now + 30s) ++steps;

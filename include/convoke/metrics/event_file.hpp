@@ -31,8 +31,9 @@ std::string scalars_event(double wall_time, std::int64_t step, std::span<const S
 /// names.
 class EventFile {
  public:
-  /// Makes a new "events.out.tfevents.<seconds>.<host>.<pid>.<number>" in `folder`, which is made if need be.
-  /// `resumed_at`: the steps that were done before, of which what is there stays. Throws Error naming it.
+  /// Makes a new "events.out.tfevents.<seconds>.<host>.<pid>" in `folder`, which is made if need be; its
+  /// second is later than those of the files that are there. `resumed_at`: the steps that were done before,
+  /// of which what is there stays. Throws Error naming it.
   explicit EventFile(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at = {});
 
   /// After `step` steps, now. On disk as far as the kernel is concerned when it returns. Throws Error naming

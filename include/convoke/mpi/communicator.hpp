@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +25,14 @@ class Communicator {
   bool root() const { return rank() == 0; }
   int fortran_handle() const;
 
-  /// Ranks with equal `color` (>= 0) form a group, ordered by `key`. Collective, as all that follows but send
-  /// and receive.
+  /// Ranks with equal `color` (>= 0) form a group, ordered by `key`. Collective, as all that follows but
+  /// point to point.
   Communicator split(int color, int key) const;
   /// The ranks that share memory with this one, in their order here.
   Communicator split_node() const;
 
   void barrier() const;
+  Request start_barrier() const;
   /// In place; every rank ends with the sum / maximum / minimum.
   void sum(std::span<float> values) const;
   void sum(std::span<double> values) const;
@@ -48,12 +50,18 @@ class Communicator {
   /// Point to point: both sides know the size; tags from 0 to 32766.
   void send(std::span<const std::byte> bytes, int to, int tag) const;
   void receive(std::span<std::byte> bytes, int from, int tag) const;
+  /// The memory must stay until the request is done.
+  Request start_send(std::span<const std::byte> bytes, int to, int tag) const;
+  /// The rank from which a message can be received; nothing: there is none yet. Makes progress.
+  std::optional<int> sender_of(int tag) const;
 
  private:
   struct State;
   explicit Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  template <class T, class Begin>
+  static Request start(std::span<T> values, Begin begin);
   template <class T>
-  Request start(std::span<T> values) const;
+  Request start_sum_of(std::span<T> values) const;
 
   std::shared_ptr<State> state_;
   friend class Session;

@@ -12,7 +12,6 @@
 #include "convoke/engine/canonical.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/run/best_so_far.hpp"
-#include "convoke/run/model_file.hpp"
 
 namespace convoke::run {
 
@@ -38,8 +37,7 @@ struct CheckpointState {
 };
 
 /// The checkpoints of one model: a folder with epoch-0003.h5 (three complete epochs) and
-/// epoch-0003-step-000120.h5 (120 steps into the fourth), and best.h5. Used by one rank, by one thread at a
-/// time.
+/// epoch-0003-step-000120.h5 (120 steps into the fourth). Used by one rank, by one thread at a time.
 class Checkpoints {
  public:
   /// `recipe`: the resolved recipe, kept in every checkpoint. `kept`: how many, at least 1.
@@ -53,10 +51,6 @@ class Checkpoints {
   /// Writes a checkpoint into the folder, atomically, and removes all but the newest. Throws Error naming the
   /// file; earlier checkpoints are untouched then.
   void save(const CheckpointState& state) const;
-
-  /// Writes best.h5 anew, atomically: a model file. Of those before it `kept` - 1 stay, as best-2.h5 (which
-  /// was the best until now), best-3.h5, ... Throws Error as above.
-  void save_best(const ModelDescription& model, std::span<const float> parameters, std::int64_t kept) const;
 
   /// The newest checkpoint that can be read, or nothing if there is none. Each one that cannot (truncated,
   /// damaged, foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error if

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,12 +48,23 @@ struct ModelSet {
   bool ensemble = false;  ///< an ensemble's file, if only of one member
 };
 
+/// A validation of a model that is being trained.
+struct Validated {
+  std::int64_t step = 0;  ///< since the start
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// Writes model.h5, atomically. The file depends on nothing but its arguments: equal models are equal byte
 /// for byte, so facts that differ between runs with equal results are not in it. `parameters`: canonical.
-/// `before_it_counts`: called when it is complete, but does not bear its name yet. Throws Error naming the
-/// file.
+/// `validated`: what is known of it, if it was kept for that. `before_it_counts`: called when it is complete,
+/// but does not bear its name yet. Throws Error naming the file.
 void write_model(const std::filesystem::path& file, const ModelDescription& description,
-                 std::span<const float> parameters, const std::function<void()>& before_it_counts = {});
+                 std::span<const float> parameters, const std::optional<Validated>& validated = {},
+                 const std::function<void()>& before_it_counts = {});
+
+/// What a model file says of its validation; nothing if it does not, or cannot be read.
+std::optional<Validated> validated_in(const std::filesystem::path& file);
 
 /// Writes ensemble.h5, atomically: the members with their facts.
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,

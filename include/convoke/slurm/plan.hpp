@@ -37,9 +37,12 @@ void add_train(Plan& plan, const JobOptions& options, const Layout& layout, cons
 /// `members` jobs as an array, at most `at_once` at a time (0: any number), and one that gathers them.
 void add_ensemble(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
                   std::int64_t members, std::int64_t at_once);
-/// A job for each of `variants` ("--set a=1 --set b=2"), as an array, and a comparison.
+/// The recipe's keys that a variant changes: "train.batch=64". Without spaces and quotes.
+using Changes = std::vector<std::string>;
+
+/// A job for each of `variants`, as an array, and a comparison.
 void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
-               const std::vector<std::string>& variants, std::int64_t at_once);
+               const std::vector<Changes>& variants, std::int64_t at_once);
 /// Runs of a study that need the same nodes, by their numbers in it.
 struct StudyJobs {
   Layout layout;

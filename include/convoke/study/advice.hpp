@@ -40,14 +40,4 @@ struct Recommendation {
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const Cell> cells,
                                       const Wishes& wishes, std::int64_t up_to);
 
-/// An evaluation while a model was trained.
-struct Progress {
-  double seconds = 0;  ///< of training before it
-  double accuracy = 0;
-};
-
-/// When the accuracy was first reached, linear between the evaluations on either side; none if it was not.
-/// `progress` in the order of time.
-std::optional<double> time_to_accuracy(std::span<const Progress> progress, double accuracy);
-
 }  // namespace convoke::study

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "convoke/study/portions.hpp"
 #include "convoke/study/scaling.hpp"
 #include "convoke/study/table.hpp"
+#include "convoke/study/time_to_accuracy.hpp"
 
 namespace convoke::study {
 
@@ -19,8 +21,9 @@ struct AnalysisOptions {
   ScalingOptions scaling = {};
   Wishes wishes = {};
   std::vector<Machine> machines = {};
-  std::string reference = {};    ///< machine that costs are compared with; "": the first
-  double relative_error = 0.05;  ///< of a mean that is precise enough; the thesis' target
+  std::string reference = {};        ///< machine that costs are compared with; "": the first
+  double relative_error = 0.05;      ///< of a mean that is precise enough; the thesis' target
+  std::filesystem::path study = {};  ///< folder with the runs, for times to an accuracy; "": none
 };
 
 /// Everything that is found out from a table of measurements: what is printed, drawn and stored.
@@ -33,9 +36,10 @@ struct Analysis {
   std::vector<PortionTable> portions;  ///< with places in `curves`
   std::vector<Comparison> comparisons;
   std::vector<EqualCost> equal_cost;
-  std::vector<Recommendation> recommendations;  ///< empty if nothing was wished
-  std::vector<Cost> costs;                      ///< empty without machines
-  Audit audit;                                  ///< of published columns
+  std::vector<Recommendation> recommendations;    ///< empty if nothing was wished
+  std::vector<TimeToAccuracy> times_to_accuracy;  ///< empty if no accuracy was wished
+  std::vector<Cost> costs;                        ///< empty without machines
+  Audit audit;                                    ///< of published columns
 };
 
 /// A study's own measurements.

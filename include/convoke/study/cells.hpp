@@ -53,6 +53,11 @@ bool is_sequential(std::string_view mode);
 /// "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples".
 std::string to_string(const Coordinates& at);
 
+/// A cell's name for folders, "mnist-sync-sync-2x1-p0.5": what is no letter, digit, dot, plus or minus
+/// becomes
+/// "_".
+std::string run_name(const Coordinates& at);
+
 /// "1/8", "1", "0.3".
 std::string portion_text(double portion);
 
@@ -68,6 +73,9 @@ struct Cell {
   /// Null if no run has measured it.
   const Statistics* find(std::string_view quantity) const;
 };
+
+/// `text` and, loudly, why it is not to be trusted: "5.5 [OVERSUBSCRIBED, DISTURBED]".
+std::string marked(const std::string& text, std::span<const std::string> marks);
 
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are counted, nothing else;
 /// disturbed ones too where the cell has others, otherwise they stand and the cell bears the mark. Absent

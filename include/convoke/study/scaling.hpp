@@ -32,8 +32,9 @@ struct Curve {
   double portion = 1;
   std::string quantity;  ///< what the time is: "makespan_seconds", "epoch_seconds", or "published"
   Coordinates base;      ///< of the fewest workers in this mode, or if another has fewer, in that one
-  std::vector<ScalingPoint> points;     ///< by workers
-  std::optional<AmdahlFit> amdahl;      ///< of the times (or 1 / published speed-ups) of base and points
+  std::vector<ScalingPoint> points;  ///< by workers
+  std::optional<AmdahlFit>
+      amdahl;  ///< of the times (or 1 / published speed-ups) of the points that are not oversubscribed
   std::optional<Estimate> gustafson;    ///< serial fraction, of the speed-ups, the base's own error left out
   std::vector<Prediction> predictions;  ///< by Amdahl's law; workers 1, 2, 4, ... up to what was asked for
 };

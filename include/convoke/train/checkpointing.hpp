@@ -8,6 +8,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/background_writer.hpp"
+#include "convoke/run/best_models.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/train/job.hpp"
@@ -30,8 +31,8 @@ class Checkpointing {
   /// After a step that does not end its epoch, and after each epoch.
   void after_step(const run::CheckpointState& state);
   void after_epoch(const run::CheckpointState& state);
-  /// A model file of the best validation so far. `parameters`: canonical.
-  void keep_best(const std::vector<float>& parameters);
+  /// A model file of a validation that is among the best so far. `parameters`: canonical.
+  void keep_best(const std::vector<float>& parameters, const run::Validated& validated);
   /// When no step follows: the last state is on disk when this returns. Throws Error if it is not, and
   /// `needed`: nobody can go on from here then.
   void finish(const run::CheckpointState& state, bool needed);
@@ -45,13 +46,14 @@ class Checkpointing {
     std::int64_t epochs = -1, steps = -1;
     friend bool operator==(const Position&, const Position&) = default;
   };
-  /// A model of the best validation that is to be written; a failure is tried again.
+  /// A model that is to be among the best; a failure is tried again.
   struct Best {
+    run::Validated validated;
     std::vector<float> parameters;
     std::atomic<bool> written = false;
   };
   static Position position_of(const run::CheckpointState& state);
-  void write_best();
+  void write(const std::shared_ptr<Best>& best);
   void save(const run::CheckpointState& state);
   std::vector<std::string> failures();  // of the writer; they count as left out
   void report_failures();
@@ -60,14 +62,15 @@ class Checkpointing {
   StagedEngine& engine_;
   const mpi::Communicator& group_;
   const run::Checkpoints checkpoints_;
+  const run::BestModels best_models_;
   const Reports& reports_;
   run::Phases& phases_;
 
   Position saved_;  // the newest that was given to the writer, or resumed from
   std::int64_t saved_updates_ = 0;
   run::Stopwatch since_saved_;
-  std::shared_ptr<Best> best_;    // null: there was none
-  run::BackgroundWriter writer_;  // last: it ends first
+  std::vector<std::shared_ptr<Best>> unwritten_;  // or not known to be; at most keep_best
+  run::BackgroundWriter writer_;                  // last: it ends first
 };
 
 }  // namespace convoke::train

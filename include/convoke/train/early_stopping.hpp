@@ -30,6 +30,9 @@ class EarlyStopping {
   /// `best.stopped`.
   bool judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const;
 
+  /// What is monitored, such that less is better; infinite where it is not a number.
+  double cost(double loss, double accuracy) const;
+
   bool stops() const { return options_.patience >= 0; }
   bool restores_best() const { return options_.restore_best; }
   const std::string& monitor() const { return options_.monitor; }

@@ -8,7 +8,6 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
-#include "convoke/data/read_ahead.hpp"
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
@@ -43,7 +42,8 @@ class Trainer {
  public:
   /// Collective over `group`. Everything given must outlive the trainer.
   Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
-          const mpi::Communicator& group, run::Checkpoints checkpoints, Reports reports, run::Phases& phases);
+          const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
+          Reports reports, run::Phases& phases);
 
   /// Starts from the weights that are given instead of initial values.
   void start_from(const run::InitialWeights& weights);
@@ -60,9 +60,7 @@ class Trainer {
 
  private:
   run::StopReason train_epoch();
-  data::EpochPlan plan_epoch() const;
   double take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats);
-  void read_ahead(const data::EpochPlan& plan, std::optional<data::ReadAhead>& ahead) const;
   void show(double images_per_second);
   void finish_epoch(double seconds, std::int64_t samples);
   void adapt_rate(double validation_loss);
@@ -73,13 +71,13 @@ class Trainer {
   Assignment assignment_;
   const data::BatchLoader& loader_;
   const mpi::Communicator& group_;
+  run::StopAgreement& stop_;
   Reports reports_;
   run::Phases& phases_;
 
   StagedEngine engine_;
   Checkpointing checkpointing_;
   Validation validation_;
-  run::StopAgreement stop_;
   run::CheckpointState state_;  // of its arrays, only the best is ever filled
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;

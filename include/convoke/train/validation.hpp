@@ -15,7 +15,7 @@
 
 namespace convoke::train {
 
-/// Validates a model while it trains, and sees to what follows from it: the checkpoint of the best, and early
+/// Validates a model while it trains, and sees to what follows from it: the models of the best, and early
 /// stopping.
 class Validation {
  public:

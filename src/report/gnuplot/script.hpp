@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "convoke/report/chart.hpp"
 
@@ -16,8 +15,5 @@ struct GnuplotScript {
 /// The chart without its title, which belongs into the caption. Series differ in colour (distinct for the
 /// colour-blind), and in dashes, marks or filling, so that they can be told apart in grey.
 GnuplotScript gnuplot_script(const Chart& chart);
-
-/// Text of one line as a string of gnuplot's in which nothing has a meaning, in single quotes.
-std::string gnuplot_quoted(std::string_view text);
 
 }  // namespace convoke::report

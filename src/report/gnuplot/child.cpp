@@ -23,11 +23,10 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-// A file without a name, in $TMPDIR: no pipe that must be written and read in turns.
+// A file without a name: no pipe that must be written and read in turns.
 File scratch() {
   File file(std::tmpfile());
-  if (file == nullptr)
-    throw Error("cannot make a temporary file", "set TMPDIR to a folder that can be written");
+  if (file == nullptr) throw Error("cannot make a temporary file", "free some space in /tmp");
   return file;
 }
 
@@ -46,7 +45,7 @@ Answer run_child(const std::string& program, const std::vector<std::string>& arg
                  const std::string& input) {
   const File in = scratch(), out = scratch();
   if (std::fwrite(input.data(), 1, input.size(), in.get()) != input.size() || std::fflush(in.get()) != 0) {
-    throw Error("cannot write a temporary file", "free some space in TMPDIR");
+    throw Error("cannot write a temporary file", "free some space in /tmp");
   }
   std::rewind(in.get());
   posix_spawn_file_actions_t files{};

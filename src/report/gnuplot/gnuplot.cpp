@@ -10,8 +10,9 @@
 #include "child.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/report/html.hpp"
-#include "gnuplot_script.hpp"
 #include "letters.hpp"
+#include "script.hpp"
+#include "style.hpp"
 
 namespace convoke::report {
 namespace {

@@ -1,0 +1,54 @@
+#pragma once
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoke/report/chart.hpp"
+#include "script.hpp"
+
+namespace convoke::report {
+
+/// The number of a cell, NaN if it has none.
+double number_of(const Cell& cell);
+
+/// What a drawing is made of: data, axes, and what is plotted with its names in the legend. Columns of data
+/// are counted from 1 by gnuplot, those of tables from 0.
+class Plot {
+ public:
+  /// `chart` must outlive it.
+  explicit Plot(const Chart& chart);
+
+  void line(const std::string& command);  ///< any command
+  void named(const std::string& name, const std::string& what);
+  void unnamed(const std::string& what);
+  /// From column `low` to `high` of the table, along the axis of values, at `place` on the other one.
+  void whiskers(bool lying, const std::string& place, std::size_t low, std::size_t high,
+                std::string_view colour);
+
+  void data(const std::string& name, const std::vector<std::vector<double>>& rows);  ///< as $name
+  /// The table as $data: all its columns as numbers. `names`: the first is the number of the row.
+  void data(bool names);
+
+  void value_axis(char axis, bool from_zero);
+  void name_axis(char axis);
+  void number_axis();  ///< x, of a line chart
+
+  double least_positive() const { return least_positive_; }
+  void set_height(double mm) { script_.height_mm = mm; }
+
+  /// All of it, with the legend. Call it once.
+  GnuplotScript script();
+
+ private:
+  void legend();
+
+  const Chart& chart_;
+  const Table& table_;
+  GnuplotScript script_;
+  std::string plots_;
+  std::vector<std::string> legend_;
+  double largest_ = 0, least_positive_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace convoke::report

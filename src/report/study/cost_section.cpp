@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+#include "report/study/sections.hpp"
+#include "report/study/short_names.hpp"
+
+// What cells reach and what they cost: accuracy by core-seconds, phases, prices.
+
+namespace convoke::report {
+
+namespace {
+
+constexpr const char* kMarkNote = "A name that begins with ! is that of a marked cell.";
+
+}  // namespace
+
+// Systems and modes as points: what a cell costs, and how good it is.
+void add_accuracy(Page& page, const study::Analysis& analysis) {
+  const ShortNames names(analysis.cells);
+  Chart chart{Chart::Kind::kScatter,
+              "Accuracy by core-seconds",
+              "Means of each cell; up and to the left is better.",
+              "core-seconds",
+              "accuracy, %",
+              {{"core-seconds", "accuracy", "mode", "cell"}, {}}};
+  for (const study::Cell& cell : analysis.cells) {
+    const study::Statistics* cost = cell.find("core_seconds");
+    const study::Statistics* accuracy = cell.find("accuracy");
+    if (cost == nullptr || accuracy == nullptr) continue;
+    const std::string mode = cell.at.mode.empty() ? "all" : cell.at.mode;
+    chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5),
+                                cell.marks.empty() ? mode : fmt::format("{} ({})", mode, join(cell.marks)),
+                                names.cell(cell.at)});
+  }
+  if (chart.table.rows.size() < 2) return;
+  page.section("Accuracy and cost");
+  page.add(chart);
+}
+
+void add_phases(Page& page, const study::Analysis& analysis) {
+  constexpr std::size_t kMostCells = 40;
+  Chart chart{Chart::Kind::kBar,
+              "Phases by cell",
+              "Seconds, mean over the ranks and the runs. " + std::string(kMarkNote) + of_portion(analysis),
+              "",
+              "seconds",
+              {{"cell"}, {}}};
+  std::vector<std::string_view> phases;
+  for (const study::Quantity& quantity : study::kQuantities) {
+    const bool measured =
+        std::any_of(analysis.cells.begin(), analysis.cells.end(),
+                    [&](const study::Cell& cell) { return cell.find(quantity.name) != nullptr; });
+    const bool phase = quantity.name == "compute_seconds" || quantity.name == "communication_seconds" ||
+                       quantity.name == "load_seconds" || quantity.name == "evaluation_seconds" ||
+                       quantity.name == "gather_seconds";
+    if (!measured || !phase) continue;
+    phases.push_back(quantity.name);
+    chart.table.columns.emplace_back(quantity.title);
+  }
+  const std::vector<study::Cell> cells = whole_cells(analysis);
+  if (phases.empty() || cells.size() > kMostCells) return;
+  const ShortNames names(cells);
+  for (const study::Cell& cell : cells) {
+    std::vector<Cell> row{names.cell(cell)};
+    for (const std::string_view phase : phases) {
+      const study::Statistics* seconds = cell.find(phase);
+      row.push_back(seconds == nullptr ? Cell("–") : Cell::seconds(seconds->mean));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  page.section("Phases");
+  page.add(chart);
+}
+
+// A group of bars for each cell, a colour for each machine and its terms.
+void add_costs(Page& page, const study::Analysis& analysis) {
+  if (analysis.costs.empty()) return;
+  Chart chart{Chart::Kind::kBar,
+              "Cost of one training",
+              "Nodes x price of an hour x time, restarts included, with 95 % intervals. " +
+                  std::string(kMarkNote) + of_portion(analysis),
+              "",
+              "price",
+              {{"cell"}, {}}};
+  std::vector<std::string> offers, cells;
+  const double whole = largest_portion(analysis);
+  const ShortNames names(whole_cells(analysis));
+  const auto name_of = [&](const study::Cost& cost) {
+    const auto cell = std::find_if(analysis.cells.begin(), analysis.cells.end(),
+                                   [&](const study::Cell& each) { return each.at == cost.at; });
+    return cell == analysis.cells.end() ? names.cell(cost.at) : names.cell(*cell);
+  };
+  const auto offer_of = [](const study::Cost& cost) { return cost.machine + ", " + cost.terms; };
+  const auto remember = [](std::vector<std::string>& list, const std::string& name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
+  for (const study::Cost& cost : analysis.costs) {
+    remember(offers, offer_of(cost));
+    if (cost.at.portion == whole) remember(cells, name_of(cost));
+  }
+  for (const std::string& offer : offers) {
+    const std::size_t column = chart.table.columns.size();
+    for (const char* end : {"", ", from", ", to"}) chart.table.columns.push_back(offer + end);
+    chart.intervals.push_back({column, column + 1, column + 2});
+  }
+  for (const std::string& cell : cells) {
+    std::vector<Cell> row{cell};
+    for (const std::string& offer : offers) {
+      const auto cost = std::find_if(analysis.costs.begin(), analysis.costs.end(), [&](const study::Cost& c) {
+        return offer_of(c) == offer && c.at.portion == whole && name_of(c) == cell;
+      });
+      const bool there = cost != analysis.costs.end(), known = there && cost->interval;
+      row.push_back(there ? Cell::number(cost->cost) : Cell("–"));
+      row.push_back(known ? Cell::number(cost->interval->low) : Cell("–"));
+      row.push_back(known ? Cell::number(cost->interval->high) : Cell("–"));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  page.section("Cost");
+  page.add(chart);
+}
+
+}  // namespace convoke::report

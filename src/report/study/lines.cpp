@@ -1,0 +1,49 @@
+#include "report/study/lines.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace convoke::report {
+namespace {
+
+constexpr int kDigits = 5;
+
+}  // namespace
+
+Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
+                 const std::string& y_title, const std::vector<Line>& lines) {
+  Chart chart{Chart::Kind::kLine, title, note, x_title, y_title, {{x_title}, {}}};
+  std::set<double> places;
+  std::vector<const Line*> drawn;
+  std::vector<bool> with_ends;
+  for (const Line& line : lines) {
+    if (line.points.empty()) continue;
+    drawn.push_back(&line);
+    for (const Line::Point& point : line.points) places.insert(point.x);
+    const std::size_t column = chart.table.columns.size();
+    chart.table.columns.push_back(line.name);
+    with_ends.push_back(std::any_of(line.points.begin(), line.points.end(),
+                                    [](const Line::Point& point) { return point.interval.has_value(); }));
+    if (!with_ends.back()) continue;
+    chart.table.columns.push_back(line.name + ", from");
+    chart.table.columns.push_back(line.name + ", to");
+    chart.intervals.push_back({column, column + 1, column + 2});
+  }
+  for (const double x : places) {
+    std::vector<Cell> row{Cell::number(x)};
+    for (std::size_t l = 0; l < drawn.size(); ++l) {
+      const auto at = std::find_if(drawn[l]->points.begin(), drawn[l]->points.end(),
+                                   [&](const Line::Point& point) { return point.x == x; });
+      const bool there = at != drawn[l]->points.end();
+      row.push_back(there ? Cell::number(at->y, kDigits) : Cell("–"));
+      if (!with_ends[l]) continue;
+      const bool known = there && at->interval;
+      row.push_back(known ? Cell::number(at->interval->low, kDigits) : Cell("–"));
+      row.push_back(known ? Cell::number(at->interval->high, kDigits) : Cell("–"));
+    }
+    chart.table.rows.push_back(std::move(row));
+  }
+  return chart;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convoke/report/chart.hpp"
+#include "convoke/study/statistics.hpp"
+
+namespace convoke::report {
+
+/// Something over numbers, with intervals where they are known.
+struct Line {
+  struct Point {
+    double x = 0, y = 0;
+    std::optional<study::Interval> interval;
+  };
+  std::string name;
+  std::vector<Point> points;
+};
+
+/// Lines in one chart, whose table has a row for every x that one of them has. Lines without points are left
+/// out.
+Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
+                 const std::string& y_title, const std::vector<Line>& lines);
+
+}  // namespace convoke::report

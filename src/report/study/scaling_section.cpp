@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "convoke/core/text.hpp"
+#include "report/study/lines.hpp"
+#include "report/study/sections.hpp"
+#include "report/study/short_names.hpp"
+
+// Time, speed-up and efficiency over the workers, and over portions of the data.
+
+namespace convoke::report {
+namespace {
+
+using Lines = std::vector<Line>;
+
+template <class Family>
+study::Coordinates place_of(const Family& family, double portion) {
+  return {family.system, family.mode, 0, 1, portion, family.batch, family.variant};
+}
+
+std::string capital(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// Adds a point to the line of that name, or beside it to that of the marked ones: they must not be taken for
+// the others.
+void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
+               const Line::Point& point) {
+  const std::string full = marks.empty() ? name : fmt::format("{} ({})", name, join(marks));
+  auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.name == full; });
+  if (line == lines.end()) line = lines.insert(lines.end(), Line{full, {}});
+  line->points.push_back(point);
+}
+
+// The whole of the samples, or as much as there is: other portions have a chart of their own.
+std::vector<const study::Curve*> largest(const study::Analysis& analysis, const std::string& quantity) {
+  const double portion = largest_portion(analysis);
+  std::vector<const study::Curve*> curves;
+  for (const study::Curve& curve : analysis.curves) {
+    if (curve.portion == portion && curve.quantity == quantity && curve.base.workers() > 0)
+      curves.push_back(&curve);
+  }
+  return curves;
+}
+
+void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, const ShortNames& names,
+                    const std::string& what, const std::string& of) {
+  Lines times, speedups, efficiencies, predictions;
+  std::map<double, double> ideal;
+  for (const study::Curve* curve : curves) {
+    const std::string name = names.curve(place_of(*curve, curve->portion));
+    const auto base = static_cast<double>(curve->base.workers());
+    for (const study::ScalingPoint& point : curve->points) {
+      const auto workers = static_cast<double>(point.at.workers());
+      if (point.seconds)
+        add_point(times, name, point.marks, {workers, point.seconds->mean, point.seconds->interval});
+      add_point(speedups, name, point.marks, {workers, point.speedup.value, point.speedup.interval});
+      ideal[workers] = workers / base;
+      if (!point.efficiency) continue;
+      const study::Ratio percent = study::transformed(*point.efficiency, [](double e) { return 100 * e; });
+      add_point(efficiencies, name, point.marks, {workers, percent.value, percent.interval});
+    }
+    for (const study::Prediction& p : curve->predictions) {
+      if (curve->quantity == "published") continue;
+      add_point(predictions, name, {}, {static_cast<double>(p.workers), p.seconds, p.seconds_interval});
+    }
+  }
+  Line ideal_speedup{"ideal", {}}, ideal_efficiency{"ideal", {}};
+  for (const auto& [workers, speedup] : ideal) {
+    ideal_speedup.points.push_back({workers, speedup, std::nullopt});
+    ideal_efficiency.points.push_back({workers, 100, std::nullopt});
+  }
+  speedups.push_back(ideal_speedup);
+  efficiencies.push_back(ideal_efficiency);
+  std::vector<Chart> charts;
+  if (!times.empty()) {
+    charts.push_back(line_chart(capital(what) + " by workers",
+                                "Means with 95 % intervals. Workers are ranks x threads." + of, "workers",
+                                "seconds", times));
+  }
+  charts.push_back(line_chart("Speed-up by workers, " + what,
+                              "Over the base of each curve, with 95 % intervals (Fieller).", "workers",
+                              "speed-up", speedups));
+  charts.push_back(line_chart("Efficiency by workers, " + what, "Speed-up by workers of the base.", "workers",
+                              "efficiency, %", efficiencies));
+  if (!predictions.empty()) {
+    charts.push_back(line_chart("Predicted " + what,
+                                "By Amdahl's law, with the 95 % prediction interval of one run.", "workers",
+                                "seconds", predictions));
+    charts.back().logarithmic = true;
+  }
+  page.side_by_side(charts);
+}
+
+}  // namespace
+
+void add_scaling(Page& page, const study::Analysis& analysis) {
+  if (analysis.curves.empty()) return;
+  page.section("Scaling");
+  for (const auto& [quantity, what] :
+       {std::pair("makespan_seconds", "makespan"), std::pair("epoch_seconds", "time per epoch"),
+        std::pair("published", "published figures")}) {
+    const std::vector<const study::Curve*> curves = largest(analysis, quantity);
+    if (!curves.empty())
+      add_scaling_of(page, curves, ShortNames(whole_cells(analysis)), what, of_portion(analysis));
+  }
+}
+
+void add_portions(Page& page, const study::Analysis& analysis) {
+  if (analysis.portions.empty()) return;
+  page.section("Portions of the data");
+  const ShortNames names(whole_cells(analysis));
+  std::vector<Chart> charts;
+  for (const study::PortionTable& table : analysis.portions) {
+    Lines lines;
+    for (std::size_t w = 0; w < table.workers.size(); ++w) {
+      const std::string name = fmt::format("{} worker{}", table.workers[w], table.workers[w] == 1 ? "" : "s");
+      for (std::size_t p = 0; p < table.portions.size(); ++p) {
+        const auto& place = table.places[p][w];
+        if (!place) continue;
+        const study::ScalingPoint& point = analysis.curves[place->curve].points[place->point];
+        if (point.seconds) {
+          add_point(lines, name, point.marks,
+                    {100 * table.portions[p], point.seconds->mean, point.seconds->interval});
+        }
+      }
+    }
+    if (lines.empty()) continue;
+    const std::string of = names.curve(place_of(table, 1));
+    charts.push_back(line_chart("Time by portion" + (of == "all" ? std::string() : ": " + of),
+                                "Means with 95 % intervals.", "portion of the samples, %", "seconds", lines));
+  }
+  page.side_by_side(charts);
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,46 @@
+#include "report/study/short_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::report {
+
+ShortNames::ShortNames(std::span<const study::Cell> cells) {
+  const auto some = [&](const auto& differ) {
+    return std::any_of(cells.begin(), cells.end(), [&](const study::Cell& a) {
+      return std::any_of(cells.begin(), cells.end(),
+                         [&](const study::Cell& b) { return differ(a.at, b.at); });
+    });
+  };
+  using At = const study::Coordinates&;
+  systems_ = some([](At a, At b) { return a.system != b.system; });
+  modes_ = some([](At a, At b) { return a.system == b.system && a.mode != b.mode; });
+  batches_ = some([](At a, At b) { return a.batch != b.batch; });
+  variants_ = some([](At a, At b) { return a.variant != b.variant; });
+  portions_ = some([](At a, At b) { return a.portion != b.portion; });
+  threads_ = some([](At a, At b) { return a.threads != b.threads; });
+}
+
+std::string ShortNames::cell(const study::Coordinates& at) const {
+  if (at.ranks == 0) return curve(at);
+  const std::string ranks = threads_ ? fmt::format("{} x {}", at.ranks, at.threads)
+                                     : fmt::format("{} rank{}", at.ranks, at.ranks == 1 ? "" : "s");
+  const bool alone = !(systems_ || modes_ || batches_ || variants_ || portions_);
+  return alone ? ranks : fmt::format("{}, {}", curve(at), ranks);
+}
+
+std::string ShortNames::curve(const study::Coordinates& at) const {
+  std::vector<std::string> parts;
+  if (systems_) parts.push_back(at.system);
+  if (modes_) parts.push_back(at.mode);
+  if (variants_) parts.push_back(at.variant);
+  if (batches_) parts.push_back(at.batch);
+  if (portions_) parts.push_back(study::portion_text(at.portion));
+  std::erase(parts, "");
+  return parts.empty() ? std::string("all") : join(parts);
+}
+
+}  // namespace convoke::report

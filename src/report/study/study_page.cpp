@@ -1,0 +1,120 @@
+#include "convoke/report/study_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "convoke/core/text.hpp"
+#include "convoke/study/analysis_tables.hpp"
+#include "report/study/sections.hpp"
+
+namespace convoke::report {
+namespace {
+
+// A text that is a number, or begins with one, stands to the right.
+Cell cell_of(const std::string& text) {
+  Cell cell(text);
+  std::size_t end = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception&) {
+    return cell;
+  }
+  const bool alone = end == text.size() || text.substr(end).starts_with(" ±") ||
+                     text.substr(end).starts_with(" (") || text.substr(end) == " %";
+  if (alone && std::isfinite(value)) cell.value = fmt::format("{:.10g}", value);
+  return cell;
+}
+
+void add_tables(Page& page, const study::Analysis& analysis) {
+  page.section("Tables");
+  for (const study::TextTable& text : study::tables(analysis)) {
+    page.heading(text.title);
+    if (!text.note.empty()) page.paragraph(text.note);
+    Table table{text.columns, {}};
+    for (const std::vector<std::string>& texts : text.rows) {
+      std::vector<Cell> row{texts.front()};
+      for (std::size_t c = 1; c < texts.size(); ++c) row.push_back(cell_of(texts[c]));
+      table.rows.push_back(std::move(row));
+    }
+    page.add(table);
+  }
+}
+
+void add_overview(Page& page, const study::Analysis& analysis, const std::string& made_by) {
+  page.section("Overview");
+  std::map<std::string, std::int64_t> marked;
+  std::int64_t runs = 0, failed = 0;
+  for (const study::Cell& cell : analysis.cells) {
+    runs += std::ssize(cell.runs);
+    failed += cell.failed;
+    for (const std::string& mark : cell.marks) ++marked[mark];
+  }
+  for (const auto& [mark, cells] : marked) {
+    page.warning(fmt::format(
+        "{} of {} cells {} marked \"{}\": their figures are not to be taken for the others, and stand "
+        "apart in the charts.",
+        cells, analysis.cells.size(), cells == 1 ? "is" : "are", mark));
+  }
+  if (failed > 0) page.warning(fmt::format("{} run{} failed.", failed, failed == 1 ? " has" : "s have"));
+  for (const study::Finding& finding : analysis.audit.findings) {
+    const std::string text = finding.subject + " " + finding.text;
+    if (finding.wrong) {
+      page.warning("Wrong: " + text);
+    } else {
+      page.paragraph(text);
+    }
+  }
+  page.facts({{"Cells", format_count(std::ssize(analysis.cells))},
+              {"Runs that count", format_count(runs)},
+              {"Relative error wanted", fmt::format("{:g} %", 100 * analysis.relative_error)}});
+  for (const std::string& remark : study::remarks(analysis)) page.paragraph(remark);
+  page.paragraph(made_by);
+}
+
+}  // namespace
+
+double largest_portion(const study::Analysis& analysis) {
+  double portion = 0;
+  for (const study::Cell& cell : analysis.cells) portion = std::max(portion, cell.at.portion);
+  return portion;
+}
+
+std::vector<study::Cell> whole_cells(const study::Analysis& analysis) {
+  const double portion = largest_portion(analysis);
+  std::vector<study::Cell> cells;
+  std::copy_if(analysis.cells.begin(), analysis.cells.end(), std::back_inserter(cells),
+               [&](const study::Cell& cell) { return cell.at.portion == portion; });
+  return cells;
+}
+
+std::string of_portion(const study::Analysis& analysis) {
+  const double portion = largest_portion(analysis);
+  const bool others = std::any_of(analysis.cells.begin(), analysis.cells.end(),
+                                  [&](const study::Cell& cell) { return cell.at.portion < portion; });
+  return others ? fmt::format(" Of {} of the samples.", portion == 1 ? "all" : study::portion_text(portion))
+                : "";
+}
+
+Page study_page(const std::string& title, const study::Analysis& analysis, const std::string& study_toml,
+                const std::string& made_by) {
+  Page page(title, fmt::format("a study of {} cells", analysis.cells.size()));
+  add_overview(page, analysis, made_by);
+  add_scaling(page, analysis);
+  add_portions(page, analysis);
+  add_accuracy(page, analysis);
+  add_phases(page, analysis);
+  add_costs(page, analysis);
+  add_tables(page, analysis);
+  if (!study_toml.empty()) {
+    page.section("Study file");
+    page.folded("study.toml", study_toml);
+  }
+  return page;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,31 @@
+#include "apps/place.hpp"
+#include "support/catch.hpp"
+
+// One step of a small network, hence no claim about times but that they are some.
+TEST_CASE("a step is predicted for ranks that are not there, and checked against those that are") {
+  const Place place;
+  const auto alone = place.run("study predict recipe.toml --ranks 1,2,64 --seconds 0.02");
+  CHECK(alone.code == 0);
+  CHECK(alone.times("between nodes  20.0 us") == 1);  // nobody has measured or given it
+  CHECK(alone.times("(assumed)") == 2);
+  const auto given = place.run(
+      "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json");
+  CHECK(given.code == 0);
+  CHECK(given.times("\"latency_seconds\":2e-06") == 1);
+  CHECK(given.times("\"bytes_per_second\":12500000000.0") == 1);
+  const auto checked = place.run("study predict recipe.toml --ranks 1 --seconds 0.02 --check", mpirun(2));
+  CHECK(checked.code == 0);
+  CHECK(checked.times("within a node") == 1);
+  CHECK(checked.times("(measured)") == 1);
+  CHECK(checked.times("here, 2 ranks: predicted ") == 1);
+}
+
+TEST_CASE("members that do not exchange are not predicted, nor a network of no speed") {
+  const Place place;
+  const auto ensemble =
+      place.run("study predict recipe.toml --set train.mode=ensemble --set ensemble.members=2");
+  CHECK(ensemble.code == 1);
+  CHECK(ensemble.times("hint: predict a synchronous recipe, or add --set train.mode=sync") == 1);
+  CHECK(place.run("study predict recipe.toml --bandwidth 0Gbit").code == 2);
+  CHECK(place.run("study predict recipe.toml --ranks 0").code == 2);
+}

@@ -1,0 +1,44 @@
+#pragma once
+#include <vector>
+
+#include "convoke/study/analysis.hpp"
+
+namespace example {
+
+using namespace convoke;
+
+/// Two modes on 1, 2 and 4 ranks, of half and of all samples, three runs each; 4 ranks are oversubscribed.
+/// With a machine to pay for, and predictions for up to 8 workers.
+inline study::Analysis study_of_two_modes() {
+  std::vector<study::Measurement> runs;
+  for (const char* mode : {"sync", "ensemble"}) {
+    for (const double portion : {0.5, 1.0}) {
+      for (const std::int64_t ranks : {1, 2, 4}) {
+        for (const std::int64_t repeat : {1, 2, 3}) {
+          study::Measurement run;
+          run.system = "net <of> tests";
+          run.mode = mode;
+          run.ranks = ranks;
+          run.portion = portion;
+          run.repeat = repeat;
+          run.makespan_seconds =
+              portion * (10.0 / static_cast<double>(ranks) + 0.5 + 0.1 * static_cast<double>(repeat));
+          run.accuracy = 0.9 + 0.01 * portion + 0.001 * static_cast<double>(repeat);
+          run.compute_seconds = 0.8 * *run.makespan_seconds;
+          run.load_seconds = 0.1;
+          if (ranks == 4) run.marks = {"oversubscribed"};
+          runs.push_back(run);
+        }
+      }
+    }
+  }
+  study::AnalysisOptions options;
+  options.scaling.up_to = 8;
+  study::Machine machine;
+  machine.name = "cloud";
+  machine.price_per_hour = 2;
+  options.machines.push_back(machine);
+  return study::analyse(runs, options);
+}
+
+}  // namespace example

@@ -1,0 +1,57 @@
+#include "convoke/report/study_page.hpp"
+
+#include <algorithm>
+
+#include "example_studies.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using Catch::Contains;
+
+namespace {
+
+const report::Chart& chart_called(const report::Page& page, const std::string& title) {
+  const auto chart = std::find_if(page.charts().begin(), page.charts().end(),
+                                  [&](const report::Chart& each) { return each.title == title; });
+  CAPTURE(title);
+  REQUIRE(chart != page.charts().end());
+  return *chart;
+}
+
+}  // namespace
+
+TEST_CASE("the page of a study shows marked figures apart, with intervals and the ideal line") {
+  const report::Page page =
+      report::study_page("a study", example::study_of_two_modes(), "name = \"x\"\n", "made by a test");
+  const report::Chart& times = chart_called(page, "Makespan by workers");
+  CHECK(times.table.columns ==
+        std::vector<std::string>{"workers", "sync", "sync, from", "sync, to", "sync (oversubscribed)",
+                                 "sync (oversubscribed), from", "sync (oversubscribed), to", "ensemble",
+                                 "ensemble, from", "ensemble, to", "ensemble (oversubscribed)",
+                                 "ensemble (oversubscribed), from", "ensemble (oversubscribed), to"});
+  CHECK(times.intervals.size() == 4);
+  REQUIRE(times.table.rows.size() == 3);
+  CHECK(times.table.rows[0][1].value == "10.7");  // of all samples: 10 + 0.5 + 0.2
+  CHECK(times.table.rows[0][4].value.empty());
+  CHECK(times.table.rows[2][1].value.empty());
+  CHECK(times.table.rows[2][4].value == "3.2");
+
+  const report::Chart& speedup = chart_called(page, "Speed-up by workers, makespan");
+  CHECK(speedup.table.columns.back() == "ideal");
+  CHECK(speedup.table.rows[2].back().value == "4");
+  CHECK(chart_called(page, "Efficiency by workers, makespan").table.rows[1].back().value == "100");
+  CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
+  CHECK(chart_called(page, "Time by portion: sync").table.rows.size() == 2);
+  CHECK(chart_called(page, "Accuracy by core-seconds").table.rows.size() == 12);
+  CHECK(chart_called(page, "Phases by cell").table.rows[2][0].text == "! sync, 4 ranks");
+  const report::Chart& cost = chart_called(page, "Cost of one training");
+  CHECK(cost.table.rows.size() == 6);
+  CHECK(std::stod(cost.table.rows[0][1].value) == Catch::Approx(2 * 10.7 / 3600).epsilon(1e-3));
+  CHECK(cost.table.rows[5][0].text == "! ensemble, 4 ranks");
+
+  if (!report::has_charts()) return;
+  const std::string html = page.html();
+  CHECK_THAT(html, Contains("4 of 12 cells are marked &quot;oversubscribed&quot;"));
+  CHECK_THAT(html, Contains("net &lt;of&gt; tests") && !Contains("<of>"));
+  CHECK_THAT(html, Contains("<h2>Tables</h2>") && Contains("<h2>Study file</h2>"));
+}

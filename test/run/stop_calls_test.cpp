@@ -1,0 +1,81 @@
+#include "convoke/run/stop_calls.hpp"
+
+#include <chrono>
+#include <csignal>
+
+#include "convoke/mpi/session.hpp"
+#include "convoke/run/signals.hpp"
+#include "convoke/run/stop_agreement.hpp"
+#include "support/catch.hpp"
+
+// Groups that stop because another does, on 1 to 4 ranks.
+
+using namespace convoke::run;
+using convoke::mpi::Communicator;
+using convoke::mpi::Session;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Steps until this rank's group is to stop; whether it was within half a minute, and why.
+StopReason train(const Communicator& group, StopCalls& calls) {
+  StopAgreement stop(group, std::nullopt, calls);
+  const auto begin = std::chrono::steady_clock::now();
+  StopReason reason;
+  while (!reason && std::chrono::steady_clock::now() < begin + 30s) reason = stop.after_step();
+  return reason;
+}
+
+// One signal, to `rank`.
+void signal_to(int rank, const Communicator& world) {
+  world.barrier();
+  if (world.rank() == rank) std::raise(SIGUSR1);
+}
+
+}  // namespace
+
+TEST_CASE("a signal to any rank stops all groups") {
+  const Session session;
+  const Communicator& world = session.world();
+  const auto signal_stops = [&](int groups, int rank) {
+    const Communicator group = world.split(world.rank() * groups / world.size(), 0);
+    const StopSignals none_yet;
+    StopCalls calls(world, group);
+    signal_to(rank, world);
+    CHECK(train(group, calls).to_string() == "SIGUSR1");
+    calls.wait_for_all();
+  };
+  signal_stops(2, 0);
+  signal_stops(world.size(), world.size() - 1);
+}
+
+TEST_CASE("a rank that has nothing more to train passes its signal on") {
+  const Session session;
+  const Communicator& world = session.world();
+  const Communicator group = world.split(world.rank() == 0 ? 0 : 1, 0);
+  const StopSignals none_yet;
+  StopCalls calls(world, group);
+  signal_to(world.size() - 1, world);
+  // The group of the signal has come to its end; rank 0 trains alone.
+  if (world.root() && world.size() > 1) CHECK(train(group, calls).to_string() == "SIGUSR1");
+  calls.wait_for_all();
+}
+
+TEST_CASE("calls of all at once, and calls that nobody has looked for, are received") {
+  const Session session;
+  const Communicator& world = session.world();
+  const Communicator alone = world.split(world.rank(), 0);
+  const StopSignals none;
+  for (int i = 0; i < 20; ++i) {
+    StopCalls calls(world, alone);
+    if (i % 2 == 0 || world.rank() == i % world.size()) calls.call(StopReason::out_of_time());
+    calls.wait_for_all();
+    // Whom somebody else has called knows of it: all but, at most, the only one that has.
+    double called = calls.heard() ? 1 : 0;
+    if (called == 1) CHECK(calls.heard().to_string() == "the end of the job's time");
+    if (i % 2 != 0) CHECK((called == 1) == (world.rank() != i % world.size()));
+    world.sum(std::span(&called, 1));
+    CHECK(called >= world.size() - 1);
+  }
+}
