@@ -43,8 +43,9 @@ TEST_CASE("a study runs every cell as often as it says, and says how sure it is"
   CHECK(outcome.says("95 % interval"));
   CHECK(outcome.says("study folder: out"));
   CHECK(outcome.says("the study's own work"));
-  for (const char* file : {"study.toml", "recipes/tiny.toml", "runs/tiny-sync-2x1-1/summary.json",
-                           "runs/tiny-sync-2x1-2/metrics.jsonl", "runs/tiny-sync-2x1-2.log"}) {
+  for (const char* file :
+       {"study.toml", "recipes/tiny.toml", "runs/tiny-sync-2x1-1/summary.json",
+        "runs/tiny-sync-2x1-2/metrics.jsonl", "runs/tiny-sync-2x1-2.log", "analysis.json"}) {
     CAPTURE(file);
     CHECK(fs::exists(place / "out" / file));
   }

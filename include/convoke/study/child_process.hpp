@@ -1,6 +1,4 @@
 #pragma once
-#include <sys/types.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,7 +23,7 @@ class ChildProcess {
   void end(double patience = 10);
 
  private:
-  pid_t pid_ = -1;
+  int pid_ = -1;
   std::optional<int> code_;
 };
 
