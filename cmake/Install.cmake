@@ -55,6 +55,7 @@ if(TARGET convoke_app)
   install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes)
+install(DIRECTORY apps/studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/studies)
 
 cmake_path(GET DNNL_LIBRARY PARENT_PATH CONVOKE_DNNL_FOLDER)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Convoke)

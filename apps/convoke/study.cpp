@@ -135,6 +135,13 @@ int study_in_queue(const Options& options) {
   return slurm(jobs);
 }
 
+// analysis.json and report.html, where there is a run that counts.
+void write_results(const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
+  const bool any = std::any_of(runs.begin(), runs.end(),
+                               [](const study::Measurement& run) { return !run.has_mark("failed"); });
+  if (any) write_study_results(folder.path());
+}
+
 // How many more runs cells need by the scatter of those that there are.
 void print_what_is_missing(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
                            const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
@@ -170,9 +177,9 @@ int run_part(const Options& options, const study::StudyFile& file,
     folder.lock();
     const std::vector<study::Measurement> runs = study::collect(file, cells, folder);
     for (const std::string& line : study::cell_table(cells, runs)) fmt::print("{}\n", line);
+    write_results(folder, runs);
     print_what_is_missing(file, cells, folder, runs);
     fmt::print("study folder: {}\n", folder.path().string());
-    write_study_results(folder.path());
     return EXIT_SUCCESS;
   }
   const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
@@ -230,7 +237,7 @@ int run_study(const Options& options) {
 
   // 4. Say it.
   print_end(file, cells, folder, conduct);
-  write_study_results(folder.path());
+  write_results(folder, folder.read());
   if (conduct.interrupted_by == 0) return EXIT_SUCCESS;
   fmt::print(
       "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "

@@ -103,6 +103,8 @@ std::vector<std::string> CellRunner::command(const Configuration& cell, std::int
       launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.wish).words;
   words.insert(words.end(),
                {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
+  // There would be a page for each of hundreds of runs; [set] may ask for them.
+  words.insert(words.end(), {"--set", "run.report=false"});
   for (const std::string& change : cell.changes_of(study_, repeat))
     words.insert(words.end(), {"--set", change});
   return words;

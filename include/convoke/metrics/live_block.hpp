@@ -7,8 +7,8 @@
 
 namespace convoke::metrics {
 
-/// Some lines at the bottom of a terminal that are drawn anew, with others that stay above them; elsewhere only
-/// those that stay. Never throws: a run must not die of its display.
+/// Some lines at the bottom of a terminal that are drawn anew, with others that stay above them; elsewhere
+/// only those that stay. Never throws: a run must not die of its display.
 class LiveBlock {
  public:
   explicit LiveBlock(Console console) : console_(std::move(console)) {}

@@ -1,5 +1,4 @@
 #pragma once
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -24,7 +23,7 @@ class ChildProcess {
   void end(double patience = 10);
 
  private:
-  int pid_ = -1;  // a pid_t, whose header is none of the standard library
+  int pid_ = -1;
   std::optional<int> code_;
 };
 
