@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <fstream>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/csv.hpp"
 
 namespace convoke::data_prep {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/files/number.hpp"
 
 namespace convoke::data_prep {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"

@@ -8,9 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/csv.hpp"
 #include "convoke/data_prep/files/picture_names.hpp"
 #include "convoke/data_prep/files/tar.hpp"
 #include "sources/labels.hpp"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "convoke/core/table.hpp"
 #include "convoke/core/csv.hpp"
+#include "convoke/core/table.hpp"
 #include "convoke/data_prep/files/number.hpp"
 #include "convoke/data_prep/table/yeo_johnson.hpp"
 #include "preparation_json.hpp"

@@ -1,5 +1,5 @@
-#include "convoke/vote/rule.hpp"
 #include "convoke/recipe/section_reader.hpp"
+#include "convoke/vote/rule.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

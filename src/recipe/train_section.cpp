@@ -7,8 +7,8 @@
 #include "convoke/nn/zoo_parts.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/optim/schedule.hpp"
-#include "convoke/train/early_stopping.hpp"
 #include "convoke/recipe/section_reader.hpp"
+#include "convoke/train/early_stopping.hpp"
 #include "sections.hpp"
 
 namespace convoke::recipe {

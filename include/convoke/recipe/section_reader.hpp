@@ -11,8 +11,8 @@
 
 namespace convoke::recipe {
 
-/// A SettingsReader for one section of a TOML document, whose messages name the line of the key rather than of
-/// the section, or the --set that it came from.
+/// A SettingsReader for one section of a TOML document, whose messages name the line of the key rather than
+/// of the section, or the --set that it came from.
 class SectionReader {
   // Reads `key` in a table that holds nothing else and stands where the key does.
   template <class Read>
