@@ -1,4 +1,4 @@
-#include "study.hpp"
+#include "study/study.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +22,10 @@
 #include "convoke/study/launch.hpp"
 #include "convoke/study/parts.hpp"
 #include "convoke/study/statistics.hpp"
-#include "slurm.hpp"
-#include "study_analyse.hpp"
-#include "study_predict.hpp"
-#include "study_report.hpp"
+#include "slurm/slurm.hpp"
+#include "study/analyse.hpp"
+#include "study/predict.hpp"
+#include "study/study_results.hpp"
 
 namespace convoke::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "slurm_commands.hpp"
+#include "slurm/commands.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

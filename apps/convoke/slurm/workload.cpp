@@ -1,4 +1,4 @@
-#include "slurm_workload.hpp"
+#include "slurm/workload.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "study_predict.hpp"
+#include "study/predict.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "convoke/mpi/sums.hpp"
 #include "convoke/study/step_model.hpp"
 #include "start.hpp"
-#include "step_profile.hpp"
+#include "study/step_profile.hpp"
 
 namespace convoke::app {
 namespace {

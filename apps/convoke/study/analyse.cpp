@@ -1,4 +1,4 @@
-#include "study_analyse.hpp"
+#include "study/analyse.hpp"
 
 #include <fmt/format.h>
 

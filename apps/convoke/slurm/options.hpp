@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,5 @@ struct SlurmOptions : RecipeOptions {
 
 /// Options that all jobs have: nodes, queue, launcher.
 void add_queue_options(CLI::App& parser, SlurmOptions& options);
-
-void add_slurm(CLI::App& parser, SlurmOptions& options);
-
-/// Writes, shows or submits the scripts of Slurm jobs for a recipe.
-int slurm(const SlurmOptions& options);
 
 }  // namespace convoke::app

@@ -1,9 +1,8 @@
-#include "slurm.hpp"
+#include "slurm/slurm.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,12 +10,11 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/table.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
-#include "slurm_commands.hpp"
-#include "slurm_study.hpp"
-#include "slurm_workload.hpp"
+#include "slurm/commands.hpp"
+#include "slurm/kinds.hpp"
+#include "slurm/study_jobs.hpp"
 
 namespace convoke::app {
 namespace {
@@ -34,140 +32,6 @@ constexpr const char* kExamples = R"(Examples:
 Without --submit the scripts are written, to be read and changed; submit.sh beside them submits them.
 A job that Slurm warns of its end writes a checkpoint, goes back into the queue and resumes: docs/cluster.md.
 )";
-
-/// What a kind of jobs needs to know.
-struct Request {
-  const SlurmOptions& options;
-  const recipe::Recipe& recipe;
-  slurm::JobOptions job;
-  std::string recipe_words;  ///< the recipe and its changes, for a shell
-  const slurm::Partition* partition;
-
-  slurm::Layout layout(const slurm::Workload& workload) const {
-    if (workload.node_bytes == 0) {
-      fmt::print(stderr,
-                 "warning: {} is not here yet, so the memory asked for is without its samples\n"
-                 "  hint: if they are many, add theirs to --mem in the scripts\n",
-                 recipe.data.path);
-    }
-    slurm::Layout wished = options.layout;
-    if (recipe.run.threads > 0 && wished.cpus_per_rank == 0) wished.cpus_per_rank = recipe.run.threads;
-    // As many members as ranks: a rank on every core, as in one job without Slurm.
-    if (workload.one_node && wished.cpus_per_rank == 0 && wished.ranks_per_node == 0)
-      wished.cpus_per_rank = 1;
-    return lay_out(workload, wished, partition);
-  }
-};
-
-// a=1 and b=x, one for each combination of the values in "a=1,2" and "b=x,y".
-std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
-  std::vector<slurm::Changes> variants{{}};
-  for (const std::string& dimension : sweep) {
-    const std::size_t equals = dimension.find('=');
-    if (equals == std::string::npos || dimension.find_first_of(" \"'\\$`") != std::string::npos) {
-      throw Error(fmt::format("--sweep {}: is not KEY=VALUE,VALUE,... without spaces and quotes", dimension),
-                  "as --sweep train.optimizer.learning_rate=1e-3,3e-3");
-    }
-    std::vector<slurm::Changes> more;
-    for (const slurm::Changes& before : variants) {
-      std::string rest = dimension.substr(equals + 1);
-      for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
-        end = rest.find(',');
-        more.push_back(before);
-        more.back().push_back(fmt::format("{}={}", dimension.substr(0, equals), rest.substr(0, end)));
-        if (end == std::string::npos) break;
-      }
-    }
-    variants = std::move(more);
-  }
-  return variants;
-}
-
-// Every variant is a recipe that can be trained.
-void require_variants(const SlurmOptions& options, const std::vector<slurm::Changes>& variants) {
-  for (const slurm::Changes& variant : variants) {
-    std::vector<std::string> changes = options.changes;
-    changes.insert(changes.end(), variant.begin(), variant.end());
-    recipe::Recipe::load(options.recipe, changes);
-  }
-}
-
-void plan_prepare(const Request& request, slurm::Plan& plan) {
-  if (request.options.source.empty()) {
-    throw Error("where the samples come from is not said",
-                "--source FILE_OR_FOLDER, as of `convoke prepare`");
-  }
-  slurm::Workload workload;
-  workload.name = "preparing";
-  workload.most_workers = std::int64_t{1} << 30;
-  workload.one_node = true;
-  slurm::Layout wished = request.options.layout;
-  if (wished.cpus_per_rank == 0) wished.cpus_per_rank = 1;
-  add_prepare(plan, request.job, lay_out(workload, wished, request.partition), request.options.source,
-              request.recipe.data.path, request.options.prepare_options);
-}
-
-void plan_train(const Request& request, slurm::Plan& plan) {
-  const SlurmOptions& options = request.options;
-  const slurm::Workload workload = workload_of(request.recipe, false);
-  const slurm::Layout layout = request.layout(workload);
-  if (!options.sweep.empty()) {
-    const std::vector<slurm::Changes> variants = variants_of(options.sweep);
-    require_variants(options, variants);
-    add_sweep(plan, request.job, layout, request.recipe_words, variants, options.at_once);
-    return;
-  }
-  add_train(plan, request.job, layout, request.recipe_words);
-  if (options.chain) add_evaluate(plan, request.job, layout);
-}
-
-void plan_ensemble(const Request& request, slurm::Plan& plan) {
-  const recipe::Recipe& recipe = request.recipe;
-  if (recipe.train.mode != "ensemble") {
-    throw Error(fmt::format("{} trains one synchronous model", recipe.name),
-                "convoke slurm train, or an ensemble: --set train.mode=ensemble");
-  }
-  if (recipe.ensemble.members == 0) {
-    throw Error(fmt::format("{} does not say how many members there are (\"ranks\")", recipe.name),
-                "--set ensemble.members=8; each becomes a job of its own");
-  }
-  const slurm::Workload workload = workload_of(recipe, true);
-  const slurm::Layout layout = request.layout(workload);
-  add_ensemble(plan, request.job, layout, request.recipe_words, recipe.ensemble.members,
-               request.options.at_once);
-  if (request.options.chain) add_evaluate(plan, request.job, layout);
-}
-
-void plan_study(const Request& request, slurm::Plan& plan) {
-  const SlurmOptions& options = request.options;
-  if (options.layout.nodes == 0) {
-    throw Error("up to how many nodes the study goes is not said",
-                "--nodes N: on 1, 2, 4, ... N; or name the file of a study");
-  }
-  const slurm::Layout largest = request.layout(workload_of(request.recipe, false));
-  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), options, request.job,
-                  request.partition, plan);
-}
-
-// A study file says itself what its cells are, and needs no --nodes.
-void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
-                     const slurm::Partition* partition, slurm::Plan& plan) {
-  if (!options.changes.empty() || options.layout.nodes > 0 || options.layout.cpus_per_rank > 0 ||
-      options.chain) {
-    throw Error(fmt::format("{} is a study, which says itself what is changed, and on how many ranks",
-                            options.recipe),
-                "[set], ranks and threads in its file; --ranks-per-node spreads the ranks over nodes");
-  }
-  plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, plan);
-}
-
-struct Kind {
-  const char* name;
-  void (*plan)(const Request&, slurm::Plan&);
-};
-
-constexpr std::array kKinds{Kind{"train", plan_train}, Kind{"ensemble", plan_ensemble},
-                            Kind{"study", plan_study}, Kind{"prepare", plan_prepare}};
 
 // The command as it was given, without what says only where its scripts go.
 std::string command_given() {
@@ -274,57 +138,6 @@ void write_files(const fs::path& folder, const std::vector<slurm::File>& files, 
 
 }  // namespace
 
-void add_queue_options(CLI::App& parser, SlurmOptions& options) {
-  const std::string size =
-      "Size (what is not given follows from the recipe and sinfo, which is not asked if all three are)";
-  const auto count = [&](const char* name, auto& value, const char* what) {
-    return parser.add_option(name, value, what)->check(CLI::PositiveNumber)->group(size);
-  };
-  count("--nodes", options.layout.nodes, "Nodes of each job")->type_name("N");
-  count("--ranks-per-node", options.layout.ranks_per_node, "MPI ranks on each")->type_name("R");
-  count("--cpus-per-rank", options.layout.cpus_per_rank, "Cores of each rank")->type_name("C");
-  count("--at-once", options.at_once, "At most so many jobs of an array at a time")->type_name("K");
-
-  const std::string queue = "Queue";
-  parser.add_option("--time", options.time, "Limit of each job, as Slurm's (default: 1 h)")
-      ->type_name("T")
-      ->group(queue);
-  parser
-      .add_option("--warning", options.job.warning_seconds, "Seconds before it to checkpoint and go on later")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->group(queue);
-  parser.add_option("--partition", options.job.partition, "Default: that of the cluster")->group(queue);
-  parser.add_option("--account", options.job.account, "Who pays")->group(queue);
-  parser.add_option("--constraint", options.job.constraint, "Features of nodes, as \"avx512\"")->group(queue);
-  parser.add_option("--mail", options.job.mail, "Who is told of ends, failures and restarts")
-      ->type_name("ADDRESS")
-      ->group(queue);
-  parser.add_option("--restarts", options.job.restarts, "After a node was lost, at most")
-      ->type_name("K")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
-      ->group(queue);
-  parser.add_option("--after", options.after, "A job that must have succeeded before")
-      ->type_name("JOB")
-      ->group(queue);
-
-  const std::string start = "How ranks are started";
-  parser.add_option("--launcher", options.launcher, "srun: with PMIx")
-      ->check(CLI::IsMember({"mpirun", "srun"}))
-      ->capture_default_str()
-      ->group(start);
-  parser.add_option("--bind", options.bind, "core: each rank has cores of its own; none: the system chooses")
-      ->check(CLI::IsMember({"core", "none"}))
-      ->capture_default_str()
-      ->group(start);
-  parser.add_option("--program", options.program, "What jobs call (default: this program)")
-      ->type_name("COMMAND")
-      ->group(start);
-  parser.add_flag("--submit", options.submit, "Submit the jobs, and print their numbers");
-}
-
 void add_slurm(CLI::App& parser, SlurmOptions& options) {
   parser
       .add_option(
@@ -354,7 +167,7 @@ void add_slurm(CLI::App& parser, SlurmOptions& options) {
 
 int slurm(const SlurmOptions& options) {
   // 1. What is to run, and what on: the recipe, and what sinfo knows unless all is given.
-  const Kind& kind = find_in(kKinds, options.kind, "kind of job");
+  const JobKind& kind = job_kind(options.kind);
   const bool of_file = options.kind == "study" && is_study_file(options.recipe);
   const recipe::Recipe recipe =
       of_file ? recipe::Recipe{} : recipe::Recipe::load(options.recipe, options.changes);
@@ -371,9 +184,10 @@ int slurm(const SlurmOptions& options) {
   for (const std::string& change : options.changes) words += " --set " + slurm::shell_word(change);
   // A worker thread on each core that the job has, wherever the system lets its ranks run.
   if (recipe.run.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
-  const Request request{options, recipe, job_options(options, name, partition), words, partition};
+  const JobRequest request{options, recipe, job_options(options, name, partition), words, partition};
   slurm::Plan plan;
-  if (options.chain && !options.source.empty() && options.kind != "prepare") plan_prepare(request, plan);
+  if (options.chain && !options.source.empty() && options.kind != "prepare")
+    job_kind("prepare").plan(request, plan);
   if (of_file) {
     plan_study_file(options, request.job, partition, plan);
   } else {

@@ -1,4 +1,4 @@
-#include "step_profile.hpp"
+#include "study/step_profile.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "convoke/slurm/plan.hpp"
 #include "convoke/study/study_file.hpp"
-#include "slurm.hpp"
+#include "slurm/options.hpp"
 
 namespace convoke::app {
 

@@ -1,4 +1,4 @@
-#include "study_report.hpp"
+#include "study/study_results.hpp"
 
 #include <fmt/format.h>
 
