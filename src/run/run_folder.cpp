@@ -15,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
-  return text;
-}
-
 [[noreturn]] void fail(const fs::path& folder, const std::string& reason) {
   throw Error(fmt::format("{}: cannot be used as the folder of a run: {}", folder.string(), reason),
               "choose a folder that can be written with --output DIR");
@@ -56,6 +47,15 @@ void require_usable(const fs::path& folder, bool resume) {
 }
 
 }  // namespace
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
+  return text;
+}
 
 RunFolder RunFolder::create(const std::string& name, const fs::path& output, bool resume,
                             const mpi::Communicator& world) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -12,20 +11,12 @@
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
+#include "convoke/run/run_folder.hpp"
 
 namespace convoke::study {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
-  return text;
-}
 
 void make(const fs::path& folder) {
   std::error_code failed;
@@ -65,8 +56,8 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
 }  // namespace
 
 StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
-  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, time_stamp())
-                                    : output);
+  StudyFolder folder(
+      output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, run::time_stamp()) : output);
   make(folder.path());
   const bool used = !fs::is_empty(folder.path());
   if (used && !resume) {

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "tiny_recipe.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
@@ -14,21 +15,9 @@ using Catch::Contains;
 
 namespace {
 
-// Steps of 32 samples in 4 lanes.
 struct Place {
   TemporaryFolder folder;
-  Place() {
-    std::ofstream(folder / "tiny.toml") << R"(
-[data]
-path = "data.h5"
-[model]
-input = [1, 8, 8]
-layers = [{ layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" }]
-[train]
-batch = 32
-lane = 8
-)";
-  }
+  Place() { std::ofstream(folder / "tiny.toml") << kTinyRecipe; }
   StudyFile study(const std::string& more) const {
     return StudyFile::parse("recipe = \"tiny.toml\"\n" + more, (folder / "s.toml").string());
   }

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
+#include "tiny_recipe.hpp"
 
 using namespace convoke;
 using namespace convoke::study;
@@ -15,22 +16,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kRecipe = R"(
-[data]
-path = "data.h5"
-[model]
-input = [1, 8, 8]
-layers = [{ layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" }]
-[train]
-batch = 32
-lane = 8
-)";
-
 struct Place {
   TemporaryFolder folder;
   StudyFile study;
   explicit Place(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\n") {
-    write("tiny.toml", kRecipe);
+    write("tiny.toml", kTinyRecipe);
     study = parse(more);
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(folder / name) << text; }
@@ -104,7 +94,7 @@ TEST_CASE("a study's folder is used again by the same study alone") {
   CHECK_THAT(create(place.parse("[set]\ntrain.epochs = 2\n"), true),
              Contains("[set] or new_seeds was different"));
   CHECK_THAT(create(place.parse("new_seeds = false\n"), true), Contains("[set] or new_seeds was different"));
-  place.write("tiny.toml", std::string(kRecipe) + "epochs = 3\n");
+  place.write("tiny.toml", std::string(kTinyRecipe) + "epochs = 3\n");
   CHECK_THAT(create(place.study, true), Contains("tiny.toml is not what it was when this study began"));
 
   fs::create_directory(place.folder / "other");

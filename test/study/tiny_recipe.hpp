@@ -1,0 +1,13 @@
+#pragma once
+
+/// A recipe whose steps are 32 samples in 4 lanes.
+inline constexpr const char* kTinyRecipe = R"(
+[data]
+path = "data.h5"
+[model]
+input = [1, 8, 8]
+layers = [{ layer = "flatten" }, { layer = "dense", units = 4, activation = "softmax" }]
+[train]
+batch = 32
+lane = 8
+)";
