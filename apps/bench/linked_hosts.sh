@@ -39,7 +39,7 @@ cat > "$linked_folder/agent" << 'AGENT'
 #!/bin/bash
 host=${1##*.}
 shift
-exec nsenter --net="/run/netns/cvkbench$host" unshare --mount --uts taskset -c "$(((host - 1) % $(nproc)))" \
+exec nsenter --net="/run/netns/cvkbench$host" unshare --mount --uts taskset -c "$(((host - 1) % $(getconf _NPROCESSORS_ONLN)))" \
   sh -c "hostname bench$host; mount -t tmpfs tmpfs /dev/shm; $*"
 AGENT
 chmod +x "$linked_folder/agent"

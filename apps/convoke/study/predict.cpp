@@ -34,8 +34,9 @@ So are the links between them. What is not in the prediction: nodes of unequal s
 constexpr double kUsualLatency = 20e-6, kUsualBandwidth = 1.1e9;
 // Through shared memory it is the ranks' cores that copy.
 constexpr study::LinkSpeed kUsualWithin{1e-6, 4e9, 1 / 4e9};
-// The core's share of a transfer by TCP: per byte, the kernel's copies and checks.
-constexpr double kTcpCoreSecondsPerByte = 0.3e-9;
+// What TCP takes of a core: the kernel's copies and checks. It makes the model fit what two ranks take over
+// links that nothing slows (apps/bench/predicted_links.sh, AMD EPYC).
+constexpr double kTcpCoreSecondsPerByte = 1e-9;
 
 struct Network {
   study::LinkSpeed within = kUsualWithin;
@@ -141,9 +142,8 @@ void add_study_predict(CLI::App& parser, StudyPredictOptions& options) {
       ->transform(CLI::AsNumberWithUnit(rates))
       ->check(CLI::PositiveNumber);
   parser
-      .add_option(
-          "--core-share", options.core_share,
-          "Share of a transfer between nodes that keeps a core busy: 0 with RDMA (0.3 s a GB, as TCP)")
+      .add_option("--core-share", options.core_share,
+                  "Share of a transfer between nodes that keeps a core busy: 0 with RDMA (1 s a GB, as TCP)")
       ->check(CLI::Range(0.0, 1.0));
   parser.add_flag("--weak", options.weak, "Every rank has the recipe's batch, rather than a share of it");
   parser.add_flag("--check", options.check, "Also measure the step of the ranks that are started");
