@@ -9,7 +9,7 @@
 #include "convoke/report/run_page.hpp"
 #include "page_file.hpp"
 #include "results.hpp"
-#include "study/study_results.hpp"
+#include "studies/study_results.hpp"
 
 namespace convoke::app {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "convoke/slurm/plan.hpp"
 #include "convoke/study/study_file.hpp"
-#include "slurm/options.hpp"
+#include "slurm_jobs/options.hpp"
 
 namespace convoke::app {
 

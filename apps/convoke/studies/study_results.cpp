@@ -1,4 +1,4 @@
-#include "study/study_results.hpp"
+#include "studies/study_results.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "slurm/commands.hpp"
+#include "slurm_jobs/commands.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "slurm/kinds.hpp"
+#include "slurm_jobs/kinds.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "slurm/study_jobs.hpp"
-#include "slurm/workload.hpp"
+#include "slurm_jobs/study_jobs.hpp"
+#include "slurm_jobs/workload.hpp"
 
 namespace convoke::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "study/predict.hpp"
+#include "studies/predict.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "convoke/mpi/sums.hpp"
 #include "convoke/study/step_model.hpp"
 #include "start.hpp"
-#include "study/step_profile.hpp"
+#include "studies/step_profile.hpp"
 
 namespace convoke::app {
 namespace {

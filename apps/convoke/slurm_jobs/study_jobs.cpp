@@ -1,4 +1,4 @@
-#include "slurm/study_jobs.hpp"
+#include "slurm_jobs/study_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "convoke/recipe/toml.hpp"
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/parts.hpp"
-#include "slurm/workload.hpp"
+#include "slurm_jobs/workload.hpp"
 
 namespace convoke::app {
 namespace {

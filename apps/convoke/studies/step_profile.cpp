@@ -1,4 +1,4 @@
-#include "study/step_profile.hpp"
+#include "studies/step_profile.hpp"
 
 #include <algorithm>
 #include <array>

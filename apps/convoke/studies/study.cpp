@@ -1,4 +1,4 @@
-#include "study/study.hpp"
+#include "studies/study.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +22,10 @@
 #include "convoke/study/launch.hpp"
 #include "convoke/study/parts.hpp"
 #include "convoke/study/statistics.hpp"
-#include "slurm/slurm.hpp"
-#include "study/analyse.hpp"
-#include "study/predict.hpp"
-#include "study/study_results.hpp"
+#include "slurm_jobs/slurm.hpp"
+#include "studies/analyse.hpp"
+#include "studies/predict.hpp"
+#include "studies/study_results.hpp"
 
 namespace convoke::app {
 namespace {

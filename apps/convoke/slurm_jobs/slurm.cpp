@@ -1,4 +1,4 @@
-#include "slurm/slurm.hpp"
+#include "slurm_jobs/slurm.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
-#include "slurm/commands.hpp"
-#include "slurm/kinds.hpp"
-#include "slurm/study_jobs.hpp"
+#include "slurm_jobs/commands.hpp"
+#include "slurm_jobs/kinds.hpp"
+#include "slurm_jobs/study_jobs.hpp"
 
 namespace convoke::app {
 namespace {

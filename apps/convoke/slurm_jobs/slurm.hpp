@@ -1,7 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
-#include "slurm/options.hpp"
+#include "slurm_jobs/options.hpp"
 
 namespace convoke::app {
 

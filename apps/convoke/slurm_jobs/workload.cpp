@@ -1,4 +1,4 @@
-#include "slurm/workload.hpp"
+#include "slurm_jobs/workload.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "study/analyse.hpp"
+#include "studies/analyse.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/slurm/plan.hpp"
-#include "slurm/options.hpp"
+#include "slurm_jobs/options.hpp"
 
 namespace convoke::app {
 

@@ -1,4 +1,4 @@
-#include "slurm/options.hpp"
+#include "slurm_jobs/options.hpp"
 
 namespace convoke::app {
 
