@@ -1,6 +1,5 @@
 #include "convoke/run/environment.hpp"
 
-#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -8,19 +7,11 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/run/atomic_file.hpp"
+#include "convoke/run/clock.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
 namespace {
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 Value::Array placements(const Machine& machine) {
   Value::Array list;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/run/clock.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
@@ -47,15 +47,6 @@ void require_usable(const fs::path& folder, bool resume) {
 }
 
 }  // namespace
-
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
-  return text;
-}
 
 RunFolder RunFolder::create(const std::string& name, const fs::path& output, bool resume,
                             const mpi::Communicator& world) {

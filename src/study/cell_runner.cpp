@@ -1,10 +1,10 @@
 #include "convoke/study/cell_runner.hpp"
+#include "convoke/run/clock.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -22,15 +22,6 @@ namespace fs = std::filesystem;
 constexpr auto kLook = std::chrono::milliseconds(10);
 constexpr double kMeanwhile = 0.25;  // seconds between calls
 constexpr double kEnergy = 30;       // seconds: counters begin anew after minutes
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 /// How a process ended.
 struct End {
@@ -125,7 +116,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   fs::remove(log);
   RunOutcome outcome;
   Measurement& run = outcome.measurement;
-  run.started = utc_now();
+  run.started = run::utc_now();
   const double before = loops_.slowdown(busy(cell));
 
   energy_.start();

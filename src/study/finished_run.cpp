@@ -5,22 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 
 namespace convoke::study {
 namespace {
 
 namespace fs = std::filesystem;
 
-Settings read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
-  return metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file.string());
+Settings require_json(const fs::path& file) {
+  if (std::optional<Settings> settings = metrics::read_json(file)) return *std::move(settings);
+  throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
 }
 
 // The number at "phases.load.mean"; nothing if there is none.
@@ -67,8 +66,8 @@ std::optional<double> epoch_seconds(const fs::path& log) {
 }  // namespace
 
 Measurement read_finished_run(const fs::path& folder) {
-  const Settings summary = read_json(folder / "summary.json");
-  const Settings environment = read_json(folder / "environment.json");
+  const Settings summary = require_json(folder / "summary.json");
+  const Settings environment = require_json(folder / "environment.json");
   Measurement run;
   run.ranks = std::llround(require(summary, "ranks"));
   run.threads = std::llround(require(summary, "threads"));
@@ -90,7 +89,7 @@ Measurement read_finished_run(const fs::path& folder) {
 std::string bindings_of(const fs::path& folder) {
   std::string all;
   try {
-    const Settings environment = read_json(folder / "environment.json");
+    const Settings environment = require_json(folder / "environment.json");
     const Value* placements = environment.find("placements");
     const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
     if (list == nullptr) return {};

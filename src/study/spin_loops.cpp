@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <latch>
 #include <thread>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/phases.hpp"
 
@@ -101,11 +100,9 @@ double SpinLoops::slowdown(std::int64_t busy) {
 }
 
 void SpinLoops::read() {
-  std::ifstream in(file_, std::ios::binary);
-  if (!in) return;
-  const Settings settings =
-      metrics::settings_from_json({std::istreambuf_iterator<char>(in), {}}, file_.string());
-  SettingsReader read(settings, "calibration");
+  const std::optional<Settings> settings = metrics::read_json(file_);
+  if (!settings) return;
+  SettingsReader read(*settings, "calibration");
   iterations_ = static_cast<std::uint64_t>(read.require_int("iterations"));
   const Settings seconds = read.table("seconds");
   SettingsReader each(seconds, "seconds");

@@ -11,7 +11,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
-#include "convoke/run/run_folder.hpp"
+#include "convoke/run/clock.hpp"
 
 namespace convoke::study {
 namespace {

@@ -8,9 +8,6 @@
 
 namespace convoke::run {
 
-/// "20261122-163000", now, in local time: what tells folders of one name apart.
-std::string time_stamp();
-
 /// The folder that a run leaves behind; see docs/formats.md for what is in it. Every rank knows it, rank 0
 /// writes.
 class RunFolder {
