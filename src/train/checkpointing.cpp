@@ -85,8 +85,12 @@ void Checkpointing::save(const run::CheckpointState& state) {
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
   if (job_.keep_best == 0 || !group_.root()) return;
   const run::Timed timed(phases_.checkpoint);
+  const auto cost = cost_by(job_.early_stopping);
+  note_written();
+  // Most validations are beaten by what is written: they need not wait for the writer to look at the files.
+  if (std::ssize(written_costs_) == job_.keep_best && written_costs_.back() <= cost(validated)) return;
   writer_.wait();
-  std::erase_if(unwritten_, [](const auto& best) { return best->written.load(); });
+  note_written();
   if (!best_models_.admits(validated)) return;
   const auto best = std::make_shared<Best>();
   best->validated = validated;
@@ -95,10 +99,22 @@ void Checkpointing::keep_best(const std::vector<float>& parameters, const run::V
   write(best);
   if (std::ssize(unwritten_) <= job_.keep_best) return;
   // A disk that stays full: the worst is not among the best even if all the others can be written.
-  const auto cost = cost_by(job_.early_stopping);
   unwritten_.erase(std::max_element(unwritten_.begin(), unwritten_.end(), [&](const auto& a, const auto& b) {
     return cost(a->validated) < cost(b->validated);
   }));
+}
+
+void Checkpointing::note_written() {
+  const auto cost = cost_by(job_.early_stopping);
+  std::erase_if(unwritten_, [&](const auto& best) {
+    if (!best->written) return false;
+    written_costs_.push_back(cost(best->validated));
+    return true;
+  });
+  std::sort(written_costs_.begin(), written_costs_.end());
+  if (std::ssize(written_costs_) > job_.keep_best) {
+    written_costs_.resize(static_cast<std::size_t>(job_.keep_best));
+  }
 }
 
 void Checkpointing::write(const std::shared_ptr<Best>& best) {

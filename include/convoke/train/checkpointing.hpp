@@ -54,6 +54,7 @@ class Checkpointing {
   };
   static Position position_of(const run::CheckpointState& state);
   void write(const std::shared_ptr<Best>& best);
+  void note_written();
   void save(const run::CheckpointState& state);
   std::vector<std::string> failures();  // of the writer; they count as left out
   void report_failures();
@@ -70,7 +71,8 @@ class Checkpointing {
   std::int64_t saved_updates_ = 0;
   run::Stopwatch since_saved_;
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not known to be; at most keep_best
-  run::BackgroundWriter writer_;                  // last: it ends first
+  std::vector<double> written_costs_;  // of the best known to be written, rising; at most keep_best
+  run::BackgroundWriter writer_;       // last: it ends first
 };
 
 }  // namespace convoke::train
