@@ -127,11 +127,7 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
 
 int inspect(const InspectOptions& options) {
   // 1. Whether there can be a page and figures, before anything takes time.
-  if (!options.html.empty()) {
-    report::require_charts();
-    require_writable(options.html);
-  }
-  if (!options.figures.empty()) require_folder(options.figures);
+  require_outputs(options.html, options.figures);
 
   // 2. What there is.
   const data::DatasetReader reader(options.dataset);
@@ -162,8 +158,7 @@ int inspect(const InspectOptions& options) {
                   options.seed, format_count(std::ssize(found.comparison.places)));
   report::Page page = report::dataset_page(found, made_by);
   if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
-  if (!options.html.empty()) write_page(page, options.html);
-  if (!options.figures.empty()) write_figures(page, options.figures);
+  write_outputs(page, options.html, options.figures);
   return EXIT_SUCCESS;
 }
 

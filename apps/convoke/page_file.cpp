@@ -12,6 +12,7 @@
 #include "convoke/run/atomic_file.hpp"
 
 namespace convoke::app {
+namespace {
 
 void require_writable(const std::filesystem::path& file) {
   const std::string hint = "name a file in a folder that exists and that you may write to";
@@ -41,6 +42,28 @@ void write_page(const report::Page& page, const std::filesystem::path& file) {
   fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
 }
 
+void write_figures(const report::Page& page, const std::filesystem::path& folder) {
+  const report::FiguresWritten written = report::write_figures(page.charts(), page.tables(), folder);
+  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
+  fmt::print("{}: {} files\n", folder.string(), written.files.size());
+}
+
+}  // namespace
+
+void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures) {
+  if (!html.empty()) {
+    report::require_charts();
+    require_writable(html);
+  }
+  if (!figures.empty()) require_folder(figures);
+}
+
+void write_outputs(const report::Page& page, const std::filesystem::path& html,
+                   const std::filesystem::path& figures) {
+  if (!html.empty()) write_page(page, html);
+  if (!figures.empty()) write_figures(page, figures);
+}
+
 void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file) {
   const auto warn = [&](const std::exception& error, const std::string& hint) {
     fmt::print(stderr, "warning: there is no {}: {}{}{}\n", file.filename().string(), error.what(),
@@ -54,12 +77,6 @@ void write_page_or_warn(const std::function<report::Page()>& make, const std::fi
   } catch (const std::exception& error) {
     warn(error, {});
   }
-}
-
-void write_figures(const report::Page& page, const std::filesystem::path& folder) {
-  const report::FiguresWritten written = report::write_figures(page.charts(), page.tables(), folder);
-  if (!written.notice.empty()) fmt::print(stderr, "note: {}\n", written.notice);
-  fmt::print("{}: {} files\n", folder.string(), written.files.size());
 }
 
 }  // namespace convoke::app

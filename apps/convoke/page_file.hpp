@@ -6,21 +6,18 @@
 
 namespace convoke::app {
 
-/// Tells before minutes are spent whether a file can be written there. What is there is left as it is. Throws
-/// Error naming it and the reason.
-void require_writable(const std::filesystem::path& file);
+/// Tells before minutes are spent whether there can be a page and, in a folder which is made if need be, its
+/// figures; empty: not wanted. What is there is left as it is. Throws Error naming the place and the reason,
+/// or for a page what is not installed.
+void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures);
 
-/// The same of a folder for files, which is made if need be.
-void require_folder(const std::filesystem::path& folder);
+/// Writes a page, whole or not at all, and its charts and tables for a paper (report::write_figures); empty:
+/// not wanted. Prints what was written.
+void write_outputs(const report::Page& page, const std::filesystem::path& html,
+                   const std::filesystem::path& figures);
 
-/// Writes a page, whole or not at all, and prints its name and size.
-void write_page(const report::Page& page, const std::filesystem::path& file);
-
-/// The same at the end of work that counts: without a page there is a warning that says why, and nothing is
+/// The page alone at the end of work that counts: without it there is a warning that says why, and nothing is
 /// printed otherwise. It never throws.
 void write_page_or_warn(const std::function<report::Page()>& make, const std::filesystem::path& file);
-
-/// Writes its charts and tables for a paper (report::write_figures), and prints how many files.
-void write_figures(const report::Page& page, const std::filesystem::path& folder);
 
 }  // namespace convoke::app

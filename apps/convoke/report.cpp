@@ -66,10 +66,8 @@ int report(const ReportOptions& options) {
   }();
 
   // 3. As a page, and as figures for a paper.
-  require_writable(file);
-  if (!options.figures.empty()) require_folder(options.figures);
-  write_page(page, file);
-  if (!options.figures.empty()) write_figures(page, options.figures);
+  require_outputs(file, options.figures);
+  write_outputs(page, file, options.figures);
   return EXIT_SUCCESS;
 }
 

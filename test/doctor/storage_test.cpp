@@ -18,7 +18,7 @@ using doctor::Storage;
 namespace {
 
 Storage runs(std::uint64_t free_mib = 1000) {
-  return {.host = "alpha", .role = "runs", .path = "/work/runs", .type = "ext4", .free = free_mib << 20};
+  return {.host = "alpha", .role = "runs", .path = "/scratch/runs", .type = "ext4", .free = free_mib << 20};
 }
 
 doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool must_lock = false) {

@@ -109,11 +109,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
 
 int study_analyse(const StudyAnalyseOptions& options) {
   // 1. The tables, and what is asked of them.
-  if (!options.html.empty()) {
-    report::require_charts();
-    require_writable(options.html);
-  }
-  if (!options.figures.empty()) require_folder(options.figures);
+  require_outputs(options.html, options.figures);
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::Table> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
@@ -134,8 +130,7 @@ int study_analyse(const StudyAnalyseOptions& options) {
   for (const std::string& file : options.tables)
     names.push_back(std::filesystem::path(file).filename().string());
   const report::Page page = report::study_page(join(names), analysis, "", made_by_line());
-  if (!options.html.empty()) write_page(page, options.html);
-  if (!options.figures.empty()) write_figures(page, options.figures);
+  write_outputs(page, options.html, options.figures);
   return EXIT_SUCCESS;
 }
 
