@@ -5,7 +5,7 @@
 for launcher in mpirun srun; do
   job=$(slurm train recipe.toml --nodes 3 --ranks-per-node 1 --cpus-per-rank 1 --launcher $launcher \
     --output jobs/$launcher --submit | job_of train.sh)
-  wait_for "$job" 40
+  wait_for "$job" 120
   check "$launcher: the job ends well" ended "$job" COMPLETED
   check "$launcher: three ranks on three nodes" says "runs/tiny-$job/environment.json" '"nodes": 3'
   check "$launcher: the same model" same alone/model.h5 "runs/tiny-$job/model.h5"

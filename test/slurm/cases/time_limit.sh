@@ -2,19 +2,24 @@
 # queue and on, and ends with the bits of one that was not interrupted.
 . "$(dirname "$0")/../place.sh"
 
-size=(--nodes 3 --ranks-per-node 1 --cpus-per-rank 1)
-# How many epochs take about a minute here: twice as long as it is given before the warning.
-trial=$(slurm train recipe.toml --set train.epochs=100 "${size[@]}" --output jobs/trial --submit | job_of train.sh)
-wait_for "$trial" 180
-seconds=$(sed -n 's/.*"makespan_seconds": \([0-9.]*\).*/\1/p' "runs/tiny-$trial/summary.json")
-epochs=$(awk -v s="$seconds" 'BEGIN { print int(100 * 55 / s) }')
-echo "100 epochs in $seconds s: $epochs epochs"
+ranks() { for node in node1 node2 node3; do "$here/cluster.sh" pids $node convoke; done; }
+# Warned: USR1 (bit 9) waits for a rank that stands still.
+warned() { local pid; for pid in $(ranks); do grep -qs '^ShdPnd:.*[2367abef]..$' "/proc/$pid/status" && return 0; done; false; }
 
-job=$(slurm train recipe.toml --set "train.epochs=$epochs" "${size[@]}" --time 1 --warning 30 --output jobs/limited \
-  --submit | job_of train.sh)
-wait_until 120 says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
+many=(--set train.epochs=400)
+# Slurm looks at its limits every 30 s, and warns when the next look would be too late: 20 to 50 s after the start.
+job=$(slurm train recipe.toml "${many[@]}" --nodes 3 --ranks-per-node 1 --cpus-per-rank 1 --time 1 --warning 10 --submit |
+  job_of train.sh)
+# On any machine it is then in the middle: once begun, the ranks stand still until the warning is there.
+wait_until 60 has_checkpoint "runs/tiny-$job"
+stopped=$(ranks)
+check "three ranks are at work" kill -STOP $stopped
+check "each on a node" [ "$(wc -w <<< "$stopped")" = 3 ]
+wait_until 120 warned
+kill -CONT $stopped
+wait_until 60 says "tiny-$job.log" "ended with 85: stopped at a checkpoint; back into the queue"
 wait_for "$job" 400
 check "it ends well" ended "$job" COMPLETED
 check "after a restart" says "tiny-$job.log" "restart 1"
-"$CONVOKE" train recipe.toml --set "train.epochs=$epochs" --quiet --output alone > alone.log
+"$CONVOKE" train recipe.toml "${many[@]}" --quiet --output alone > alone.log
 check "with the same bits" same alone/model.h5 "runs/tiny-$job/model.h5"
