@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "convoke/mpi/launcher.hpp"
 #include "convoke/mpi/session.hpp"
 
 namespace convoke::doctor {

@@ -1,3 +1,4 @@
+#include "convoke/mpi/launcher.hpp"
 #include "convoke/mpi/session.hpp"
 
 #include <mpi.h>

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
+#include "convoke/mpi/launcher.hpp"
 #include "convoke/run/signals.hpp"
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/cells.hpp"
@@ -72,13 +75,15 @@ const std::array kOthers{
             study_predict),
 };
 
-// mpirun in mpirun does not work, and a study needs one process alone.
+// A study is one process; and mpirun in mpirun does not work, not even of one. The shell that Slurm gives to
+// salloc is a step of one process: nothing is wrong with that.
 void require_no_launcher() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK"}) {
-    if (std::getenv(variable) == nullptr) continue;
-    throw Error("a study starts its runs by mpirun itself, but was started by a launcher",
-                "convoke study FILE, without mpirun or srun before it");
-  }
+  const std::optional<mpi::Launcher> by = mpi::launcher();
+  const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;
+  if (!by_pmix && (!by || (by->processes <= 1 && std::string_view(by->name) == "srun"))) return;
+  throw Error(fmt::format("a study starts its runs by mpirun itself, but was started by {}",
+                          by ? by->name : "a launcher"),
+              "convoke study FILE, without mpirun or srun before it");
 }
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }

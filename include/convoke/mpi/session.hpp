@@ -43,9 +43,4 @@ class Session {
   Communicator world_;
 };
 
-/// A warning if the launcher's variables speak of several processes while this program is a world of one: it
-/// was started by the mpirun of another MPI, and every process would do the whole job by itself. Empty if all
-/// is well.
-std::string launcher_warning(int world_size);
-
 }  // namespace convoke::mpi
