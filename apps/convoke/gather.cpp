@@ -219,11 +219,11 @@ int gather(const GatherOptions& options) {
     write_results(folder, summary, verdict, dataset, recipe);
     fmt::print(
         "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"
-        "test, {} images, {} vote\n{}\n{}run folder: {}\n",
+        "test, {} images, {} vote\n{}\n{}{}",
         job.name, verdict.voters.size(), folders.size(), format_duration(spent.makespan), spent.core_seconds,
         format_count(verdict.test.samples), verdict.rule,
         train::evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names),
-        data::provenance_note(dataset.info().provenance), folder.path().string());
+        data::provenance_note(dataset.info().provenance), places_of(folder));
     return std::string();
   });
   return EXIT_SUCCESS;

@@ -40,6 +40,14 @@ void write_results(const run::RunFolder& folder, const Settings& summary, const 
                      folder.file("report.html"));
 }
 
+std::string places_of(const run::RunFolder& folder) {
+  std::string text = fmt::format("run folder: {}\n", folder.path().string());
+  if (const auto page = folder.file("report.html"); std::filesystem::exists(page)) {
+    text += fmt::format("its page:   {}\n", page.string());
+  }
+  return text;
+}
+
 report::RunRecord read_run_and_recipe(const std::filesystem::path& folder) {
   report::RunRecord run = report::read_run(folder);
   run.recipe = recipe::parse_toml(run.recipe_text, (folder / "recipe.toml").string()).settings;

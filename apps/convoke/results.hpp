@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <string>
 
 #include "convoke/core/settings.hpp"
 #include "convoke/data/dataset.hpp"
@@ -16,6 +17,9 @@ namespace convoke::app {
 /// instead.
 void write_results(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
                    const data::Dataset& tested, const recipe::Recipe& recipe);
+
+/// Where it all is: the folder, and the page if there is one. A line each.
+std::string places_of(const run::RunFolder& folder);
 
 /// A run with its recipe as settings. Throws Error as report::read_run and for a recipe that is no TOML.
 report::RunRecord read_run_and_recipe(const std::filesystem::path& folder);

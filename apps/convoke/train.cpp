@@ -230,8 +230,8 @@ int train(const TrainOptions& options) {
   // 7. Say it.
   run::on_root(world, [&] {
     write_results(folder, train::summary(job, verdict, cost), verdict, test, recipe);
-    fmt::print("{}\n{}run folder: {}\n", train::summary_text(job, verdict, cost),
-               data::provenance_note(test.info().provenance), folder.path().string());
+    fmt::print("{}\n{}{}", train::summary_text(job, verdict, cost),
+               data::provenance_note(test.info().provenance), places_of(folder));
     return std::string();
   });
   return EXIT_SUCCESS;

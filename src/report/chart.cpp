@@ -43,7 +43,7 @@ std::string Chart::html() const {
       logarithmic ? " data-logarithmic" : "", ends, name);
   html += fmt::format("<div class=plot><canvas role=img aria-label=\"{}\"></canvas></div>\n", name);
   if (!note.empty()) html += fmt::format("<p class=note>{}</p>\n", escape(note));
-  html += "<details><summary>The numbers</summary>\n" + table.html() + "</details>\n</figure>\n";
+  html += "<details><summary>The numbers</summary>\n" + table.html(title) + "</details>\n</figure>\n";
   return html;
 }
 

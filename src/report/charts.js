@@ -1,14 +1,19 @@
 // Draws every figure.chart from the table within it, by Chart.js; again when light turns to dark.
 "use strict";
 (() => {
-  const COLOURS = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#17a2b8", "#c9a227", "#ff7f9f", "#9c755f", "#8a94a0"];
+  // Each at least 3:1 on the card that charts lie on (WCAG 2.1, 1.4.11): of light pages, and of dark ones.
+  const ON_LIGHT = ["#3f6d9e", "#c76a08", "#3f8a3a", "#d23c40", "#955f88", "#0c8194", "#94760c", "#d9487a", "#85604c", "#6a7480"];
+  const ON_DARK = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#17a2b8", "#c9a227", "#ff7f9f", "#9c755f", "#8a94a0"];
   const POINTS = ["circle", "triangle", "rect", "crossRot", "star", "rectRot"];
-  const MANY_ROWS = 14, MANY_GROUPS = 24, ROW_PIXELS = 24;
+  const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
+  const NAMED = { red: 3, green: 2, blue: 0, grey: 9 };
+  const MANY_ROWS = 14, MANY_GROUPS = 24, MANY_POINTS = 40, ROW_PIXELS = 24;
   const drawn = [];
 
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const NAMED = { red: "#e15759", green: "#59a14f", blue: "#4e79a7", grey: "#8a94a0" };
-  const colour = (i, name = "") => NAMED[name] ?? COLOURS[i % COLOURS.length];
+  const dark = matchMedia("(prefers-color-scheme: dark)"), page = document.documentElement.classList;
+  const colours = () => dark.matches && !page.contains("paper") ? ON_DARK : ON_LIGHT;
+  const colour = (i, name = "") => colours()[(NAMED[name] ?? i) % ON_LIGHT.length];
   const text = (cell) => cell.textContent;
   const number = (cell) => cell.dataset.v !== undefined ? Number(cell.dataset.v)
     : cell.classList.contains("n") ? Number(cell.textContent) : NaN;
@@ -24,9 +29,12 @@
     const ends = interval && rows.map((row) => [number(row[interval[1]]), number(row[interval[2]])]);
     return { label, column, ends };
   }).filter(({ column }) => column > 0 && !intervals.some(([, low, high]) => column === low || column === high));
-  const reach = (series) => {
-    const ends = series.flatMap((s) => s.ends ?? []).flat().filter(Number.isFinite);
-    return ends.length ? { suggestedMin: Math.min(...ends), suggestedMax: Math.max(...ends) } : {};
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const largest = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const reach = (figure, series) => {
+    const shown = (end) => Number.isFinite(end) && (end > 0 || !("logarithmic" in figure.dataset));
+    const ends = series.flatMap((s) => s.ends ?? []).flat().filter(shown);
+    return ends.length ? { suggestedMin: least(ends), suggestedMax: largest(ends) } : {};
   };
   const told_with_ends = (item) => {
     const { label, ends } = item.dataset, [low, high] = ends?.[item.dataIndex] ?? [];
@@ -36,7 +44,8 @@
   // Whiskers at bars and marks, a band along a line without marks.
   const draw_intervals = (chart) => {
     const lying = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
-    const at = (value) => chart.scales[lying ? "x" : "y"].getPixelForValue(value);
+    const scale = chart.scales[lying ? "x" : "y"];
+    const at = (value) => scale.getPixelForValue(scale.type === "logarithmic" ? Math.max(value, scale.min) : value);
     chart.data.datasets.forEach(({ ends, pointRadius, borderColor }, d) => {
       if (!ends || !chart.isDatasetVisible(d)) return;
       const spans = chart.getDatasetMeta(d).data.map((mark, i) => [lying ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
@@ -57,9 +66,11 @@
           line(place, at(low), place, at(high));
           for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
         }
-        ctx.strokeStyle = borderColor ?? ink("--ink");
-        ctx.lineWidth = 1.5;
-        ctx.stroke();
+        for (const [style, width] of [[ink("--card"), 4], [borderColor ?? ink("--ink"), 1.5]]) {  // seen on bars, too
+          ctx.strokeStyle = style;
+          ctx.lineWidth = width;
+          ctx.stroke();
+        }
       }
       ctx.restore();
     });
@@ -114,7 +125,7 @@
     const labels = rows.map((row) => text(row[0]));
     const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: false,
       callback(at) { return short(this.getLabelForValue(at)); } } });
-    const measured = values(figure, figure.dataset.y, reach(series));
+    const measured = values(figure, figure.dataset.y, reach(figure, series));
     return {
       type: "bar",
       data: {
@@ -131,20 +142,22 @@
   const lines = (figure, read) => {
     const { rows } = read, series = series_of(read);
     const heights = series.flatMap(({ column }) => rows.map((row) => number(row[column]))).filter(Number.isFinite);
-    const flat = Math.min(...heights) === Math.max(...heights);  // or the axis would be from one below to one above
+    const flat = least(heights) === largest(heights);  // or the axis would be from one below to one above
     return {
       type: "line",
       data: {
         datasets: series.map(({ label, column, ends }, s) => ({
           label, ends, data: rows.map((row) => ({ x: number(row[0]), y: number(row[column]) })),
-          borderColor: colour(s), backgroundColor: colour(s), pointRadius: rows.length > 40 ? 0 : 3, borderWidth: 2,
-          borderDash: s >= COLOURS.length ? [6, 3] : [],
+          borderColor: colour(s), backgroundColor: colour(s), borderWidth: 2,
+          pointRadius: rows.length > MANY_POINTS ? 0 : 3.5, pointStyle: POINTS[s % POINTS.length],  // not by colour alone
+          spanGaps: true,  // rows of validations within an epoch say nothing of training
+          borderDash: DASHES[(rows.length > MANY_POINTS ? s : Math.floor(s / ON_LIGHT.length)) % DASHES.length],
         })),
       },
       options: {
         scales: {
           x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }),
-          y: values(figure, figure.dataset.y, { beginAtZero: flat, ...reach(series) }),
+          y: values(figure, figure.dataset.y, { beginAtZero: flat, ...reach(figure, series) }),
         },
         plugins: { legend: legend(series.length > 1 && series.length <= MANY_GROUPS), tooltip: { callbacks: { label: told_with_ends } } },
       },
@@ -164,8 +177,8 @@
       type: "scatter",
       data: {
         datasets: ordered.map(([label, data], g) => ({
-          label, data, backgroundColor: colour(g) + "cc", borderColor: colour(g), borderWidth: g >= COLOURS.length ? 1 : 0,
-          pointStyle: POINTS[Math.floor(g / COLOURS.length) % POINTS.length], pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
+          label, data, backgroundColor: colour(g), borderColor: colour(g), borderWidth: 1,
+          pointStyle: POINTS[g % POINTS.length], pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
         })),
       },
       options: {
@@ -191,7 +204,7 @@
       data: {
         labels: rows.map((row) => text(row[0])),
         datasets: [  // the first is on top
-          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, COLOURS[0]), layer("whiskers", 2, 6, 2, ink("--faint")),
+          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, colour(0)), layer("whiskers", 2, 6, 2, ink("--faint")),
           layer(columns[1], 1, 1, 7, ink("--faint"), mark), layer(columns[7], 7, 7, 7, ink("--faint"), mark),
         ],
       },
@@ -223,5 +236,8 @@
     document.querySelectorAll("figure.chart").forEach(draw);
   };
   draw_all();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_all);
+  dark.addEventListener("change", draw_all);
+  // Paper is light.
+  addEventListener("beforeprint", () => { page.add("paper"); draw_all(); });
+  addEventListener("afterprint", () => { page.remove("paper"); draw_all(); });
 })();

@@ -57,8 +57,10 @@ std::string latex_number(std::string text) {
   const std::size_t e = text.find('e');
   if (e == std::string::npos || text.find_first_not_of("0123456789.", 0) != e)
     return sign + latex_escape(text);
-  const int exponent = std::stoi(text.substr(e + 1));
-  return fmt::format("{}${}\\cdot10^{{{}}}$", sign, text.substr(0, e), exponent);
+  std::size_t digits = 0;
+  const int exponent = std::stoi(text.substr(e + 1), &digits);
+  return fmt::format("{}${}\\cdot10^{{{}}}${}", sign, text.substr(0, e), exponent,
+                     latex_escape(text.substr(e + 1 + digits)));
 }
 
 }  // namespace

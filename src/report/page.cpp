@@ -26,12 +26,13 @@ void Page::heading(std::string_view text) {
 void Page::paragraph(std::string_view text) { body_ += fmt::format("<p>{}</p>\n", escape(text)); }
 
 void Page::code(std::string_view text) {
-  body_ += fmt::format("<pre class=code tabindex=0>{}</pre>\n", escape(text));
+  body_ += fmt::format("<pre class=code tabindex=0 role=region aria-label=Command>{}</pre>\n", escape(text));
 }
 
 void Page::folded(std::string_view name, std::string_view text) {
-  body_ += fmt::format("<details><summary>{}</summary>\n<pre tabindex=0>{}</pre></details>\n", escape(name),
-                       escape(text));
+  body_ += fmt::format(
+      "<details><summary>{0}</summary>\n<pre tabindex=0 role=region aria-label=\"{0}\">{1}</pre></details>\n",
+      escape(name), escape(text));
 }
 
 void Page::warning(std::string_view text) {
@@ -48,7 +49,7 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
 
 void Page::add(const Table& table) {
   tables_.push_back({heading_.empty() ? title_ : heading_, table});
-  body_ += table.html();
+  body_ += table.html(tables_.back().title);
 }
 
 void Page::add(const Chart& chart) {

@@ -24,15 +24,20 @@ std::string html_of(const Cell& cell, bool header) {
                               std::min(1.0, std::abs(cell.shade)));
   }
   constexpr std::size_t kWide = 30;  // letters, beyond which a name needs room
-  if (header && cell.text.size() > kWide) attributes += " class=w";
+  if (header && cell.value.empty() && cell.text.size() > kWide) attributes += " class=w";
   return header ? fmt::format("<th scope=row{}>{}</th>", attributes, escape(cell.text))
                 : fmt::format("<td{}>{}</td>", attributes, escape(cell.text));
 }
 
 constexpr std::string_view kNone = "–";
 
+// An interval or a mark behind the number is more than the number.
+bool says_more(const Cell& cell) {
+  return cell.text.find_first_of("([") != std::string::npos || cell.text.find("±") != std::string::npos;
+}
+
 std::string csv_field(const Cell& cell) {
-  if (!cell.value.empty()) return cell.value;
+  if (!cell.value.empty() && !says_more(cell)) return cell.value;
   return cell.text == kNone ? std::string() : one_line(cell.text);
 }
 
@@ -77,8 +82,9 @@ Cell Cell::shaded(double by) const {
   return cell;
 }
 
-std::string Table::html() const {
-  std::string html = "<div class=scroll tabindex=0><table><thead><tr>";
+std::string Table::html(std::string_view name) const {
+  std::string html = fmt::format(
+      "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const bool number = !rows.empty() && std::any_of(rows.begin(), rows.end(),
                                                      [&](const auto& row) { return !row[c].value.empty(); });
@@ -88,7 +94,7 @@ std::string Table::html() const {
   for (const std::vector<Cell>& row : rows) {
     assert(row.size() == columns.size());
     html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0 && row[c].value.empty());
+    for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0);
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";

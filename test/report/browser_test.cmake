@@ -1,5 +1,6 @@
 # Looks at the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
-# console, every picture there, every chart drawn, nothing wider than the page, nothing fetched.
+# console, every picture there, every chart drawn with its data, nothing wider than the page, nothing fetched; all text of
+# contrast AA, and what scrolls has a name and can be reached by keyboard.
 #   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -10,6 +11,19 @@ execute_process(COMMAND ${PAGES} ${FOLDER} COMMAND_ERROR_IS_FATAL ANY)
 # Put into each page, first in its head: what goes wrong is collected, and told to the page around it when all is there.
 set(probe [[<script>
 const complaints = [];
+const rgba = (text) => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return { r, g, b, a }; };
+const over = (front, back) => ({ a: 1, ...Object.fromEntries(["r", "g", "b"].map((c) => [c, front[c] * front.a + back[c] * (1 - front.a)])) });
+const back_of = (element) => {
+  if (!element) return { r: 255, g: 255, b: 255, a: 1 };
+  const own = rgba(getComputedStyle(element).backgroundColor);
+  return own.a === 1 ? own : over(own, back_of(element.parentElement));
+};
+const luminance = ({ r, g, b }) => [r, g, b].map((c) => c / 255).map((c) => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+  .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+const contrast = (element) => {
+  const [dim, bright] = [luminance(rgba(getComputedStyle(element).color)), luminance(back_of(element))].sort((a, b) => a - b);
+  return (bright + .05) / (dim + .05);
+};
 addEventListener("error", (event) => complaints.push(event.message || "cannot load " + event.target.tagName), true);
 console.error = console.warn = (...words) => complaints.push(words.join(" "));
 addEventListener("load", () => setTimeout(() => {
@@ -18,8 +32,18 @@ addEventListener("load", () => setTimeout(() => {
     const colours = new Set();
     const pixels = canvas.width * canvas.height > 0 ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
     for (let p = 0; p < pixels.length; p += 4) if (pixels[p + 3] > 0) colours.add(pixels[p] << 16 | pixels[p + 1] << 8 | pixels[p + 2]);
-    if (colours.size < 3) complaints.push("not drawn: " + canvas.getAttribute("aria-label"));
+    const strong = [...colours].filter((c) => Math.max(c >> 16, c >> 8 & 255, c & 255) - Math.min(c >> 16, c >> 8 & 255, c & 255) > 60);
+    if (strong.length === 0) complaints.push("nothing but axes: " + canvas.getAttribute("aria-label"));
     if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
+  }
+  for (const region of document.querySelectorAll(".scroll, pre")) {
+    if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not by keyboard: " + region.textContent.slice(0, 20));
+  }
+  for (const element of document.body.querySelectorAll("*")) {
+    const speaks = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    if (speaks && !["SCRIPT", "STYLE"].includes(element.tagName) && contrast(element) < 4.5) {
+      complaints.push(`contrast ${contrast(element).toFixed(2)}: ${element.textContent.slice(0, 20)}`);
+    }
   }
   if (document.documentElement.scrollWidth > innerWidth) complaints.push(`${document.documentElement.scrollWidth} pixels wide`);
   for (const fetched of performance.getEntriesByType("resource")) if (!fetched.name.startsWith("data:")) complaints.push("fetches " + fetched.name);
@@ -29,7 +53,7 @@ addEventListener("load", () => setTimeout(() => {
 </script>]])
 
 set(failed "")
-foreach(name images texts table signals charts votes begun comparison study)
+foreach(name images texts table signals charts one votes begun comparison study)
   file(READ ${FOLDER}/${name}.html page)
   string(REPLACE "<head>" "<head>${probe}" page "${page}")
   file(WRITE ${FOLDER}/${name}-probed.html "${page}")

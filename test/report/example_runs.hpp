@@ -49,6 +49,7 @@ inline void write_unfinished(const std::filesystem::path& folder, std::int64_t m
       log << metrics::to_json({{"event", "epoch"},
                                {"member", 2 * m},
                                {"epoch", epoch},
+                               {"step", 10 * epoch},
                                {"loss", part},
                                {"accuracy", 1 - part / 4},
                                {"validation_loss", 1.5 * part},

@@ -35,6 +35,6 @@ int main(int argc, char** argv) {
   std::ofstream(folder / "comparison.html")
       << convoke::report::comparison_page(runs, "made by a test").html();
   std::ofstream(folder / "study.html")
-      << convoke::report::study_page("a study", example::study_of_two_modes(), "", "made by a test").html();
+      << convoke::report::study_page("a study", example::study_of_two_modes(), {}, "made by a test").html();
   return 0;
 }

@@ -79,6 +79,20 @@ TEST_CASE("of a run that is not complete there is what there is, with a warning"
   CHECK(times(page, "<canvas ") > 3);
 }
 
+TEST_CASE("validations within an epoch stand where they were made") {
+  if (!report::has_charts()) return;
+  const TemporaryFolder folder;
+  example::write_unfinished(folder / "run", 1, 1);
+  const std::string before = page_of(folder / "run");
+  CHECK_THAT(before, !Contains("0.42424"));
+  std::ofstream(folder / "run/metrics.jsonl", std::ios::app)
+      << R"({"event": "validation", "member": 0, "epoch": 2, "step": 15, "validation_loss": 0.42424})"
+      << '\n';
+  const std::string page = page_of(folder / "run");
+  CHECK_THAT(page, Contains(">1.5</th><td>–</td>") && Contains("0.42424"));
+  CHECK(times(page, "<tr>") == times(before, "<tr>") + 1);
+}
+
 TEST_CASE("folders without a run and damaged files are refused by name") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is no folder of a run"));

@@ -21,8 +21,9 @@ const report::Chart& chart_called(const report::Page& page, const std::string& t
 }  // namespace
 
 TEST_CASE("the page of a study shows marked figures apart, with intervals and the ideal line") {
-  const report::Page page =
-      report::study_page("a study", example::study_of_two_modes(), "name = \"x\"\n", "made by a test");
+  const report::Page page = report::study_page(
+      "a study", example::study_of_two_modes(),
+      {"name = \"x\"\n", "convoke study x.toml", {{"cpu", "a processor"}, {"ranks", 3}}}, "made by a test");
   const report::Chart& times = chart_called(page, "Makespan by workers");
   CHECK(times.table.columns ==
         std::vector<std::string>{"workers", "sync", "sync, from", "sync, to", "sync (oversubscribed)",
@@ -53,5 +54,7 @@ TEST_CASE("the page of a study shows marked figures apart, with intervals and th
   const std::string html = page.html();
   CHECK_THAT(html, Contains("4 of 12 cells are marked &quot;oversubscribed&quot;"));
   CHECK_THAT(html, Contains("net &lt;of&gt; tests") && !Contains("<of>"));
-  CHECK_THAT(html, Contains("<h2>Tables</h2>") && Contains("<h2>Study file</h2>"));
+  CHECK_THAT(html, Contains("<h2>Tables</h2>") && Contains("<h3>Study file</h3>"));
+  CHECK_THAT(html,
+             Contains("convoke study x.toml") && Contains("a processor") && !Contains("Threads of a rank"));
 }

@@ -32,8 +32,9 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
 
-  /// `<div class="scroll"><table>...`; it scrolls by itself where it is wider than the page.
-  std::string html() const;
+  /// `<div class="scroll"><table>...`; it scrolls by itself where it is wider than the page. `name`: what it
+  /// is called, for those who hear it.
+  std::string html(std::string_view name) const;
   /// As RFC 4180 has it, a line of names first. Numbers have no separators and units, and where there is none
   /// stands nothing.
   std::string csv() const;

@@ -25,7 +25,7 @@ std::string sentence(const RunResult& a, const RunResult& b) {
   std::string text = fmt::format(
       "{} got {:.2f} % in {:.1f} core-seconds, {} {:.2f} % in {:.1f}: ", better.title(),
       100 * better.accuracy, better.core_seconds, worse.title(), 100 * worse.accuracy, worse.core_seconds);
-  if (difference < margin) {
+  if (difference <= margin) {
     return text + fmt::format(
                       "a difference of {:.2f} points, which {} test samples cannot tell from chance "
                       "(95 % margin {:.2f}).",
@@ -67,7 +67,7 @@ RunResult result_of(const Settings& summary, const std::string& folder, const st
 }
 
 Table side_by_side(std::span<const RunResult> runs, std::span<const std::string> names) {
-  Table table{{""}, {}};
+  Table table{{"result"}, {}};
   table.columns.insert(table.columns.end(), names.begin(), names.end());
   const auto row = [&](const char* name, const auto& cell) {
     std::vector<Cell> cells{name};

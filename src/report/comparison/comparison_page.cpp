@@ -10,6 +10,7 @@
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/utf8.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/report/comparison.hpp"
 #include "report/run/curves.hpp"
@@ -74,6 +75,17 @@ void flatten(const Settings& settings, const std::string& path, std::map<std::st
   }
 }
 
+// A long text from a little before the place where it differs from another.
+std::string from_difference(const std::string& text, const std::string& other, std::size_t longest) {
+  constexpr std::size_t kBefore = 10;
+  const auto place = static_cast<std::size_t>(
+      std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
+  std::size_t start = place > kBefore ? place - kBefore : 0;
+  while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U)
+    --start;  // not within a letter
+  return (start > 0 ? "…" : "") + shortened(text.substr(start), longest);
+}
+
 // The lines in which not all columns are alike; `rows` of each run: name to text.
 Table differences(const std::string& what, const std::vector<Compared>& runs,
                   const std::vector<std::map<std::string, std::string>>& rows) {
@@ -88,13 +100,19 @@ Table differences(const std::string& what, const std::vector<Compared>& runs,
     const auto at = rows[r].find(name);
     return at == rows[r].end() ? std::string("–") : at->second;
   };
+  const auto other_than = [&](const std::string& text, const std::string& name) {
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      if (text_of(r, name) != text) return text_of(r, name);
+    }
+    return text;
+  };
   for (const std::string& name : names) {
     std::vector<Cell> row{name};
     bool differ = false;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       std::string text = text_of(r, name);
       differ = differ || text != text_of(0, name);
-      if (text.size() > kLongest) text = fmt::format("(of {} characters)", text.size());
+      if (text.size() > kLongest) text = from_difference(text, other_than(text, name), kLongest);
       row.emplace_back(text);
     }
     if (differ) table.rows.push_back(std::move(row));
@@ -228,7 +246,8 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
   if (runs.size() < 2) return;
   page.section("Time");
   std::vector<std::string> unlike;
-  for (const char* key : {"train.epochs", "train.batch", "train.precision", "data.path"}) {
+  for (const char* key :
+       {"train.epochs", "train.batch", "train.precision", "data.path", "data.portion", "model"}) {
     const Value* first = value_at(runs.front().run.recipe, key);
     if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
           const Value* value = value_at(each.run.recipe, key);

@@ -100,6 +100,7 @@ void draw_lines(const Chart& chart, Plot& plot) {
   const std::vector<std::size_t> series = chart.series();
   const bool marked = chart.table.rows.size() <= kManyPoints;
   plot.data(false);
+  plot.line("set datafile missing 'NaN'");  // joined across: rows of validations say nothing of training
   plot.number_axis();
   plot.value_axis('y', false);
   for (std::size_t s = 0; s < series.size() && !marked; ++s) {  // bands lie below lines

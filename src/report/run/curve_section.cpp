@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
 #include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
@@ -82,6 +83,12 @@ void add_curves(Page& page, const RunRecord& run) {
   if (members.empty()) {
     page.paragraph("No epoch is complete, or metrics.jsonl is not there.");
     return;
+  }
+  if (!run.complete() && text_at(run.recipe, "train.mode") == "ensemble") {
+    std::vector<std::string> shown;
+    for (const std::int64_t member : members) shown.push_back(std::to_string(member));
+    page.paragraph("Of an ensemble that is under way there are only the members that rank 0 trains: " +
+                   join(shown) + ".");
   }
   std::vector<Chart> charts;
   add_quantity(charts, run, members, {"loss", "Loss", "loss", false});

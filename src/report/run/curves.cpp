@@ -7,6 +7,21 @@
 #include "convoke/core/lookup.hpp"
 
 namespace convoke::report {
+namespace {
+
+constexpr double kPlaces = 1000;  // of an epoch, to which validations within it are placed
+
+// 0 before the first epoch has ended.
+double steps_of_epoch(const RunRecord& run, std::int64_t member) {
+  for (const Settings& line : run.log) {
+    if (text_at(line, "event") != "epoch" || count_at(line, "member").value_or(0) != member) continue;
+    const double steps = number_at(line, "step") / number_at(line, "epoch");
+    return std::isfinite(steps) ? steps : 0;
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::vector<std::int64_t> trained_members(const RunRecord& run) {
   std::set<std::int64_t> members;
@@ -18,16 +33,22 @@ std::vector<std::int64_t> trained_members(const RunRecord& run) {
 
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key) {
   EpochCurve curve;
+  const double steps = steps_of_epoch(run, member);
   for (const Settings& line : run.log) {
-    if (text_at(line, "event") != "epoch" || count_at(line, "member").value_or(0) != member) continue;
+    const std::string event = text_at(line, "event");
+    if (count_at(line, "member").value_or(0) != member) continue;
     const double value = number_at(line, key);
-    if (!std::isnan(value)) curve.values[count_at(line, "epoch").value_or(0)] = value;
+    if (std::isnan(value)) continue;
+    if (event == "epoch") curve.values[number_at(line, "epoch")] = value;
+    if (event == "validation" && steps > 0) {
+      curve.values[std::round(kPlaces * number_at(line, "step") / steps) / kPlaces] = value;
+    }
   }
   return curve;
 }
 
 EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
-  std::map<std::int64_t, std::pair<double, double>> sums;  // of each epoch: sum, how many
+  std::map<double, std::pair<double, double>> sums;  // of each epoch: sum, how many
   for (const std::int64_t member : trained_members(run)) {
     for (const auto& [epoch, value] : curve_of(run, member, key).values) {
       sums[epoch].first += value;
@@ -42,14 +63,15 @@ EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
 Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
                   std::span<const EpochCurve> curves, bool share) {
   Chart chart{Chart::Kind::kLine, title, note, "epoch", axis, {{"epoch"}, {}}};
-  std::set<std::int64_t> epochs;
+  std::set<double> epochs;
   for (const EpochCurve& curve : curves) {
     if (curve.values.empty()) continue;
     chart.table.columns.push_back(curve.name);
     for (const auto& [epoch, value] : curve.values) epochs.insert(epoch);
   }
-  for (const std::int64_t epoch : epochs) {
-    std::vector<Cell> row{Cell::count(epoch)};
+  for (const double epoch : epochs) {
+    const bool whole = epoch == std::round(epoch);
+    std::vector<Cell> row{whole ? Cell::count(std::llround(epoch)) : Cell::number(epoch, 5)};
     for (const EpochCurve& curve : curves) {
       if (curve.values.empty()) continue;
       const auto at = curve.values.find(epoch);

@@ -15,14 +15,14 @@ namespace convoke::report {
 /// Something over epochs. What is NaN is left out.
 struct EpochCurve {
   std::string name;
-  std::map<std::int64_t, double> values;  ///< by epoch, from 1
+  std::map<double, double> values;  ///< by epochs that have passed: 1 is the end of the first
 };
 
 /// The members that lines are there of, rising.
 std::vector<std::int64_t> trained_members(const RunRecord& run);
 
-/// `key` of a member's epochs: "loss", "validation_accuracy", ... The later line counts where a run has gone
-/// on before the end of an epoch.
+/// `key` of a member's epochs, and of validations within them: "loss", "validation_accuracy", ... The later
+/// line counts where a run has gone on before the end of an epoch.
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key);
 
 /// The mean over all members that have come so far.

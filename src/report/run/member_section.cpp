@@ -107,7 +107,7 @@ void add_pairs(Page& page, const RunRecord& run) {
                     members.size()));
     return;
   }
-  Table table{{""}, {}};
+  Table table{{"member"}, {}};
   double most = 0;
   std::vector<std::vector<double>> shares;
   for (const Value& row : pairs) {

@@ -19,6 +19,11 @@ std::string kind_of(const RunRecord& run) {
   if (text_at(known, "mode") != "ensemble") return "one synchronous model";
   const double members =
       run.complete() ? number_at(run.summary, "members") : number_at(run.recipe, "ensemble.members");
+  const std::vector<Settings> facts = tables_at(run.summary, "member_facts");
+  const double all = number_at(run.recipe, "ensemble.members");
+  if (facts.size() == 1 && all > 1) {  // trained alone
+    return fmt::format("member {:g} of an ensemble of {:g}", number_at(facts.front(), "member") + 1, all);
+  }
   return std::isnan(members) ? "an ensemble" : fmt::format("ensemble of {:g}", members);
 }
 
@@ -57,10 +62,22 @@ Facts costs(const RunRecord& run) {
   add("Images per second", "images_per_second", count);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
   add("Epochs", "epochs", count);
+  const std::vector<Settings> members = tables_at(run.summary, "member_facts");
+  if (members.size() == 1 && number_at(members.front(), "stopped_at_step") > 0) {
+    facts.emplace_back("Stopped early, after",
+                       count(number_at(members.front(), "stopped_at_step")) + " steps");
+  }
   add("Batch", "batch", count);
   add("Lane", "lane", count);
   add("Parameters", "parameters", count);
   return facts;
+}
+
+std::string of_all(double count, double all) {
+  const auto text = [](double number) {
+    return std::isfinite(number) ? format_count(std::llround(number)) : std::string("?");
+  };
+  return text(count) + " of " + text(all);
 }
 
 // What there is of a run that has not come to its end.
@@ -74,9 +91,9 @@ void add_unfinished(Page& page, const RunRecord& run) {
     add_number(facts, name, value, fmt::format(fmt::runtime(format), value));
   };
   const double epoch = number_at(run.status, "epoch");
-  add_number(facts, "Epoch", epoch, fmt::format("{:g} of {:g}", epoch, number_at(run.status, "epochs")));
+  add_number(facts, "Epoch", epoch, of_all(epoch, number_at(run.status, "epochs")));
   const double step = number_at(run.status, "step");
-  add_number(facts, "Step", step, fmt::format("{:g} of {:g}", step, number_at(run.status, "steps")));
+  add_number(facts, "Step", step, of_all(step, number_at(run.status, "steps")));
   add("Loss of the epoch so far", "loss", "{:.4f}");
   add("Accuracy of the epoch so far", "accuracy", "{:.4f}");
   add("Images/s", "images_per_second", "{:.0f}");

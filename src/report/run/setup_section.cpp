@@ -82,7 +82,7 @@ void add_setup(Page& page, const RunRecord& run) {
     page.code(repeating_command(run));
     page.paragraph("It was started as: " + text_at(run.environment, "command"));
     page.heading("Environment");
-    Table table{{"", ""}, {}};
+    Table table{{"what", "value"}, {}};
     for (const auto& [name, value] : environment_facts(run.environment)) table.rows.push_back({name, value});
     page.add(table);
     Table placements{{"rank", "host", "cores", "quota"}, {}};

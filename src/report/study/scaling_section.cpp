@@ -52,21 +52,33 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
   Lines times, speedups, efficiencies, predictions;
   std::map<double, double> ideal;
   for (const study::Curve* curve : curves) {
-    const std::string name = names.curve(place_of(*curve, curve->portion));
+    const std::string curve_name = names.curve(place_of(*curve, curve->portion));
+    const bool several_threads =
+        std::any_of(curve->points.begin(), curve->points.end(),
+                    [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
+    // As many workers may be ranks or threads: a line for each number of threads.
+    const auto name_of = [&](const study::Coordinates& at) {
+      return several_threads
+                 ? fmt::format("{}, {} thread{}", curve_name, at.threads, at.threads == 1 ? "" : "s")
+                 : curve_name;
+    };
     const auto base = static_cast<double>(curve->base.workers());
     for (const study::ScalingPoint& point : curve->points) {
+      const std::string name = name_of(point.at);
       const auto workers = static_cast<double>(point.at.workers());
       if (point.seconds)
         add_point(times, name, point.marks, {workers, point.seconds->mean, point.seconds->interval});
-      add_point(speedups, name, point.marks, {workers, point.speedup.value, point.speedup.interval});
+      add_point(speedups, name, point.marks_of_ratios,
+                {workers, point.speedup.value, point.speedup.interval});
       ideal[workers] = workers / base;
       if (!point.efficiency) continue;
       const study::Ratio percent = study::transformed(*point.efficiency, [](double e) { return 100 * e; });
-      add_point(efficiencies, name, point.marks, {workers, percent.value, percent.interval});
+      add_point(efficiencies, name, point.marks_of_ratios, {workers, percent.value, percent.interval});
     }
     for (const study::Prediction& p : curve->predictions) {
       if (curve->quantity == "published") continue;
-      add_point(predictions, name, {}, {static_cast<double>(p.workers), p.seconds, p.seconds_interval});
+      add_point(predictions, curve_name, curve->law_marks,
+                {static_cast<double>(p.workers), p.seconds, p.seconds_interval});
     }
   }
   Line ideal_speedup{"ideal", {}}, ideal_efficiency{"ideal", {}};
@@ -117,8 +129,10 @@ void add_portions(Page& page, const study::Analysis& analysis) {
   std::vector<Chart> charts;
   for (const study::PortionTable& table : analysis.portions) {
     Lines lines;
-    for (std::size_t w = 0; w < table.workers.size(); ++w) {
-      const std::string name = fmt::format("{} worker{}", table.workers[w], table.workers[w] == 1 ? "" : "s");
+    for (std::size_t w = 0; w < table.sizes.size(); ++w) {
+      const auto& [ranks, threads] = table.sizes[w];
+      const std::string name = threads == 1 ? fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s")
+                                            : fmt::format("{} x {}", ranks, threads);
       for (std::size_t p = 0; p < table.portions.size(); ++p) {
         const auto& place = table.places[p][w];
         if (!place) continue;

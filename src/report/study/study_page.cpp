@@ -9,6 +9,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/study/analysis_tables.hpp"
+#include "report/run/sections.hpp"
 #include "report/study/sections.hpp"
 
 namespace convoke::report {
@@ -76,6 +77,26 @@ void add_overview(Page& page, const study::Analysis& analysis, const std::string
   page.paragraph(made_by);
 }
 
+void add_setup(Page& page, const StudyOrigin& origin) {
+  if (origin.toml.empty()) return;
+  page.section("Setup");
+  if (!origin.command.empty()) {
+    page.heading("The command that repeats it");
+    page.code(origin.command);
+  }
+  if (!origin.environment.empty()) {
+    page.heading("Environment");
+    Table table{{"what", "value"}, {}};
+    for (const auto& [name, value] : environment_facts(origin.environment)) {
+      const bool of_one_run = name == "Date" || name == "Ranks" || name == "Threads of a rank";
+      if (!of_one_run) table.rows.push_back({name, value});
+    }
+    page.add(table);
+  }
+  page.heading("Study file");
+  page.folded("study.toml", origin.toml);
+}
+
 }  // namespace
 
 double largest_portion(const study::Analysis& analysis) {
@@ -100,7 +121,7 @@ std::string of_portion(const study::Analysis& analysis) {
                 : "";
 }
 
-Page study_page(const std::string& title, const study::Analysis& analysis, const std::string& study_toml,
+Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by) {
   Page page(title, fmt::format("a study of {} cells", analysis.cells.size()));
   add_overview(page, analysis, made_by);
@@ -110,10 +131,7 @@ Page study_page(const std::string& title, const study::Analysis& analysis, const
   add_phases(page, analysis);
   add_costs(page, analysis);
   add_tables(page, analysis);
-  if (!study_toml.empty()) {
-    page.section("Study file");
-    page.folded("study.toml", study_toml);
-  }
+  add_setup(page, origin);
   return page;
 }
 
