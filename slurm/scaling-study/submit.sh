@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(dirname "$0")
 study=${1:-studies/mnist-sync-$(date +%Y%m%d-%H%M%S)}
-convoke study "$here/study.toml" --output "$study" --resume --begin
+convoke study "$here/study.toml" --output "$study" --begin
 
 runs_1x2x4=$(sbatch --parsable --nodes=1 --array=2 "$here/study.sh" "$study")
 echo "study.sh: job ${runs_1x2x4%%;*} (--nodes=1 --array=2)"

@@ -132,8 +132,7 @@ void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, cons
   plan.result = "$run";
 }
 
-void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, std::int64_t at_once,
-               const std::string& folder, const std::string& options) {
+void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how) {
   const Layout& first = sizes.front().layout;
   Layout largest = first;  // what the script says; sizes that differ say so when they are submitted
   bool ranks_differ = false, cpus_differ = false;
@@ -144,7 +143,7 @@ void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& 
     largest.memory_mib = std::max(largest.memory_mib, size.layout.memory_mib);
   }
   const std::string study = "study \"$study/study.toml\" --output \"$study\"";
-  const std::string more = options.empty() ? "" : " " + options;
+  const std::string more = how.options.empty() ? "" : " " + how.options;
   const std::string run = "study=${1:?the folder of the study}\n";
   plan.scripts.push_back(make_script(job, "study.sh", "each job of the array is one run of the study",
                                      largest,
@@ -154,10 +153,10 @@ void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& 
                                       .alone = true},
                                      numbers(1, 0)));
   plan.before =
-      fmt::format("study=${{1:-{}}}\n{} study \"$here/study.toml\" --output \"$study\" --resume --begin\n",
-                  folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
-                                 : shell_word(folder),
-                  job.program);
+      fmt::format("study=${{1:-{}}}\n{} study \"$here/study.toml\" --output \"$study\"{} --begin\n",
+                  how.folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
+                                     : shell_word(how.folder),
+                  job.program, how.resumes ? " --resume" : "");
   const std::vector<std::string> before = last_of(plan);
   std::vector<std::string> all;
   for (const StudyJobs& size : sizes) {
@@ -165,7 +164,8 @@ void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& 
     std::string call = fmt::format("--nodes={}", layout.nodes);
     if (ranks_differ) call += fmt::format(" --ntasks-per-node={}", layout.ranks_per_node);
     if (cpus_differ) call += fmt::format(" --cpus-per-task={}", layout.cpus_per_rank);
-    call += fmt::format(" --array={}{}", list_of(size.tasks), at_once > 0 ? fmt::format("%{}", at_once) : "");
+    call += fmt::format(" --array={}{}", list_of(size.tasks),
+                        how.at_once > 0 ? fmt::format("%{}", how.at_once) : "");
     all.push_back(fmt::format("runs_{}x{}x{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank));
     plan.submissions.push_back({.variable = all.back(),
                                 .script = "study.sh",

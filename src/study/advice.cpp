@@ -45,6 +45,7 @@ Recommendation measured(const ScalingPoint& point, std::span<const Cell> cells) 
   r.seconds = point.seconds->mean;
   r.seconds_interval = point.seconds->interval;
   r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
+  r.marks = point.marks;
   const auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == point.at; });
   if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = accuracy->mean;
   return r;
@@ -60,6 +61,7 @@ Recommendation predicted(const Curve& curve, std::int64_t workers) {
   r.seconds = p.seconds;
   r.seconds_interval = p.seconds_interval;
   r.core_seconds = p.seconds * static_cast<double>(workers);
+  r.marks = curve.law_marks;
   return r;
 }
 
@@ -87,10 +89,10 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
     };
     std::int64_t most = 0;
     for (const ScalingPoint& point : curve.points) {
+      if (is_oversubscribed(point.marks)) continue;
       most = std::max(most, point.at.workers());
-      if (std::find(point.marks.begin(), point.marks.end(), "oversubscribed") == point.marks.end()) {
-        consider(measured(point, cells));
-      }
+      // The base may be of another mode.
+      if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
     }
     if (!best.possible && curve.amdahl && !wishes.accuracy) {
       const std::int64_t threads = curve.base.threads;

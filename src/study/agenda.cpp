@@ -50,8 +50,10 @@ bool Agenda::is_done(std::size_t cell) const {
   const auto made = static_cast<std::int64_t>(history.made.size());
   if (is_given_up(cell) || made >= rules_.at_most) return true;
   if (made < rules_.repeats) return false;
+  // Of runs that count: disturbed ones may not.
   const std::optional<Statistics> makespan = makespan_of(history.runs);
-  return makespan && makespan->relative_error && *makespan->relative_error <= rules_.target;
+  return makespan && makespan->count >= rules_.repeats && makespan->relative_error &&
+         *makespan->relative_error <= rules_.target;
 }
 
 void Agenda::begin_round() {
@@ -101,7 +103,8 @@ std::int64_t Agenda::runs_left(std::size_t cell) const {
   const auto made = static_cast<std::int64_t>(history.made.size());
   std::int64_t more = std::max<std::int64_t>(0, rules_.repeats - made);
   if (const std::optional<Statistics> makespan = makespan_of(history.runs)) {
-    if (const auto needed = runs_needed(*makespan, rules_.target)) more = std::max(more, *needed);
+    more = std::max({more, rules_.repeats - makespan->count,
+                     runs_needed(*makespan, rules_.target).value_or(1)});  // of one run nobody knows
   }
   return std::min(more, rules_.at_most - made);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace convoke::study {
@@ -15,19 +16,44 @@ bool is_run(const Measurement& m) {
                      [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
 }
 
-Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& options) {
+std::vector<Cell> cells_of_runs(std::span<const TableRow> rows) {
   std::vector<Measurement> measurements;
   for (const TableRow& row : rows) {
     if (is_run(row.measurement)) measurements.push_back(row.measurement);
   }
+  return cells_of(measurements);
+}
+
+// Runs are made in random order. Systems, modes, batches and variants stay as they first appeared; of each,
+// portions and workers rise.
+std::vector<Cell> in_order(std::vector<Cell> cells) {
+  std::vector<Coordinates> families;
+  const auto family_of = [&](const Coordinates& at) {
+    const auto same = [&](const Coordinates& f) {
+      return f.system == at.system && f.mode == at.mode && f.batch == at.batch && f.variant == at.variant;
+    };
+    const auto it = std::find_if(families.begin(), families.end(), same);
+    if (it == families.end()) families.push_back(at);
+    return std::distance(families.begin(), std::find_if(families.begin(), families.end(), same));
+  };
+  for (const Cell& cell : cells) family_of(cell.at);
+  std::stable_sort(cells.begin(), cells.end(), [&](const Cell& a, const Cell& b) {
+    return std::tuple(family_of(a.at), a.at.portion, a.at.workers(), a.at.ranks) <
+           std::tuple(family_of(b.at), b.at.portion, b.at.workers(), b.at.ranks);
+  });
+  return cells;
+}
+
+Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.relative_error = options.relative_error;
-  analysis.cells = cells_of(measurements);
+  analysis.cells = in_order(cells_of_runs(rows));
   analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
   analysis.scaled = scaled_curves(analysis.cells);
   analysis.portions = portion_tables(analysis.curves);
   analysis.comparisons = comparisons(analysis.cells);
   analysis.equal_cost = at_equal_cost(analysis.cells);
+  if (options.again) analysis.replication = replication(analysis.cells, cells_of_runs(options.again->rows));
   if (!options.wishes.empty()) {
     analysis.recommendations =
         recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);

@@ -81,6 +81,7 @@ Value of(const ScalingPoint& point) {
   s.set("decrease_percent", estimate(point.decrease_percent));
   if (point.karp_flatt) s.set("karp_flatt", estimate(*point.karp_flatt));
   s.set("marks", text_list(point.marks));
+  s.set("marks_of_ratios", text_list(point.marks_of_ratios));
   return s;
 }
 
@@ -99,7 +100,8 @@ Value of(const Curve& curve) {
   if (curve.amdahl) {
     s.set("amdahl", Settings{{"sequential_seconds", estimate(curve.amdahl->sequential_seconds())},
                              {"serial_fraction", estimate(curve.amdahl->serial_fraction())},
-                             {"degrees", curve.amdahl->degrees()}});
+                             {"degrees", curve.amdahl->degrees()},
+                             {"marks", text_list(curve.law_marks)}});
   }
   if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
   s.set("predictions", list_of(curve.predictions, [](const Prediction& p) { return of(p); }));
@@ -124,7 +126,9 @@ Value of(const ScaledCurve& curve) {
 Value of(const PortionTable& table) {
   Settings s = family(table);
   s.set("portions", list_of(table.portions, [](double portion) { return Value(portion); }));
-  s.set("workers", list_of(table.workers, [](std::int64_t workers) { return Value(workers); }));
+  s.set("sizes", list_of(table.sizes, [](const PortionTable::Size& size) {
+          return Value(Value::Array{Value(size.ranks), Value(size.threads)});
+        }));
   s.set("places", list_of(table.places, [](const auto& row) {
           return list_of(row, [](const std::optional<PortionTable::Place>& place) -> Value {
             const std::int64_t none = -1;
@@ -183,8 +187,23 @@ Value of(const Cost& c) {
   s.set("price_per_hour", c.price_per_hour);
   s.set("seconds", c.seconds);
   s.set("restart_share", c.restart_share);
+  if (c.restart_seconds) {
+    s.set("restart_seconds", *c.restart_seconds);
+    s.set("restart_measured", c.restart_measured);
+  }
   s.set("cost", estimate(c.cost, c.interval));
   if (c.efficiency_percent) s.set("efficiency_percent", *c.efficiency_percent);
+  return s;
+}
+
+Value of(const ReplicatedCell& c) {
+  Settings s = named(c.at);
+  s.set("first", of(c.first));
+  s.set("second", of(c.second));
+  s.set("change", estimate(c.change));
+  s.set("covered", c.covered);
+  s.set("chance", c.chance);
+  s.set("marks", text_list(c.marks));
   return s;
 }
 
@@ -211,6 +230,11 @@ Settings to_settings(const Analysis& a) {
   s.set("portions", all(a.portions));
   s.set("comparisons", all(a.comparisons));
   s.set("equal_cost", list_of(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
+  if (a.replication) {
+    s.set("replication", Settings{{"cells", all(a.replication->cells)},
+                                  {"covered", a.replication->covered()},
+                                  {"expected", a.replication->expected()}});
+  }
   s.set("recommendations", all(a.recommendations));
   s.set("times_to_accuracy", all(a.times_to_accuracy));
   s.set("costs", all(a.costs));

@@ -118,7 +118,16 @@ std::string_view to_string(Agreement agreement) {
 }
 
 Audit audit(std::span<const TableRow> table) {
-  const Rows rows(table);
+  std::vector<TableRow> counting;  // as in the cells: runs that failed do not, disturbed ones if there are others
+  for (const TableRow& row : table) {
+    const Measurement& m = row.measurement;
+    const bool others = std::any_of(table.begin(), table.end(), [&](const TableRow& other) {
+      return !other.measurement.has_mark("disturbed") && !other.measurement.has_mark("failed") &&
+             coordinates(other.measurement) == coordinates(m);
+    });
+    if (!m.has_mark("failed") && !(m.has_mark("disturbed") && others)) counting.push_back(row);
+  }
+  const Rows rows(counting);
   Audit result;
   for (const std::string_view column : kDerivedColumns) check_column(column, rows, result);
   for (const auto suspicion : {means_over_ranks, impossible_speedups, free_preemptions}) {

@@ -137,7 +137,9 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   if (end.code == 0) {
     try {
       run = read_finished_run(output);
-      run.joules = joules;
+      // The counters are those of this host.
+      if (surroundings_.all_cores <= std::ssize(surroundings_.cores)) run.joules = joules;
+      run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
     } catch (const Error& error) {
       outcome.failure = error.what();
     }
@@ -152,7 +154,11 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
     run.marks = {"failed"};
     return outcome;
   }
-  if (oversubscribes(cell)) run.marks.emplace_back("oversubscribed");
+  if (oversubscribes(cell)) {
+    run.marks.emplace_back("oversubscribed");
+    // They shared the cores that there are.
+    run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(surroundings_.all_cores);
+  }
   if (outcome.slowdown > study_.disturbed_above) run.marks.emplace_back("disturbed");
   const std::string others = first_bindings(cell, repeat);
   if (!others.empty() && others != bindings_of(output)) run.marks.emplace_back("bindings differ");

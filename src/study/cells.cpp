@@ -20,12 +20,7 @@ void settle(Cell& cell) {
   if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_disturbed)) {
     cell.disturbed += static_cast<std::int64_t>(std::erase_if(cell.runs, is_disturbed));
   }
-  for (const Measurement& run : cell.runs) {
-    for (const std::string& mark : run.marks) {
-      if (std::find(cell.marks.begin(), cell.marks.end(), mark) == cell.marks.end())
-        cell.marks.push_back(mark);
-    }
-  }
+  for (const Measurement& run : cell.runs) add_marks(cell.marks, run.marks);
   for (const Quantity& quantity : kQuantities) {
     std::vector<double> values;
     for (const Measurement& run : cell.runs) {
@@ -84,6 +79,16 @@ std::string marked(const std::string& text, std::span<const std::string> marks) 
   std::transform(loud.begin(), loud.end(), loud.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return fmt::format("{} [{}]", text, loud);
+}
+
+void add_marks(std::vector<std::string>& all, std::span<const std::string> marks) {
+  for (const std::string& mark : marks) {
+    if (std::find(all.begin(), all.end(), mark) == all.end()) all.push_back(mark);
+  }
+}
+
+bool is_oversubscribed(std::span<const std::string> marks) {
+  return std::find(marks.begin(), marks.end(), "oversubscribed") != marks.end();
 }
 
 const Statistics* Cell::find(std::string_view quantity) const {

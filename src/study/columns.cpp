@@ -123,6 +123,7 @@ constexpr std::array kColumns{
     quantity<&Measurement::load_seconds>("load_seconds"),
     quantity<&Measurement::evaluation_seconds>("evaluation_seconds"),
     quantity<&Measurement::gather_seconds>("gather_seconds"),
+    quantity<&Measurement::launch_seconds>("launch_seconds"),
     count<&Measurement::epochs>("epochs"),
     words<&Measurement::started>("started"),
     Column{"marks", read_marks,

@@ -10,11 +10,14 @@
 namespace convoke::study {
 namespace {
 
-// The one coordinate in which two cells differ; "" if there is none or several.
+// The one coordinate in which two cells differ; "" if there is none or several. Recipes that differ in their
+// mode, too, are one thing: mnist-ensemble and mnist-sync.
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
   if (a.portion != b.portion) return "";
-  const std::array<std::pair<std::string_view, bool>, 6> differ{{{"system", a.system != b.system},
-                                                                 {"mode", a.mode != b.mode},
+  const bool system = a.system != b.system, mode = a.mode != b.mode;
+  const std::array<std::pair<std::string_view, bool>, 7> differ{{{"system", system && !mode},
+                                                                 {"mode", mode && !system},
+                                                                 {"system and mode", system && mode},
                                                                  {"ranks", a.ranks != b.ranks},
                                                                  {"threads", a.threads != b.threads},
                                                                  {"batch", a.batch != b.batch},
@@ -38,9 +41,39 @@ bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view
   });
 }
 
+bool has_accuracy_and_cost(const Cell& cell) {
+  const Statistics* cost = cell.find("core_seconds");
+  return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
+}
+
+// Of the cells that `is` holds for, the most accurate one that costs no more than `core_seconds`, about; if
+// all cost more, the cheapest. cells.size() if there is none.
+template <class Predicate>
+std::size_t best_sync_cell(std::span<const Cell> cells, double core_seconds, Predicate is) {
+  constexpr double kEqual = 1.05;
+  std::size_t best = cells.size();
+  const auto is_better = [&](const Cell& candidate) {
+    if (best == cells.size()) return true;
+    const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
+    const bool equal = ours <= kEqual * core_seconds, its_equal = its <= kEqual * core_seconds;
+    if (equal != its_equal) return equal;
+    return equal ? candidate.find("accuracy")->mean > cells[best].find("accuracy")->mean : ours < its;
+  };
+  for (std::size_t s = 0; s < cells.size(); ++s) {
+    if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s].at) &&
+        is_better(cells[s])) {
+      best = s;
+    }
+  }
+  return best;
+}
+
 std::string described(const Cell& cell) {
-  return fmt::format("{} ({:.2f} % in {:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
-                     100 * cell.find("accuracy")->mean, cell.find("core_seconds")->mean);
+  const Statistics* makespan = cell.find("makespan_seconds");
+  return fmt::format("{} ({:.2f} % in {}{:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
+                     100 * cell.find("accuracy")->mean,
+                     makespan == nullptr ? "" : fmt::format("{:.3g} s, ", makespan->mean),
+                     cell.find("core_seconds")->mean);
 }
 
 }  // namespace
@@ -69,30 +102,17 @@ std::vector<Comparison> comparisons(std::span<const Cell> cells) {
 }
 
 std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
-  constexpr double kEqual = 1.05;
-  const auto is_known = [](const Cell& cell) {
-    return cell.find("accuracy") != nullptr && cell.find("core_seconds") != nullptr &&
-           cell.find("core_seconds")->mean > 0;
-  };
   std::vector<EqualCost> verdicts;
   for (std::size_t e = 0; e < cells.size(); ++e) {
     const Cell& ensemble = cells[e];
-    if (ensemble.at.mode != "ensemble" || !is_known(ensemble)) continue;
+    if (ensemble.at.mode != "ensemble" || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
-    std::size_t best = cells.size();
-    const auto is_better = [&](const Cell& candidate) {
-      if (best == cells.size()) return true;
-      const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
-      const bool equal = ours <= kEqual * cost, its_equal = its <= kEqual * cost;
-      if (equal != its_equal) return equal;
-      return equal ? candidate.find("accuracy")->mean > cells[best].find("accuracy")->mean : ours < its;
+    const auto same_work = [&](const Coordinates& at) {
+      return at.portion == ensemble.at.portion && at.variant == ensemble.at.variant;
     };
-    for (std::size_t s = 0; s < cells.size(); ++s) {
-      const Coordinates& at = cells[s].at;
-      const bool same = at.system == ensemble.at.system && at.portion == ensemble.at.portion &&
-                        at.variant == ensemble.at.variant;
-      if (same && at.mode == "sync" && is_known(cells[s]) && is_better(cells[s])) best = s;
-    }
+    std::size_t best = best_sync_cell(
+        cells, cost, [&](const Coordinates& at) { return same_work(at) && at.system == ensemble.at.system; });
+    if (best == cells.size()) best = best_sync_cell(cells, cost, same_work);
     if (best == cells.size()) continue;
     EqualCost verdict{
         .ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0, .test = {}, .better = {}};

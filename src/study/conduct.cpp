@@ -36,6 +36,7 @@ class Session {
     for (const Measurement& run : runs_) {
       if (const auto cell = cell_of(run)) agenda_.record(*cell, run);
     }
+    sum_up();
   }
 
   Conduct conduct() {
@@ -51,7 +52,7 @@ class Session {
       make(*task);
     }
     block_.clear();
-    result_.left_out = agenda_.left_out();
+    result_.left_out = agenda_.left_out() > 0 ? agenda_.runs_left() : 0;
     result_.interrupted_by = run::StopSignals::received();
     result_.own_seconds = std::max(0.0, watch_.seconds() - result_.run_seconds);
     return result_;
@@ -114,6 +115,7 @@ class Session {
     append_measurement(folder_.measurements(), run);
     runs_.push_back(run);
     agenda_.record(task.cell, run, std::max(outcome.seconds, 1e-3));
+    sum_up();
     ++result_.made;
     result_.failed += run.has_mark("failed") ? 1 : 0;
     result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
@@ -149,23 +151,29 @@ class Session {
     return line + "  " + progress();
   }
 
+  // What is known changes when a run ends, not while it is measured: the cores are its own.
+  void sum_up() {
+    runs_left_ = agenda_.runs_left();
+    expected_seconds_ = agenda_.seconds_left();
+    since_ = run::Stopwatch();
+    if (block_.is_live()) table_ = cell_table(cells_, runs_);
+  }
+
   std::string progress() const {
-    const std::int64_t left = agenda_.runs_left();
-    std::string text = fmt::format("{} done, {} left", runs_.size(), left);
-    double eta = agenda_.seconds_left();
+    std::string text = fmt::format("{} done, {} left", runs_.size(), runs_left_);
+    double eta = expected_seconds_ - since_.seconds();
     if (const auto budget = seconds_left()) eta = std::min(eta, std::max(0.0, *budget));
-    return left > 0 && eta > 0 ? text + ", ETA " + format_duration(eta) : text;
+    return runs_left_ > 0 && eta > 0 ? text + ", ETA " + format_duration(eta) : text;
   }
 
   void draw() {
     if (!block_.is_live()) return;
     std::vector<std::string> lines{
         fmt::format("== {}: {}{}", study_.name, progress(), doing_.empty() ? "" : ", running " + doing_)};
-    const std::vector<std::string> table = cell_table(cells_, runs_);
-    lines.insert(lines.end(), table.begin(),
-                 table.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table.size())));
-    if (table.size() > kMostLines)
-      lines.push_back(fmt::format("... {} more cells", table.size() - kMostLines));
+    lines.insert(lines.end(), table_.begin(),
+                 table_.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table_.size())));
+    if (table_.size() > kMostLines)
+      lines.push_back(fmt::format("... {} more cells", table_.size() - kMostLines));
     block_.draw(lines);
   }
 
@@ -176,6 +184,10 @@ class Session {
   Agenda agenda_;
   metrics::LiveBlock block_;
   std::vector<Measurement> runs_;
+  std::int64_t runs_left_ = 0;   // as of the last run that ended,
+  double expected_seconds_ = 0;  // and what they will take
+  run::Stopwatch since_;
+  std::vector<std::string> table_;
   std::string doing_;
   Conduct result_;
   run::Stopwatch watch_;

@@ -52,7 +52,9 @@ Machine read_machine(const Settings& table) {
     machine.ownership = own;
   }
   machine.preemption = {.hours_between = not_negative(read, "hours_between_preemptions"),
-                        .restart_seconds = not_negative(read, "restart_seconds"),
+                        .restart_seconds = read.has("restart_seconds")
+                                               ? std::optional(not_negative(read, "restart_seconds"))
+                                               : std::nullopt,
                         .checkpoint_every = not_negative(read, "checkpoint_every_seconds"),
                         .checkpoint_seconds = not_negative(read, "checkpoint_seconds")};
   read.finish();
@@ -63,6 +65,13 @@ Machine read_machine(const Settings& table) {
   return machine;
 }
 
+// What it took the cell's runs until they trained: of a study's own runs alone.
+std::optional<double> measured_restart(const Cell& cell) {
+  const Statistics *launch = cell.find("launch_seconds"), *load = cell.find("load_seconds");
+  if (launch == nullptr) return {};
+  return launch->mean + (load == nullptr ? 0 : load->mean);
+}
+
 Cost cost_of(const Cell& cell, const Machine& machine, std::string terms, double price_per_hour) {
   const Statistics& makespan = *cell.find("makespan_seconds");
   Cost cost{.at = cell.at,
@@ -70,12 +79,19 @@ Cost cost_of(const Cell& cell, const Machine& machine, std::string terms, double
             .terms = std::move(terms),
             .interval = {},
             .efficiency_percent = {}};
+  const bool preemptible = cost.terms == "preemptible";
+  Preemption preemption = machine.preemption;
+  if (preemptible && preemption.hours_between > 0) {
+    cost.restart_measured = !preemption.restart_seconds;
+    if (cost.restart_measured) preemption.restart_seconds = measured_restart(cell);
+    cost.restart_seconds = preemption.restart_seconds;
+  }
   const std::int64_t workers = cell.at.workers();
   if (machine.cores > 0 && workers > 0) cost.nodes = (workers + machine.cores - 1) / machine.cores;
   cost.price_per_hour = price_per_hour;
   const auto expected = [&](double seconds) {
     seconds /= machine.speed;
-    return cost.terms == "preemptible" ? machine.preemption.expected_seconds(seconds) : seconds;
+    return preemptible ? preemption.expected_seconds(seconds) : seconds;
   };
   const double hourly = static_cast<double>(cost.nodes) * price_per_hour / kHour;
   cost.seconds = expected(makespan.mean);
@@ -120,7 +136,7 @@ double Preemption::expected_seconds(double seconds) const {
   const double pieces = seconds / between;
   if (hours_between == 0) return seconds + pieces * still;
   const double mean = hours_between * kHour;
-  return mean * std::exp(restart_seconds / mean) * std::expm1((between + still) / mean) * pieces;
+  return mean * std::exp(restart_seconds.value_or(0) / mean) * std::expm1((between + still) / mean) * pieces;
 }
 
 std::vector<Machine> read_machines(const std::filesystem::path& toml) {

@@ -126,6 +126,15 @@ std::optional<Range> Rows::mean(const Coordinates& at, std::string_view column) 
   return (1 / count) * sum;
 }
 
+Statistics Rows::statistics(const Coordinates& at, std::string_view column) const {
+  std::vector<double> values;
+  for (const TableRow& row : rows_) {
+    const auto one = figure(row, column);
+    if (one && coordinates(row.measurement) == at) values.push_back(one->value);
+  }
+  return values.empty() ? Statistics{} : summarize(values);
+}
+
 const TableRow* Rows::base(const TableRow& row, std::string_view column) const {
   const Coordinates at = coordinates(row.measurement);
   const auto order = [&](const Coordinates& other) {

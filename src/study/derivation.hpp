@@ -45,6 +45,9 @@ class Rows {
   /// The mean of the column over all rows of these coordinates.
   std::optional<Range> mean(const Coordinates& at, std::string_view column) const;
 
+  /// Of the same rows; a count of 0 without any.
+  Statistics statistics(const Coordinates& at, std::string_view column) const;
+
   /// The row that a row of the same system, portion and variant is compared with: that of the fewest workers,
   /// or where they are not said, of a sequential mode. Null without one that has the column.
   const TableRow* base(const TableRow& row, std::string_view column) const;

@@ -42,7 +42,12 @@ void write_measurements(const std::filesystem::path& csv, std::span<const Measur
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement) {
   std::ifstream in(csv, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
+  if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
+    run::replace_text(csv, text);
+    write_measurements(csv, read_measurements(csv));
+    return append_measurement(csv, measurement);
+  }
   if (text.empty()) text = header_line();
   run::replace_text(csv, text + line_of(measurement));
 }

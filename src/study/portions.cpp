@@ -12,6 +12,8 @@ bool same_family(const Of& a, const Coordinates& b) {
   return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant;
 }
 
+PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
+
 }  // namespace
 
 std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
@@ -52,7 +54,11 @@ std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
     }
     if (curve.points.size() < 2) continue;
     std::vector<SpeedupAt> speedups;
-    for (const ScaledPoint& point : curve.points) speedups.push_back({point.workers, point.speedup.value});
+    for (const ScaledPoint& point : curve.points) {
+      const auto cell =
+          std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == point.at; });
+      if (!is_oversubscribed(cell->marks)) speedups.push_back({point.workers, point.speedup.value});
+    }
     curve.gustafson = gustafson_serial_fraction(speedups);
     curves.push_back(std::move(curve));
   }
@@ -71,22 +77,23 @@ std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
     for (const Curve& curve : curves) {
       if (!same(curve) || curve.base.workers() == 0) continue;
       table.portions.push_back(curve.portion);
-      for (const ScalingPoint& point : curve.points) table.workers.push_back(point.at.workers());
+      for (const ScalingPoint& point : curve.points) table.sizes.push_back(size_of(point));
     }
-    std::sort(table.workers.begin(), table.workers.end());
-    table.workers.erase(std::unique(table.workers.begin(), table.workers.end()), table.workers.end());
+    std::sort(table.sizes.begin(), table.sizes.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.workers(), a.ranks) < std::pair(b.workers(), b.ranks);
+    });
+    table.sizes.erase(std::unique(table.sizes.begin(), table.sizes.end()), table.sizes.end());
     std::sort(table.portions.begin(), table.portions.end());
     if (table.portions.size() < 2) continue;
     table.places.assign(table.portions.size(),
-                        std::vector<std::optional<PortionTable::Place>>(table.workers.size()));
+                        std::vector<std::optional<PortionTable::Place>>(table.sizes.size()));
     for (std::size_t c = 0; c < curves.size(); ++c) {
       if (!same(curves[c]) || curves[c].base.workers() == 0) continue;
       const auto row = std::find(table.portions.begin(), table.portions.end(), curves[c].portion);
       for (std::size_t i = 0; i < curves[c].points.size(); ++i) {
-        const auto column =
-            std::find(table.workers.begin(), table.workers.end(), curves[c].points[i].at.workers());
+        const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
         table.places[static_cast<std::size_t>(row - table.portions.begin())]
-                    [static_cast<std::size_t>(column - table.workers.begin())] = PortionTable::Place{c, i};
+                    [static_cast<std::size_t>(column - table.sizes.begin())] = PortionTable::Place{c, i};
       }
     }
     tables.push_back(std::move(table));

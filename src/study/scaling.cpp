@@ -34,17 +34,16 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
   ScalingPoint point;
   point.at = at;
   point.speedup = speedup;
-  point.decrease_percent = transformed(speedup, [](double s) { return 100 * (1 - 1 / s); });
+  Ratio inverted = speedup;  // of which 1 / S is monotone
+  if (inverted.interval && inverted.interval->low <= 0) inverted.interval.reset();
+  point.decrease_percent = transformed(inverted, [](double s) { return 100 * (1 - 1 / s); });
   if (devices > 0) point.machine_efficiency = speedup.value / static_cast<double>(devices);
   if (at.workers() == 0 || base.workers() == 0) return point;
   const double p = static_cast<double>(at.workers()) / static_cast<double>(base.workers());
   point.efficiency = transformed(speedup, [&](double s) { return s / p; });
-  if (p > 1) point.karp_flatt = transformed(speedup, [&](double s) { return (1 / s - 1 / p) / (1 - 1 / p); });
+  if (p > 1)
+    point.karp_flatt = transformed(inverted, [&](double s) { return (1 / s - 1 / p) / (1 - 1 / p); });
   return point;
-}
-
-bool is_oversubscribed(const std::vector<std::string>& marks) {
-  return std::find(marks.begin(), marks.end(), "oversubscribed") != marks.end();
 }
 
 // Of the points that had the cores that they count.
@@ -107,10 +106,12 @@ Curve measured_curve(const Coordinates& at, std::span<const Cell> cells, const S
           cell == base ? Ratio{.value = 1, .interval = {}} : ratio(*base->find(quantity.name), seconds);
       ScalingPoint point = point_of(cell->at, base->at, speedup, options.machine_devices);
       point.seconds = seconds;
-      point.marks = cell->marks;
+      point.marks = point.marks_of_ratios = cell->marks;
+      add_marks(point.marks_of_ratios, base->marks);
       curve.points.push_back(std::move(point));
       if (!is_oversubscribed(cell->marks)) {
         times.push_back({static_cast<double>(cell->at.workers()), values_of(*cell, quantity)});
+        add_marks(curve.law_marks, cell->marks);
       }
     }
     fit_laws(curve, times, options);

@@ -19,6 +19,18 @@ struct Claim {
   std::string text;  // "a decrease of 82.72 %"
 };
 
+// Repeats scatter: of times that were measured, the lower end of the interval must be more than the workers.
+Range with_scatter(Range speedup, const Rows& rows, const TableRow& row, std::string_view column) {
+  const TableRow* base = rows.base(row, column);
+  if (base == nullptr) return speedup;
+  const Statistics a = rows.statistics(coordinates(base->measurement), column),
+                   b = rows.statistics(coordinates(row.measurement), column);
+  if (a.count < 2 || b.count < 2) return speedup;
+  const Ratio quotient = ratio(a, b);
+  if (quotient.interval) speedup.low = std::min(speedup.low, quotient.interval->low);
+  return speedup;
+}
+
 std::vector<Claim> claims_of(const Rows& rows, const TableRow& row) {
   std::vector<Claim> claims;
   if (const auto decrease = Rows::figure(row, "decrease_percent"); decrease && decrease->high < 100) {
@@ -29,7 +41,9 @@ std::vector<Claim> claims_of(const Rows& rows, const TableRow& row) {
   for (const auto& [column, text] : {std::pair{kMakespan, "makespans"},
                                      {std::string_view("epoch_seconds"), "times per epoch"},
                                      {kMean, "means over ranks"}}) {
-    if (const auto speedup = rows.speedup(row, column)) claims.push_back({*speedup, text});
+    if (const auto speedup = rows.speedup(row, column)) {
+      claims.push_back({with_scatter(*speedup, rows, row, column), text});
+    }
   }
   return claims;
 }

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/study/cells.hpp"
 #include "study/columns.hpp"
 
 namespace convoke::study {
@@ -93,7 +95,16 @@ Table read_table(const std::filesystem::path& csv) {
   Table table;
   const Header header = read_header(reader, table);
   require_figures(header, csv.string());
-  for (CsvRow row; reader.next(row);) table.rows.push_back(read_row(header, reader, row));
+  std::vector<std::pair<Coordinates, std::int64_t>> repeats;
+  for (CsvRow row; reader.next(row);) {
+    table.rows.push_back(read_row(header, reader, row));
+    if (header.has("repeat")) continue;
+    // Rows that are alike are repeats.
+    const Coordinates at = coordinates(table.rows.back().measurement);
+    auto count = std::find_if(repeats.begin(), repeats.end(), [&](const auto& r) { return r.first == at; });
+    if (count == repeats.end()) count = repeats.insert(repeats.end(), {at, 0});
+    table.rows.back().measurement.repeat = ++count->second;
+  }
   if (table.rows.empty()) throw Error(fmt::format("{}: has a header but no rows", csv.string()));
   return table;
 }

@@ -136,5 +136,7 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
   refused("recipe = \"recipe.toml\"\n[axes]\ntrain.lanes = [8]\n", "did you mean \"lane\"?");
   refused("recipe = \"recipes.toml\"\n", "unknown recipe \"recipes.toml\"");
   CHECK(place.run("study").says("no study is named"));
-  CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=2").says("was started by a launcher"));
+  CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=1").says("was started by the mpirun of Open MPI"));
+  CHECK(place.study("", "PMI_SIZE=3").says("was started by the mpirun of MPICH"));
+  CHECK(place.study("", "SLURM_STEP_NUM_TASKS=2").says("was started by srun"));
 }

@@ -45,7 +45,7 @@ TEST_CASE("every script of every plan is bash") {
       add_train(plan, made, kLayout, "net");
       add_ensemble(plan, made, kLayout, "net", 4, 2);
       add_sweep(plan, made, kLayout, "net", {{"a=1"}, {"a=2"}}, 0);
-      add_study(plan, made, {{kLayout, {0, 1, 3}}}, 2, "", "--bind none");
+      add_study(plan, made, {{kLayout, {0, 1, 3}}}, {.at_once = 2, .options = "--bind none"});
       add_evaluate(plan, made, kLayout);
       std::vector<std::string> texts{submit_script(plan, made)};
       for (const JobScript& script : plan.scripts) texts.push_back(to_text(script));
@@ -118,12 +118,13 @@ TEST_CASE("a study is an array for each size of its cells, and a job that collec
   Plan plan;
   Layout small = kLayout, wide = kLayout;
   small.nodes = 1, wide.ranks_per_node = 4;
-  add_study(plan, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, 0, "", "");
+  add_study(plan, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, {});
   REQUIRE(plan.submissions.size() == 3);
   CHECK(plan.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --array=0-2,5");
   CHECK(plan.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --array=3-4,6");
   CHECK(plan.submissions[2].after == std::vector<std::string>{"runs_1x2x8", "runs_4x4x8"});
   const std::string submit = submit_script(plan, options());
+  CHECK(has(submit, "--output \"$study\" --begin"));  // a folder that is there is refused
   CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
   CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
   const std::string run = to_text(plan.scripts.at(0));

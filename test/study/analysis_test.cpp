@@ -92,3 +92,12 @@ TEST_CASE("analysis.json is read back as it was, whatever was analysed") {
   }
   CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
 }
+
+TEST_CASE("cells of runs in random order are read in order") {
+  const auto shuffled = runs("sync", 8, {1, 1}) + runs("ensemble", 2, {3, 3}, 0.5) +
+                        runs("sync", 2, {4, 4}, 0.5) + runs("sync", 2, {5, 5}) + runs("ensemble", 1, {6, 6});
+  std::vector<std::string> names;
+  for (const Cell& cell : analyse(shuffled, {}).cells) names.push_back(run_name(cell.at));
+  CHECK(names == std::vector<std::string>{"net-sync-2x1-p0.5", "net-sync-2x1", "net-sync-8x1",
+                                          "net-ensemble-2x1-p0.5", "net-ensemble-1x1"});
+}

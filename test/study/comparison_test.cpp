@@ -1,5 +1,7 @@
 #include "convoke/study/comparison.hpp"
 
+#include <algorithm>
+
 #include "convoke/study/advice.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
@@ -31,7 +33,14 @@ TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
   CHECK(all[1].b == 2);
   CHECK(all[2].varies == "mode");
   CHECK(all[2].test.difference == Approx(6.05 - 5.1));
-  CHECK(all[2].p_holm >= all[2].test.p);
+  // Holm: the smallest p times 3, the next times 2, the largest as it is, and none below one before it.
+  std::vector<double> p{all[0].test.p, all[1].test.p, all[2].test.p};
+  std::sort(p.begin(), p.end());
+  std::vector<double> adjusted{all[0].p_holm, all[1].p_holm, all[2].p_holm};
+  std::sort(adjusted.begin(), adjusted.end());
+  CHECK(adjusted[0] == Approx(3 * p[0]));
+  CHECK(adjusted[1] == Approx(std::max(3 * p[0], 2 * p[1])));
+  CHECK(adjusted[2] == Approx(std::max({3 * p[0], 2 * p[1], p[2]})));
 }
 
 TEST_CASE("an ensemble stands beside the best synchronous training of its core-seconds") {
@@ -47,7 +56,7 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     CHECK(verdicts[0].better == "sync");
     CHECK(verdicts[0].core_seconds_ratio == Approx(1.04));
     CHECK_THAT(sentence(verdicts[0], cells),
-               Contains("net, sync, 2 ranks (98.10 % in 10.4 core-seconds) against"));
+               Contains("net, sync, 2 ranks (98.10 % in 5.2 s, 10.4 core-seconds) against"));
     CHECK_THAT(sentence(verdicts[0], cells), Contains("3.00 points more"));
   }
   {
@@ -67,6 +76,15 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
     CHECK(at_equal_cost(cells).at(0).better.empty());
     CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("cannot tell from chance"));
+  }
+  {  // its twin has another name, and counts where there is none of its own
+    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});
+    for (Measurement& run : twin) run.system = "twin";
+    const auto cells = cells_of(ensemble + twin);
+    CHECK(cells[at_equal_cost(cells).at(0).sync].at.system == "twin");
+    CHECK(comparisons(cells).at(0).varies == "system and mode");
+    const auto own = cells_of(ensemble + cheap + twin);
+    CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
   CHECK(at_equal_cost(cells_of(ensemble)).empty());
 }
@@ -94,6 +112,28 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
       recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
           .reason,
       Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
+}
+
+TEST_CASE("an oversubscribed cell hides no prediction, and the base of another mode is no advice") {
+  auto crowded = runs("sync", 8, {90, 90});
+  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
+  auto disturbed = runs("sync", 2, {55, 55});
+  for (Measurement& m : disturbed) m.marks = {"disturbed"};
+  const auto cells = cells_of(runs("sync", 1, {100, 100}) + disturbed + crowded);
+  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+                              {.deadline_seconds = 42, .budget_core_seconds = {}, .accuracy = {}}, 16);
+  CHECK(best.at(0).at.ranks == 3);  // 100 (0.1 + 0.9 / 3) = 40
+  CHECK(best[0].predicted);
+  CHECK(best[0].marks == std::vector<std::string>{"disturbed"});
+
+  const auto mixed =
+      cells_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) + runs("ensemble", 2, {60, 60}));
+  for (const Recommendation& r :
+       recommend(scaling_curves(mixed, {}, {}), mixed,
+                 {.deadline_seconds = 120, .budget_core_seconds = {}, .accuracy = {}}, 0)) {
+    if (r.curve == "net, ensemble") CHECK(r.at.ranks == 2);
+    if (r.curve == "net, sync") CHECK(r.at.ranks == 1);
+  }
 }
 
 TEST_CASE("without a curve of makespans nothing can be recommended, and that is said") {

@@ -111,6 +111,21 @@ TEST_CASE("preemption costs what a simulation of it costs") {
   CHECK(all[1].restart_share == Approx(1 - 3600 / often.expected_seconds(3600)));
 }
 
+TEST_CASE("a restart that nobody has given takes what the runs took to begin") {
+  const auto machines = machines_of(
+      "[[machine]]\nname = \"spot\"\npreemptible_price_per_hour = 1\nhours_between_preemptions = 1\n"
+      "checkpoint_every_seconds = 1200\n");
+  std::vector<Measurement> times = runs("sync", 1, {3600, 3600});
+  CHECK_FALSE(costs(cells_of(times), machines, "").front().restart_seconds);
+  times[0].launch_seconds = 3, times[1].launch_seconds = 5;
+  times[0].load_seconds = times[1].load_seconds = 16;
+  const Cost cost = costs(cells_of(times), machines, "").front();
+  CHECK(cost.restart_measured);
+  CHECK(cost.restart_seconds.value() == Approx(20));
+  const Preemption given{.hours_between = 1, .restart_seconds = 20, .checkpoint_every = 1200};
+  CHECK(cost.seconds == Approx(given.expected_seconds(3600)));
+}
+
 TEST_CASE("machines that cannot be meant are refused with their place") {
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hours = 1\n"),
              Contains("did you mean \"price_per_hour\"?"));

@@ -28,6 +28,7 @@ Measurement full() {
   m.epoch_seconds = 1.0 / 3;
   m.accuracy = 0.9861;
   m.joules = 0;
+  m.launch_seconds = 0.75;
   m.epochs = 5;
   m.started = "2026-01-02T03:04:05Z";
   m.marks = {"oversubscribed", "bindings differ"};
@@ -67,6 +68,16 @@ TEST_CASE("measurements are added line by line, and what a crash left of a line 
   CHECK(read_measurements(folder / "m.csv") == std::vector{full(), full(), full()});
   CHECK_THAT(error_of([&] { append_measurement(folder / "none/m.csv", full()); }),
              Contains("cannot be written"));
+}
+
+TEST_CASE("a table of a version with fewer columns is gone on with") {
+  const Csv csv("system,mode,ranks,makespan_seconds,marks\nnet,sync,2,1.5,disturbed\nnet,sync,");
+  append_measurement(csv.file, full());
+  const auto all = read_measurements(csv.file);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].makespan_seconds == 1.5);
+  CHECK(all[0].has_mark("disturbed"));
+  CHECK(all[1] == full());
 }
 
 TEST_CASE("other people's columns are understood") {

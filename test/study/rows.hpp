@@ -19,6 +19,7 @@ inline std::vector<convoke::study::Measurement> runs(const std::string& mode, st
     m.ranks = ranks;
     m.portion = portion;
     m.makespan_seconds = value;
+    m.repeat = static_cast<std::int64_t>(all.size()) + 1;
     all.push_back(m);
   }
   return all;

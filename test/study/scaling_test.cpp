@@ -103,12 +103,13 @@ TEST_CASE("portions x devices are the TPU paper's tables 6 to 8") {
   const auto tables = portion_tables(curves);
   REQUIRE(tables.size() == 1);
   CHECK(tables[0].portions == std::vector<double>{0.125, 0.25, 0.5, 1});
-  CHECK(tables[0].workers == std::vector<std::int64_t>{1, 2, 4, 8});
+  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {2, 1}, {4, 1}, {8, 1}});
   for (const TableRow& row : derived.rows) {
     const auto r = std::find(tables[0].portions.begin(), tables[0].portions.end(), row.measurement.portion) -
                    tables[0].portions.begin();
-    const auto c = std::find(tables[0].workers.begin(), tables[0].workers.end(), row.measurement.ranks) -
-                   tables[0].workers.begin();
+    const auto c = std::find(tables[0].sizes.begin(), tables[0].sizes.end(),
+                             PortionTable::Size{row.measurement.ranks, 1}) -
+                   tables[0].sizes.begin();
     const auto place = tables[0].places[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
     REQUIRE(place);
     const ScalingPoint& point = curves[place->curve].points[place->point];
@@ -136,4 +137,34 @@ TEST_CASE("work that grows with the workers is scaled") {
   }
   CHECK(curves[0].gustafson->value == Approx(products / squares));
   CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+}
+
+TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {
+  auto base = runs("sync", 1, {100, 101});
+  for (Measurement& m : base) m.marks = {"disturbed"};
+  const auto curves = curves_of(base + runs("sync", 2, {55, 56}));
+  const ScalingPoint& point = curves.at(0).points.at(1);
+  CHECK(point.marks.empty());
+  CHECK(point.marks_of_ratios == std::vector<std::string>{"disturbed"});
+  CHECK(curves[0].law_marks == std::vector<std::string>{"disturbed"});
+}
+
+TEST_CASE("a speed-up whose interval reaches zero gives no interval of its inverse") {
+  const auto curves = curves_of(runs("sync", 1, {8, 12}) + runs("sync", 2, {5, 5.2}));
+  const ScalingPoint& point = curves.at(0).points.at(1);
+  REQUIRE(point.speedup.interval);
+  CHECK(point.speedup.interval->low < 0);
+  CHECK(point.decrease_percent.value == Approx(49));
+  CHECK_FALSE(point.decrease_percent.interval);
+  CHECK_FALSE(point.karp_flatt->interval);
+}
+
+TEST_CASE("as many workers by ranks and by threads are columns of their own") {
+  auto threads = runs("sync", 1, {52, 53}) + runs("sync", 1, {27, 28}, 0.5);
+  for (Measurement& m : threads) m.threads = 2;
+  const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {55, 56}) +
+                                runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5) + threads);
+  const auto tables = portion_tables(curves);
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {1, 2}, {2, 1}});
 }

@@ -80,8 +80,7 @@ TEST_CASE("Welch's test is scipy's") {
   CHECK(other->p == Approx(test->p));
 }
 
-TEST_CASE(
-    "p-values of several tests are Holm's") {  // worked by hand; statsmodels' multipletests(method="holm")
+TEST_CASE("p-values of several tests are Holm's") {  // worked by hand
   CHECK(holm(std::vector{0.01, 0.04, 0.03, 0.005}) == std::vector{0.03, 0.06, 0.06, 0.02});
   CHECK(holm(std::vector{0.9, 0.8}) == std::vector{1.0, 1.0});
   CHECK(holm(std::vector<double>{}).empty());

@@ -88,7 +88,11 @@ void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, 
   if (job.launcher == slurm::Launcher::kSrun) more += "--launcher srun";
   if (!job.bind) more += std::string(more.empty() ? "" : " ") + "--bind none";
   plan.files.emplace_back("study.toml", file.to_toml());
-  add_study(plan, job, sizes, options.at_once, options.study_folder, more);
+  add_study(plan, job, sizes,
+            {.at_once = options.at_once,
+             .folder = options.study_folder,
+             .resumes = options.resume,
+             .options = more});
 }
 
 }  // namespace convoke::app

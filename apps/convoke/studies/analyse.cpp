@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   convoke study analyse studies/first/measurements.csv          what a study has measured
+  convoke study analyse first/measurements.csv --again second/measurements.csv   does it say the same again?
   convoke study analyse times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
   convoke study analyse times.csv --machines prices.toml --reference "our cluster"
   convoke study analyse times.csv --machines prices.toml --html times.html --figures paper/
@@ -44,6 +45,7 @@ study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
   analysis.study = std::filesystem::path(options.tables.front()).parent_path();
   if (analysis.study.empty()) analysis.study = ".";
   analysis.reference = options.reference;
+  if (!options.again.empty()) analysis.again = study::read_table(options.again);
   analysis.relative_error = options.target;
   return analysis;
 }
@@ -81,6 +83,10 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
                   "Recommend workers whose model is at least as accurate, 0 to 1, and show how long "
                   "training took to it")
       ->check(CLI::Range(0.0, 1.0));
+  parser
+      .add_option("--again", options.again,
+                  "The table of the same study made once more: do its means lie within these intervals?")
+      ->type_name("FILE.csv");
   CLI::Option* machines =
       parser.add_option("--machines", options.machines, "Machines and their prices: costs of a training")
           ->type_name("FILE.toml");
@@ -129,7 +135,7 @@ int study_analyse(const StudyAnalyseOptions& options) {
   std::vector<std::string> names;
   for (const std::string& file : options.tables)
     names.push_back(std::filesystem::path(file).filename().string());
-  const report::Page page = report::study_page(join(names), analysis, "", made_by_line());
+  const report::Page page = report::study_page(join(names), analysis, {}, made_by_line());
   write_outputs(page, options.html, options.figures);
   return EXIT_SUCCESS;
 }

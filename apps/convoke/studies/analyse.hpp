@@ -11,7 +11,7 @@ namespace convoke::app {
 struct StudyAnalyseOptions {
   std::vector<std::string> tables;
   std::int64_t machine_devices = 0, up_to = 0;
-  std::string machines, reference, output, deadline, html, figures;
+  std::string again, machines, reference, output, deadline, html, figures;
   std::optional<double> accuracy, budget_core_hours;
   double target = 0.05;
   bool json = false;

@@ -184,6 +184,7 @@ int study_predict(const StudyPredictOptions& options) {
   std::optional<double> real;
   if (options.check) {
     recipe::Recipe whole = recipe;
+    whole.train.lane = recipe.lane();  // as predicted, whatever the batch
     if (options.weak) whole.train.batch *= world.size();
     real = measure_exchanging_step(whole, threads, options.seconds, world);
   }

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
+#include "convoke/recipe/toml.hpp"
 #include "convoke/report/study_page.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "page_file.hpp"
@@ -23,12 +28,39 @@ fs::path folder_of(const fs::path& study) {
   return study.has_parent_path() ? study.parent_path() : fs::path(".");
 }
 
+// Of the first of its runs that has one.
+Settings environment_of_a_run(const fs::path& study) {
+  std::error_code none;
+  std::set<fs::path> runs;  // in order: the same page each time
+  for (const fs::directory_entry& run : fs::directory_iterator(study / "runs", none)) runs.insert(run.path());
+  for (const fs::path& run : runs) {
+    if (auto environment = metrics::read_json(run / "environment.json")) return *std::move(environment);
+  }
+  return {};
+}
+
+report::StudyOrigin origin_of(const fs::path& study) {
+  const fs::path file = study / "study.toml";
+  if (!fs::is_regular_file(file)) return {};
+  std::ifstream in(file, std::ios::binary);
+  return {.toml = {std::istreambuf_iterator<char>(in), {}},
+          .command = fmt::format("convoke study {} --output NEW-FOLDER", file.lexically_normal().string()),
+          .environment = environment_of_a_run(study)};
+}
+
 report::Page page_of(const fs::path& study, const study::Analysis& analysis) {
-  const bool table = !fs::is_directory(study);
-  std::ifstream file(folder_of(study) / "study.toml", std::ios::binary);
-  const std::string text = table ? std::string() : std::string{std::istreambuf_iterator<char>(file), {}};
   const std::string title = fs::absolute(study).lexically_normal().filename().string();
-  return report::study_page(title, analysis, text, made_by_line());
+  return report::study_page(title, analysis, origin_of(study), made_by_line());
+}
+
+// The study's own, "target".
+double relative_error_of(const fs::path& study, double otherwise) {
+  const fs::path file = study / "study.toml";
+  if (!fs::is_regular_file(file)) return otherwise;
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const double target = number_at(recipe::parse_toml(text, file.string()).settings, "target");
+  return std::isfinite(target) ? target : otherwise;
 }
 
 }  // namespace
@@ -42,6 +74,7 @@ study::Analysis analysis_of(const fs::path& study) {
   const std::vector<study::Table> tables{
       study::read_table(fs::is_directory(study) ? study / "measurements.csv" : study)};
   study::AnalysisOptions options;
+  options.relative_error = relative_error_of(study, options.relative_error);
   for (const study::TableRow& row : tables.front().rows) {
     options.scaling.up_to =
         std::max(options.scaling.up_to, kBeyond * row.measurement.ranks * row.measurement.threads);

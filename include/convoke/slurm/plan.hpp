@@ -48,11 +48,16 @@ struct StudyJobs {
   Layout layout;
   std::vector<std::int64_t> tasks;
 };
-/// An array for each of `sizes`, with a job for each run, at most `at_once` at a time (0: any number), and
-/// one job that collects what they have measured. Behind the plan's script is a file study.toml. `folder`: of
-/// the study; empty: a new one each time. `options`: further ones of `convoke study`, as shell words.
-void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, std::int64_t at_once,
-               const std::string& folder, const std::string& options);
+/// How the jobs of a study are made.
+struct StudyPlan {
+  std::int64_t at_once = 0;  ///< jobs of an array at a time; 0: any number
+  std::string folder = {};   ///< of the study; empty: a new one each time
+  bool resumes = false;  ///< the folder may be there; else it is refused, so that nothing is measured twice
+  std::string options = {};  ///< further ones of `convoke study`, as shell words
+};
+/// An array for each of `sizes`, with a job for each run, and one job that collects what they have measured.
+/// Behind the plan's script is a file study.toml.
+void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how);
 /// The report of the run before.
 void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout);
 

@@ -30,6 +30,7 @@ struct Recommendation {
   std::optional<Interval> seconds_interval;  ///< of the mean if measured, else of one new run
   double core_seconds = 0;
   std::optional<double> accuracy;
+  std::vector<std::string> marks;  ///< of the cell, or of those that the law is fitted to
 };
 
 /// For each curve of makespans: with a deadline the fewest workers that meet it, otherwise the fastest within

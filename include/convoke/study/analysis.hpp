@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "convoke/study/comparison.hpp"
 #include "convoke/study/cost.hpp"
 #include "convoke/study/portions.hpp"
+#include "convoke/study/replication.hpp"
 #include "convoke/study/scaling.hpp"
 #include "convoke/study/table.hpp"
 #include "convoke/study/time_to_accuracy.hpp"
@@ -24,6 +26,7 @@ struct AnalysisOptions {
   std::string reference = {};        ///< machine that costs are compared with; "": the first
   double relative_error = 0.05;      ///< of a mean that is precise enough; the thesis' target
   std::filesystem::path study = {};  ///< folder with the runs, for times to an accuracy; "": none
+  std::optional<Table> again = {};   ///< of the same study, made once more
 };
 
 /// Everything that is found out from a table of measurements: what is printed, drawn and stored.
@@ -36,6 +39,7 @@ struct Analysis {
   std::vector<PortionTable> portions;  ///< with places in `curves`
   std::vector<Comparison> comparisons;
   std::vector<EqualCost> equal_cost;
+  std::optional<Replication> replication;         ///< none without a second study
   std::vector<Recommendation> recommendations;    ///< empty if nothing was wished
   std::vector<TimeToAccuracy> times_to_accuracy;  ///< empty if no accuracy was wished
   std::vector<Cost> costs;                        ///< empty without machines

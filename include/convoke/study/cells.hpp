@@ -32,6 +32,7 @@ inline constexpr std::array kQuantities{
     Quantity{"load_seconds", "load", "s", &Measurement::load_seconds},
     Quantity{"evaluation_seconds", "evaluation", "s", &Measurement::evaluation_seconds},
     Quantity{"gather_seconds", "gather", "s", &Measurement::gather_seconds},
+    Quantity{"launch_seconds", "launch, beside the makespan", "s", &Measurement::launch_seconds},
 };
 
 /// Where a cell is: all that its runs have in common.
@@ -76,6 +77,12 @@ struct Cell {
 
 /// `text` and, loudly, why it is not to be trusted: "5.5 [OVERSUBSCRIBED, DISTURBED]".
 std::string marked(const std::string& text, std::span<const std::string> marks);
+
+/// Adds those that are not there yet.
+void add_marks(std::vector<std::string>& all, std::span<const std::string> marks);
+
+/// More workers than cores: such times are in no law, and no advice.
+bool is_oversubscribed(std::span<const std::string> marks);
 
 /// Groups runs by their coordinates, in the order of first appearance. Failed runs are counted, nothing else;
 /// disturbed ones too where the cell has others, or the same repeat was made anew; otherwise they stand and

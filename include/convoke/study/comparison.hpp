@@ -12,10 +12,10 @@ namespace convoke::study {
 /// Two cells that differ in one thing, and whether a quantity tells them apart.
 struct Comparison {
   std::size_t a = 0, b = 0;  ///< places in the cells
-  std::string varies;        ///< "mode", "ranks", "threads", "batch", "variant" or "system"
-  std::string quantity;      ///< "makespan_seconds", "epoch_seconds" or "accuracy"
-  WelchTest test;            ///< of a - b
-  double p_holm = 1;         ///< p among all comparisons of this quantity together (Holm)
+  std::string varies;    ///< "mode", "ranks", "threads", "batch", "variant", "system" or "system and mode"
+  std::string quantity;  ///< "makespan_seconds", "epoch_seconds" or "accuracy"
+  WelchTest test;        ///< of a - b
+  double p_holm = 1;     ///< p among all comparisons of this quantity together (Holm)
 };
 
 /// Welch's t-test of every two cells of two runs or more that are alike in all coordinates but one; of those
@@ -31,11 +31,13 @@ struct EqualCost {
   std::string better;  ///< "ensemble", "sync", "" (cannot be told apart), "unknown" (single runs)
 };
 
-/// Every cell of mode "ensemble" with the most accurate synchronous cell of its system, portion and variant
-/// that takes at most 5 % more core-seconds; if all take more, with the one that takes fewest.
+/// Every cell of mode "ensemble" with the most accurate synchronous cell of its system (where that has none,
+/// of all systems: the recipe's twin has another name), portion and variant that takes at most 5 % more
+/// core-seconds; if all take more, with the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells);
 
-/// "net, ensemble, 2 ranks (98.86 % in 10.7 core-seconds) is better than ...: by 0.50 points (0.30 to 0.70)."
+/// "net, ensemble, 2 ranks (98.86 % in 5.35 s, 10.7 core-seconds) against ...: 0.50 points more (95 %
+/// interval 0.30 to 0.70)."
 std::string sentence(const EqualCost& verdict, std::span<const Cell> cells);
 
 }  // namespace convoke::study

@@ -24,14 +24,15 @@ struct Ownership {
 
 /// Nodes that are taken back, and work that is taken up again from the last checkpoint.
 struct Preemption {
-  double hours_between = 0;       ///< mean time between preemptions of the whole job; 0: never
-  double restart_seconds = 0;     ///< from being taken back to training on, as measured
+  double hours_between = 0;  ///< mean time between preemptions of the whole job; 0: never
+  /// From being taken back to training on. None: what the cell's runs took to begin, launch and loading.
+  std::optional<double> restart_seconds = {};
   double checkpoint_every = 0;    ///< seconds of training between checkpoints; 0: none, it begins anew
   double checkpoint_seconds = 0;  ///< standing still for one
 
   /// Expected seconds of work that takes `seconds` undisturbed: the complete model of Daly (Future Generation
   /// Computer Systems 22, 2006), failures at random: M e^(R/M) (e^((t + d)/M) - 1) work / t, with M the mean
-  /// time between them, R a restart, t the time between checkpoints, d one checkpoint.
+  /// time between them, R a restart (0 if unknown), t the time between checkpoints, d one checkpoint.
   double expected_seconds(double seconds) const;
 };
 
@@ -56,11 +57,13 @@ struct Cost {
   std::string machine;
   std::string terms;  ///< "on demand", "preemptible" or "own"
   std::int64_t nodes = 1;
-  double price_per_hour = 0;         ///< of a node
-  double seconds = 0;                ///< expected, restarts included
-  double restart_share = 0;          ///< of these, the part lost to preemption
-  double cost = 0;                   ///< nodes x price x hours
-  std::optional<Interval> interval;  ///< of the cost: that of the makespan
+  double price_per_hour = 0;              ///< of a node
+  double seconds = 0;                     ///< expected, restarts included
+  double restart_share = 0;               ///< of these, the part lost to preemption
+  std::optional<double> restart_seconds = {};  ///< of one; none where there are none, or if nobody knows
+  bool restart_measured = false;          ///< by the cell's runs; else the machine's
+  double cost = 0;                        ///< nodes x price x hours
+  std::optional<Interval> interval;       ///< of the cost: that of the makespan
   /// The thesis' cost-efficiency in % (chapter 6.3), what is saved against the reference: 100 (1 - cost /
   /// cost of the reference). None for the reference and without one.
   std::optional<double> efficiency_percent;

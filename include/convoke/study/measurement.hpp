@@ -27,7 +27,9 @@ struct Measurement {
   std::optional<double> core_seconds;
   std::optional<double> joules;
   std::optional<double> compute_seconds, communication_seconds, load_seconds, evaluation_seconds,
-      gather_seconds;       ///< phases, the mean over the ranks
+      gather_seconds;  ///< phases, the mean over the ranks
+  /// Of the command beside the makespan: ranks and MPI begin and end.
+  std::optional<double> launch_seconds;
   std::int64_t epochs = 0;  ///< 0: not said
   std::string started;      ///< ISO 8601
   /// Why the figures are not to be trusted: "oversubscribed", "disturbed", "bindings differ", "failed".

@@ -32,16 +32,22 @@ struct ScaledCurve {
 /// portions x workers, as the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
 struct PortionTable {
   std::string system, mode, batch, variant;
-  std::vector<double> portions;       ///< rising
-  std::vector<std::int64_t> workers;  ///< rising
-  /// Place in `curves` and in its points by portion and worker; none where there is no cell.
+  struct Size {
+    std::int64_t ranks = 1, threads = 1;
+    std::int64_t workers() const { return ranks * threads; }
+    bool operator==(const Size&) const = default;
+  };
+  std::vector<double> portions;  ///< rising
+  std::vector<Size> sizes;       ///< by workers, then ranks
+  /// Place in `curves` and in its points by portion and size; none where there is no cell.
   struct Place {
     std::size_t curve, point;
   };
   std::vector<std::vector<std::optional<Place>>> places;
 };
 
-/// Curves of cells whose portion is in proportion to their workers, of three points or more.
+/// Curves of cells whose portion is in proportion to their workers, of two points or more.
+/// Gustafson's law is fitted to those that were not oversubscribed.
 std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells);
 
 /// Tables of two portions or more.

@@ -22,7 +22,8 @@ struct ScalingPoint {
   std::optional<double> machine_efficiency;  ///< the TPU paper's: speed-up / devices of the machine
   Ratio decrease_percent;                    ///< the MPI-ensemble paper's: 100 (1 - Tp / T1)
   std::optional<Ratio> karp_flatt;  ///< serial fraction (1 / S - 1 / p) / (1 - 1 / p), CACM 33 (1990); p > 1
-  std::vector<std::string> marks;
+  std::vector<std::string> marks;   ///< of the cell
+  std::vector<std::string> marks_of_ratios;  ///< of the cell and its base: of all but the time
 };
 
 /// All numbers of ranks and threads of one system, mode, portion, batch policy and variant: the same work by
@@ -35,6 +36,7 @@ struct Curve {
   std::vector<ScalingPoint> points;  ///< by workers
   std::optional<AmdahlFit>
       amdahl;  ///< of the times (or 1 / published speed-ups) of the points that are not oversubscribed
+  std::vector<std::string> law_marks;   ///< of the cells that the laws are fitted to
   std::optional<Estimate> gustafson;    ///< serial fraction, of the speed-ups, the base's own error left out
   std::vector<Prediction> predictions;  ///< by Amdahl's law; workers 1, 2, 4, ... up to what was asked for
 };

@@ -35,3 +35,12 @@ wait_for "$collect" 120
 check "what was missing is there" [ "$(lines)" = 6 ]
 refused=$(study --resume --submit 2>&1) && failed=yes
 check "nothing is missing now" grep -q "out: all 6 runs are there" <<< "$refused"
+
+# Ranks that srun starts: two, on two nodes.
+sed 's/^ranks = .*/ranks = [2]/; s/^repeats = .*/repeats = 1/; s/^at_most = .*/at_most = 1/' s.toml > t.toml
+output=$("$CONVOKE" study t.toml --slurm --output by-srun --bind none --ranks-per-node 1 --launcher srun --submit)
+collect=$(job_of collect.sh <<< "$output")
+wait_for "$collect" 120
+check "srun: a run of two ranks" grep -q ',sync,2,1,' by-srun/measurements.csv
+check "srun: that has not failed" [ "$(grep -c failed by-srun/measurements.csv)" = 0 ]
+check "srun: on two nodes" says by-srun/runs/tiny-sync-2x1-1/environment.json '"nodes": 2'
