@@ -118,7 +118,8 @@ std::string_view to_string(Agreement agreement) {
 }
 
 Audit audit(std::span<const TableRow> table) {
-  std::vector<TableRow> counting;  // as in the cells: runs that failed do not, disturbed ones if there are others
+  std::vector<TableRow>
+      counting;  // as in the cells: runs that failed do not, disturbed ones if there are others
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
     const bool others = std::any_of(table.begin(), table.end(), [&](const TableRow& other) {

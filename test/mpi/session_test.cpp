@@ -1,5 +1,5 @@
-#include "convoke/mpi/launcher.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/mpi/launcher.hpp"
 
 #include <mpi.h>
 

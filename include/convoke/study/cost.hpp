@@ -57,13 +57,13 @@ struct Cost {
   std::string machine;
   std::string terms;  ///< "on demand", "preemptible" or "own"
   std::int64_t nodes = 1;
-  double price_per_hour = 0;              ///< of a node
-  double seconds = 0;                     ///< expected, restarts included
-  double restart_share = 0;               ///< of these, the part lost to preemption
+  double price_per_hour = 0;                   ///< of a node
+  double seconds = 0;                          ///< expected, restarts included
+  double restart_share = 0;                    ///< of these, the part lost to preemption
   std::optional<double> restart_seconds = {};  ///< of one; none where there are none, or if nobody knows
-  bool restart_measured = false;          ///< by the cell's runs; else the machine's
-  double cost = 0;                        ///< nodes x price x hours
-  std::optional<Interval> interval;       ///< of the cost: that of the makespan
+  bool restart_measured = false;               ///< by the cell's runs; else the machine's
+  double cost = 0;                             ///< nodes x price x hours
+  std::optional<Interval> interval;            ///< of the cost: that of the makespan
   /// The thesis' cost-efficiency in % (chapter 6.3), what is saved against the reference: 100 (1 - cost /
   /// cost of the reference). None for the reference and without one.
   std::optional<double> efficiency_percent;
