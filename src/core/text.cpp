@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -82,6 +83,17 @@ std::string format_count(std::int64_t count) {
     digits.insert(i, 1, ',');
   }
   return digits;
+}
+
+std::string shell_word(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c > 127; };
+  const bool safe = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return plain(static_cast<unsigned char>(c)) || std::string_view("@%+=:,./-").find(c) != std::string::npos;
+  });
+  if (safe) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace convoke

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "convoke/core/text.hpp"
 #include "shell_parts.hpp"
 
 namespace convoke::slurm {
@@ -54,17 +55,6 @@ std::string launch_of(const JobOptions& options) {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c > 127; };
-  const bool safe = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return plain(static_cast<unsigned char>(c)) || std::string_view("@%+=:,./-").find(c) != std::string::npos;
-  });
-  if (safe) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::string to_text(const JobScript& script) {
   std::string text = "#!/bin/bash\n";

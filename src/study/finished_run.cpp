@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <vector>
 
 #include "convoke/core/error.hpp"
-#include "convoke/metrics/json.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/metrics/json_file.hpp"
 
 namespace convoke::study {
@@ -22,37 +21,21 @@ Settings require_json(const fs::path& file) {
   throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
 }
 
-// The number at "phases.load.mean"; nothing if there is none.
-std::optional<double> number_at(const Settings& table, const std::string& path) {
-  const std::size_t dot = path.find('.');
-  const Value* value = table.find(path.substr(0, dot));
-  if (value == nullptr) return std::nullopt;
-  if (dot != std::string::npos) {
-    return value->table() == nullptr ? std::nullopt : number_at(*value->table(), path.substr(dot + 1));
-  }
-  if (const auto* v = std::get_if<double>(&value->data())) return *v;
-  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
-  return std::nullopt;
+std::optional<double> measured(const Settings& table, std::string_view path) {
+  const double number = number_at(table, path);
+  return std::isnan(number) ? std::nullopt : std::optional(number);
 }
 
 double require(const Settings& table, const std::string& path) {
-  if (const auto number = number_at(table, path)) return *number;
+  if (const auto number = measured(table, path)) return *number;
   throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
               "was it written by another version of Convoke?");
-}
-
-std::string text_at(const Settings& table, const std::string& key) {
-  const Value* value = table.find(key);
-  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data());
-  return text == nullptr ? std::string() : *text;
 }
 
 // Members train side by side: an epoch has passed when the slowest has had it.
 std::optional<double> epoch_seconds(const fs::path& log) {
   std::map<std::int64_t, double> slowest;
-  std::ifstream in(log);
-  for (std::string line; std::getline(in, line);) {
-    const Settings record = metrics::settings_from_json(line, log.string());
+  for (const Settings& record : metrics::read_json_lines(log)) {
     if (text_at(record, "event") != "epoch") continue;
     double& seconds = slowest[std::llround(require(record, "epoch"))];
     seconds = std::max(seconds, require(record, "seconds"));
@@ -75,12 +58,12 @@ Measurement read_finished_run(const fs::path& folder) {
   run.makespan_seconds = require(summary, "makespan_seconds");
   run.images_per_second = require(summary, "images_per_second");
   run.core_seconds = require(summary, "core_seconds");
-  run.accuracy = number_at(summary, "test.accuracy");
-  run.compute_seconds = number_at(summary, "phases.compute.mean");
-  run.communication_seconds = number_at(summary, "phases.exposed_communication.mean");
-  run.load_seconds = number_at(summary, "phases.load.mean");
-  run.evaluation_seconds = number_at(summary, "phases.evaluation.mean");
-  run.gather_seconds = number_at(summary, "phases.gather.mean");
+  run.accuracy = measured(summary, "test.accuracy");
+  run.compute_seconds = measured(summary, "phases.compute.mean");
+  run.communication_seconds = measured(summary, "phases.exposed_communication.mean");
+  run.load_seconds = measured(summary, "phases.load.mean");
+  run.evaluation_seconds = measured(summary, "phases.evaluation.mean");
+  run.gather_seconds = measured(summary, "phases.gather.mean");
   run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl");
   run.started = text_at(environment, "date");
   return run;

@@ -4,24 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 
-#include "convoke/core/error.hpp"
-#include "convoke/core/settings.hpp"
-#include "convoke/metrics/json.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json_file.hpp"
 
 namespace convoke::study {
 namespace {
-
-// The number of that name; NaN if there is none.
-double number_in(const Settings& record, std::string_view key) {
-  const Value* value = record.find(key);
-  if (value == nullptr) return std::nan("");
-  if (const auto* v = std::get_if<double>(&value->data())) return *v;
-  if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
-  return std::nan("");
-}
 
 struct Epoch {
   double slowest = 0;  // seconds from the start
@@ -32,22 +21,15 @@ struct Epoch {
 }  // namespace
 
 std::vector<Validation> read_validations(const std::filesystem::path& metrics) {
-  std::ifstream in(metrics);
-  if (!in) return {};
   std::map<std::int64_t, double> trained;  // by member: seconds so far
   std::map<std::int64_t, Epoch> epochs;
-  std::int64_t number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (in.eof()) break;  // without its end: a run was killed while it wrote
-    const Settings record = metrics::settings_from_json(line, fmt::format("{}:{}", metrics.string(), number));
-    const Value* event = record.find("event");
-    if (event == nullptr || !(*event == Value("epoch"))) continue;
-    const auto member = std::llround(number_in(record, "member")),
-               epoch = std::llround(number_in(record, "epoch"));
+  for (const Settings& record : convoke::metrics::read_json_lines(metrics)) {
+    if (text_at(record, "event") != "epoch") continue;
+    const std::int64_t member = count_at(record, "member").value_or(0),
+                       epoch = count_at(record, "epoch").value_or(0);
     double& seconds = trained[member];
-    seconds += number_in(record, "seconds");
-    const double accuracy = number_in(record, "validation_accuracy");
+    seconds += number_at(record, "seconds");
+    const double accuracy = number_at(record, "validation_accuracy");
     if (!std::isfinite(accuracy) || !std::isfinite(seconds)) continue;
     Epoch& all = epochs[epoch];
     all.slowest = std::max(all.slowest, seconds);

@@ -2,6 +2,7 @@
 
 #include "example_pages.hpp"
 #include "support/catch.hpp"
+#include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -28,7 +29,7 @@ TEST_CASE("findings name what should be seen to before training") {
 }
 
 TEST_CASE("a page of each kind holds its pictures and charts with their tables, and needs no network") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8),
                                      {example::texts(folder.path()), 10},

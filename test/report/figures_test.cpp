@@ -97,7 +97,7 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   }
   // Read as what it is: nothing of it is a command, a format or mark-up.
   const std::string svg = text_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;…</text>"));
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> isn't \"$…</text>"));
   CHECK(!fs::exists("hostile"));
 }
 

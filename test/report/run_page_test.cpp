@@ -5,6 +5,7 @@
 #include "example_pages.hpp"
 #include "example_runs.hpp"
 #include "support/catch.hpp"
+#include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace convoke;
@@ -25,7 +26,7 @@ std::string page_of(const std::filesystem::path& folder) {
 }  // namespace
 
 TEST_CASE("the page of a run has every section, names that are no HTML, and pictures of mistakes") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "run", example::images(folder.path()), 3, 2, 4.5);
   const std::string page = page_of(folder / "run");
@@ -40,13 +41,14 @@ TEST_CASE("the page of a run has every section, names that are no HTML, and pict
   CHECK_THAT(page, Contains("elected a class with a name that is much too long"));
   CHECK_THAT(page, Contains("90.00 %") && Contains("0.0321") && Contains("93,322"));
   CHECK_THAT(page, Contains("mpirun -n 2 convoke train"));
-  CHECK(times(page, "<canvas ") == times(page, "<summary>The numbers</summary>"));
+  CHECK(times(page, "<canvas ") == 12);
+  CHECK(times(page, "<summary>The numbers</summary>") == 12);
   CHECK(times(page, "src=\"http") + times(page, "href=\"http") + times(page, "@import") == 0);
   CHECK(page_of(folder / "run") == page);
 }
 
 TEST_CASE("mistakes are told where the samples cannot be shown, and why") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   const std::filesystem::path dataset = example::images(folder.path());
   example::write_run(folder / "run", dataset, 1, 1, 4.5);
@@ -58,7 +60,7 @@ TEST_CASE("mistakes are told where the samples cannot be shown, and why") {
 }
 
 TEST_CASE("mistakes on texts and numbers are shown as such") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "texts", example::texts(folder.path()), 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "texts"), Contains("<th scope=col>text</th>") && Contains("word"));
@@ -67,7 +69,7 @@ TEST_CASE("mistakes on texts and numbers are shown as such") {
 }
 
 TEST_CASE("of a run that is not complete there is what there is, with a warning") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   example::write_unfinished(folder / "run", 2, 2);
   std::ofstream(folder / "run/metrics.jsonl", std::ios::app) << "{\"event\": \"epo";
@@ -80,7 +82,7 @@ TEST_CASE("of a run that is not complete there is what there is, with a warning"
 }
 
 TEST_CASE("validations within an epoch stand where they were made") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   example::write_unfinished(folder / "run", 1, 1);
   const std::string before = page_of(folder / "run");
@@ -105,7 +107,7 @@ TEST_CASE("folders without a run and damaged files are refused by name") {
 }
 
 TEST_CASE("runs are compared: results, curves, speed-up and differences") {
-  if (!report::has_charts()) return;
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;
   const std::filesystem::path dataset = example::images(folder.path());
   example::write_run(folder / "one", dataset, 1, 1, 8);

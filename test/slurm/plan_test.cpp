@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
@@ -28,9 +29,9 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 TEST_CASE("words for a shell come back as they were") {
   for (const std::string text : {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "a=[1, 2]", "*"}) {
     CAPTURE(text);
-    CHECK(shell("printf %s " + shell_word(text)).text == text);
+    CHECK(shell("printf %s " + convoke::shell_word(text)).text == text);
   }
-  CHECK(shell_word("train.epochs=2") == "train.epochs=2");
+  CHECK(convoke::shell_word("train.epochs=2") == "train.epochs=2");
 }
 
 TEST_CASE("every script of every plan is bash") {

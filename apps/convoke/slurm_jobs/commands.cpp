@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/slurm/job_script.hpp"
 
 namespace convoke::app {
@@ -107,7 +108,7 @@ std::string submit(const std::string& script) {
     throw Error("there is no Slurm here: sbatch is not on the PATH",
                 fmt::format("submit on a login node of the cluster: bash {}", script));
   }
-  const Answer answer = run_command("bash " + slurm::shell_word(script));
+  const Answer answer = run_command("bash " + shell_word(script));
   if (answer.code == 0) {
     warn_of_hopeless(answer.text);
     return answer.text;

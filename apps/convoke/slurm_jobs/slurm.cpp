@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "slurm_jobs/commands.hpp"
@@ -44,7 +45,7 @@ std::string command_given() {
     if (word == "--output" || word == "--program") {
       std::getline(in, word, '\0');
     } else {
-      command += " " + slurm::shell_word(word);
+      command += " " + shell_word(word);
     }
   }
   std::replace(command.begin(), command.end(), '\n', ' ');  // it becomes a comment
@@ -106,7 +107,7 @@ slurm::JobOptions job_options(const SlurmOptions& options, const std::string& na
                               const slurm::Partition* partition) {
   slurm::JobOptions job = options.job;
   job.name = name;
-  job.program = options.program.empty() ? slurm::shell_word(this_program()) : options.program;
+  job.program = options.program.empty() ? shell_word(this_program()) : options.program;
   job.written_by = command_given();
   job.time_seconds = time_limit(options, partition);
   job.launcher = options.launcher == "srun" ? slurm::Launcher::kSrun : slurm::Launcher::kMpirun;
@@ -180,8 +181,8 @@ int slurm(const SlurmOptions& options) {
   }
 
   // 2. Its jobs.
-  std::string words = slurm::shell_word(options.recipe);
-  for (const std::string& change : options.changes) words += " --set " + slurm::shell_word(change);
+  std::string words = shell_word(options.recipe);
+  for (const std::string& change : options.changes) words += " --set " + shell_word(change);
   // A worker thread on each core that the job has, wherever the system lets its ranks run.
   if (recipe.run.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
   const JobRequest request{options, recipe, job_options(options, name, partition), words, partition};

@@ -26,6 +26,9 @@ std::string format_bytes(std::uint64_t bytes);
 /// "0.9861" for 4 digits; "nan" and "inf" as they are.
 std::string format_fixed(double value, int digits);
 
+/// `text` as one word of a shell: quoted where it must be.
+std::string shell_word(const std::string& text);
+
 /// "60,000".
 std::string format_count(std::int64_t count);
 

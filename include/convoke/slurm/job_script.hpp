@@ -50,7 +50,4 @@ struct Command {
 JobScript make_script(const JobOptions& options, const std::string& file, const std::string& what,
                       const Layout& layout, const Command& command, const std::string& array = {});
 
-/// `text` as one word of a shell: quoted where it must be.
-std::string shell_word(const std::string& text);
-
 }  // namespace convoke::slurm

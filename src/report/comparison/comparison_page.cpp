@@ -218,12 +218,6 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
 }
 
 Chart phase_chart(const std::vector<Compared>& runs) {
-  struct Phase {
-    const char *key, *name;
-  };
-  constexpr std::array kPhases{Phase{"load", "load"}, Phase{"compute", "compute"},
-                               Phase{"exposed_communication", "communication"},
-                               Phase{"evaluation", "evaluation"}, Phase{"gather", "gather"}};
   Chart chart{Chart::Kind::kBar,
               "Where the time went",
               "Mean over the ranks. Communication is the part of training steps in which a rank does nothing "

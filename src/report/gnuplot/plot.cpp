@@ -148,7 +148,8 @@ void Plot::legend() {
   for (const std::string& label : legend_) longest = std::max(longest, character_count(label));
   const double entry_mm = 1.2 * kCharacterMm * static_cast<double>(longest) + 12;  // as gnuplot has it
   const double in_a_row = std::max(1.0, std::floor(script_.width_mm / entry_mm));
-  const double mm = kLineMm * std::ceil(static_cast<double>(legend_.size()) / in_a_row) + 1.5;
+  constexpr double kSpacing = 1.25;  // of lines of the key; below it stands the topmost number of the axis
+  const double mm = kSpacing * kLineMm * std::ceil(static_cast<double>(legend_.size()) / in_a_row) + 2.5;
   script_.height_mm = std::min(script_.height_mm + mm, kMostHeightMm);
   line(fmt::format("set tmargin at screen {:.4f}", 1 - (mm + 1) / script_.height_mm));
   line(fmt::format("set key at screen 0.01, screen 1 left top Left reverse horizontal maxcols {} samplen 2",

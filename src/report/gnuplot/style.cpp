@@ -16,7 +16,7 @@ constexpr std::array kMarks{7, 5, 9, 13, 6, 4, 8, 12, 11, 2};  // filled circle,
 constexpr int kDashes = 5;
 constexpr std::size_t kSolids = 3;
 constexpr int kFirstHatching = 4, kHatchings = 4;
-constexpr std::size_t kNameCharacters = 24, kTitleCharacters = 40, kNarrowTitleCharacters = 28;
+constexpr std::size_t kNameCharacters = 36, kTitleCharacters = 40, kNarrowTitleCharacters = 28;
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
-#include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
 
 namespace convoke::report {
 namespace {
@@ -20,23 +20,7 @@ std::string read_text(const fs::path& file) {
 }
 
 // Empty where there is no such file.
-Settings read_json(const fs::path& file) {
-  const std::string text = read_text(file);
-  return text.empty() ? Settings() : metrics::settings_from_json(text, file.string());
-}
-
-// A last line without its end is under way.
-std::vector<Settings> read_lines(const fs::path& file) {
-  const std::string text = read_text(file);
-  std::vector<Settings> lines;
-  int number = 1;
-  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos;
-       at = end + 1, ++number) {
-    lines.push_back(
-        metrics::settings_from_json(text.substr(at, end - at), fmt::format("{}:{}", file.string(), number)));
-  }
-  return lines;
-}
+Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
 
 }  // namespace
 
@@ -58,7 +42,7 @@ RunRecord read_run(const fs::path& folder) {
                 "name the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
   }
   run.evaluation = read_json(folder / "evaluation.json");
-  run.log = read_lines(folder / "metrics.jsonl");
+  run.log = metrics::read_json_lines(folder / "metrics.jsonl");
   try {
     run.status = read_json(folder / "status.json");
   } catch (const Error&) {  // it comes and goes, and says nothing that lasts

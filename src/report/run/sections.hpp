@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,17 @@ class ClassNames {
   std::vector<std::string> names_;
   std::int64_t count_ = 0;
 };
+
+/// A phase of a run: its key in summary.json, and what it is called.
+struct Phase {
+  const char *key, *name;
+};
+inline constexpr std::array kPhases{Phase{"load", "load"},
+                                    Phase{"compute", "compute"},
+                                    Phase{"exposed_communication", "communication"},
+                                    Phase{"evaluation", "evaluation"},
+                                    Phase{"gather", "gather"},
+                                    Phase{"checkpoint", "checkpoints"}};
 
 void add_curves(Page& page, const RunRecord& run);
 void add_members(Page& page, const RunRecord& run);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <string_view>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
@@ -13,16 +12,6 @@
 
 namespace convoke::report {
 namespace {
-
-// A word as a shell takes it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 std::string plural(double count, const char* what) {
   return fmt::format("{:g} {}{}", count, what, count == 1 ? "" : "s");
@@ -38,12 +27,12 @@ std::string workers_text(const Settings& table) {
 std::string repeating_command(const RunRecord& run) {
   if (const std::vector<std::string> runs = texts_at(run.summary, "gathered_from"); !runs.empty()) {
     std::string command = "convoke gather";
-    for (const std::string& each : runs) command += " " + quoted(each);
+    for (const std::string& each : runs) command += " " + shell_word(each);
     return command + " --output NEW-FOLDER";
   }
   const double ranks = number_at(run.environment, "ranks");
   std::string command = ranks > 1 ? fmt::format("mpirun -n {:g} ", ranks) : std::string();
-  command += "convoke train " + quoted((run.folder / "recipe.toml").lexically_normal().string());
+  command += "convoke train " + shell_word((run.folder / "recipe.toml").lexically_normal().string());
   if (const auto threads = count_at(run.environment, "threads")) {
     command += fmt::format(" --set run.threads={}", *threads);
   }

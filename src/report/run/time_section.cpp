@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "convoke/core/lookup.hpp"
@@ -11,17 +10,6 @@
 
 namespace convoke::report {
 namespace {
-
-struct Phase {
-  const char* key;
-  const char* name;
-};
-constexpr std::array kPhases{Phase{"load", "load"},
-                             Phase{"compute", "compute"},
-                             Phase{"exposed_communication", "communication"},
-                             Phase{"evaluation", "evaluation"},
-                             Phase{"gather", "gather"},
-                             Phase{"checkpoint", "checkpoints"}};
 
 Chart phase_chart(const RunRecord& run, double ranks) {
   const bool several = ranks > 1;
