@@ -73,6 +73,32 @@ TextTable comparison_table(const Analysis& analysis) {
   return table;
 }
 
+std::string verdict_text(const EqualCost& v) {
+  if (v.better.empty()) return "cannot be told";
+  if (v.better == "unknown") return "single runs";
+  return v.better == "sync" ? "synchronous" : v.better;
+}
+
+TextTable equal_cost_table(const Analysis& analysis) {
+  TextTable table{"Ensembles at equal core-seconds",
+                  "beside the most accurate synchronous cell that costs at most 5 % more, else the cheapest; "
+                  "the difference with its 95 % interval (Welch)",
+                  {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "accuracy of that (%)",
+                   "core-seconds of that", "difference (points)", "more accurate"},
+                  {}};
+  for (const EqualCost& v : analysis.equal_cost) {
+    const Cell &ensemble = analysis.cells[v.ensemble], &sync = analysis.cells[v.sync];
+    const std::optional<Interval> ends =
+        v.test ? std::optional(Interval{100 * v.test->interval.low, 100 * v.test->interval.high})
+               : std::nullopt;
+    table.rows.push_back({label(ensemble), mean_of(ensemble, "accuracy", 100),
+                          mean_of(ensemble, "core_seconds"), label(sync), mean_of(sync, "accuracy", 100),
+                          mean_of(sync, "core_seconds"), with_ends(100 * v.difference, ends, 2),
+                          verdict_text(v)});
+  }
+  return table;
+}
+
 std::string restart_text(const Cost& c) {
   if (!c.restart_seconds) return "";
   return number(*c.restart_seconds) + (c.restart_measured ? ", measured" : "");
@@ -147,6 +173,27 @@ TextTable check_table(const Analysis& analysis) {
   return table;
 }
 
+// A few in words, of many how many: the table has them.
+void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
+  constexpr std::size_t kFew = 3;
+  const std::vector<EqualCost>& verdicts = analysis.equal_cost;
+  if (verdicts.size() <= kFew) {
+    for (const EqualCost& verdict : verdicts) {
+      all.push_back("at equal core-seconds: " + sentence(verdict, analysis.cells));
+    }
+    return;
+  }
+  const auto count = [&](std::string_view better) {
+    return std::count_if(verdicts.begin(), verdicts.end(),
+                         [&](const EqualCost& v) { return v.better == better; });
+  };
+  all.push_back(fmt::format(
+      "at equal core-seconds: of {} ensembles {} more accurate than synchronous training, {} less, {} "
+      "cannot be told apart from it",
+      verdicts.size(), count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")),
+      count("sync"), count("") + count("unknown")));
+}
+
 }  // namespace
 
 std::vector<TextTable> tables(const Analysis& analysis) {
@@ -155,6 +202,7 @@ std::vector<TextTable> tables(const Analysis& analysis) {
   add(all, phase_table(analysis));
   add_scaling_tables(all, analysis);
   add(all, comparison_table(analysis));
+  add(all, equal_cost_table(analysis));
   if (analysis.replication) add(all, table_of(*analysis.replication));
   add(all, cost_table(analysis));
   add(all, accuracy_table(analysis));
@@ -188,9 +236,7 @@ std::vector<std::string> remarks(const Analysis& analysis) {
     all.push_back(fmt::format("{}: the number of ranks is not said, so there is no efficiency",
                               title_of(curve, curve.portion)));
   }
-  for (const EqualCost& verdict : analysis.equal_cost) {
-    all.push_back("at equal core-seconds: " + sentence(verdict, analysis.cells));
-  }
+  add_verdicts(all, analysis);
   if (analysis.replication) all.push_back(sentence(*analysis.replication));
   return all;
 }

@@ -1,4 +1,6 @@
 // Studies from end to end: the real binary starts itself by mpirun, run by run.
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -119,6 +121,39 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
   CHECK(rest.says("1x1 run 2"));
   CHECK(rest.says("1x1 run 3"));
   CHECK_FALSE(rest.says("1x1 run 1 "));
+}
+
+TEST_CASE("disturbed runs are made once more, other bindings are seen, and both are marked") {
+  const Study place("ranks = [1]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
+  const auto replace_in = [&](const fs::path& file, const std::string& what, const std::string& by) {
+    std::string text = bytes_of(place / file);
+    REQUIRE(text.find(what) != std::string::npos);
+    write_text(place / file, text.replace(text.find(what), what.size(), by));
+  };
+  replace_in("s.toml", "1e9", "0.1");
+  CHECK(place.study("--begin").code == 0);
+  // Calibrated on a machine that was faster than any.
+  char host[256];
+  REQUIRE(gethostname(host, sizeof host) == 0);
+  fs::create_directories(place / "out/calibration");
+  write_text(place / "out/calibration" / (std::string(host) + ".json"),
+             "{\"iterations\":1000000,\"seconds\":{\"1\":1e-9}}");
+  const Outcome disturbed = place.study("--resume");
+  CAPTURE(disturbed.text);
+  CHECK(disturbed.code == 0);
+  CHECK(disturbed.says("% slower than calibrated"));
+  CHECK(disturbed.says("tiny-sync-1x1 run 1 again  makespan"));
+  CHECK(
+      disturbed.says("DISTURBED, 1 disturbed left out"));  // in the table: of its first run there is no other
+  CHECK(disturbed.says("2 disturbed"));
+  CHECK(rows(place / "out") == 2);
+
+  replace_in("out/runs/tiny-sync-1x1-1/environment.json", "\"cores\": \"", "\"cores\": \"7");
+  replace_in("s.toml", "repeats = 1\nat_most = 1", "repeats = 2\nat_most = 2");
+  const Outcome moved = place.study("--resume");
+  CAPTURE(moved.text);
+  CHECK(moved.says("BINDINGS DIFFER from those of the cell's first run"));
+  CHECK(bytes_of(place / "out/measurements.csv").find("bindings differ") != std::string::npos);
 }
 
 TEST_CASE("a study that cannot be run is refused before the first run") {

@@ -73,6 +73,32 @@ TEST_CASE(
   CHECK(analysis.curves[0].points.size() == 3);
 }
 
+TEST_CASE("many verdicts are a table and a count, few are sentences") {
+  std::vector<Measurement> measurements;
+  const auto scored = [&](const std::string& mode, std::int64_t ranks, double accuracy) {
+    for (const double scatter : {-0.001, 0.0, 0.001}) {
+      auto run = runs(mode, ranks, {10.0 / static_cast<double>(ranks)});
+      run[0].repeat = static_cast<std::int64_t>(measurements.size());
+      run[0].accuracy = accuracy + scatter;
+      measurements.push_back(run[0]);
+    }
+  };
+  scored("sync", 1, 0.95);
+  scored("ensemble", 2, 0.99);
+  CHECK_THAT(all_remarks(analyse(measurements, {})), Contains("against net, sync, 1 rank"));
+  scored("ensemble", 4, 0.95), scored("ensemble", 8, 0.9), scored("ensemble", 16, 0.8);
+  const Analysis analysis = analyse(measurements, {});
+  CHECK_THAT(all_remarks(analysis),
+             Contains("of 4 ensembles 1 is more accurate than synchronous training, 2 less, 1 "
+                      "cannot be told apart"));
+  const TextTable table = table_called(tables(analysis), "Ensembles at equal core-seconds");
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.rows[0].back() == "ensemble");
+  CHECK(table.rows[1].back() == "cannot be told");
+  CHECK(table.rows[3].back() == "synchronous");
+  CHECK_THAT(table.rows[3][6], Contains("-15.00 (-15."));
+}
+
 TEST_CASE("one repeat only is said") {
   CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
              Contains("1 of 2 cells has one row only: no interval, and no test, can be made of it"));

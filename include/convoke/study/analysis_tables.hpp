@@ -8,7 +8,7 @@
 namespace convoke::study {
 
 /// The tables of an analysis that have rows: cells, phases, scaling, portions, laws, predictions,
-/// comparisons, costs, recommendations, published columns. Units stand in the columns' names, marks beside
+/// comparisons, verdicts, costs, recommendations, published columns. Units stand in the columns' names, marks beside
 /// every figure.
 std::vector<TextTable> tables(const Analysis& analysis);
 

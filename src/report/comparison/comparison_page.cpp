@@ -283,7 +283,7 @@ void add_differences(Page& page, const std::vector<Compared>& runs) {
     }
   };
   add("Recipes", "key", "All recipes are alike.", recipes);
-  add("Machines", "", "All ran on equal machines, with equal software.", machines);
+  add("Machines", "what", "All ran on equal machines, with equal software.", machines);
 }
 
 void add_runs(Page& page, const std::vector<Compared>& runs) {

@@ -112,7 +112,7 @@ void add_correlations(Page& page, const Shown& shown) {
     return features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[at]))
                     : shown.class_name(shown.found.survey.shown_classes[at]);
   };
-  Table table{{""}, {}};
+  Table table{{"of"}, {}};
   for (std::int64_t i = 0; i < correlations.rows; ++i) {
     table.columns.push_back(name(i));
     std::vector<Cell> row{name(i)};
