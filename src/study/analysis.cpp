@@ -32,9 +32,9 @@ std::vector<Cell> in_order(std::vector<Cell> cells) {
     const auto same = [&](const Coordinates& f) {
       return f.system == at.system && f.mode == at.mode && f.batch == at.batch && f.variant == at.variant;
     };
-    const auto it = std::find_if(families.begin(), families.end(), same);
-    if (it == families.end()) families.push_back(at);
-    return std::distance(families.begin(), std::find_if(families.begin(), families.end(), same));
+    const auto place = std::find_if(families.begin(), families.end(), same) - families.begin();
+    if (place == std::ssize(families)) families.push_back(at);
+    return place;
   };
   for (const Cell& cell : cells) family_of(cell.at);
   std::stable_sort(cells.begin(), cells.end(), [&](const Cell& a, const Cell& b) {
