@@ -92,10 +92,13 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
     double summed = -step.compute_seconds, done = -step.compute_seconds;
     for (const Bucket& bucket : profile.buckets) {
       const Way way = way_of(cluster, ranks, bucket.bytes);
-      summed = std::max(summed, -bucket.seconds_before_end) + way.network_seconds;
+      // In a tree all goes up, and then down: one bucket may while another does the other. A ring, and halves
+      // that are swapped, use both directions of a link all the time.
+      const bool tree = cluster.algorithm == SumAlgorithm::kTree;
+      summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
       done = std::max(done, summed) + way.network_seconds;
       // The tree's root receives on the way there, others on the way back: the busiest does one of both.
-      const double ways = cluster.algorithm == SumAlgorithm::kTree ? 1 : 2;
+      const double ways = tree ? 1 : 2;
       step.summing_seconds +=
           ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, ranks, bucket.bytes);
     }

@@ -68,6 +68,15 @@ TEST_CASE("a ring sends the same as halving and doubling; ranks beyond a power o
   CHECK(predict_step(profile(), cluster, 6, kStrong).exposed_seconds == Approx(2 * (1 + 3.0 / 4) * 1e-3));
 }
 
+TEST_CASE("a tree sends one bucket up while another comes down, a ring cannot") {
+  StepProfile both = profile();
+  both.buckets = {{1e6, 0}, {1e6, 0}};
+  Cluster cluster = network(1e9);
+  CHECK(predict_step(both, cluster, 2, kStrong).exposed_seconds == Approx(3e-3));
+  cluster.algorithm = SumAlgorithm::kRing;
+  CHECK(predict_step(both, cluster, 4, kStrong).exposed_seconds == Approx(4 * 3.0 / 4 * 1e-3));
+}
+
 TEST_CASE("rounds within a node take its links; what the core does hides behind nothing") {
   Cluster cluster = network(1e9);
   cluster.ranks_per_node = 2;

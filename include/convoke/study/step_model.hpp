@@ -73,8 +73,9 @@ std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling);
 std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling);
 
 /// A synchronous step. Buckets are summed one after another, each begun when its gradients and the sum before
-/// it allow; the way to the sums and the way back overlap, as links carry both directions at once. What is
-/// not in it: ranks of unequal speed, and other traffic. Throws Error if the profile lacks the lane count.
+/// it allow; in a tree, the way of one to the sums and the way back of another overlap, as links carry both
+/// directions at once. What is not in it: ranks of unequal speed, and other traffic. Throws Error if the
+/// profile lacks the lane count.
 StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling);
 
 }  // namespace convoke::study
