@@ -8,8 +8,8 @@
 namespace convoke::study {
 
 /// The tables of an analysis that have rows: cells, phases, scaling, portions, laws, predictions,
-/// comparisons, verdicts, costs, recommendations, published columns. Units stand in the columns' names, marks beside
-/// every figure.
+/// comparisons, verdicts, costs, recommendations, published columns. Units stand in the columns' names, marks
+/// beside every figure.
 std::vector<TextTable> tables(const Analysis& analysis);
 
 /// What there is to say in sentences: notices, cells without interval or scatter, verdicts at equal cost.
