@@ -5,14 +5,10 @@
 #include <algorithm>
 
 #include "convoke/core/text.hpp"
+#include "study/table_parts.hpp"
 
 namespace convoke::study {
 namespace {
-
-std::string title(const Curve& curve) {
-  Coordinates at{curve.system, curve.mode, 0, 1, curve.portion, curve.batch, curve.variant};
-  return to_string(at);
-}
 
 double upper(double value, const std::optional<Interval>& interval) {
   return interval ? interval->high : value;
@@ -46,7 +42,7 @@ Recommendation measured(const ScalingPoint& point, std::span<const Cell> cells) 
   r.seconds_interval = point.seconds->interval;
   r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
   r.marks = point.marks;
-  const auto cell = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == point.at; });
+  const Cell* cell = cell_at(cells, point.at);
   if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = accuracy->mean;
   return r;
 }
@@ -99,7 +95,7 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
         consider(predicted(curve, n));
     }
-    best.curve = title(curve);
+    best.curve = title_of(curve, curve.portion);
     if (best.possible) {
       best.reason = fmt::format("{}: {}", wanted(wishes),
                                 wishes.deadline_seconds ? "the fewest workers" : "the fastest");

@@ -29,9 +29,7 @@ std::vector<Cell> cells_of_runs(std::span<const TableRow> rows) {
 std::vector<Cell> in_order(std::vector<Cell> cells) {
   std::vector<Coordinates> families;
   const auto family_of = [&](const Coordinates& at) {
-    const auto same = [&](const Coordinates& f) {
-      return f.system == at.system && f.mode == at.mode && f.batch == at.batch && f.variant == at.variant;
-    };
+    const auto same = [&](const Coordinates& family) { return same_family(family, at); };
     const auto place = std::find_if(families.begin(), families.end(), same) - families.begin();
     if (place == std::ssize(families)) families.push_back(at);
     return place;

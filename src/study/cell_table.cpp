@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "convoke/core/text.hpp"
 #include "convoke/study/cells.hpp"
@@ -12,11 +11,6 @@
 namespace convoke::study {
 namespace {
 
-std::string capitals(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
-
 // Three significant digits, in seconds.
 std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds >= 100 ? 0 : seconds >= 10 ? 1 : seconds >= 1 ? 2 : 3);
@@ -24,7 +18,7 @@ std::string seconds_text(double seconds) {
 
 std::string notes_of(const Cell& cell, const Statistics* makespan) {
   std::vector<std::string> notes;
-  for (const std::string& mark : cell.marks) notes.push_back(capitals(mark));
+  for (const std::string& mark : cell.marks) notes.push_back(loud(mark));
   if (cell.disturbed > 0) notes.push_back(fmt::format("{} disturbed left out", cell.disturbed));
   if (cell.failed > 0) notes.push_back(fmt::format("{} FAILED", cell.failed));
   if (makespan != nullptr && makespan->count == 1) notes.emplace_back("one run: no interval");
@@ -41,9 +35,8 @@ std::vector<std::string> cell_table(std::span<const Configuration> cells, std::s
   std::vector<std::string> lines{fmt::format("{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", "cell", width,
                                              "runs", "makespan, s", "95 % interval", "+/-", "accuracy")};
   for (const Configuration& each : cells) {
-    const auto cell =
-        std::find_if(measured.begin(), measured.end(), [&](const Cell& c) { return c.at == each.at; });
-    if (cell == measured.end()) {
+    const Cell* cell = cell_at(measured, each.at);
+    if (cell == nullptr) {
       lines.push_back(fmt::format("{:<{}} {:>4}", each.name, width, "-"));
       continue;
     }

@@ -73,12 +73,20 @@ std::string to_string(const Coordinates& at) {
   return text.empty() ? "all" : text;
 }
 
+std::string loud(std::string mark) {
+  std::transform(mark.begin(), mark.end(), mark.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return mark;
+}
+
 std::string marked(const std::string& text, std::span<const std::string> marks) {
   if (marks.empty()) return text;
-  std::string loud = join(marks);
-  std::transform(loud.begin(), loud.end(), loud.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return fmt::format("{} [{}]", text, loud);
+  return fmt::format("{} [{}]", text, loud(join(marks)));
+}
+
+const Cell* cell_at(std::span<const Cell> cells, const Coordinates& at) {
+  const auto it = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == at; });
+  return it == cells.end() ? nullptr : &*it;
 }
 
 void add_marks(std::vector<std::string>& all, std::span<const std::string> marks) {

@@ -12,18 +12,15 @@ namespace convoke::study {
 namespace {
 
 std::string header_line() {
-  std::string line;
-  for (const Column& column : measurement_columns()) {
-    line += (line.empty() ? "" : ",") + std::string(column.name);
-  }
-  return line + "\n";
+  std::vector<std::string> names;
+  for (const Column& column : measurement_columns()) names.emplace_back(column.name);
+  return csv_line(names) + "\n";
 }
 
 std::string line_of(const Measurement& measurement) {
-  std::string line;
-  for (const Column& column : measurement_columns()) line += csv_cell(column.write(measurement)) + ",";
-  line.back() = '\n';
-  return line;
+  std::vector<std::string> cells;
+  for (const Column& column : measurement_columns()) cells.push_back(column.write(measurement));
+  return csv_line(cells) + "\n";
 }
 
 }  // namespace
@@ -45,8 +42,9 @@ void append_measurement(const std::filesystem::path& csv, const Measurement& mea
   text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
   if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
     run::replace_text(csv, text);
-    write_measurements(csv, read_measurements(csv));
-    return append_measurement(csv, measurement);
+    std::vector<Measurement> all = read_measurements(csv);
+    all.push_back(measurement);
+    return write_measurements(csv, all);
   }
   if (text.empty()) text = header_line();
   run::replace_text(csv, text + line_of(measurement));

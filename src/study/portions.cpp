@@ -7,11 +7,6 @@
 namespace convoke::study {
 namespace {
 
-template <class Of>
-bool same_family(const Of& a, const Coordinates& b) {
-  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant;
-}
-
 PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
 
 }  // namespace
@@ -55,8 +50,7 @@ std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
     if (curve.points.size() < 2) continue;
     std::vector<SpeedupAt> speedups;
     for (const ScaledPoint& point : curve.points) {
-      const auto cell =
-          std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == point.at; });
+      const Cell* cell = cell_at(cells, point.at);
       if (!is_oversubscribed(cell->marks)) speedups.push_back({point.workers, point.speedup.value});
     }
     curve.gustafson = gustafson_serial_fraction(speedups);
@@ -68,10 +62,7 @@ std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
 std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
   std::vector<PortionTable> tables;
   for (const Curve& first : curves) {
-    const auto same = [&](const auto& other) {
-      return other.system == first.system && other.mode == first.mode && other.batch == first.batch &&
-             other.variant == first.variant;
-    };
+    const auto same = [&](const auto& other) { return same_family(other, first); };
     if (std::any_of(tables.begin(), tables.end(), same)) continue;
     PortionTable table{first.system, first.mode, first.batch, first.variant, {}, {}, {}};
     for (const Curve& curve : curves) {

@@ -10,11 +10,6 @@
 namespace convoke::study {
 namespace {
 
-const Cell* same_as(const Coordinates& at, std::span<const Cell> cells) {
-  const auto it = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == at; });
-  return it == cells.end() ? nullptr : &*it;
-}
-
 double chance_of_cover(std::int64_t first_runs, std::int64_t second_runs) {
   const auto n = static_cast<double>(first_runs), m = static_cast<double>(second_runs);
   return 1 - student_p(student_t(n - 1) / std::sqrt(1 + n / m), n - 1);
@@ -47,14 +42,14 @@ double Replication::expected() const {
 Replication replication(std::span<const Cell> first, std::span<const Cell> second) {
   Replication all;
   for (const Cell& cell : first) {
-    if (auto both = compared(cell, same_as(cell.at, second))) {
+    if (auto both = compared(cell, cell_at(second, cell.at))) {
       all.cells.push_back(*std::move(both));
     } else {
       all.left_out.push_back(cell.at);
     }
   }
   for (const Cell& cell : second) {
-    if (same_as(cell.at, first) == nullptr) all.left_out.push_back(cell.at);
+    if (cell_at(first, cell.at) == nullptr) all.left_out.push_back(cell.at);
   }
   return all;
 }

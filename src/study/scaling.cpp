@@ -11,9 +11,7 @@ bool same_work(const Coordinates& a, const Coordinates& b) {
   return a.system == b.system && a.portion == b.portion && a.variant == b.variant;
 }
 
-bool same_curve(const Coordinates& a, const Coordinates& b) {
-  return same_work(a, b) && a.mode == b.mode && a.batch == b.batch;
-}
+bool same_curve(const Coordinates& a, const Coordinates& b) { return same_work(a, b) && same_family(a, b); }
 
 // The curve's base: the fewest workers of the same work; of several, the curve's own mode and batch policy.
 // Where numbers of workers are not said, what is called sequential.

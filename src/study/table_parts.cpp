@@ -9,9 +9,8 @@ namespace convoke::study {
 std::string label(const Cell& cell) { return marked(to_string(cell.at), cell.marks); }
 
 std::string label(const Coordinates& at, const Analysis& analysis) {
-  const auto cell =
-      std::find_if(analysis.cells.begin(), analysis.cells.end(), [&](const Cell& c) { return c.at == at; });
-  return cell == analysis.cells.end() ? to_string(at) : label(*cell);
+  const Cell* cell = cell_at(analysis.cells, at);
+  return cell == nullptr ? to_string(at) : label(*cell);
 }
 
 std::string mean_of(const Cell& cell, std::string_view quantity, double factor) {

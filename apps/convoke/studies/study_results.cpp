@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -39,12 +41,20 @@ Settings environment_of_a_run(const fs::path& study) {
   return {};
 }
 
+fs::path study_file(const fs::path& study) { return study / "study.toml"; }
+
+// "" of a table alone.
+std::string study_toml(const fs::path& study) {
+  std::ifstream in(study_file(study), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 report::StudyOrigin origin_of(const fs::path& study) {
-  const fs::path file = study / "study.toml";
-  if (!fs::is_regular_file(file)) return {};
-  std::ifstream in(file, std::ios::binary);
-  return {.toml = {std::istreambuf_iterator<char>(in), {}},
-          .command = fmt::format("convoke study {} --output NEW-FOLDER", file.lexically_normal().string()),
+  std::string toml = study_toml(study);
+  if (toml.empty()) return {};
+  return {.toml = std::move(toml),
+          .command = fmt::format("convoke study {} --output NEW-FOLDER",
+                                 study_file(study).lexically_normal().string()),
           .environment = environment_of_a_run(study)};
 }
 
@@ -55,11 +65,8 @@ report::Page page_of(const fs::path& study, const study::Analysis& analysis) {
 
 // The study's own, "target".
 double relative_error_of(const fs::path& study, double otherwise) {
-  const fs::path file = study / "study.toml";
-  if (!fs::is_regular_file(file)) return otherwise;
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const double target = number_at(recipe::parse_toml(text, file.string()).settings, "target");
+  const double target =
+      number_at(recipe::parse_toml(study_toml(study), study_file(study).string()).settings, "target");
   return std::isfinite(target) ? target : otherwise;
 }
 

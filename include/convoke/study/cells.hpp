@@ -75,8 +75,20 @@ struct Cell {
   const Statistics* find(std::string_view quantity) const;
 };
 
+/// In capital letters: a mark as it is printed.
+std::string loud(std::string mark);
+
 /// `text` and, loudly, why it is not to be trusted: "5.5 [OVERSUBSCRIBED, DISTURBED]".
 std::string marked(const std::string& text, std::span<const std::string> marks);
+
+/// The cell of these coordinates; null if there is none.
+const Cell* cell_at(std::span<const Cell> cells, const Coordinates& at);
+
+/// The same system, mode, batch policy and variant; of cells, curves and tables.
+template <class A, class B>
+bool same_family(const A& a, const B& b) {
+  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant;
+}
 
 /// Adds those that are not there yet.
 void add_marks(std::vector<std::string>& all, std::span<const std::string> marks);
