@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "convoke/core/blocked_signals.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
@@ -40,7 +41,10 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
+    {
+      const BlockedSignals blocked;  // inherited
+      for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
+    }
     guarded(0);
   }
   if (failure) std::rethrow_exception(failure);

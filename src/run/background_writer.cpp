@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "blocked_signals.hpp"
+#include "convoke/core/blocked_signals.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "convoke/run/phases.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "blocked_signals.hpp"
+#include "convoke/core/blocked_signals.hpp"
 
 namespace convoke::run {
 

@@ -402,6 +402,19 @@ TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an er
   CHECK_FALSE(stopped.says("Stopped by"));
 }
 
+TEST_CASE(
+    "signals in a rush, until the very end, stop a run with a checkpoint and neither harm nor kill it") {
+  const Place place;
+  const Outcome stopped =
+      shell("cd " + place.folder.path().string() + " && { " + binary() +
+            " train recipe.toml --quiet --output run --set train.epochs=1000000 & pid=$!; "
+            "until [ -s run/metrics.jsonl ]; do sleep 0.05; done; "
+            "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid; }");
+  CAPTURE(stopped.text);
+  CHECK(stopped.code == 85);
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint") == 1);
+}
+
 TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Place place;
   const std::string here = "cd " + place.folder.path().string() + " && ";

@@ -3,10 +3,10 @@
 
 #include <csignal>
 
-namespace convoke::run {
+namespace convoke {
 
 /// While it lives, this thread gets no signals, and threads that it starts never do: they are for the thread
-/// that trains.
+/// that trains, which is the only one to have a stack for their handlers (run/signals.hpp).
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -22,4 +22,4 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-}  // namespace convoke::run
+}  // namespace convoke
