@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-sync: what its runs have measured, in one table
+# mnist-sync: what its runs have measured, in one table; and more of them until that is enough
 # Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=1
@@ -9,10 +9,11 @@
 #SBATCH --output=%x-%j.log           # name and number of the job
 
 study=${1:?the folder of the study}
+here=${2:?the folder of these scripts}
 
 # What a cluster may want first:
 # module load openmpi hdf5
 convoke=(convoke)
 # convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank
 
-"${convoke[@]}" study "$study/study.toml" --output "$study" --collect
+"${convoke[@]}" study "$study/study.toml" --output "$study" --collect --more "$here" --ranks-per-node 2

@@ -1,6 +1,7 @@
 #include "convoke/run/environment.hpp"
 
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "convoke/metrics/json.hpp"
@@ -22,6 +23,12 @@ Value::Array placements(const Machine& machine) {
     list.emplace_back(std::move(entry));
   }
   return list;
+}
+
+std::int64_t cores_of_node() {
+  std::set<int> cores;
+  for (const LogicalCpu& cpu : online_cpus()) cores.insert(cpu.core);
+  return std::ssize(cores);
 }
 
 }  // namespace
@@ -58,6 +65,7 @@ Settings environment(const Machine& machine, int threads) {
           {"instruction_set", backend.instruction_set},
           {"cpu", cpu_model()},
           {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
+          {"cores", cores_of_node()},
           {"nodes", machine.nodes},
           {"ranks", machine.ranks},
           {"threads", threads},

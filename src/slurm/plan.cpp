@@ -133,55 +133,56 @@ void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, cons
 }
 
 void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how) {
-  const Layout& first = sizes.front().layout;
-  Layout largest = first;  // what the script says; sizes that differ say so when they are submitted
-  bool ranks_differ = false, cpus_differ = false;
+  Layout largest = sizes.front().layout;
   for (const StudyJobs& size : sizes) {
-    ranks_differ = ranks_differ || size.layout.ranks_per_node != first.ranks_per_node;
-    cpus_differ = cpus_differ || size.layout.cpus_per_rank != first.cpus_per_rank;
     largest.nodes = std::max(largest.nodes, size.layout.nodes);
     largest.memory_mib = std::max(largest.memory_mib, size.layout.memory_mib);
   }
   const std::string study = "study \"$study/study.toml\" --output \"$study\"";
-  const std::string more = how.options.empty() ? "" : " " + how.options;
+  const auto with = [](const std::string& options) { return options.empty() ? "" : " " + options; };
   const std::string run = "study=${1:?the folder of the study}\n";
-  plan.scripts.push_back(make_script(job, "study.sh", "each job of the array is one run of the study",
-                                     largest,
-                                     {.run = run,
-                                      .setup = "",
-                                      .arguments = study + " --task \"$SLURM_ARRAY_TASK_ID\"" + more,
-                                      .alone = true},
-                                     numbers(1, 0)));
+  plan.scripts.push_back(
+      make_script(job, "study.sh", "each job of the array is one run of the study", largest,
+                  {.run = run,
+                   .setup = "",
+                   .arguments = study + " --task \"$SLURM_ARRAY_TASK_ID\"" + with(how.options),
+                   .alone = true},
+                  numbers(1, 0)));
+  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
+  plan.scripts.push_back(
+      make_script(job, "collect.sh",
+                  "what its runs have measured, in one table; and more of them until that is enough", one,
+                  {.run = run + "here=${2:?the folder of these scripts}\n",
+                   .setup = "",
+                   .arguments = study + " --collect --more \"$here\"" + with(how.more_options),
+                   .alone = true}));
   plan.before =
       fmt::format("study=${{1:-{}}}\n{} study \"$here/study.toml\" --output \"$study\"{} --begin\n",
                   how.folder.empty() ? fmt::format("studies/{}-$(date +%Y%m%d-%H%M%S)", shell_word(job.name))
                                      : shell_word(how.folder),
                   job.program, how.resumes ? " --resume" : "");
+  add_study_runs(plan, sizes, how.at_once);
+}
+
+void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_t at_once) {
   const std::vector<std::string> before = last_of(plan);
   std::vector<std::string> all;
-  for (const StudyJobs& size : sizes) {
-    const Layout& layout = size.layout;
-    std::string call = fmt::format("--nodes={}", layout.nodes);
-    if (ranks_differ) call += fmt::format(" --ntasks-per-node={}", layout.ranks_per_node);
-    if (cpus_differ) call += fmt::format(" --cpus-per-task={}", layout.cpus_per_rank);
-    call += fmt::format(" --array={}{}", list_of(size.tasks),
-                        how.at_once > 0 ? fmt::format("%{}", how.at_once) : "");
+  for (const auto& [layout, tasks] : sizes) {
     all.push_back(fmt::format("runs_{}x{}x{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank));
-    plan.submissions.push_back({.variable = all.back(),
-                                .script = "study.sh",
-                                .after = before,
-                                .options = call,
-                                .arguments = "\"$study\""});
+    plan.submissions.push_back(
+        {.variable = all.back(),
+         .script = "study.sh",
+         .after = before,
+         .options = fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --array={}{}",
+                                layout.nodes, layout.ranks_per_node, layout.cpus_per_rank, list_of(tasks),
+                                at_once > 0 ? fmt::format("%{}", at_once) : ""),
+         .arguments = "\"$study\""});
   }
-  const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
-  plan.scripts.push_back(
-      make_script(job, "collect.sh", "what its runs have measured, in one table", one,
-                  {.run = run, .setup = "", .arguments = study + " --collect", .alone = true}));
   plan.submissions.push_back({.variable = "collect",
                               .script = "collect.sh",
                               .after = all,
                               .whatever = true,  // a run that failed is a line of the table
-                              .arguments = "\"$study\""});
+                              .arguments = "\"$study\" \"$here\""});
   plan.result = "$study";
 }
 

@@ -166,8 +166,9 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   return outcome;
 }
 
-std::string CellRunner::warm_up(const Configuration& cell, const std::function<void()>& meanwhile) {
-  const fs::path output = folder_.run(cell, 0), log = folder_.log(cell, 0);
+std::string CellRunner::warm_up(const Configuration& cell, const fs::path& output,
+                                const std::function<void()>& meanwhile) {
+  const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
   ChildProcess child(command(cell, 1, output), log);

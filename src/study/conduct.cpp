@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -34,7 +34,7 @@ class Session {
         block_(std::move(console)),
         runs_(folder.read()) {
     for (const Measurement& run : runs_) {
-      if (const auto cell = cell_of(run)) agenda_.record(*cell, run);
+      if (const auto cell = find_cell(cells, run)) agenda_.record(*cell, run);
     }
     sum_up();
   }
@@ -66,30 +66,16 @@ class Session {
     return study_.budget_seconds - watch_.seconds();
   }
 
-  std::optional<std::size_t> cell_of(const Measurement& run) const {
-    const Coordinates at = coordinates(run);
-    const auto it =
-        std::find_if(cells_.begin(), cells_.end(), [&](const Configuration& c) { return c.at == at; });
-    if (it == cells_.end()) return std::nullopt;  // of a cell that the study had once
-    return static_cast<std::size_t>(it - cells_.begin());
-  }
-
-  // For each recipe, in its cell of the smallest portion and the most workers: what is quickest brings the
-  // dataset into memory and the processor out of its sleep.
+  // For each recipe: it brings the dataset into memory and the processor out of its sleep.
   void warm_up() {
-    std::map<std::string, const Configuration*> quickest;
-    for (const Configuration& cell : cells_) {
-      const Configuration*& best = quickest[cell.recipe];
-      const auto cost = [](const Configuration& c) {
-        return c.at.portion / static_cast<double>(c.at.workers());
-      };
-      if (best == nullptr || cost(cell) < cost(*best)) best = &cell;
-    }
-    for (const auto& [recipe, cell] : quickest) {
+    std::set<std::string> recipes;
+    for (const Configuration& cell : cells_) recipes.insert(cell.recipe);
+    for (const std::string& recipe : recipes) {
+      const Configuration& cell = quickest(cells_, [&](const auto& c) { return c.recipe == recipe; });
       for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
         const run::Stopwatch watch;
-        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
-        const std::string failure = runner_.warm_up(*cell, [&] { draw(); });
+        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell.name);
+        const std::string failure = runner_.warm_up(cell, folder_.warm_up(cell, 1), [&] { draw(); });
         result_.run_seconds += watch.seconds();
         if (!failure.empty() && going_on())
           block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "convoke/core/error.hpp"
@@ -164,6 +165,26 @@ std::vector<Configuration> configurations(const StudyFile& study) {
   }
   std::erase_if(all, [](const Configuration& each) { return !each.obstacle.empty(); });
   return all;
+}
+
+std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run) {
+  const Coordinates at = coordinates(run);
+  const auto it = std::ranges::find_if(cells, [&](const Configuration& cell) { return cell.at == at; });
+  if (it == cells.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - cells.begin());
+}
+
+const Configuration& quickest(std::span<const Configuration> cells,
+                              const std::function<bool(const Configuration&)>& allowed) {
+  const auto cost = [](const Configuration& cell) {
+    return cell.at.portion / static_cast<double>(cell.at.workers());
+  };
+  const Configuration* best = nullptr;
+  for (const Configuration& cell : cells) {
+    if (allowed(cell) && (best == nullptr || cost(cell) < cost(*best))) best = &cell;
+  }
+  assert(best != nullptr);
+  return *best;
 }
 
 std::vector<std::uint32_t> order_of_round(std::int64_t count, std::uint64_t seed, std::int64_t round) {

@@ -98,6 +98,10 @@ fs::path StudyFolder::run(const Configuration& cell, std::int64_t repeat) const 
   return path_ / "runs" / fmt::format("{}-{}", cell.name, repeat);
 }
 
+fs::path StudyFolder::warm_up(const Configuration& cell, std::int64_t repeat) const {
+  return run(cell, repeat).string() + "-warm-up";
+}
+
 fs::path StudyFolder::log(const Configuration& cell, std::int64_t repeat) const {
   return run(cell, repeat).string() + ".log";
 }

@@ -115,6 +115,14 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
   ended_by("INT", "");
   CHECK_FALSE(fs::exists(place / started));
   ended_by("KILL", "--resume");
+  if (const Outcome page = place.run("report out"); !page.says("libjs-chart.js")) {
+    CAPTURE(page.text);
+    CHECK(page.code == 0);
+    const std::string text = bytes_of(place / "out/report.html");
+    CHECK(text.find("This study is not complete: 2 runs that it asks for are not there.") !=
+          std::string::npos);
+    CHECK(text.find("convoke study out/study.toml --output out --resume") != std::string::npos);
+  }
   const Outcome rest = place.study("--resume");
   CAPTURE(rest.text);
   CHECK(rest.code == 0);
@@ -132,6 +140,8 @@ TEST_CASE("disturbed runs are made once more, other bindings are seen, and both 
   };
   replace_in("s.toml", "1e9", "0.1");
   CHECK(place.study("--begin").code == 0);
+  const Outcome early = place.run("report out");
+  CHECK((early.says("out: no run of this study has ended yet") || early.says("libjs-chart.js")));
   // Calibrated on a machine that was faster than any.
   char host[256];
   REQUIRE(gethostname(host, sizeof host) == 0);

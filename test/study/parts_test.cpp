@@ -19,7 +19,7 @@ namespace {
 struct Place {
   TemporaryFolder folder;
   StudyFile study;
-  explicit Place(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\n") {
+  explicit Place(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n") {
     write("tiny.toml", kTinyRecipe);
     study = parse(more);
   }
@@ -42,23 +42,24 @@ Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector
 
 }  // namespace
 
-TEST_CASE("tasks are all repeats of all cells, round by round") {
+TEST_CASE("tasks are as many runs of all cells as there may be, round by round") {
   const Place place;
   const std::vector<Task> tasks = tasks_of(place.study, 3);
-  REQUIRE(tasks.size() == 6);
+  REQUIRE(tasks.size() == 24);
   std::set<std::pair<std::size_t, std::int64_t>> all;
-  for (std::size_t i = 0; i < 6; ++i) {
-    CHECK(tasks[i].repeat == (i < 3 ? 1 : 2));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    CHECK(tasks[i].repeat == static_cast<std::int64_t>(i / 3) + 1);
     all.emplace(tasks[i].cell, tasks[i].repeat);
   }
-  CHECK(all.size() == 6);
+  CHECK(all.size() == 24);
 }
 
-TEST_CASE("what tasks have left is collected once, and what failed or is not there is missing") {
+TEST_CASE("what tasks have left is collected once, and what failed or is not there is wanted again") {
   const Place place;
   const auto cells = configurations(place.study);
   const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
-  CHECK(missing_tasks(place.study, cells, folder) == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+  const auto wanted = [&] { return wanted_tasks(place.study, cells, all_runs(place.study, cells, folder)); };
+  CHECK(wanted() == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
 
   const std::vector<Task> tasks = tasks_of(place.study, cells.size());
   const auto leave = [&](std::size_t i, std::vector<std::string> marks = {}) {
@@ -69,16 +70,65 @@ TEST_CASE("what tasks have left is collected once, and what failed or is not the
   leave(0);
   leave(3, {"failed"});
   leave(5);
-  CHECK(missing_tasks(place.study, cells, folder) == std::vector<std::int64_t>{1, 2, 3, 4});
-  CHECK(collect(place.study, cells, folder).size() == 3);
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(collect(place.study, cells, folder).runs.size() == 3);
   CHECK(folder.read().size() == 3);
   CHECK_FALSE(fs::exists(folder.row(cells[tasks[0].cell], tasks[0].repeat)));
-  CHECK(missing_tasks(place.study, cells, folder) == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
 
   leave(0);  // as a crash between table and rows would leave it
   leave(3);
-  CHECK(collect(place.study, cells, folder).size() == 4);
-  CHECK(missing_tasks(place.study, cells, folder) == std::vector<std::int64_t>{1, 2, 4});
+  const Collected collected = collect(place.study, cells, folder);
+  CHECK(collected.runs.size() == 4);
+  CHECK(collected.added.size() == 1);
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 4});
+}
+
+TEST_CASE("runs are added to cells whose makespan is not known, no more than double, up to at_most") {
+  const Place place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
+  const auto cells = configurations(place.study);
+  const auto run = [&](std::size_t cell, std::int64_t repeat, double seconds) {
+    Measurement made = measured(cells[cell], repeat);
+    made.makespan_seconds = seconds;
+    return made;
+  };
+  const auto repeats_of = [&](const std::vector<std::int64_t>& numbers) {
+    std::multiset<std::pair<std::size_t, std::int64_t>> found;
+    const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+    for (const std::int64_t i : numbers) {
+      const Task& task = tasks[static_cast<std::size_t>(i)];
+      found.emplace(task.cell, task.repeat);
+    }
+    return found;
+  };
+  // The first cell's times are all alike, the second's scatter.
+  std::vector<Measurement> runs{run(0, 1, 2.0), run(0, 2, 2.001), run(1, 1, 1.0), run(1, 2, 2.0)};
+  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+        std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 3}, {1, 4}});
+  runs.push_back(run(1, 3, 1.5));
+  runs.push_back(run(1, 4, 1.2));
+  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+        std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 5}});
+  runs.push_back(run(1, 5, 1.1));
+  CHECK(wanted_tasks(place.study, cells, runs).empty());
+}
+
+TEST_CASE("jobs go on by themselves only with cells of which a run has come in") {
+  const Place place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
+  const auto cells = configurations(place.study);
+  const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+  const auto cells_in = [&](const Collected& collected) {
+    std::set<std::size_t> found;
+    for (const std::int64_t i : further_tasks(place.study, cells, collected))
+      found.insert(tasks[static_cast<std::size_t>(i)].cell);
+    return found;
+  };
+  const std::vector<Measurement> before{measured(cells[0], 1)};
+  CHECK(cells_in({.runs = before, .added = {}}).empty());  // nothing came in at all
+  std::vector<Measurement> runs = before;
+  const std::vector<Measurement> added{measured(cells[1], 1), measured(cells[2], 1, {"failed"})};
+  runs.insert(runs.end(), added.begin(), added.end());
+  CHECK(cells_in({.runs = runs, .added = added}) == std::set<std::size_t>{1});
 }
 
 TEST_CASE("a study's folder is used again by the same study alone") {

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/recipe/toml.hpp"
+#include "convoke/run/atomic_file.hpp"
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/parts.hpp"
+#include "slurm_jobs/commands.hpp"
 #include "slurm_jobs/workload.hpp"
 
 namespace convoke::app {
@@ -30,6 +32,30 @@ slurm::Layout layout_of(const study::Configuration& cell, int per_node, const sl
   slurm::Workload workload = workload_of(recipe, false);
   workload.most_workers = std::max(workload.most_workers, cell.at.ranks);  // that was checked with the cells
   return lay_out(workload, wished, partition);
+}
+
+// The runs with these numbers, by the nodes and ranks that they need, the fewest first.
+std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
+                                       const std::vector<study::Configuration>& cells,
+                                       const std::vector<std::int64_t>& numbers, int per_node,
+                                       const slurm::Partition* partition) {
+  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  std::vector<slurm::StudyJobs> sizes;
+  for (const std::int64_t number : numbers) {
+    const slurm::Layout layout =
+        layout_of(cells[tasks[static_cast<std::size_t>(number)].cell], per_node, partition);
+    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const slurm::StudyJobs& size) {
+      return size.layout.nodes == layout.nodes && size.layout.ranks_per_node == layout.ranks_per_node &&
+             size.layout.cpus_per_rank == layout.cpus_per_rank;
+    });
+    slurm::StudyJobs& size = same == sizes.end() ? sizes.emplace_back(slurm::StudyJobs{layout, {}}) : *same;
+    size.layout.memory_mib = std::max(size.layout.memory_mib, layout.memory_mib);
+    size.tasks.push_back(number);
+  }
+  std::sort(sizes.begin(), sizes.end(), [](const slurm::StudyJobs& a, const slurm::StudyJobs& b) {
+    return std::pair(a.layout.workers(), a.layout.nodes) < std::pair(b.layout.workers(), b.layout.nodes);
+  });
+  return sizes;
 }
 
 }  // namespace
@@ -53,46 +79,59 @@ study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& 
   file.ranks.push_back(largest.ranks());
   file.threads = {largest.cpus_per_rank};
   file.repeats = file.at_most = 1;
+  file.warm_up = 0;  // it may take as long
   return file;
 }
 
 void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
                      const slurm::Partition* partition, slurm::Plan& plan) {
   const std::vector<study::Configuration> cells = study::configurations(file);
-  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
-  std::vector<std::int64_t> wanted(tasks.size());
-  std::iota(wanted.begin(), wanted.end(), 0);
-  if (options.resume) {
-    wanted = study::missing_tasks(file, cells, study::StudyFolder::open(options.study_folder));
-    if (wanted.empty()) {
-      throw Error(fmt::format("{}: all {} runs are there", options.study_folder, tasks.size()),
-                  "more repeats in the study's file are more runs");
-    }
+  std::vector<study::Measurement> runs;
+  if (options.resume) runs = study::all_runs(file, cells, study::StudyFolder::open(options.study_folder));
+  const std::vector<std::int64_t> wanted = study::wanted_tasks(file, cells, runs);
+  if (wanted.empty()) {
+    throw Error(fmt::format("{}: nothing is missing", options.study_folder),
+                "a smaller target, or a larger at_most, in the study's file asks for more runs");
   }
-  std::vector<slurm::StudyJobs> sizes;
-  for (const std::int64_t number : wanted) {
-    const slurm::Layout layout = layout_of(cells[tasks[static_cast<std::size_t>(number)].cell],
-                                           options.layout.ranks_per_node, partition);
-    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const slurm::StudyJobs& size) {
-      return size.layout.nodes == layout.nodes && size.layout.ranks_per_node == layout.ranks_per_node &&
-             size.layout.cpus_per_rank == layout.cpus_per_rank;
-    });
-    slurm::StudyJobs& size = same == sizes.end() ? sizes.emplace_back(slurm::StudyJobs{layout, {}}) : *same;
-    size.layout.memory_mib = std::max(size.layout.memory_mib, layout.memory_mib);
-    size.tasks.push_back(number);
-  }
-  std::sort(sizes.begin(), sizes.end(), [](const slurm::StudyJobs& a, const slurm::StudyJobs& b) {
-    return std::pair(a.layout.workers(), a.layout.nodes) < std::pair(b.layout.workers(), b.layout.nodes);
-  });
-  std::string more;
-  if (job.launcher == slurm::Launcher::kSrun) more += "--launcher srun";
-  if (!job.bind) more += std::string(more.empty() ? "" : " ") + "--bind none";
+  std::vector<std::string> words, more;
+  if (job.launcher == slurm::Launcher::kSrun) words.emplace_back("--launcher srun");
+  if (!job.bind) words.emplace_back("--bind none");
+  if (options.layout.ranks_per_node > 0)
+    more.push_back(fmt::format("--ranks-per-node {}", options.layout.ranks_per_node));
+  if (!options.job.partition.empty()) more.push_back("--partition " + shell_word(options.job.partition));
+  if (options.at_once > 0) more.push_back(fmt::format("--at-once {}", options.at_once));
   plan.files.emplace_back("study.toml", file.to_toml());
-  add_study(plan, job, sizes,
+  add_study(plan, job, sizes_of(file, cells, wanted, options.layout.ranks_per_node, partition),
             {.at_once = options.at_once,
              .folder = options.study_folder,
              .resumes = options.resume,
-             .options = more});
+             .options = join(words, " "),
+             .more_options = join(more, " ")});
+}
+
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+                        const std::vector<std::int64_t>& numbers, const std::string& folder,
+                        const std::string& scripts, const SlurmOptions& options) {
+  std::vector<slurm::Partition> partitions;
+  const slurm::Partition* partition = nullptr;
+  if (options.layout.ranks_per_node == 0) {
+    partitions = ask_sinfo();
+    partition = &choose(partitions, options.job.partition);
+  }
+  slurm::Plan plan;
+  add_study_runs(plan, sizes_of(file, cells, numbers, options.layout.ranks_per_node, partition),
+                 options.at_once);
+  plan.before = fmt::format(
+      "study={}\n"
+      "# Nothing of the job that submits these is for them.\n"
+      "for name in \"${{!SLURM_@}}\"; do [ \"$name\" = SLURM_CONF ] || unset \"$name\"; done\n",
+      shell_word(folder));
+  const std::filesystem::path script = std::filesystem::path(scripts) / "more.sh";
+  slurm::JobOptions job;
+  job.name = file.name;
+  job.written_by = "collect.sh, when runs were too few";
+  run::replace_text(script, slurm::submit_script(plan, job));
+  return submit(script.string());
 }
 
 }  // namespace convoke::app

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -20,12 +21,11 @@
 #include "convoke/mpi/launcher.hpp"
 #include "convoke/run/signals.hpp"
 #include "convoke/study/cell_table.hpp"
-#include "convoke/study/cells.hpp"
 #include "convoke/study/conduct.hpp"
 #include "convoke/study/launch.hpp"
 #include "convoke/study/parts.hpp"
-#include "convoke/study/statistics.hpp"
 #include "slurm_jobs/slurm.hpp"
+#include "slurm_jobs/study_jobs.hpp"
 #include "studies/analyse.hpp"
 #include "studies/predict.hpp"
 #include "studies/study_results.hpp"
@@ -42,6 +42,7 @@ struct Options {
   bool dry_run = false;
   bool begin = false, collect = false;
   std::int64_t task = -1;
+  std::string more;  // where the jobs' scripts are
   bool slurm = false;
   SlurmOptions jobs;
 };
@@ -147,27 +148,35 @@ void write_results(const study::StudyFolder& folder, const std::vector<study::Me
   if (any) write_study_results(folder.path());
 }
 
-// How many more runs cells need by the scatter of those that there are.
-void print_what_is_missing(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
-                           const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
-  if (const auto missing = study::missing_tasks(file, cells, folder); !missing.empty()) {
-    fmt::print(
-        "{} of {} runs are missing or have failed; again: convoke study {} --slurm --output {} --resume "
-        "--submit\n",
-        missing.size(), study::tasks_of(file, cells.size()).size(), folder.study_file().string(),
-        folder.path().string());
-    return;
+// False when the time is over that the study may take, from when it was submitted last.
+bool in_budget(const study::StudyFile& file, const study::StudyFolder& folder) {
+  if (file.budget_seconds == 0) return true;
+  const auto since = fs::file_time_type::clock::now() - fs::last_write_time(folder.study_file());
+  return std::chrono::duration<double>(since).count() < file.budget_seconds;
+}
+
+// After the jobs of a study: those that it wants still, of which it submits what it may.
+void go_on_in_queue(const Options& options, const study::StudyFile& file,
+                    const std::vector<study::Configuration>& cells, const study::StudyFolder& folder,
+                    const study::Collected& collected) {
+  std::size_t wanted = study::wanted_tasks(file, cells, collected.runs).size();
+  const std::vector<std::int64_t> further = study::further_tasks(file, cells, collected);
+  if (!further.empty() && !options.more.empty()) {
+    if (in_budget(file, folder)) {
+      fmt::print("{} more runs, until every makespan is known to {:.1f} %:\n", further.size(),
+                 100 * file.target);
+      fmt::print("{}\n",
+                 submit_more(file, cells, further, folder.path().string(), options.more, options.jobs));
+      wanted -= further.size();
+    } else {
+      fmt::print("the budget of {} is used up\n", format_duration(file.budget_seconds));
+    }
   }
-  std::int64_t most = 0;
-  for (const study::Cell& cell : study::cells_of(runs)) {
-    const study::Statistics* makespan = cell.find("makespan_seconds");
-    if (makespan == nullptr) continue;
-    most = std::max(most, study::runs_needed(*makespan, file.target).value_or(1));
-  }
-  if (most > 0) {
-    fmt::print("not every makespan is known to {:.1f} %: {} runs of each cell may be enough (repeats = {})\n",
-               100 * file.target, file.repeats + most, file.repeats + most);
-  }
+  if (wanted == 0) return;
+  fmt::print(
+      "{} runs are missing, have failed, or would make intervals narrow enough; make them: convoke study "
+      "{} --slurm --output {} --resume --submit\n",
+      wanted, folder.study_file().string(), folder.path().string());
 }
 
 // What the jobs of `--slurm` do, each a part.
@@ -180,11 +189,11 @@ int run_part(const Options& options, const study::StudyFile& file,
   study::StudyFolder folder = study::StudyFolder::open(options.output);
   if (options.collect) {
     folder.lock();
-    const std::vector<study::Measurement> runs = study::collect(file, cells, folder);
-    for (const std::string& line : study::cell_table(cells, runs)) fmt::print("{}\n", line);
-    write_results(folder, runs);
-    print_what_is_missing(file, cells, folder, runs);
+    const study::Collected collected = study::collect(file, cells, folder);
+    for (const std::string& line : study::cell_table(cells, collected.runs)) fmt::print("{}\n", line);
+    write_results(folder, collected.runs);
     fmt::print("study folder: {}\n", folder.path().string());
+    go_on_in_queue(options, file, cells, folder, collected);
     return EXIT_SUCCESS;
   }
   const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
@@ -196,7 +205,7 @@ int run_part(const Options& options, const study::StudyFile& file,
   const study::Configuration& cell = cells[task.cell];
   const run::StopSignals signals;
   study::CellRunner runner(file, folder, surroundings);
-  const study::RunOutcome outcome = study::run_task(task, cells, folder, runner);
+  const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
   if (!outcome.failure.empty()) {
     throw Error(fmt::format("{} run {}: {}", cell.name, task.repeat, outcome.failure),
@@ -282,10 +291,17 @@ std::function<int()> add_study(CLI::App& parser) {
                           ->needs(output)
                           ->excludes(begin)
                           ->group(parts);
-  parser.add_flag("--collect", options->collect, "Put what such runs have left into measurements.csv")
-      ->needs(output)
-      ->excludes(begin)
-      ->excludes(task)
+  CLI::Option* collect =
+      parser.add_flag("--collect", options->collect, "Put what such runs have left into measurements.csv")
+          ->needs(output)
+          ->excludes(begin)
+          ->excludes(task)
+          ->group(parts);
+  parser
+      .add_option("--more", options->more,
+                  "Then submit runs that make intervals narrow enough, by the scripts in FOLDER")
+      ->type_name("FOLDER")
+      ->needs(collect)
       ->group(parts);
   parser.footer(kExamples);
   std::vector<std::pair<CLI::App*, std::function<int()>>> others;

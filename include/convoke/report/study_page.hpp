@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "convoke/core/settings.hpp"
@@ -12,6 +13,8 @@ struct StudyOrigin {
   std::string toml;           ///< the study's file
   std::string command;        ///< that repeats it
   Settings environment = {};  ///< of one of its runs
+  std::int64_t missing = 0;   ///< runs that it asks for and that are not there
+  std::string resume = {};    ///< the command that makes them
 };
 
 /// A study as a page: what there is to say about it in sentences, time, speed-up and efficiency over the

@@ -53,11 +53,14 @@ struct StudyPlan {
   std::int64_t at_once = 0;  ///< jobs of an array at a time; 0: any number
   std::string folder = {};   ///< of the study; empty: a new one each time
   bool resumes = false;  ///< the folder may be there; else it is refused, so that nothing is measured twice
-  std::string options = {};  ///< further ones of `convoke study`, as shell words
+  std::string options = {};       ///< further ones of `convoke study` for a run, as shell words
+  std::string more_options = {};  ///< and for the job that may submit more of them
 };
-/// An array for each of `sizes`, with a job for each run, and one job that collects what they have measured.
-/// Behind the plan's script is a file study.toml.
+/// An array for each of `sizes`, with a job for each run, and one job that collects what they have measured,
+/// and submits more. Beside the plan's scripts belongs a file study.toml.
 void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how);
+/// The same jobs by scripts that are there; submit.sh must know the study's folder, as $study.
+void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
 /// The report of the run before.
 void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout);
 

@@ -42,7 +42,8 @@ class Agenda {
   /// Of the cell: its interval is narrow enough, at_most runs are made, or it was given up.
   bool is_done(std::size_t cell) const;
   bool is_given_up(std::size_t cell) const { return cells_[cell].failures >= kFailuresInARow; }
-  /// Runs that are probably still to be made, by the scatter so far.
+  /// Runs that are probably still to be made, of the cell and in all, by the scatter so far.
+  std::int64_t runs_left(std::size_t cell) const;
   std::int64_t runs_left() const;
   /// What they probably take.
   double seconds_left() const;
@@ -57,7 +58,6 @@ class Agenda {
     std::int64_t failures = 0;       // in a row, in this session
     std::vector<std::int64_t> made;  // repeats that were made and did not fail
   };
-  std::int64_t runs_left(std::size_t cell) const;
   bool wants(std::size_t cell, std::int64_t repeat) const;
   void begin_round();
 

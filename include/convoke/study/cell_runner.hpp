@@ -43,8 +43,10 @@ class CellRunner {
   /// several times a second. Marks it failed, oversubscribed, disturbed, or "bindings differ" where it was
   /// bound otherwise than the cell's first run. Ended by a signal (run::StopSignals), it leaves nothing.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);
-  /// A run that does not count, and leaves nothing. "" or why it failed.
-  std::string warm_up(const Configuration& cell, const std::function<void()>& meanwhile);
+  /// A run into `output` that does not count, and leaves nothing but, if it fails, its log beside that. "" or
+  /// why it failed.
+  std::string warm_up(const Configuration& cell, const std::filesystem::path& output,
+                      const std::function<void()>& meanwhile);
 
   bool oversubscribes(const Configuration& cell) const;
 

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,14 @@ std::vector<std::string> obstacles(const StudyFile& study);
 /// Why `ranks` ranks with so many threads cannot train `recipe`: ranks for which a step has no lane. Empty if
 /// they can.
 std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks);
+
+/// The number of the cell that a run is of; nothing for one of a cell that the study had once.
+std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run);
+
+/// Of those cells for which `allowed` is true, which there must be, the one that is probably done first: of
+/// the smallest portion for a worker.
+const Configuration& quickest(std::span<const Configuration> cells,
+                              const std::function<bool(const Configuration&)>& allowed);
 
 /// The numbers 0 .. count - 1 in the order in which cells take their turns in round `round`: a shuffle keyed
 /// by (seed, round), so that what drifts over hours falls on all cells alike.

@@ -25,6 +25,8 @@ class StudyFolder {
   std::filesystem::path measurements() const { return path_ / "measurements.csv"; }
   /// Of a run, which may not be there.
   std::filesystem::path run(const Configuration& cell, std::int64_t repeat) const;
+  /// Of a run before it that does not count; gone when that has ended.
+  std::filesystem::path warm_up(const Configuration& cell, std::int64_t repeat) const;
   /// What a run has printed: runs/<cell>-<repeat>.log.
   std::filesystem::path log(const Configuration& cell, std::int64_t repeat) const;
   /// What a run in a job of its own was measured to take: runs/<cell>-<repeat>.csv.

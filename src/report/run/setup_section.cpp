@@ -56,6 +56,7 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Setting
           {"Nodes", number("nodes")},
           {"Hosts", join(std::vector<std::string>(hosts.begin(), hosts.end()))},
           {"Processor", text_at(environment, "cpu")},
+          {"Cores of a node", number("cores")},
           {"Logical processors of a node", number("logical_cpus")},
           {"Instruction set", text_at(environment, "instruction_set")},
           {"Convoke", fmt::format("{} ({})", text_at(environment, "convoke"), text_at(environment, "build"))},

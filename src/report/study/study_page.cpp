@@ -46,8 +46,15 @@ void add_tables(Page& page, const study::Analysis& analysis) {
   }
 }
 
-void add_overview(Page& page, const study::Analysis& analysis, const std::string& made_by) {
+void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin& origin,
+                  const std::string& made_by) {
   page.section("Overview");
+  if (origin.missing > 0) {
+    page.warning(fmt::format(
+        "This study is not complete: {} run{} that it asks for {} not there. Go on with:",
+        format_count(origin.missing), origin.missing == 1 ? "" : "s", origin.missing == 1 ? "is" : "are"));
+    page.code(origin.resume);
+  }
   std::map<std::string, std::int64_t> marked;
   std::int64_t runs = 0, failed = 0;
   for (const study::Cell& cell : analysis.cells) {
@@ -124,7 +131,7 @@ std::string of_portion(const study::Analysis& analysis) {
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by) {
   Page page(title, fmt::format("a study of {} cells", analysis.cells.size()));
-  add_overview(page, analysis, made_by);
+  add_overview(page, analysis, origin, made_by);
   add_scaling(page, analysis);
   add_portions(page, analysis);
   add_accuracy(page, analysis);
