@@ -17,4 +17,4 @@ study=${1:?the folder of the study}
 convoke=(convoke)
 # convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank
 
-"${convoke[@]}" study "$study/study.toml" --output "$study" --task "$SLURM_ARRAY_TASK_ID"
+"${convoke[@]}" study "$study/study.toml" --output "$study" --task "$((SLURM_ARRAY_TASK_ID + ${2:-0}))"

@@ -9,6 +9,9 @@
 namespace convoke::slurm {
 namespace {
 
+// As many numbers as Slurm's arrays have (MaxArraySize is 1001) where a cluster does not say otherwise.
+constexpr std::int64_t kLongestArray = 1000;
+
 // A run's folder has the number of its job, which a job keeps that is put back into the queue.
 constexpr const char* kRun = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # the folder of the run\n";
 
@@ -145,7 +148,7 @@ void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& 
       make_script(job, "study.sh", "each job of the array is one run of the study", largest,
                   {.run = run,
                    .setup = "",
-                   .arguments = study + " --task \"$SLURM_ARRAY_TASK_ID\"" + with(how.options),
+                   .arguments = study + " --task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\"" + with(how.options),
                    .alone = true},
                   numbers(1, 0)));
   const Layout one{.nodes = 1, .ranks_per_node = 1, .cpus_per_rank = 1};
@@ -168,15 +171,22 @@ void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_
   const std::vector<std::string> before = last_of(plan);
   std::vector<std::string> all;
   for (const auto& [layout, tasks] : sizes) {
-    all.push_back(fmt::format("runs_{}x{}x{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank));
-    plan.submissions.push_back(
-        {.variable = all.back(),
-         .script = "study.sh",
-         .after = before,
-         .options = fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --array={}{}",
-                                layout.nodes, layout.ranks_per_node, layout.cpus_per_rank, list_of(tasks),
-                                at_once > 0 ? fmt::format("%{}", at_once) : ""),
-         .arguments = "\"$study\""});
+    for (auto first = tasks.begin(); first != tasks.end();) {
+      const std::int64_t base = *first / kLongestArray * kLongestArray;
+      const auto last = std::lower_bound(first, tasks.end(), base + kLongestArray);
+      std::vector<std::int64_t> in_array;
+      for (; first != last; ++first) in_array.push_back(*first - base);
+      all.push_back(fmt::format("runs_{}x{}x{}{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank,
+                                base == 0 ? "" : fmt::format("_from_{}", base)));
+      plan.submissions.push_back(
+          {.variable = all.back(),
+           .script = "study.sh",
+           .after = before,
+           .options = fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --array={}{}",
+                                  layout.nodes, layout.ranks_per_node, layout.cpus_per_rank,
+                                  list_of(in_array), at_once > 0 ? fmt::format("%{}", at_once) : ""),
+           .arguments = "\"$study\"" + (base == 0 ? "" : fmt::format(" {}", base))});
+    }
   }
   plan.submissions.push_back({.variable = "collect",
                               .script = "collect.sh",

@@ -74,6 +74,10 @@ std::optional<std::int64_t> runs_needed(const Statistics& s, double target) {
   if (!s.relative_error) return {};
   if (*s.relative_error <= target) return 0;
   const double allowed = target * std::abs(s.mean) / s.deviation;  // t / sqrt(n) at most
+  // Of so many runs the quantile is the normal one, which the incomplete beta function takes long to tell.
+  constexpr double kNormal = 1.959964, kMany = 1e4, kMost = 1e15;
+  const double about = kNormal * kNormal / (allowed * allowed);
+  if (!(about <= kMany)) return static_cast<std::int64_t>(std::min(about, kMost)) + 1 - s.count;
   const auto enough = [&](std::int64_t n) {
     return student_t(static_cast<double>(n - 1)) / std::sqrt(static_cast<double>(n)) <= allowed;
   };

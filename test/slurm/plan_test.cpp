@@ -129,14 +129,20 @@ TEST_CASE("a study is an array for each size of its cells, and a job that collec
   CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
   CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
   const std::string run = to_text(plan.scripts.at(0));
-  CHECK(has(run, "--task \"$SLURM_ARRAY_TASK_ID\""));
+  CHECK(has(run, "--task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\""));
   CHECK_FALSE(has(run, "launch"));  // it starts its ranks itself
   CHECK(plan.submissions[2].arguments == "\"$study\" \"$here\"");
   CHECK(has(to_text(plan.scripts.at(1)), "--collect --more \"$here\"\n"));
 
   Plan more;  // by the same scripts
-  add_study_runs(more, {{wide, {8, 9}}}, 1);
+  add_study_runs(more, {{wide, {8, 9, 1000, 1001, 2005}}}, 1);
   CHECK(more.scripts.empty());
-  REQUIRE(more.submissions.size() == 2);
+  REQUIRE(more.submissions.size() == 4);  // no array has numbers that Slurm does not take
   CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --cpus-per-task=8 --array=8-9%1");
+  CHECK(more.submissions[0].arguments == "\"$study\"");
+  CHECK(has(more.submissions[1].options, "--array=0-1%1"));
+  CHECK(more.submissions[1].arguments == "\"$study\" 1000");
+  CHECK(has(more.submissions[2].options, "--array=5%1"));
+  CHECK(more.submissions[3].after ==
+        std::vector<std::string>{"runs_4x4x8", "runs_4x4x8_from_1000", "runs_4x4x8_from_2000"});
 }

@@ -63,6 +63,10 @@ TEST_CASE("a single value has no interval, and constants one without width") {
 TEST_CASE("runs are added until the relative error is under the target") {
   CHECK(runs_needed(summarize(kA), 0.05) == 0);
   CHECK(runs_needed(summarize(std::vector{10.0, 13.0, 8.0}), 0.05) == 91);
+  // A target that nobody reaches: mean 1, deviation 0.5, so (1.959964 * 0.5 / target)^2.
+  const Statistics wide = summarize(std::vector{0.5, 1.5, 1.0});
+  CHECK(*runs_needed(wide, 1e-6) == Approx(std::pow(1.959964 * 0.5 / 1e-6, 2)));
+  CHECK(*runs_needed(wide, 1e-300) > 1'000'000'000);
 }
 
 TEST_CASE("Welch's test is scipy's") {
