@@ -6,14 +6,14 @@ here=$(dirname "$0")
 study=${1:-studies/mnist-sync-$(date +%Y%m%d-%H%M%S)}
 convoke study "$here/study.toml" --output "$study" --begin
 
-runs_1x2x4=$(sbatch --parsable --nodes=1 --ntasks-per-node=2 --cpus-per-task=4 --array=2 "$here/study.sh" "$study")
-echo "study.sh: job ${runs_1x2x4%%;*} (--nodes=1 --ntasks-per-node=2 --cpus-per-task=4 --array=2)"
+runs_1x2x4=$(sbatch --parsable --nodes=1 --array=2 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_1x2x4%%;*} (--nodes=1 --array=2)"
 
-runs_2x2x4=$(sbatch --parsable --nodes=2 --ntasks-per-node=2 --cpus-per-task=4 --array=0 "$here/study.sh" "$study")
-echo "study.sh: job ${runs_2x2x4%%;*} (--nodes=2 --ntasks-per-node=2 --cpus-per-task=4 --array=0)"
+runs_2x2x4=$(sbatch --parsable --nodes=2 --array=0 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_2x2x4%%;*} (--nodes=2 --array=0)"
 
-runs_3x2x4=$(sbatch --parsable --nodes=3 --ntasks-per-node=2 --cpus-per-task=4 --array=1 "$here/study.sh" "$study")
-echo "study.sh: job ${runs_3x2x4%%;*} (--nodes=3 --ntasks-per-node=2 --cpus-per-task=4 --array=1)"
+runs_3x2x4=$(sbatch --parsable --nodes=3 --array=1 "$here/study.sh" "$study")
+echo "study.sh: job ${runs_3x2x4%%;*} (--nodes=3 --array=1)"
 
 collect=$(sbatch --parsable --dependency="afterany:${runs_1x2x4%%;*}:${runs_2x2x4%%;*}:${runs_3x2x4%%;*}" --kill-on-invalid-dep=yes "$here/collect.sh" "$study" "$here")
 echo "collect.sh: job ${collect%%;*}"

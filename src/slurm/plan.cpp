@@ -168,6 +168,13 @@ void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& 
 }
 
 void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_t at_once) {
+  // What all have in common stands in the script, where it can be changed.
+  const auto differ = [&](int Layout::*member) {
+    return std::any_of(sizes.begin(), sizes.end(), [&](const StudyJobs& size) {
+      return size.layout.*member != sizes.front().layout.*member;
+    });
+  };
+  const bool ranks_differ = differ(&Layout::ranks_per_node), cpus_differ = differ(&Layout::cpus_per_rank);
   const std::vector<std::string> before = last_of(plan);
   std::vector<std::string> all;
   for (const auto& [layout, tasks] : sizes) {
@@ -178,14 +185,16 @@ void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_
       for (; first != last; ++first) in_array.push_back(*first - base);
       all.push_back(fmt::format("runs_{}x{}x{}{}", layout.nodes, layout.ranks_per_node, layout.cpus_per_rank,
                                 base == 0 ? "" : fmt::format("_from_{}", base)));
-      plan.submissions.push_back(
-          {.variable = all.back(),
-           .script = "study.sh",
-           .after = before,
-           .options = fmt::format("--nodes={} --ntasks-per-node={} --cpus-per-task={} --array={}{}",
-                                  layout.nodes, layout.ranks_per_node, layout.cpus_per_rank,
-                                  list_of(in_array), at_once > 0 ? fmt::format("%{}", at_once) : ""),
-           .arguments = "\"$study\"" + (base == 0 ? "" : fmt::format(" {}", base))});
+      std::string call = fmt::format("--nodes={}", layout.nodes);
+      if (ranks_differ) call += fmt::format(" --ntasks-per-node={}", layout.ranks_per_node);
+      if (cpus_differ) call += fmt::format(" --cpus-per-task={}", layout.cpus_per_rank);
+      call += " --array=" + list_of(in_array);
+      if (at_once > 0) call += fmt::format("%{}", at_once);
+      plan.submissions.push_back({.variable = all.back(),
+                                  .script = "study.sh",
+                                  .after = before,
+                                  .options = call,
+                                  .arguments = "\"$study\"" + (base == 0 ? "" : fmt::format(" {}", base))});
     }
   }
   plan.submissions.push_back({.variable = "collect",

@@ -121,8 +121,8 @@ TEST_CASE("a study is an array for each size of its cells, and a job that collec
   small.nodes = 1, wide.ranks_per_node = 4;
   add_study(plan, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, {});
   REQUIRE(plan.submissions.size() == 3);
-  CHECK(plan.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --cpus-per-task=8 --array=0-2,5");
-  CHECK(plan.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --cpus-per-task=8 --array=3-4,6");
+  CHECK(plan.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --array=0-2,5");
+  CHECK(plan.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --array=3-4,6");
   CHECK(plan.submissions[2].after == std::vector<std::string>{"runs_1x2x8", "runs_4x4x8"});
   const std::string submit = submit_script(plan, options());
   CHECK(has(submit, "--output \"$study\" --begin"));  // a folder that is there is refused
@@ -135,10 +135,10 @@ TEST_CASE("a study is an array for each size of its cells, and a job that collec
   CHECK(has(to_text(plan.scripts.at(1)), "--collect --more \"$here\"\n"));
 
   Plan more;  // by the same scripts
-  add_study_runs(more, {{wide, {8, 9, 1000, 1001, 2005}}}, 1);
+  add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1);
   CHECK(more.scripts.empty());
   REQUIRE(more.submissions.size() == 4);  // no array has numbers that Slurm does not take
-  CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --cpus-per-task=8 --array=8-9%1");
+  CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --array=8-9%1");
   CHECK(more.submissions[0].arguments == "\"$study\"");
   CHECK(has(more.submissions[1].options, "--array=0-1%1"));
   CHECK(more.submissions[1].arguments == "\"$study\" 1000");

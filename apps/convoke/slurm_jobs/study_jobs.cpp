@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -34,27 +35,36 @@ slurm::Layout layout_of(const study::Configuration& cell, int per_node, const sl
   return lay_out(workload, wished, partition);
 }
 
-// The runs with these numbers, by the nodes and ranks that they need, the fewest first.
+// All sizes of the study, the smallest first, with those of its runs that have these numbers.
 std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
                                        const std::vector<study::Configuration>& cells,
                                        const std::vector<std::int64_t>& numbers, int per_node,
                                        const slurm::Partition* partition) {
-  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  const auto alike = [](const slurm::Layout& a, const slurm::Layout& b) {
+    return a.nodes == b.nodes && a.ranks_per_node == b.ranks_per_node && a.cpus_per_rank == b.cpus_per_rank;
+  };
+  std::vector<slurm::Layout> layouts;  // of each cell
   std::vector<slurm::StudyJobs> sizes;
-  for (const std::int64_t number : numbers) {
-    const slurm::Layout layout =
-        layout_of(cells[tasks[static_cast<std::size_t>(number)].cell], per_node, partition);
-    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const slurm::StudyJobs& size) {
-      return size.layout.nodes == layout.nodes && size.layout.ranks_per_node == layout.ranks_per_node &&
-             size.layout.cpus_per_rank == layout.cpus_per_rank;
-    });
-    slurm::StudyJobs& size = same == sizes.end() ? sizes.emplace_back(slurm::StudyJobs{layout, {}}) : *same;
-    size.layout.memory_mib = std::max(size.layout.memory_mib, layout.memory_mib);
-    size.tasks.push_back(number);
+  for (const study::Configuration& cell : cells) {
+    const slurm::Layout& layout = layouts.emplace_back(layout_of(cell, per_node, partition));
+    const auto same =
+        std::ranges::find_if(sizes, [&](const auto& size) { return alike(size.layout, layout); });
+    if (same == sizes.end()) {
+      sizes.push_back({layout, {}});
+    } else {
+      same->layout.memory_mib = std::max(same->layout.memory_mib, layout.memory_mib);
+    }
   }
-  std::sort(sizes.begin(), sizes.end(), [](const slurm::StudyJobs& a, const slurm::StudyJobs& b) {
-    return std::pair(a.layout.workers(), a.layout.nodes) < std::pair(b.layout.workers(), b.layout.nodes);
+  std::ranges::sort(sizes, {}, [](const slurm::StudyJobs& size) {
+    return std::tuple(size.layout.workers(), size.layout.nodes, size.layout.ranks_per_node);
   });
+  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  for (const std::int64_t number : numbers) {
+    const slurm::Layout& layout = layouts[tasks[static_cast<std::size_t>(number)].cell];
+    std::ranges::find_if(sizes, [&](const auto& size) {
+      return alike(size.layout, layout);
+    })->tasks.push_back(number);
+  }
   return sizes;
 }
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <pthread.h>
-
 #include <csignal>
 
 namespace convoke {

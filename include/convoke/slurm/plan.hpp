@@ -43,10 +43,10 @@ using Changes = std::vector<std::string>;
 /// A job for each of `variants`, as an array, and a comparison.
 void add_sweep(Plan& plan, const JobOptions& options, const Layout& layout, const std::string& recipe,
                const std::vector<Changes>& variants, std::int64_t at_once);
-/// Runs of a study that need the same nodes, by their numbers in it.
+/// Runs of a study that need the same nodes.
 struct StudyJobs {
   Layout layout;
-  std::vector<std::int64_t> tasks;
+  std::vector<std::int64_t> tasks;  ///< their numbers in the study, rising; may be empty
 };
 /// How the jobs of a study are made.
 struct StudyPlan {
@@ -56,8 +56,8 @@ struct StudyPlan {
   std::string options = {};       ///< further ones of `convoke study` for a run, as shell words
   std::string more_options = {};  ///< and for the job that may submit more of them
 };
-/// An array for each of `sizes`, with a job for each run, and one job that collects what they have measured,
-/// and submits more. Beside the plan's scripts belongs a file study.toml.
+/// An array for each of `sizes`, which are all of the study, with a job for each run, and one job that
+/// collects what they have measured, and submits more. Beside the plan's scripts belongs a file study.toml.
 void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how);
 /// The same jobs by scripts that are there; submit.sh must know the study's folder, as $study.
 void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
