@@ -90,7 +90,9 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       // The base may be of another mode.
       if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
     }
-    if (!best.possible && curve.amdahl && !wishes.accuracy) {
+    // It says nothing of accuracies.
+    const bool by_law = !best.possible && curve.amdahl && !wishes.accuracy && up_to > most;
+    if (by_law) {
       const std::int64_t threads = curve.base.threads;
       for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
         consider(predicted(curve, n));
@@ -100,9 +102,8 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       best.reason = fmt::format("{}: {}", wanted(wishes),
                                 wishes.deadline_seconds ? "the fewest workers" : "the fastest");
     } else {
-      best.reason =
-          fmt::format("{}: no cell measured does{}", wanted(wishes),
-                      up_to > most ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
+      best.reason = fmt::format("{}: no cell measured does{}", wanted(wishes),
+                                by_law ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
     }
     all.push_back(std::move(best));
   }

@@ -56,8 +56,14 @@ Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& 
     analysis.recommendations =
         recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
   }
-  if (options.wishes.accuracy && !options.study.empty()) {
+  if (options.wishes.accuracy) {
     analysis.times_to_accuracy = times_to_accuracy(analysis.cells, options.study, *options.wishes.accuracy);
+    if (analysis.times_to_accuracy.empty()) {
+      analysis.notices.emplace_back(
+          "times to an accuracy are not known: they are read from the folders of runs, and beside the table "
+          "there "
+          "is no runs/ with the validations of any");
+    }
   }
   analysis.costs = costs(analysis.cells, options.machines, options.reference);
   analysis.audit = audit(rows);
@@ -98,7 +104,7 @@ Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options) 
     notices.push_back(fmt::format("the makespans of {} rows without one are cost / price", count));
   }
   Analysis analysis = analyse_rows(rows, options);
-  analysis.notices = std::move(notices);
+  analysis.notices.insert(analysis.notices.begin(), notices.begin(), notices.end());
   return analysis;
 }
 

@@ -116,6 +116,7 @@ Value of(const ScaledCurve& curve) {
           Settings p = named(point.at);
           p.set("workers", point.workers);
           p.set("speedup", estimate(point.speedup));
+          p.set("marks", text_list(point.marks));
           return Value(p);
         }));
   if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});

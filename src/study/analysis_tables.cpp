@@ -99,6 +99,11 @@ TextTable equal_cost_table(const Analysis& analysis) {
   return table;
 }
 
+std::string lost_text(const Cost& c) {
+  if (c.terms != "preemptible") return "";
+  return c.restart_share > 0 || c.restart_seconds ? format_fixed(100 * c.restart_share, 1) : "not known";
+}
+
 std::string restart_text(const Cost& c) {
   if (!c.restart_seconds) return "";
   return number(*c.restart_seconds) + (c.restart_measured ? ", measured" : "");
@@ -112,8 +117,7 @@ TextTable cost_table(const Analysis& analysis) {
                   {}};
   for (const Cost& c : analysis.costs) {
     table.rows.push_back({label(c.at, analysis), c.machine, c.terms, fmt::format("{}", c.nodes),
-                          number(c.price_per_hour), number(c.seconds), restart_text(c),
-                          c.terms == "preemptible" ? format_fixed(100 * c.restart_share, 1) : "",
+                          number(c.price_per_hour), number(c.seconds), restart_text(c), lost_text(c),
                           with_error(c.cost, c.interval),
                           c.efficiency_percent ? format_fixed(*c.efficiency_percent, 2) : ""});
   }
@@ -187,11 +191,15 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
     return std::count_if(verdicts.begin(), verdicts.end(),
                          [&](const EqualCost& v) { return v.better == better; });
   };
+  const auto marked = std::count_if(verdicts.begin(), verdicts.end(), [&](const EqualCost& v) {
+    return !analysis.cells[v.ensemble].marks.empty() || !analysis.cells[v.sync].marks.empty();
+  });
   all.push_back(fmt::format(
-      "at equal core-seconds: of {} ensembles {} more accurate than synchronous training, {} less, {} "
+      "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less, {} "
       "cannot be told apart from it",
-      verdicts.size(), count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")),
-      count("sync"), count("") + count("unknown")));
+      verdicts.size(), marked == 0 ? "" : fmt::format(" ({} MARKED)", marked),
+      count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")), count("sync"),
+      count("") + count("unknown")));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <sstream>
 #include <string_view>
 
 namespace convoke::study {
@@ -68,6 +69,16 @@ std::size_t best_sync_cell(std::span<const Cell> cells, double core_seconds, Pre
   return best;
 }
 
+// Without keys of ensembles, which mean nothing to a synchronous model: groups have their members in it.
+std::string work_of(const std::string& variant) {
+  std::istringstream words(variant);
+  std::string kept;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("ensemble.")) kept += " " + word;
+  }
+  return kept;
+}
+
 std::string described(const Cell& cell) {
   const Statistics* makespan = cell.find("makespan_seconds");
   return fmt::format("{} ({:.2f} % in {}{:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
@@ -105,10 +116,11 @@ std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
   std::vector<EqualCost> verdicts;
   for (std::size_t e = 0; e < cells.size(); ++e) {
     const Cell& ensemble = cells[e];
-    if (ensemble.at.mode != "ensemble" || !has_accuracy_and_cost(ensemble)) continue;
+    const bool votes = ensemble.at.mode == "ensemble" || ensemble.at.mode == "groups";
+    if (!votes || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
     const auto same_work = [&](const Coordinates& at) {
-      return at.portion == ensemble.at.portion && at.variant == ensemble.at.variant;
+      return at.portion == ensemble.at.portion && work_of(at.variant) == work_of(ensemble.at.variant);
     };
     std::size_t best = best_sync_cell(
         cells, cost, [&](const Coordinates& at) { return same_work(at) && at.system == ensemble.at.system; });

@@ -71,11 +71,14 @@ class Session {
     std::set<std::string> recipes;
     for (const Configuration& cell : cells_) recipes.insert(cell.recipe);
     for (const std::string& recipe : recipes) {
-      const Configuration& cell = quickest(cells_, [&](const auto& c) { return c.recipe == recipe; });
+      const auto of_recipe = [&](const Configuration& cell) { return cell.recipe == recipe; };
+      const Configuration* cell = quickest(
+          cells_, [&](const Configuration& c) { return of_recipe(c) && !runner_.oversubscribes(c); });
+      if (cell == nullptr) cell = quickest(cells_, of_recipe);
       for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
         const run::Stopwatch watch;
-        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell.name);
-        const std::string failure = runner_.warm_up(cell, folder_.warm_up(cell, 1), [&] { draw(); });
+        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
+        const std::string failure = runner_.warm_up(*cell, folder_.warm_up(*cell, 1), [&] { draw(); });
         result_.run_seconds += watch.seconds();
         if (!failure.empty() && going_on())
           block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <numeric>
 
 #include "convoke/core/error.hpp"
@@ -174,17 +173,16 @@ std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const
   return static_cast<std::size_t>(it - cells.begin());
 }
 
-const Configuration& quickest(std::span<const Configuration> cells,
+const Configuration* quickest(std::span<const Configuration> cells,
                               const std::function<bool(const Configuration&)>& allowed) {
   const auto cost = [](const Configuration& cell) {
-    return cell.at.portion / static_cast<double>(cell.at.workers());
+    return cell.at.portion * static_cast<double>(cell.epochs) / static_cast<double>(cell.at.workers());
   };
   const Configuration* best = nullptr;
   for (const Configuration& cell : cells) {
     if (allowed(cell) && (best == nullptr || cost(cell) < cost(*best))) best = &cell;
   }
-  assert(best != nullptr);
-  return *best;
+  return best;
 }
 
 std::vector<std::uint32_t> order_of_round(std::int64_t count, std::uint64_t seed, std::int64_t round) {

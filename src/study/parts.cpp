@@ -80,13 +80,13 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& cells, c
   const fs::path row = folder.row(cell, task.repeat);
   fs::remove(row);
   runner.calibrate({cell});
-  const Configuration& warming =
+  const Configuration* warming =
       quickest(cells, [&](const Configuration& other) {  // that this job has cores for
         return other.recipe == cell.recipe && other.at.threads == cell.at.threads &&
                other.at.ranks <= cell.at.ranks;
       });
   for (std::int64_t i = 0; i < study.warm_up; ++i) {
-    const std::string failure = runner.warm_up(warming, folder.warm_up(cell, task.repeat), [] {});
+    const std::string failure = runner.warm_up(*warming, folder.warm_up(cell, task.repeat), [] {});
     if (!failure.empty()) fmt::print(stderr, "warm-up of {} FAILED: {}\n", cell.recipe, failure);
   }
   RunOutcome outcome = runner.run(cell, task.repeat, [] {});

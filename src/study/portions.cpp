@@ -43,7 +43,9 @@ std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
         curve.base = base.at;
         const Ratio times = cell == &base ? Ratio{.value = 1, .interval = {}}
                                           : ratio(*base.find(quantity.name), *cell->find(quantity.name));
-        curve.points.push_back({cell->at, p, transformed(times, [&](double q) { return p * q; })});
+        curve.points.push_back(
+            {cell->at, p, transformed(times, [&](double q) { return p * q; }), cell->marks});
+        add_marks(curve.points.back().marks, base.marks);
       }
       if (curve.points.size() > 1) break;
     }

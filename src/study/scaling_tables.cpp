@@ -114,7 +114,8 @@ TextTable scaled_table(const Analysis& analysis) {
                   {}};
   for (const ScaledCurve& curve : analysis.scaled) {
     for (const ScaledPoint& point : curve.points) {
-      table.rows.push_back({label(point.at, analysis), number(point.workers), with_ends(point.speedup, 4),
+      table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),
+                            with_ends(point.speedup, 4),
                             &point == &curve.points.back() ? fraction(curve.gustafson) : ""});
     }
   }

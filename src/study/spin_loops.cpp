@@ -8,6 +8,7 @@
 #include <latch>
 #include <thread>
 
+#include "convoke/core/blocked_signals.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
@@ -56,6 +57,7 @@ std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations
   std::vector<double> seconds(cores.size());
   std::latch all_there(static_cast<std::ptrdiff_t>(cores.size()));
   std::vector<std::thread> threads;
+  const BlockedSignals blocked;  // inherited; for some 20 ms
   for (std::size_t i = 0; i < cores.size(); ++i) {
     threads.emplace_back([&, i] {
       move_to(cores[i]);

@@ -53,6 +53,7 @@ std::optional<double> seconds_to(double accuracy, std::span<const Validation> va
 std::vector<TimeToAccuracy> times_to_accuracy(std::span<const Cell> cells, const std::filesystem::path& study,
                                               double accuracy) {
   std::vector<TimeToAccuracy> all;
+  if (study.empty()) return all;
   for (std::size_t c = 0; c < cells.size(); ++c) {
     TimeToAccuracy time{.cell = c, .accuracy = accuracy, .seconds = {}};
     std::vector<double> seconds;

@@ -26,6 +26,13 @@ TEST_CASE("a finished run leaves its page, of any number of ranks the same figur
   CHECK(place.run("report run --output again.html").code == 0);
   CHECK(bytes_of(place / "again.html") == page);
 
+  const Outcome no_plotter = place.run("report run --output plain.html --figures plain", "PATH=/nowhere");
+  CAPTURE(no_plotter.text);
+  CHECK(no_plotter.code == 0);
+  CHECK(no_plotter.says("gnuplot-nox"));
+  CHECK(bytes_of(place / "plain.html").find("Worst mistakes") != std::string::npos);
+  CHECK_FALSE(fs::exists(place / "plain/loss.svg"));
+
   const Outcome compared = place.run("report one run --output both.html --figures paper");
   CAPTURE(compared.text);
   CHECK(compared.code == 0);

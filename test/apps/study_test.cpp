@@ -119,8 +119,7 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
     CAPTURE(page.text);
     CHECK(page.code == 0);
     const std::string text = bytes_of(place / "out/report.html");
-    CHECK(text.find("This study is not complete: 2 runs that it asks for are not there.") !=
-          std::string::npos);
+    CHECK(text.find("This study is not complete: at least 2 more runs are wanted.") != std::string::npos);
     CHECK(text.find("convoke study out/study.toml --output out --resume") != std::string::npos);
   }
   const Outcome rest = place.study("--resume");
@@ -129,6 +128,34 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
   CHECK(rest.says("1x1 run 2"));
   CHECK(rest.says("1x1 run 3"));
   CHECK_FALSE(rest.says("1x1 run 1 "));
+}
+
+TEST_CASE("the job that collects runs of an array asks for more until there are enough, within the budget") {
+  const Study place("repeats = 2\nat_most = 4\n[set]\ntrain.epochs = 1\n");
+  std::string file = bytes_of(place / "s.toml");
+  write_text(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
+  REQUIRE(place.study("--begin").code == 0);
+  for (const char* task : {"--task 0", "--task 1"}) REQUIRE(place.study(task).code == 0);
+  fs::create_directory(place / "out-jobs");
+  const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
+  const Outcome refused = place.study(collect, "PATH=/nowhere");
+  CAPTURE(refused.text);
+  CHECK(refused.code == 1);
+  CHECK(rows(place / "out") == 2);  // what there is, is kept
+  CHECK(refused.says("2 more runs, until every makespan is known to"));
+  CHECK(refused.says("sbatch is not on the PATH"));
+  CHECK(refused.says("bash out-jobs/more.sh"));
+  CHECK(bytes_of(place / "out-jobs/more.sh").find("--array=2-3") != std::string::npos);
+
+  REQUIRE(place.study("--task 2").code == 0);
+  file = bytes_of(place / "s.toml");
+  write_text(place / "s.toml", "budget = \"1 s\"\n" + file);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const Outcome late = place.study(collect);
+  CAPTURE(late.text);
+  CHECK(late.code == 0);
+  CHECK(late.says("the budget of 1.0 s is used up"));
+  CHECK(rows(place / "out") == 3);
 }
 
 TEST_CASE("disturbed runs are made once more, other bindings are seen, and both are marked") {

@@ -1,8 +1,11 @@
 #include "convoke/report/figures.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "convoke/report/latex.hpp"
 #include "example_charts.hpp"
@@ -99,6 +102,25 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   const std::string svg = text_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
   CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> isn't \"$…</text>"));
   CHECK(!fs::exists("hostile"));
+}
+
+TEST_CASE("names that do not fit side by side stand below each other, and none is cut") {
+  if (!installed("gnuplot")) return skip(kNoGnuplot);
+  const TemporaryFolder place;
+  Chart chart{Chart::Kind::kBar, "Phases", "", "", "seconds", {{"cell", "compute", "load"}, {}}};
+  for (int ranks = 1; ranks <= 10; ++ranks) {
+    chart.table.rows.push_back(
+        {fmt::format("! mnist-ensemble, {} ranks", ranks), Cell::number(10.0 / ranks), Cell::number(1)});
+  }
+  write_figures({&chart, 1}, {}, place.path());
+  const std::string svg = text_of(place / "phases.svg");
+  const std::regex name(R"re(translate\(([0-9.]+),[0-9.]+\)"[^>]*text-anchor="end">\s*<text>(! [^<]*)<)re");
+  int names = 0;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), name); it != std::sregex_iterator(); ++it, ++names) {
+    constexpr double kNarrowest = 5;  // of a letter, on average
+    CHECK(std::stod((*it)[1]) > kNarrowest * static_cast<double>((*it)[2].length()));
+  }
+  CHECK(names == 10);
 }
 
 TEST_CASE("files are called after titles, one for each") {

@@ -21,6 +21,29 @@ const report::Chart& chart_called(const report::Page& page, const std::string& t
 
 }  // namespace
 
+TEST_CASE("curves with bases of different sizes have ideal lines of their own") {
+  std::vector<study::Measurement> all;
+  for (const auto& [mode, ranks, seconds] : {std::tuple("sync", 1, 8.0), std::tuple("sync", 2, 4.5),
+                                             std::tuple("groups", 4, 3.0), std::tuple("groups", 8, 1.6)}) {
+    for (const double more : {0.0, 0.1}) {
+      study::Measurement& run = all.emplace_back();
+      run.system = "net", run.mode = mode, run.ranks = ranks, run.makespan_seconds = seconds + more;
+      if (run.mode == "groups") run.variant = "ensemble.members=4";
+      run.repeat = more == 0 ? 1 : 2;
+    }
+  }
+  const report::Page page = report::study_page("bases", study::analyse(all, {}), {}, "made by a test");
+  const report::Table& table = chart_called(page, "Speed-up by workers, makespan").table;
+  const std::size_t over_1 = table.columns.size() - 2, over_4 = table.columns.size() - 1;
+  CHECK(table.columns[over_1] == "ideal, over 1 workers");
+  CHECK(table.columns[over_4] == "ideal, over 4 workers");
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.rows[1][over_1].value == "2");
+  CHECK(table.rows[1][over_4].value.empty());
+  CHECK(table.rows[3][over_1].value.empty());
+  CHECK(table.rows[3][over_4].value == "2");
+}
+
 TEST_CASE("the page of a study shows marked figures apart, with intervals and the ideal line") {
   const report::Page page = report::study_page(
       "a study", example::study_of_two_modes(),

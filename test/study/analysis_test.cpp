@@ -53,6 +53,16 @@ TEST_CASE("an analysis is read as tables") {
   const std::string text = all_remarks(analysis);
   CHECK_THAT(text, Contains("net, sync, 2 ranks: all 3 runs have the same makespan_seconds"));
   CHECK_THAT(text, Contains("net, sync, 4 ranks: every run has failed"));
+  CHECK_THAT(text, !Contains("times to an accuracy"));
+
+  options.wishes.accuracy = 0.9;
+  Machine spot;
+  spot.name = "spot";
+  spot.preemptible_price_per_hour = 1;
+  options.machines = {spot};
+  const Analysis more = analyse(measurements, options);
+  CHECK_THAT(all_remarks(more), Contains("times to an accuracy are not known"));
+  CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("not known"));
 }
 
 TEST_CASE(

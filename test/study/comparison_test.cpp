@@ -86,6 +86,14 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     const auto own = cells_of(ensemble + cheap + twin);
     CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
+  {  // groups vote, too; their members are no other work
+    auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
+    for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";
+    auto sync = equal;
+    for (Measurement& run : sync) run.variant = "train.epochs=2";
+    CHECK(at_equal_cost(cells_of(groups + sync)).at(0).better == "sync");
+    CHECK(at_equal_cost(cells_of(groups + equal)).empty());
+  }
   CHECK(at_equal_cost(cells_of(ensemble)).empty());
 }
 
@@ -112,6 +120,11 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
       recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
           .reason,
       Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
+  // The law is not asked about accuracies.
+  CHECK_THAT(
+      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
+          .reason,
+      Contains("no cell measured does") && !Contains("Amdahl"));
 }
 
 TEST_CASE("an oversubscribed cell hides no prediction, and the base of another mode is no advice") {

@@ -137,6 +137,12 @@ TEST_CASE("work that grows with the workers is scaled") {
   }
   CHECK(curves[0].gustafson->value == Approx(products / squares));
   CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+
+  auto base = runs("sync", 1, {3, 3.1}, 0.5);
+  for (Measurement& run : base) run.marks = {"disturbed"};
+  const auto marked = scaled_curves(cells_of(base + runs("sync", 2, {3.1, 3.2})));
+  REQUIRE(marked.size() == 1);
+  CHECK(marked[0].points[1].marks == std::vector<std::string>{"disturbed"});
 }
 
 TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {

@@ -80,12 +80,13 @@ report::StudyOrigin origin_of(const fs::path& study) {
   if (toml.empty()) return {};
   const std::string file = study_file(study).lexically_normal().string();
   std::vector<Settings> of_runs = environments(study);
-  return {.toml = std::move(toml),
-          .command = fmt::format("convoke study {} --output NEW-FOLDER", shell_word(file)),
-          .environment = of_runs.empty() ? Settings() : std::move(of_runs.front()),
-          .missing = missing_runs(study),
-          .resume = fmt::format("convoke study {} --output {} --resume", shell_word(file),
-                                shell_word(study.lexically_normal().string()))};
+  return {
+      .toml = std::move(toml),
+      .command = fmt::format("convoke study {} --output NEW-FOLDER", shell_word(file)),
+      .environment = of_runs.empty() ? Settings() : std::move(of_runs.front()),
+      .missing = missing_runs(study),
+      .resume = fmt::format("convoke study {} --output {} --resume    # in a queue: --slurm --submit, too",
+                            shell_word(file), shell_word(study.lexically_normal().string()))};
 }
 
 report::Page page_of(const fs::path& study, const study::Analysis& analysis) {

@@ -13,7 +13,7 @@ struct StudyOrigin {
   std::string toml;           ///< the study's file
   std::string command;        ///< that repeats it
   Settings environment = {};  ///< of one of its runs
-  std::int64_t missing = 0;   ///< runs that it asks for and that are not there
+  std::int64_t missing = 0;   ///< runs, at least, that it asks for and that are not there
   std::string resume = {};    ///< the command that makes them
 };
 

@@ -41,9 +41,9 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks);
 /// The number of the cell that a run is of; nothing for one of a cell that the study had once.
 std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run);
 
-/// Of those cells for which `allowed` is true, which there must be, the one that is probably done first: of
-/// the smallest portion for a worker.
-const Configuration& quickest(std::span<const Configuration> cells,
+/// Of those cells for which `allowed` is true the one that is probably done first: of the fewest samples, in
+/// all epochs, for a worker. Null if there is none.
+const Configuration* quickest(std::span<const Configuration> cells,
                               const std::function<bool(const Configuration&)>& allowed);
 
 /// The numbers 0 .. count - 1 in the order in which cells take their turns in round `round`: a shuffle keyed

@@ -17,8 +17,9 @@ namespace convoke::study {
 /// Work that grows with the workers: cells whose portion grows as their workers do.
 struct ScaledPoint {
   Coordinates at;
-  double workers = 1;  ///< in workers of the base
-  Ratio speedup;       ///< of scaled work: p T(base) / T
+  double workers = 1;                   ///< in workers of the base
+  Ratio speedup;                        ///< of scaled work: p T(base) / T
+  std::vector<std::string> marks = {};  ///< of the cell and its base
 };
 
 struct ScaledCurve {

@@ -96,6 +96,13 @@ void Plot::value_axis(char axis, bool from_zero) {
   line(fmt::format("set format {} '{}'", axis, largest_ >= 1e5 && largest_ < 1e7 ? "%.0f" : "%g"));
 }
 
+bool Plot::names_fit() const {
+  std::size_t longest = 0;
+  for (const std::vector<Cell>& row : table_.rows)
+    longest = std::max(longest, character_count(name_of(row.front().text)));
+  return kCharacterMm * static_cast<double>(longest * table_.rows.size()) <= kPlotMm;
+}
+
 // Names along an axis. A label is a format for its number, in which % has a meaning.
 void Plot::name_axis(char axis) {
   std::string tics;
@@ -110,7 +117,6 @@ void Plot::name_axis(char axis) {
   }
   line(fmt::format("set {}label {}", axis, axis_title(chart_.x_title)));
   line(fmt::format("set {}tics ({})", axis, tics));
-  const bool crowded = static_cast<double>(longest) * kCharacterMm > kPlotMm / count;
   if (axis == 'y') {  // from top to bottom
     line(fmt::format("set yrange [{}:-0.6]", count - 0.4));
     const double mm = kCharacterMm * static_cast<double>(longest) + (chart_.x_title.empty() ? 4 : 9);
@@ -118,9 +124,6 @@ void Plot::name_axis(char axis) {
     return;
   }
   line(fmt::format("set xrange [-0.6:{}]", count - 0.4));
-  if (!crowded) return;
-  line("set xtics rotate by 40 right");
-  script_.height_mm += 0.64 * kCharacterMm * static_cast<double>(longest);
 }
 
 void Plot::number_axis() {

@@ -32,6 +32,8 @@ class Plot {
 
   void value_axis(char axis, bool from_zero);
   void name_axis(char axis);
+  /// False where the rows' names, side by side, would run into each other.
+  bool names_fit() const;
   void number_axis();  ///< x, of a line chart
 
   double least_positive() const { return least_positive_; }

@@ -23,7 +23,7 @@ constexpr std::size_t kCloudOfPoints = 1000;  // beyond which points are small
 
 void draw_bars(const Chart& chart, Plot& plot) {
   const std::vector<std::size_t> series = chart.series();
-  const bool lying = chart.table.rows.size() > kManyRows;
+  const bool lying = chart.table.rows.size() > kManyRows || !plot.names_fit();
   const double width = 0.8 / static_cast<double>(series.size());
   // Lying bars begin at a number, which on a logarithmic axis is not zero.
   const double origin =

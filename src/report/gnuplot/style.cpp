@@ -14,7 +14,7 @@ constexpr std::array kColours{"#004488", "#ddaa33", "#bb5566", "#228833", "#66cc
                               "#aa3377", "#222222", "#ee7733", "#999933", "#88ccee"};
 constexpr std::array kMarks{7, 5, 9, 13, 6, 4, 8, 12, 11, 2};  // filled circle, square, triangle, ...
 constexpr int kDashes = 5;
-constexpr std::size_t kSolids = 3;
+constexpr std::size_t kSolids = 3, kPaleSolids = 3;  // hatching does not show on a thin bar
 constexpr int kFirstHatching = 4, kHatchings = 4;
 constexpr std::size_t kNameCharacters = 36, kTitleCharacters = 40, kNarrowTitleCharacters = 28;
 
@@ -36,7 +36,9 @@ int dash(std::size_t series) { return static_cast<int>(series) % kDashes + 1; }
 
 std::string filling(std::size_t series) {
   if (series < kSolids) return "solid 1.0";
-  return fmt::format("pattern {}", kFirstHatching + static_cast<int>(series - kSolids) % kHatchings);
+  if (series < kSolids + kPaleSolids) return "solid 0.45";
+  return fmt::format("pattern {}",
+                     kFirstHatching + static_cast<int>(series - kSolids - kPaleSolids) % kHatchings);
 }
 
 std::string gnuplot_quoted(std::string_view text) {

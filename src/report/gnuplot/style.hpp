@@ -16,7 +16,7 @@ std::string colour(std::size_t series);
 std::string colour(std::size_t series, std::string_view name);
 int mark(std::size_t series);                    ///< gnuplot's point type
 int dash(std::size_t series);                    ///< gnuplot's dash type
-std::string filling(std::size_t series);         ///< gnuplot's fill style: solid, then hatched
+std::string filling(std::size_t series);         ///< gnuplot's fill style: solid, pale, then hatched
 inline constexpr const char* kPale = "#99bbdd";  ///< of boxes, on which a line is seen
 
 /// Text of one line as a string of gnuplot's in which nothing has a meaning, in single quotes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "convoke/core/text.hpp"
 #include "report/study/lines.hpp"
@@ -50,7 +51,7 @@ std::vector<const study::Curve*> largest(const study::Analysis& analysis, const 
 void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, const ShortNames& names,
                     const std::string& what, const std::string& of) {
   Lines times, speedups, efficiencies, predictions;
-  std::map<double, double> ideal;
+  std::map<double, std::set<double>> workers_over;  // by workers of the base
   for (const study::Curve* curve : curves) {
     const std::string curve_name = names.curve(place_of(*curve, curve->portion));
     const bool several_threads =
@@ -70,7 +71,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
         add_point(times, name, point.marks, {workers, point.seconds->mean, point.seconds->interval});
       add_point(speedups, name, point.marks_of_ratios,
                 {workers, point.speedup.value, point.speedup.interval});
-      ideal[workers] = workers / base;
+      workers_over[base].insert(workers);
       if (!point.efficiency) continue;
       const study::Ratio percent = study::transformed(*point.efficiency, [](double e) { return 100 * e; });
       add_point(efficiencies, name, point.marks_of_ratios, {workers, percent.value, percent.interval});
@@ -81,13 +82,16 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
                 {static_cast<double>(p.workers), p.seconds, p.seconds_interval});
     }
   }
-  Line ideal_speedup{"ideal", {}}, ideal_efficiency{"ideal", {}};
-  for (const auto& [workers, speedup] : ideal) {
-    ideal_speedup.points.push_back({workers, speedup, std::nullopt});
-    ideal_efficiency.points.push_back({workers, 100, std::nullopt});
+  std::set<double> all_workers;
+  for (const auto& [base, over] : workers_over) {
+    Line ideal{workers_over.size() == 1 ? "ideal" : fmt::format("ideal, over {:g} workers", base), {}};
+    for (const double workers : over) ideal.points.push_back({workers, workers / base, std::nullopt});
+    speedups.push_back(std::move(ideal));
+    all_workers.insert(over.begin(), over.end());
   }
-  speedups.push_back(ideal_speedup);
-  efficiencies.push_back(ideal_efficiency);
+  Line ideal_efficiency{"ideal", {}};
+  for (const double workers : all_workers) ideal_efficiency.points.push_back({workers, 100, std::nullopt});
+  efficiencies.push_back(std::move(ideal_efficiency));
   std::vector<Chart> charts;
   if (!times.empty()) {
     charts.push_back(line_chart(capital(what) + " by workers",

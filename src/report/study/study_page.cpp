@@ -51,8 +51,8 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   page.section("Overview");
   if (origin.missing > 0) {
     page.warning(fmt::format(
-        "This study is not complete: {} run{} that it asks for {} not there. Go on with:",
-        format_count(origin.missing), origin.missing == 1 ? "" : "s", origin.missing == 1 ? "is" : "are"));
+        "This study is not complete: at least {} more run{} wanted. If no job is making them, go on with:",
+        format_count(origin.missing), origin.missing == 1 ? " is" : "s are"));
     page.code(origin.resume);
   }
   std::map<std::string, std::int64_t> marked;
