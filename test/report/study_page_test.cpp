@@ -1,6 +1,8 @@
 #include "convoke/report/study_page.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 #include "example_studies.hpp"
 #include "support/catch.hpp"
@@ -11,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-const report::Chart& chart_called(const report::Page& page, const std::string& title) {
+const report::Chart& chart_called(const report::Page& page, std::string_view title) {
   const auto chart = std::find_if(page.charts().begin(), page.charts().end(),
                                   [&](const report::Chart& each) { return each.title == title; });
   CAPTURE(title);
