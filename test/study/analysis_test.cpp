@@ -1,6 +1,7 @@
 #include "convoke/study/analysis.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/study/analysis_tables.hpp"
@@ -12,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-const TextTable& table_called(const std::vector<TextTable>& all, const std::string& title) {
+const TextTable& table_called(const std::vector<TextTable>& all, std::string_view title) {
   const auto it = std::ranges::find(all, title, &TextTable::title);
   REQUIRE(it != all.end());
   return *it;
