@@ -59,8 +59,8 @@ fill_mode = "reflect"
                                            .augment;
   data::AugmentOptions expected;
   expected.rotation_range = 18;
-  expected.width_shift_range = {0.05};
-  expected.height_shift_range = {2};
+  expected.width_shift_range.assign(1, 0.05);
+  expected.height_shift_range.assign(1, 2);
   expected.shear_range = 10;
   expected.zoom_range = {1 - 0.05, 1 + 0.05};
   expected.horizontal_flip = true;
