@@ -170,7 +170,10 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_line(std::span<const std::string> cells) {
   std::string line;
-  for (std::size_t c = 0; c < cells.size(); ++c) line += (c == 0 ? "" : ",") + csv_cell(cells[c]);
+  for (const std::string& cell : cells) {
+    if (&cell != cells.data()) line += ',';
+    line += csv_cell(cell);
+  }
   return line;
 }
 

@@ -22,6 +22,13 @@ namespace {
 
 constexpr const char* kEnsemble = "--set train.mode=ensemble --set ensemble.members=3";
 
+// What `commands`, begun once the run has made a step, and the run print; $pid is the run.
+Outcome during_a_run(const Place& place, const std::string& options, const std::string& commands) {
+  return shell("cd " + place.folder.path().string() + " && { " + binary() +
+               " train recipe.toml --quiet --output run " + options +
+               " & pid=$!; until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " + commands + "; }");
+}
+
 }  // namespace
 
 TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks and 1 or 2 threads") {
@@ -342,11 +349,10 @@ TEST_CASE("checkpoints by steps and by time; as many as asked for; best models")
 
 TEST_CASE("a run folder has one run at a time, and the lock of one that was killed is taken over") {
   const Place place;
-  const std::string train = binary() + " train recipe.toml --quiet --output run ";
-  const Outcome both = shell("cd " + place.folder.path().string() + " && { " + train +
-                             "--set train.epochs=1000000 & pid=$!; until [ -s run/metrics.jsonl ]; do "
-                             "sleep 0.05; done; " +
-                             train + "--resume; echo second $?; kill -9 $pid; wait $pid; } ");
+  const Outcome both = during_a_run(place, "--set train.epochs=1000000",
+                                    binary() +
+                                        " train recipe.toml --quiet --output run --resume; echo second $?; "
+                                        "kill -9 $pid; wait $pid");
   CAPTURE(both.text);
   CHECK(both.says("error: run: is in use by process "));
   CHECK(both.says("hint: wait for it, or end it by `kill "));
@@ -390,10 +396,8 @@ TEST_CASE("a run stops with a checkpoint before its job's time is over, and asks
 TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an error, not to be requeued") {
   const Place place;
   const Outcome stopped =
-      shell("cd " + place.folder.path().string() + " && { " + binary() +
-            " train recipe.toml --quiet --output run --set run.checkpoint_every=0 --set run.keep_best=false "
-            "--set train.epochs=1000000 & pid=$!; until [ -s run/metrics.jsonl ]; do sleep 0.05; done; "
-            "rmdir run/checkpoints; : > run/checkpoints; kill -USR1 $pid; wait $pid; }");
+      during_a_run(place, "--set run.checkpoint_every=0 --set run.keep_best=false --set train.epochs=1000000",
+                   "rmdir run/checkpoints; : > run/checkpoints; kill -USR1 $pid; wait $pid");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 1);
   CHECK(stopped.says("error: run/checkpoints/epoch-"));
@@ -405,11 +409,8 @@ TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an er
 TEST_CASE(
     "signals in a rush, until the very end, stop a run with a checkpoint and neither harm nor kill it") {
   const Place place;
-  const Outcome stopped =
-      shell("cd " + place.folder.path().string() + " && { " + binary() +
-            " train recipe.toml --quiet --output run --set train.epochs=1000000 & pid=$!; "
-            "until [ -s run/metrics.jsonl ]; do sleep 0.05; done; "
-            "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid; }");
+  const Outcome stopped = during_a_run(place, "--set train.epochs=1000000",
+                                       "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
   CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint") == 1);
@@ -417,12 +418,8 @@ TEST_CASE(
 
 TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Place place;
-  const std::string here = "cd " + place.folder.path().string() + " && ";
-  const Outcome watched =
-      shell(here + "{ " + binary() +
-            " train recipe.toml --quiet --output run --set train.epochs=1000 > /dev/null & "
-            "until [ -s run/metrics.jsonl ]; do sleep 0.05; done; " +
-            binary() + " watch run --interval 0.2; echo ended with $?; wait; }");
+  const Outcome watched = during_a_run(place, "--set train.epochs=1000 > /dev/null",
+                                       binary() + " watch run --interval 0.2; echo ended with $?; wait");
   CAPTURE(watched.text);
   CHECK((watched.says("run: begins") || watched.says("run: under way: process ")));
   CHECK(watched.says("run: complete"));
@@ -430,15 +427,13 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   CHECK(watched.says("1 rank x 1 thread on "));
   CHECK(watched.says("loss by epoch   * training   o validation"));
 
-  const Outcome cut =
-      shell(here + "{ " + binary() +
-            " train recipe.toml --quiet --output cut --set train.epochs=1000000 & pid=$!; "
-            "until [ -s cut/metrics.jsonl ]; do sleep 0.05; done; kill -TERM $pid; wait $pid; }");
+  const Place other;
+  const Outcome cut = during_a_run(other, "--set train.epochs=1000000", "kill -TERM $pid; wait $pid");
   CHECK(cut.code == 85);
-  const Outcome stopped = place.run("watch cut");
+  const Outcome stopped = other.run("watch run");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 1);
-  CHECK(stopped.says("cut: stopped; go on with: convoke train ... --output cut --resume"));
+  CHECK(stopped.says("run: stopped; go on with: convoke train ... --output run --resume"));
   CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
   CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is no folder of a run"));
 }
