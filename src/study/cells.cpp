@@ -22,10 +22,7 @@ void settle(Cell& cell) {
   }
   for (const Measurement& run : cell.runs) add_marks(cell.marks, run.marks);
   for (const Quantity& quantity : kQuantities) {
-    std::vector<double> values;
-    for (const Measurement& run : cell.runs) {
-      if (run.*quantity.member) values.push_back(*(run.*quantity.member));
-    }
+    const std::vector<double> values = values_of(cell, quantity);
     if (!values.empty()) cell.statistics.emplace(quantity.name, summarize(values));
   }
 }
@@ -97,6 +94,14 @@ void add_marks(std::vector<std::string>& all, std::span<const std::string> marks
 
 bool is_oversubscribed(std::span<const std::string> marks) {
   return std::find(marks.begin(), marks.end(), "oversubscribed") != marks.end();
+}
+
+std::vector<double> values_of(const Cell& cell, const Quantity& quantity) {
+  std::vector<double> values;
+  for (const Measurement& run : cell.runs) {
+    if (run.*quantity.member) values.push_back(*(run.*quantity.member));
+  }
+  return values;
 }
 
 const Statistics* Cell::find(std::string_view quantity) const {

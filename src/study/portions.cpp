@@ -9,6 +9,49 @@ namespace {
 
 PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
 
+// Of a family, by what was measured of two cells or more that belong to it.
+ScaledCurve scaled_curve(const Coordinates& of, std::span<const Cell> cells) {
+  ScaledCurve curve;
+  curve.system = of.system;
+  curve.mode = of.mode;
+  curve.batch = of.batch;
+  curve.variant = of.variant;
+  for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
+    std::vector<const Cell*> family;
+    for (const Cell& cell : cells) {
+      const Statistics* seconds = cell.find(quantity.name);
+      if (same_family(curve, cell.at) && cell.at.workers() > 0 && seconds != nullptr && seconds->mean > 0) {
+        family.push_back(&cell);
+      }
+    }
+    std::stable_sort(family.begin(), family.end(), [](const Cell* a, const Cell* b) {
+      return std::tuple(a->at.workers(), a->at.portion) < std::tuple(b->at.workers(), b->at.portion);
+    });
+    curve.quantity = quantity.name;
+    curve.points.clear();
+    std::vector<TimesAt> times;  // of as much work as the base's
+    for (const Cell* cell : family) {
+      const Cell& base = *family.front();
+      const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
+      if (std::abs(cell->at.portion / base.at.portion / p - 1) > 1e-9) continue;
+      curve.base = base.at;
+      const Ratio ratio_of_times = cell == &base
+                                       ? Ratio{.value = 1, .interval = {}}
+                                       : ratio(*base.find(quantity.name), *cell->find(quantity.name));
+      curve.points.push_back(
+          {cell->at, p, transformed(ratio_of_times, [&](double q) { return p * q; }), cell->marks});
+      add_marks(curve.points.back().marks, base.marks);
+      if (is_oversubscribed(cell->marks)) continue;
+      times.push_back({p, values_of(*cell, quantity)});
+      for (double& seconds : times.back().seconds) seconds /= p;
+    }
+    if (curve.points.size() < 2) continue;
+    curve.gustafson = gustafson_serial_fraction(times);
+    break;
+  }
+  return curve;
+}
+
 }  // namespace
 
 std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
@@ -18,45 +61,8 @@ std::vector<ScaledCurve> scaled_curves(std::span<const Cell> cells) {
                     [&](const ScaledCurve& c) { return same_family(c, first.at); })) {
       continue;
     }
-    ScaledCurve curve;
-    curve.system = first.at.system;
-    curve.mode = first.at.mode;
-    curve.batch = first.at.batch;
-    curve.variant = first.at.variant;
-    for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
-      std::vector<const Cell*> family;
-      for (const Cell& cell : cells) {
-        const Statistics* seconds = cell.find(quantity.name);
-        if (same_family(curve, cell.at) && cell.at.workers() > 0 && seconds != nullptr && seconds->mean > 0) {
-          family.push_back(&cell);
-        }
-      }
-      std::stable_sort(family.begin(), family.end(), [](const Cell* a, const Cell* b) {
-        return std::tuple(a->at.workers(), a->at.portion) < std::tuple(b->at.workers(), b->at.portion);
-      });
-      curve.quantity = quantity.name;
-      curve.points.clear();
-      for (const Cell* cell : family) {
-        const Cell& base = *family.front();
-        const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
-        if (std::abs(cell->at.portion / base.at.portion / p - 1) > 1e-9) continue;
-        curve.base = base.at;
-        const Ratio times = cell == &base ? Ratio{.value = 1, .interval = {}}
-                                          : ratio(*base.find(quantity.name), *cell->find(quantity.name));
-        curve.points.push_back(
-            {cell->at, p, transformed(times, [&](double q) { return p * q; }), cell->marks});
-        add_marks(curve.points.back().marks, base.marks);
-      }
-      if (curve.points.size() > 1) break;
-    }
-    if (curve.points.size() < 2) continue;
-    std::vector<SpeedupAt> speedups;
-    for (const ScaledPoint& point : curve.points) {
-      const Cell* cell = cell_at(cells, point.at);
-      if (!is_oversubscribed(cell->marks)) speedups.push_back({point.workers, point.speedup.value});
-    }
-    curve.gustafson = gustafson_serial_fraction(speedups);
-    curves.push_back(std::move(curve));
+    ScaledCurve curve = scaled_curve(first.at, cells);
+    if (curve.points.size() > 1) curves.push_back(std::move(curve));
   }
   return curves;
 }

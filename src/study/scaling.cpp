@@ -48,13 +48,9 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
 void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
   curve.amdahl = AmdahlFit::of(times);
-  std::vector<SpeedupAt> speedups;
-  for (const ScalingPoint& point : curve.points) {
-    if (is_oversubscribed(point.marks)) continue;
-    speedups.push_back({static_cast<double>(point.at.workers()) / static_cast<double>(curve.base.workers()),
-                        point.speedup.value});
-  }
-  curve.gustafson = gustafson_serial_fraction(speedups);
+  std::vector<TimesAt> shares(times.begin(), times.end());  // by workers of the base
+  for (TimesAt& at : shares) at.workers /= static_cast<double>(curve.base.workers());
+  curve.gustafson = gustafson_serial_fraction(shares);
   if (!curve.amdahl || options.up_to < 1) return;
   for (std::int64_t n = 1; n < options.up_to; n *= 2) curve.predictions.push_back(curve.amdahl->at(n));
   curve.predictions.push_back(curve.amdahl->at(options.up_to));
@@ -68,14 +64,6 @@ Curve named(const Coordinates& at) {
   curve.variant = at.variant;
   curve.portion = at.portion;
   return curve;
-}
-
-std::vector<double> values_of(const Cell& cell, const Quantity& quantity) {
-  std::vector<double> values;
-  for (const Measurement& run : cell.runs) {
-    if (run.*quantity.member) values.push_back(*(run.*quantity.member));
-  }
-  return values;
 }
 
 // The curve of measured times; without points if there is nothing to compare.

@@ -41,7 +41,9 @@ for n in (16, 64):
     chi = np.sum(((seconds - amdahl(ranks, t1, f)) / means) ** 2) / (len(ranks) - 2)
     print("at", n, at, t * np.sqrt(gradient @ covariance @ gradient + chi * at * at))
 
-# Gustafson: S(n) = n - s (n - 1).
-n, s = np.array([2, 4, 8.0]), np.array([1.9, 3.5, 6.6])
-(serial,), covariance = optimize.curve_fit(lambda n, s: n - s * (n - 1), n, s)
-print("gustafson", serial, stats.t.ppf(0.975, 2) * np.sqrt(covariance[0, 0]))
+# Gustafson: R(n) = R1 (n - s (n - 1)), the work done in a unit of time, of the same times.
+rates = 1 / seconds
+means = np.repeat([rates[i : i + 2].mean() for i in range(0, 8, 2)], 2)
+gustafson = lambda n, r1, s: r1 * (n - s * (n - 1))
+(r1, s), covariance = optimize.curve_fit(gustafson, ranks, rates, p0=(0.01, 0.5), sigma=means, xtol=1e-14, ftol=1e-14)
+print("gustafson", s, t * np.sqrt(covariance[1, 1]))

@@ -34,10 +34,16 @@ TEST_CASE("Amdahl's law from as many points as parameters has no interval") {
 }
 
 TEST_CASE("Gustafson's law is fitted as scipy fits it") {
-  const auto serial = gustafson_serial_fraction(std::vector<SpeedupAt>{{1, 1}, {2, 1.9}, {4, 3.5}, {8, 6.6}});
+  const std::vector<TimesAt> times{{1, {100, 104}}, {2, {56, 55}}, {4, {33, 34}}, {8, {22, 21.5}}};
+  const auto serial = gustafson_serial_fraction(times);
   REQUIRE(serial);
-  CHECK(serial->value == Approx(0.19322033906723823).epsilon(1e-6));
-  CHECK(serial->interval->high == Approx(0.19322033906723823 + 0.05207980682092723).epsilon(1e-6));
-  CHECK_FALSE(gustafson_serial_fraction(std::vector<SpeedupAt>{{2, 1.9}})->interval);
-  CHECK_FALSE(gustafson_serial_fraction(std::vector<SpeedupAt>{{1, 1}}));
+  CHECK(serial->value == Approx(0.4560936638044947));
+  CHECK(serial->interval->high == Approx(0.4560936638044947 + 0.15078374720628704).epsilon(1e-6));
+
+  const auto few = gustafson_serial_fraction(std::vector<TimesAt>{{1, {100}}, {2, {50 / 0.95}}});
+  REQUIRE(few);
+  CHECK(few->value == Approx(0.1));  // S = 1.9
+  CHECK_FALSE(few->interval);
+  CHECK_FALSE(gustafson_serial_fraction(std::vector<TimesAt>{{1, {100, 101}}}));
+  CHECK_FALSE(gustafson_serial_fraction(std::vector<TimesAt>{{1, {100}}, {2, {0}}}));
 }

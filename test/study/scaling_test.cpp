@@ -128,14 +128,16 @@ TEST_CASE("work that grows with the workers is scaled") {
   REQUIRE(curves[0].points.size() == 4);  // 1/8 on 1, 1/4 on 2, 1/2 on 4, all on 8
   CHECK(curves[0].points[3].speedup.value == Approx(8 * 30 / 130.0));
   CHECK(curves[0].points[1].speedup.value == Approx(2 * 30 / 48.0));
-  // S = n - s (n - 1), by hand
-  double products = 0, squares = 0;
-  for (const auto& [n, s] :
-       {std::pair(2.0, 60 / 48.0), std::pair(4.0, 120 / 81.0), std::pair(8.0, 240 / 130.0)}) {
-    products += (n - 1) * (n - s);
-    squares += (n - 1) * (n - 1);
+  // The rates of work, R = c + d n and s = c / (c + d), by the normal equations of relative errors.
+  double one = 0, n1 = 0, n2 = 0, r1 = 0, rn = 0;
+  for (const auto& [n, seconds] : {std::pair(1.0, 30), {2.0, 48}, {4.0, 81}, {8.0, 130}}) {
+    const double rate = n / seconds;
+    one += 1 / (rate * rate), n1 += n / (rate * rate), n2 += n * n / (rate * rate);
+    r1 += 1 / rate, rn += n / rate;
   }
-  CHECK(curves[0].gustafson->value == Approx(products / squares));
+  const double constant = r1 * n2 - rn * n1, slope = one * rn - n1 * r1;
+  CHECK(curves[0].gustafson->value == Approx(constant / (constant + slope)));
+  CHECK(curves[0].gustafson->interval);
   CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
 
   auto base = runs("sync", 1, {3, 3.1}, 0.5);
@@ -143,6 +145,7 @@ TEST_CASE("work that grows with the workers is scaled") {
   const auto marked = scaled_curves(cells_of(base + runs("sync", 2, {3.1, 3.2})));
   REQUIRE(marked.size() == 1);
   CHECK(marked[0].points[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(marked[0].gustafson->interval);  // of two sizes, by the scatter of their runs
 }
 
 TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {

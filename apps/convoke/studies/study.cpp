@@ -123,9 +123,13 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
   }
   fmt::print("\n");
   if (conduct.run_seconds > 0) {
-    fmt::print("the study's own work: {}, {:.1f} % of the {} that its runs took\n",
-               format_duration(conduct.own_seconds), 100 * conduct.own_seconds / conduct.run_seconds,
-               format_duration(conduct.run_seconds));
+    constexpr double kMost = 0.02;
+    const double share = conduct.own_seconds / conduct.run_seconds;
+    fmt::print("the study's own work: {}, {:.1f} % of the {} that its runs took{}\n",
+               format_duration(conduct.own_seconds), 100 * share, format_duration(conduct.run_seconds),
+               share > kMost
+                   ? ": more than 2 %, for the runs are short; it lies between them, in none of their times"
+                   : "");
   }
   fmt::print("study folder: {}\n", folder.path().string());
 }

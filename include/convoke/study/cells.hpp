@@ -75,6 +75,9 @@ struct Cell {
   const Statistics* find(std::string_view quantity) const;
 };
 
+/// Of each of the cell's runs that has one.
+std::vector<double> values_of(const Cell& cell, const Quantity& quantity);
+
 /// In capital letters: a mark as it is printed.
 std::string loud(std::string mark);
 

@@ -37,7 +37,7 @@ struct Curve {
   std::optional<AmdahlFit>
       amdahl;  ///< of the times (or 1 / published speed-ups) of the points that are not oversubscribed
   std::vector<std::string> law_marks;   ///< of the cells that the laws are fitted to
-  std::optional<Estimate> gustafson;    ///< serial fraction, of the speed-ups, the base's own error left out
+  std::optional<Estimate> gustafson;    ///< serial fraction, of the same times
   std::vector<Prediction> predictions;  ///< by Amdahl's law; workers 1, 2, 4, ... up to what was asked for
 };
 
