@@ -107,8 +107,9 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
                   "Write a page with pictures, charts and maps, which needs no network")
       ->type_name("FILE");
   parser
-      .add_option("--figures", options.figures,
-                  "Write the page's charts as SVG and PDF (by gnuplot), its tables as LaTeX and CSV")
+      .add_option(
+          "--figures", options.figures,
+          "Write the page's charts as SVG and PDF (by gnuplot), tables as LaTeX and CSV, pictures as PNG")
       ->type_name("FOLDER");
   parser
       .add_option("--augmented", options.augmented,

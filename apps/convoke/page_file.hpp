@@ -11,8 +11,8 @@ namespace convoke::app {
 /// or for a page what is not installed.
 void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures);
 
-/// Writes a page, whole or not at all, and its charts and tables for a paper (report::write_figures); empty:
-/// not wanted. Prints what was written.
+/// Writes a page, whole or not at all, and its charts, tables and pictures for a paper
+/// (report::write_figures); empty: not wanted. Prints what was written.
 void write_outputs(const report::Page& page, const std::filesystem::path& html,
                    const std::filesystem::path& figures);
 

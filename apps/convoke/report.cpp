@@ -37,8 +37,9 @@ void add_report(CLI::App& parser, ReportOptions& options) {
                   "The page (default: report.html in the folder of the run or study, else here)")
       ->type_name("FILE.html");
   parser
-      .add_option("--figures", options.figures,
-                  "Also write its charts as SVG and PDF, and its tables as LaTeX and CSV, for a paper")
+      .add_option(
+          "--figures", options.figures,
+          "Also write its charts as SVG and PDF, tables as LaTeX and CSV, and pictures as PNG, for a paper")
       ->type_name("FOLDER");
   parser.footer(kExamples);
 }

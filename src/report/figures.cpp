@@ -93,7 +93,7 @@ class Folder {
 }  // namespace
 
 FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
-                             const fs::path& path) {
+                             const fs::path& path, std::span<const NamedGallery> galleries) {
   Folder folder(path);
   FiguresWritten written;
   const auto note = [&](const std::string& file, const std::string& text) {
@@ -114,10 +114,22 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
       written.files.emplace_back(stem + ".pdf");
     }
   }
-  for (const NamedTable& table : tables) {
+  const auto add_table = [&](const NamedTable& table) {
     const std::string stem = folder.stem(table.title);
     note(stem + ".tex", latex(table));
     note(stem + ".csv", table.table.csv());
+  };
+  for (const NamedTable& table : tables) add_table(table);
+  for (const NamedGallery& gallery : galleries) {
+    NamedTable shown{gallery.title, {{"file", "shows"}, {}}};
+    for (const Figure& figure : gallery.figures) {
+      const std::string file =
+          folder.stem(fmt::format("{} {}", gallery.title, shown.table.rows.size() + 1)) + ".png";
+      const std::vector<std::uint8_t> bytes = png(figure.picture);
+      note(file, {bytes.begin(), bytes.end()});
+      shown.table.rows.push_back({fs::path(file).filename().string(), figure.caption});
+    }
+    add_table(shown);
   }
   std::vector<std::string> notices;
   if (!can_draw && !charts.empty()) {

@@ -48,7 +48,7 @@ void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) 
 }
 
 void Page::add(const Table& table) {
-  tables_.push_back({heading_.empty() ? title_ : heading_, table});
+  tables_.push_back({place(), table});
   body_ += table.html(tables_.back().title);
 }
 
@@ -63,7 +63,10 @@ void Page::side_by_side(std::span<const Chart> charts) {
   body_ += "</div>\n";
 }
 
-void Page::add(std::span<const Figure> figures) { body_ += gallery(figures); }
+void Page::add(std::span<const Figure> figures) {
+  galleries_.push_back({place(), {figures.begin(), figures.end()}});
+  body_ += gallery(figures);
+}
 
 bool has_charts() { return !chart_library().empty(); }
 

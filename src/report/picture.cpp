@@ -47,15 +47,6 @@ void append(void* bytes, void* data, int size) {
   static_cast<Bytes*>(bytes)->insert(static_cast<Bytes*>(bytes)->end(), begin, begin + size);
 }
 
-Bytes png(const Picture& p) {
-  Bytes bytes;
-  if (stbi_write_png_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
-                             static_cast<int>(p.channels), p.pixels.data(),
-                             static_cast<int>(p.width * p.channels)) == 0)
-    throw std::bad_alloc();
-  return bytes;
-}
-
 Bytes jpeg(const Picture& p) {
   Bytes bytes;
   if (stbi_write_jpg_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
@@ -81,6 +72,15 @@ std::string base64(const Bytes& bytes) {
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> png(const Picture& p) {
+  Bytes bytes;
+  if (stbi_write_png_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
+                             static_cast<int>(p.channels), p.pixels.data(),
+                             static_cast<int>(p.width * p.channels)) == 0)
+    throw std::bad_alloc();
+  return bytes;
+}
 
 std::string data_uri(const Picture& picture) {
   assert(std::ssize(picture.pixels) == picture.width * picture.height * picture.channels);

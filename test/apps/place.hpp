@@ -43,16 +43,16 @@ struct Pictures {
 };
 
 inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t side = 8,
-                          std::int64_t classes = 4) {
+                          std::int64_t classes = 4, std::int64_t test = 60) {
   convoke::data::DatasetInfo info;
   info.sample_shape = convoke::Shape{1, side, side};
   info.classes = classes;
   info.provenance = "made by a test";
-  auto writer = convoke::data::DatasetWriter::create(file, info, {{"train", train}, {"test", 60}});
+  auto writer = convoke::data::DatasetWriter::create(file, info, {{"train", train}, {"test", test}});
   const Pictures training(train, side, classes, 1);
   writer.write("train", 0, training.samples, training.labels);
-  const Pictures test(60, side, classes, 2);
-  writer.write("test", 0, test.samples, test.labels);
+  const Pictures testing(test, side, classes, 2);
+  writer.write("test", 0, testing.samples, testing.labels);
   writer.finish();
 }
 

@@ -39,6 +39,32 @@ TEST_CASE("a finished run leaves its page, of any number of ranks the same figur
   CHECK(compared.says("both.html: "));
   CHECK(bytes_of(place / "both.html").find("2 runs compared") != std::string::npos);
   CHECK(fs::exists(place / "paper/speed-up.csv"));
+  CHECK(place.run("report run --output one.html --figures pictures").code == 0);
+  CHECK(bytes_of(place / "pictures/worst-mistakes-1.png").starts_with("\x89PNG"));
+}
+
+TEST_CASE("the page of an ensemble that reads MNIST has less than 1 MB, whatever it gets wrong") {
+  const Place place;
+  write_dataset(place / "digits.h5", 2000, 28, 10, 10000);  // noisy pictures, which compress worse
+  write_text(place / "digits.toml", R"(name = "digits"
+[data]
+path = "digits.h5"
+[model]
+input = [1, 28, 28]
+layers = [{ layer = "flatten" }, { layer = "dense", units = 10, activation = "softmax" }]
+[train]
+mode = "ensemble"
+epochs = 5
+optimizer = { name = "sgd", learning_rate = 0.00001 }
+[ensemble]
+members = 8
+)");
+  const Outcome trained = place.run("train digits.toml --quiet --output run", mpirun(2));
+  CAPTURE(trained.text);
+  REQUIRE(trained.code == 0);
+  if (!fs::exists(place / "run/report.html")) return;  // built without the charts' library
+  CHECK(bytes_of(place / "run/report.html").find("Worst mistakes") != std::string::npos);
+  CHECK(fs::file_size(place / "run/report.html") < 1000000);
 }
 
 TEST_CASE("report writes the page of a study and of anybody's times") {

@@ -136,6 +136,22 @@ TEST_CASE("files are called after titles, one for each") {
   CHECK(write_figures({}, {&bird, 1}, folder).files.front() == folder / "untitled.tex");
 }
 
+TEST_CASE("pictures are files of their own, with a table that says what they show") {
+  const TemporaryFolder place;
+  const Picture grey{2, 1, 1, {0, 255}}, red{1, 1, 3, {255, 0, 0}};
+  const NamedGallery gallery{"Worst mistakes", {{grey, "test 3: is 4, taken for 9"}, {red, "50 % sure", 2}}};
+  const FiguresWritten written = write_figures({}, {}, place.path(), {&gallery, 1});
+  const fs::path folder = place.path();
+  CHECK(written.files == std::vector<fs::path>{folder / "worst-mistakes-1.png",
+                                               folder / "worst-mistakes-2.png", folder / "worst-mistakes.tex",
+                                               folder / "worst-mistakes.csv"});
+  const std::vector<std::uint8_t> bytes = png(grey);
+  CHECK(text_of(folder / "worst-mistakes-1.png") == std::string(bytes.begin(), bytes.end()));
+  CHECK(text_of(folder / "worst-mistakes.csv") ==
+        "file,shows\nworst-mistakes-1.png,\"test 3: is 4, taken for 9\"\nworst-mistakes-2.png,50 % sure\n");
+  CHECK_THAT(text_of(folder / "worst-mistakes.tex"), Contains("50 \\% sure"));
+}
+
 TEST_CASE("without a plotter there are numbers and tables, and a notice that names its package") {
   const TemporaryFolder place;
   const std::vector<Chart> charts{example::boxes()};

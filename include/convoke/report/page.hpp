@@ -36,10 +36,11 @@ class Page {
   void side_by_side(std::span<const Chart> charts);
   void add(std::span<const Figure> figures);
 
-  /// What it shows so far, in this order: for write_figures. A table is called after the heading or section
-  /// that it stands in.
+  /// What it shows so far, in this order: for write_figures. A table or a gallery is called after the
+  /// heading or section that it stands in.
   const std::vector<Chart>& charts() const { return charts_; }
   const std::vector<NamedTable>& tables() const { return tables_; }
+  const std::vector<NamedGallery>& galleries() const { return galleries_; }
 
   /// The whole file. Throws Error if the charts' library was not there when Convoke was built; the hint says
   /// what to install.
@@ -51,7 +52,10 @@ class Page {
   std::string heading_;  // that stands last
   std::vector<Chart> charts_;
   std::vector<NamedTable> tables_;
+  std::vector<NamedGallery> galleries_;
   std::string body_;
+
+  const std::string& place() const { return heading_.empty() ? title_ : heading_; }
 };
 
 /// Whether the charts' library was there when Convoke was built.

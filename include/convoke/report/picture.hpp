@@ -14,6 +14,9 @@ struct Picture {
   std::vector<std::uint8_t> pixels = {};  ///< (height, width, channels)
 };
 
+/// The picture as a PNG file: every pixel as it is.
+std::vector<std::uint8_t> png(const Picture& picture);
+
 /// "data:image/png;base64,...": the picture as a page can hold it. PNG, which keeps every pixel; of colour
 /// pictures JPEG (quality 90) where that takes less than half, as it does for photographs.
 std::string data_uri(const Picture& picture);
@@ -26,6 +29,12 @@ struct Figure {
   Picture picture;
   std::string caption;
   double scale = 1;  ///< pixels of the page per pixel; it shrinks where the page is narrower
+};
+
+/// Pictures that a page shows together.
+struct NamedGallery {
+  std::string title;
+  std::vector<Figure> figures;
 };
 
 /// `<div class=gallery>` of figures side by side, as many as fit in a row.
