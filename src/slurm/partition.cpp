@@ -81,7 +81,7 @@ std::vector<Partition> parse_sinfo(const std::string& text) {
   return partitions;
 }
 
-const Partition& choose(const std::vector<Partition>& partitions, const std::string& name) {
+const Partition& choose(const std::vector<Partition>& partitions, std::string_view name) {
   if (partitions.empty()) throw Error("sinfo knows no partition", "ask your administrator");
   const Partition* chosen = &partitions.front();
   if (!name.empty()) {

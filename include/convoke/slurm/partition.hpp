@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoke/slurm/time_limit.hpp"
@@ -34,6 +35,6 @@ std::vector<Partition> parse_sinfo(const std::string& text);
 
 /// The partition `name`, or the default one (the first if none is) where that is empty. Throws Error naming
 /// the known ones, or if none of its nodes can be had.
-const Partition& choose(const std::vector<Partition>& partitions, const std::string& name);
+const Partition& choose(const std::vector<Partition>& partitions, std::string_view name);
 
 }  // namespace convoke::slurm
