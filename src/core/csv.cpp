@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke {
 namespace {
@@ -169,12 +170,9 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string csv_line(std::span<const std::string> cells) {
-  std::string line;
-  for (const std::string& cell : cells) {
-    if (&cell != cells.data()) line += ',';
-    line += csv_cell(cell);
-  }
-  return line;
+  std::vector<std::string> quoted;
+  for (const std::string& cell : cells) quoted.push_back(csv_cell(cell));
+  return join(quoted, ",");
 }
 
 std::string trimmed(const std::string& cell) {

@@ -51,15 +51,15 @@ std::optional<LineFit> LineFit::of(std::span<const ValuesAt> points) {
   return fit;
 }
 
-std::optional<Interval> LineFit::interval_of_one(double x) const {
-  const double line = covariance_[0] + 2 * covariance_[1] * x + covariance_[2] * x * x;
-  return interval(y(x), line + scatter_ * y(x) * y(x), degrees_);
+double LineFit::variance(double x) const {
+  return covariance_[0] + 2 * covariance_[1] * x + covariance_[2] * x * x;
 }
 
-Estimate LineFit::at_one() const {
-  const double variance = covariance_[0] + 2 * covariance_[1] + covariance_[2];
-  return {y(1), interval(y(1), variance, degrees_)};
+std::optional<Interval> LineFit::interval_of_one(double x) const {
+  return interval(y(x), variance(x) + scatter_ * y(x) * y(x), degrees_);
 }
+
+Estimate LineFit::at_one() const { return {y(1), interval(y(1), variance(1), degrees_)}; }
 
 Estimate LineFit::share_of_constant() const {
   const double sum = y(1), share = constant_ / sum;

@@ -35,6 +35,8 @@ class LineFit {
   std::int64_t degrees() const { return degrees_; }  ///< of freedom: values - 2
 
  private:
+  double variance(double x) const;  // of the line at x
+
   double constant_ = 0, slope_ = 0;
   double covariance_[3] = {};  // of the two: (c, c), (c, s), (s, s)
   double scatter_ = 0;         // squared, relative to y
