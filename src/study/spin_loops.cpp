@@ -20,7 +20,9 @@ namespace {
 
 constexpr int kCalibrations = 7;
 
-volatile std::uint64_t kept;  // what comes of a loop, so that it is not left out
+volatile float kept;  // what comes of a loop, so that it is not left out
+
+using Four [[gnu::vector_size(16)]] = float;
 
 double seconds_of(std::uint64_t iterations) {
   const run::Stopwatch watch;
@@ -42,15 +44,21 @@ double slowest(const std::vector<double>& seconds) {
 
 }  // namespace
 
-// Marsaglia's xorshift: each step waits for the one before.
-std::uint64_t spin(std::uint64_t iterations) {
-  std::uint64_t x = 88172645463325252;
+// As many chains as hide the latency of a multiplication and an addition, and as registers hold. All go to 4, and
+// none begins there, as a compiler would see that it stays.
+float spin(std::uint64_t iterations) {
+  constexpr int kChains = 12;
+  Four chains[kChains];
+#pragma GCC unroll kChains
+  for (int i = 0; i < kChains; ++i) chains[i] = Four{} - static_cast<float>(i);
   for (std::uint64_t i = 0; i < iterations; ++i) {
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
+#pragma GCC unroll kChains
+    for (Four& each : chains) each = each * 0.75F + 1.0F;
   }
-  return x;
+  Four sum{};
+#pragma GCC unroll kChains
+  for (const Four& each : chains) sum += each;
+  return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
@@ -105,7 +113,8 @@ void SpinLoops::read() {
   const std::optional<Settings> settings = metrics::read_json(file_);
   if (!settings) return;
   SettingsReader read(*settings, "calibration");
-  iterations_ = static_cast<std::uint64_t>(read.require_int("iterations"));
+  iterations_ = static_cast<std::uint64_t>(read.get("multiply_add_steps", std::int64_t{0}));
+  if (iterations_ == 0) return;  // of another loop
   const Settings seconds = read.table("seconds");
   SettingsReader each(seconds, "seconds");
   for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
@@ -116,7 +125,7 @@ void SpinLoops::write() const {
   Settings seconds;
   for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
   const std::filesystem::path mine = fmt::format("{}.{}", file_.string(), getpid());
-  run::replace_text(mine, metrics::to_json({{"iterations", static_cast<std::int64_t>(iterations_)},
+  run::replace_text(mine, metrics::to_json({{"multiply_add_steps", static_cast<std::int64_t>(iterations_)},
                                             {"seconds", std::move(seconds)}}) +
                               "\n");
   std::filesystem::rename(mine, file_);

@@ -63,10 +63,11 @@ TEST_CASE("ranks get cores of their own while there are enough, and all of them 
   CHECK(cores_of_job() == 24);
 }
 
-TEST_CASE("the spin loop is Marsaglia's xorshift64") {
-  // Python: x = 88172645463325252; then x ^= x << 13 & 2**64 - 1; x ^= x >> 7; x ^= x << 17 & 2**64 - 1.
-  CHECK(spin(1) == 8748534153485358512ULL);
-  CHECK(spin(3) == 3453997556048239312ULL);
+TEST_CASE("the spin loop computes twelve chains of multiplications and additions, four wide") {
+  // After n steps a chain that began with -i is 4 - (4 + i) 0.75^n, and each has four of them.
+  CHECK(spin(0) == -4 * 66);
+  CHECK(spin(2) == -64.5F);
+  CHECK(spin(1000) == 4 * 12 * 4);
 }
 
 TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
@@ -89,12 +90,14 @@ TEST_CASE("a loop beside others is slower than calibrated, and what was calibrat
   SpinLoops slower(shared, file);
   CHECK(slower.slowdown(3) > 0.5);
   CHECK(slower.take_correction() == 0);
-  write(file, "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");
+  write(file, "{\"multiply_add_steps\":1000,\"seconds\":{\"3\":1000.0}}");
   SpinLoops faster(shared, file);  // calibrated while the machine was busy
   CHECK(faster.slowdown(3) == 0);
   CHECK(faster.take_correction() > 1);
   CHECK(faster.take_correction() == 0);
   CHECK(faster.calibrated().at(3) < 1000);
+  write(file, "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as the loop of the first studies
+  CHECK(SpinLoops(shared, file).calibrated().empty());
 }
 
 TEST_CASE("energy is the sum over packages and memories, over counters that begin anew") {

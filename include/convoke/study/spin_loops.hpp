@@ -8,9 +8,11 @@
 
 namespace convoke::study {
 
-/// A loop of arithmetic without memory: it takes the same time whenever a core is there for it alone, at the
-/// same clock.
-std::uint64_t spin(std::uint64_t iterations);
+/// A loop of multiplications and additions without memory that, as training does, keeps the floating-point
+/// units of a core busy in every cycle: it takes the same time whenever a core is there for it alone, at the
+/// same clock, and longer beside another hardware thread that computes. (A chain in which each step waits for
+/// the one before leaves units free, and does not feel such a neighbour.)
+float spin(std::uint64_t iterations);
 
 /// Seconds of that loop on each of `cores` (logical CPUs), in a thread of its own on each, all at once.
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations);
