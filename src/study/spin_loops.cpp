@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <latch>
+#include <barrier>
 #include <thread>
 
 #include "convoke/core/blocked_signals.hpp"
@@ -20,13 +20,11 @@ namespace {
 
 constexpr int kCalibrations = 7;
 
-volatile float kept;  // what comes of a loop, so that it is not left out
-
 using Four [[gnu::vector_size(16)]] = float;
 
-double seconds_of(std::uint64_t iterations) {
-  const run::Stopwatch watch;
-  kept = spin(iterations);
+// Since `watch` was set, which may be that of several threads.
+double seconds_of(std::uint64_t iterations, const run::Stopwatch& watch = {}) {
+  [[maybe_unused]] const volatile float kept = spin(iterations);  // so that it is not left out
   return watch.seconds();
 }
 
@@ -44,8 +42,8 @@ double slowest(const std::vector<double>& seconds) {
 
 }  // namespace
 
-// As many chains as hide the latency of a multiplication and an addition, and as registers hold. All go to 4, and
-// none begins there, as a compiler would see that it stays.
+// As many chains as hide the latency of a multiplication and an addition, and as registers hold. All go to 4,
+// and none begins there, as a compiler would see that it stays.
 float spin(std::uint64_t iterations) {
   constexpr int kChains = 12;
   Four chains[kChains];
@@ -63,14 +61,16 @@ float spin(std::uint64_t iterations) {
 
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
   std::vector<double> seconds(cores.size());
-  std::latch all_there(static_cast<std::ptrdiff_t>(cores.size()));
+  // One watch for all: what a thread waits for its core counts.
+  run::Stopwatch watch;
+  std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
   std::vector<std::thread> threads;
   const BlockedSignals blocked;  // inherited; for some 20 ms
   for (std::size_t i = 0; i < cores.size(); ++i) {
     threads.emplace_back([&, i] {
       move_to(cores[i]);
       all_there.arrive_and_wait();
-      seconds[i] = seconds_of(iterations);
+      seconds[i] = seconds_of(iterations, watch);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -14,7 +14,8 @@ namespace convoke::study {
 /// the one before leaves units free, and does not feel such a neighbour.)
 float spin(std::uint64_t iterations);
 
-/// Seconds of that loop on each of `cores` (logical CPUs), in a thread of its own on each, all at once.
+/// Seconds of that loop on each of `cores` (logical CPUs), in a thread of its own on each, from when all are
+/// there.
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations);
 
 /// What the loops take on a quiet machine, by the number of cores that are busy at once (clocks fall with
