@@ -109,6 +109,10 @@ const Statistics* Cell::find(std::string_view quantity) const {
   return it == statistics.end() ? nullptr : &it->second;
 }
 
+std::string_view Cell::dataset_hash() const {
+  return runs.empty() ? std::string_view() : runs.front().dataset_hash;
+}
+
 std::vector<Cell> cells_of(std::span<const Measurement> measurements) {
   std::vector<Cell> cells;
   for (const Measurement& measurement : measurements) {

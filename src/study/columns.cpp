@@ -125,6 +125,7 @@ constexpr std::array kColumns{
     quantity<&Measurement::gather_seconds>("gather_seconds"),
     quantity<&Measurement::launch_seconds>("launch_seconds"),
     count<&Measurement::epochs>("epochs"),
+    words<&Measurement::dataset_hash>("dataset_hash"),
     words<&Measurement::started>("started"),
     Column{"marks", read_marks,
            [](const Measurement& m) { return fmt::format("{}", fmt::join(m.marks, "; ")); }},

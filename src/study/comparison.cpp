@@ -11,6 +11,12 @@
 namespace convoke::study {
 namespace {
 
+// Nothing follows from accuracies, or times, of different samples. Where one is not known it is taken to be
+// the other.
+bool are_of_one_dataset(const Cell& a, const Cell& b) {
+  return a.dataset_hash().empty() || b.dataset_hash().empty() || a.dataset_hash() == b.dataset_hash();
+}
+
 // The one coordinate in which two cells differ; "" if there is none or several. Recipes that differ in their
 // mode, too, are one thing: mnist-ensemble and mnist-sync.
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
@@ -61,7 +67,7 @@ std::size_t best_sync_cell(std::span<const Cell> cells, double core_seconds, Pre
     return equal ? candidate.find("accuracy")->mean > cells[best].find("accuracy")->mean : ours < its;
   };
   for (std::size_t s = 0; s < cells.size(); ++s) {
-    if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s].at) &&
+    if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s]) &&
         is_better(cells[s])) {
       best = s;
     }
@@ -99,6 +105,7 @@ std::vector<Comparison> comparisons(std::span<const Cell> cells) {
         const Statistics *x = cells[a].find(quantity), *y = cells[b].find(quantity);
         const std::string_view varies = difference(cells[a].at, cells[b].at);
         if (x == nullptr || y == nullptr || varies.empty()) continue;
+        if (!are_of_one_dataset(cells[a], cells[b])) continue;
         if (!are_neighbours(cells[a].at, cells[b].at, varies, cells)) continue;
         if (const auto test = welch_test(*x, *y)) {
           all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
@@ -119,11 +126,13 @@ std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
     const bool votes = ensemble.at.mode == "ensemble" || ensemble.at.mode == "groups";
     if (!votes || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
-    const auto same_work = [&](const Coordinates& at) {
-      return at.portion == ensemble.at.portion && work_of(at.variant) == work_of(ensemble.at.variant);
+    const auto same_work = [&](const Cell& cell) {
+      return cell.at.portion == ensemble.at.portion && are_of_one_dataset(cell, ensemble) &&
+             work_of(cell.at.variant) == work_of(ensemble.at.variant);
     };
-    std::size_t best = best_sync_cell(
-        cells, cost, [&](const Coordinates& at) { return same_work(at) && at.system == ensemble.at.system; });
+    std::size_t best = best_sync_cell(cells, cost, [&](const Cell& cell) {
+      return same_work(cell) && cell.at.system == ensemble.at.system;
+    });
     if (best == cells.size()) best = best_sync_cell(cells, cost, same_work);
     if (best == cells.size()) continue;
     EqualCost verdict{

@@ -66,6 +66,8 @@ Measurement read_finished_run(const fs::path& folder) {
   run.gather_seconds = measured(summary, "phases.gather.mean");
   run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl");
   run.started = text_at(environment, "date");
+  const std::optional<Settings> evaluation = metrics::read_json(folder / "evaluation.json");
+  if (evaluation) run.dataset_hash = text_at(*evaluation, "content_hash");
   return run;
 }
 

@@ -86,6 +86,16 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     const auto own = cells_of(ensemble + cheap + twin);
     CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
+  {  // but not if it was trained on something else
+    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), voters = ensemble;
+    for (Measurement& run : twin) run.system = "twin", run.dataset_hash = "crc32:2";
+    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);  // the ensemble's is not known
+    for (Measurement& run : voters) run.dataset_hash = "crc32:1";
+    CHECK(at_equal_cost(cells_of(voters + twin)).empty());
+    CHECK(comparisons(cells_of(voters + twin)).empty());
+    for (Measurement& run : twin) run.dataset_hash = "crc32:1";
+    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);
+  }
   {  // groups vote, too; their members are no other work
     auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
     for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";

@@ -167,7 +167,10 @@ TEST_CASE("a finished run is what its folder says") {
 {"event": "epoch", "member": 1, "epoch": 1, "seconds": 2.0}
 {"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5}
 )");
+  CHECK(read_finished_run(folder.path()).dataset_hash.empty());
+  write(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
   const Measurement run = read_finished_run(folder.path());
+  CHECK(run.dataset_hash == "crc32:13a47ca1");
   CHECK(run.ranks == 2);
   CHECK(run.epochs == 2);
   CHECK(run.makespan_seconds == 5.5);

@@ -73,6 +73,9 @@ struct Cell {
 
   /// Null if no run has measured it.
   const Statistics* find(std::string_view quantity) const;
+
+  /// Of its runs' dataset; "" if not known.
+  std::string_view dataset_hash() const;
 };
 
 /// Of each of the cell's runs that has one.

@@ -19,7 +19,8 @@ struct Comparison {
 };
 
 /// Welch's t-test of every two cells of two runs or more that are alike in all coordinates but one; of those
-/// that differ in ranks or threads, neighbours only. Other portions are other work and are not compared.
+/// that differ in ranks or threads, neighbours only. Other portions and datasets are other work and are not
+/// compared.
 std::vector<Comparison> comparisons(std::span<const Cell> cells);
 
 /// An ensemble beside synchronous training of the same samples at equal core-seconds.
@@ -32,8 +33,8 @@ struct EqualCost {
 };
 
 /// Every cell of mode "ensemble" with the most accurate synchronous cell of its system (where that has none,
-/// of all systems: the recipe's twin has another name), portion and variant that takes at most 5 % more
-/// core-seconds; if all take more, with the one that takes fewest.
+/// of all systems: the recipe's twin has another name), portion, dataset and variant that takes at most 5 %
+/// more core-seconds; if all take more, with the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells);
 
 /// "net, ensemble, 2 ranks (98.86 % in 5.35 s, 10.7 core-seconds) against ...: 0.50 points more (95 %

@@ -30,8 +30,9 @@ struct Measurement {
       gather_seconds;  ///< phases, the mean over the ranks
   /// Of the command beside the makespan: ranks and MPI begin and end.
   std::optional<double> launch_seconds;
-  std::int64_t epochs = 0;  ///< 0: not said
-  std::string started;      ///< ISO 8601
+  std::int64_t epochs = 0;   ///< 0: not said
+  std::string dataset_hash;  ///< of what it was trained and tested on, "crc32:13a47ca1"; or ""
+  std::string started;       ///< ISO 8601
   /// Why the figures are not to be trusted: "oversubscribed", "disturbed", "bindings differ", "failed".
   std::vector<std::string> marks;
 
