@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
+
+#include "study/base.hpp"
 
 namespace convoke::study {
 namespace {
@@ -136,19 +137,10 @@ Statistics Rows::statistics(const Coordinates& at, std::string_view column) cons
 }
 
 const TableRow* Rows::base(const TableRow& row, std::string_view column) const {
-  const Coordinates at = coordinates(row.measurement);
-  const auto order = [&](const Coordinates& other) {
-    return std::tuple(other.workers(), other.mode != at.mode, other.batch != at.batch);
-  };
-  const TableRow* base = nullptr;
-  for (const TableRow& candidate : rows_) {
-    const Coordinates other = coordinates(candidate.measurement);
-    if (other.system != at.system || other.portion != at.portion || other.variant != at.variant) continue;
-    if (!figure(candidate, column)) continue;
-    if (other.workers() == 0 && !is_sequential(other.mode)) continue;
-    if (base == nullptr || order(other) < order(coordinates(base->measurement))) base = &candidate;
-  }
-  return base;
+  return base_among(
+      rows_, coordinates(row.measurement),
+      [](const TableRow& other) { return coordinates(other.measurement); },
+      [&](const TableRow& other) { return figure(other, column).has_value(); });
 }
 
 std::optional<Range> Rows::speedup(const TableRow& row, std::string_view column) const {

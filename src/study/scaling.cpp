@@ -1,32 +1,13 @@
 #include "convoke/study/scaling.hpp"
 
 #include <algorithm>
-#include <tuple>
+
+#include "study/base.hpp"
 
 namespace convoke::study {
 namespace {
 
-// The same work, by whomever.
-bool same_work(const Coordinates& a, const Coordinates& b) {
-  return a.system == b.system && a.portion == b.portion && a.variant == b.variant;
-}
-
 bool same_curve(const Coordinates& a, const Coordinates& b) { return same_work(a, b) && same_family(a, b); }
-
-// The curve's base: the fewest workers of the same work; of several, the curve's own mode and batch policy.
-// Where numbers of workers are not said, what is called sequential.
-const Cell* base_of(const Coordinates& curve, std::span<const Cell> cells, std::string_view quantity) {
-  const auto order = [&](const Cell& cell) {
-    return std::tuple(cell.at.workers(), cell.at.mode != curve.mode, cell.at.batch != curve.batch);
-  };
-  const Cell* base = nullptr;
-  for (const Cell& cell : cells) {
-    if (!same_work(cell.at, curve) || cell.find(quantity) == nullptr) continue;
-    if (cell.at.workers() == 0 && !is_sequential(cell.at.mode)) continue;
-    if (base == nullptr || order(cell) < order(*base)) base = &cell;
-  }
-  return base;
-}
 
 ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio speedup, std::int64_t devices) {
   ScalingPoint point;
@@ -70,7 +51,9 @@ Curve named(const Coordinates& at) {
 Curve measured_curve(const Coordinates& at, std::span<const Cell> cells, const ScalingOptions& options) {
   Curve curve = named(at);
   for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {  // makespan, time per epoch
-    const Cell* base = base_of(at, cells, quantity.name);
+    const Cell* base = base_among(
+        cells, at, [](const Cell& cell) { return cell.at; },
+        [&](const Cell& cell) { return cell.find(quantity.name) != nullptr; });
     if (base == nullptr || base->find(quantity.name)->mean <= 0) continue;
     std::vector<const Cell*> members{base};
     for (const Cell& cell : cells) {
