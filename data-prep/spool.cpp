@@ -8,12 +8,12 @@
 #include <cassert>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/data/positioned_io.hpp"
 
 namespace convoke::data_prep {
@@ -29,11 +29,6 @@ constexpr const char* kIdentity = "identity";
 constexpr const char* kSamples = "samples";
 constexpr const char* kRecords = "records";
 constexpr std::string_view kFaults = "faults-";
-
-std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void make_file(const fs::path& file, std::uint64_t bytes) {
   const int descriptor = data::open_descriptor(file, O_RDWR | O_CREAT | O_TRUNC);
@@ -83,7 +78,7 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
     : folder_(std::move(folder)), items_(items), sample_bytes_(sample_bytes), team_index_(team.index) {
   const std::string full_identity = fmt::format("{} samples of {} bytes\n{}", items, sample_bytes, identity);
   if (team.index == 0) lock_ = lock(folder_);
-  if (team.index == 0 && content_of(folder_ / kIdentity) != full_identity) {
+  if (team.index == 0 && read_text(folder_ / kIdentity) != full_identity) {
     clear(folder_);
     expect_room(folder_, items * sample_bytes);
     make_file(folder_ / kSamples, items * sample_bytes);

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/data_prep/sources/text_source.hpp"
 #include "convoke/data_prep/text/words.hpp"
 
@@ -67,10 +66,8 @@ std::vector<fs::path> split_folders(const fs::path& folder) {
 }
 
 std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) throw Error(fmt::format("{}: cannot be read", file.string()));
-  return text;
+  if (std::optional<std::string> text = read_text(file)) return *std::move(text);
+  throw Error(fmt::format("{}: cannot be read", file.string()));
 }
 
 void require_same_classes(const fs::path& first, const fs::path& other) {

@@ -2,12 +2,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text_file.hpp"
 
 namespace convoke::metrics {
 namespace {
@@ -34,8 +33,7 @@ void GrowingFile::append(std::string_view bytes) {
 bool drop_unfinished_line(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return false;
-  std::ifstream in(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = read_text(file).value_or("");
   const std::size_t end = text.rfind('\n') + 1;  // npos + 1 is 0
   if (end == text.size()) return end > 0;
   std::filesystem::resize_file(file, end, error);

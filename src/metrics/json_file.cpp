@@ -4,17 +4,17 @@
 
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <string>
 
+#include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json.hpp"
 
 namespace convoke::metrics {
 
 std::optional<Settings> read_json(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  return settings_from_json({std::istreambuf_iterator<char>(in), {}}, file.string());
+  const std::optional<std::string> text = read_text(file);
+  if (!text) return std::nullopt;
+  return settings_from_json(*text, file.string());
 }
 
 std::vector<Settings> read_json_lines(const std::filesystem::path& file) {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "changes.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/optim/schedule.hpp"
 #include "convoke/recipe/library.hpp"
@@ -19,13 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in)
-    throw Error(fmt::format("cannot read {}", file.string()), "check that the file is there and may be read");
-  return text.str();
+std::string text_of(const fs::path& file) {
+  if (std::optional<std::string> text = read_text(file)) return *std::move(text);
+  throw Error(fmt::format("cannot read {}", file.string()), "check that the file is there and may be read");
 }
 
 // A recipe without a name is called after its folder, or its file if that is not called recipe.toml.
@@ -79,7 +74,7 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
     return parse(of_zoo(recipe), recipe, changes);
   }
   const fs::path file = find_recipe(recipe);
-  return parse(read_text(file), file.string(), changes);
+  return parse(text_of(file), file.string(), changes);
 }
 
 Recipe Recipe::parse(const std::string& toml, const std::string& source,

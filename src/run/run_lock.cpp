@@ -16,6 +16,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
 #include "convoke/mpi/session.hpp"
@@ -51,8 +52,7 @@ std::string variable(const char* name) {
 
 // Field 22 of /proc/<pid>/stat, behind the name in parentheses; empty: there is no such process.
 std::string start_of(std::int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text(fmt::format("/proc/{}/stat", pid)).value_or("");
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return {};
   std::istringstream fields(text.substr(name_end + 1));

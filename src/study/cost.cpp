@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/toml.hpp"
 
 namespace convoke::study {
@@ -140,10 +139,10 @@ double Preemption::expected_seconds(double seconds) const {
 }
 
 std::vector<Machine> read_machines(const std::filesystem::path& toml) {
-  std::ifstream in(toml);
-  if (!in) throw Error(fmt::format("{}: cannot be read", toml.string()), "a TOML file of tables [[machine]]");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const recipe::TomlDocument document = recipe::parse_toml(text, toml.string());
+  const std::optional<std::string> text = read_text(toml);
+  if (!text)
+    throw Error(fmt::format("{}: cannot be read", toml.string()), "a TOML file of tables [[machine]]");
+  const recipe::TomlDocument document = recipe::parse_toml(*text, toml.string());
   SettingsReader read(document.settings, "machines");
   std::vector<Machine> machines;
   for (const Settings& table : read.tables("machine")) {

@@ -1,10 +1,9 @@
 #include "convoke/study/measurement.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "convoke/core/csv.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "study/columns.hpp"
 
@@ -37,8 +36,7 @@ void write_measurements(const std::filesystem::path& csv, std::span<const Measur
 
 // The table is small: writing it anew under another name is what is whole after any crash.
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement) {
-  std::ifstream in(csv, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = read_text(csv).value_or("");
   text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
   if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
     run::replace_text(csv, text);

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
@@ -183,13 +182,13 @@ Value::Array list_of(const std::vector<T>& values) {
 }  // namespace
 
 StudyFile StudyFile::load(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file)) {
+  const std::optional<std::string> text = read_text(file);
+  if (!text) {
     throw Error(
         fmt::format("cannot read {}", file.string()),
         "name the file of a study; apps/studies has some, and docs/guide.md says how they are written");
   }
-  return parse({std::istreambuf_iterator<char>(in), {}}, file.string());
+  return parse(*text, file.string());
 }
 
 StudyFile StudyFile::parse(const std::string& toml, const std::string& source) {

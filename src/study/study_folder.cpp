@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/run/clock.hpp"
@@ -33,11 +32,6 @@ std::string host() {
   return name;
 }
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Each recipe with what [set] makes of it: what all cells begin with.
 void keep_recipes(const StudyFile& study, const fs::path& folder) {
   make(folder);
@@ -45,7 +39,7 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
     const recipe::Recipe recipe = recipe::Recipe::load(name, study.set);
     const fs::path file = folder / (recipe.name + ".toml");
     const std::string now = recipe.to_toml();
-    if (fs::exists(file) && text_of(file) != now) {
+    if (fs::exists(file) && read_text(file) != now) {
       throw Error(fmt::format("{}: {} is not what it was when this study began", file.string(), name),
                   "runs of different recipes are no repeats: begin a new study with another --output");
     }

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "slurm_jobs/commands.hpp"
@@ -125,8 +125,7 @@ fs::path default_folder(const SlurmOptions& options, const std::string& name) {
 void write_files(const fs::path& folder, const std::vector<slurm::File>& files, bool over) {
   for (const auto& [name, text] : files) {
     if (over) break;
-    std::ifstream in(folder / name, std::ios::binary);
-    if (in && std::string(std::istreambuf_iterator<char>(in), {}) != text) {
+    if (read_text(folder / name).value_or(text) != text) {
       throw Error(fmt::format("{}: is there, and says something else", (folder / name).string()),
                   "another --output, or remove it");
     }

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <tuple>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "convoke/study/configuration.hpp"
@@ -72,8 +71,7 @@ std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
 
 bool is_study_file(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return false;
-  std::ifstream in(path, std::ios::binary);
-  const Settings settings = recipe::parse_toml({std::istreambuf_iterator<char>(in), {}}, path).settings;
+  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path).settings;
   return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
 #include "convoke/recipe/toml.hpp"
@@ -59,10 +58,7 @@ std::int64_t devices_of(const fs::path& study) {
 fs::path study_file(const fs::path& study) { return study / "study.toml"; }
 
 // "" of a table alone.
-std::string study_toml(const fs::path& study) {
-  std::ifstream in(study_file(study), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string study_toml(const fs::path& study) { return read_text(study_file(study)).value_or(""); }
 
 // Runs that its file asks for and that are not there; 0 also where its recipes are found no more.
 std::int64_t missing_runs(const fs::path& study) {

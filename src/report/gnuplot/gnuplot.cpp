@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "child.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/report/html.hpp"
 #include "letters.hpp"
 #include "script.hpp"
@@ -43,8 +43,7 @@ std::string pdf_script(const Chart& chart, const fs::path& file) {
 // What a browser and a screen reader call the picture: gnuplot says "Gnuplot".
 void set_title(const fs::path& svg, const std::string& title) {
   constexpr std::string_view kBegin = "<title>", kEnd = "</title>";
-  std::ifstream in(svg, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = read_text(svg).value_or("");
   const std::size_t begin = text.find(kBegin), end = text.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos) return;
   text.replace(begin + kBegin.size(), end - begin - kBegin.size(), escape(title));

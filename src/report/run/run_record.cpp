@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
+#include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json_file.hpp"
 
 namespace convoke::report {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Empty where there is no such file.
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
@@ -34,7 +27,7 @@ std::string RunRecord::name() const {
 RunRecord read_run(const fs::path& folder) {
   RunRecord run;
   run.folder = folder;
-  run.recipe_text = read_text(folder / "recipe.toml");
+  run.recipe_text = read_text(folder / "recipe.toml").value_or("");
   run.environment = read_json(folder / "environment.json");
   run.summary = read_json(folder / "summary.json");
   if (run.environment.empty() && run.summary.empty()) {

@@ -1,0 +1,19 @@
+#include "convoke/core/text_file.hpp"
+
+#include <fstream>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+
+TEST_CASE("a file is read byte by byte; where there is none, nothing") {
+  const TemporaryFolder folder;
+  const std::string text("a\r\n\0b\xff", 6);
+  std::ofstream(folder / "file", std::ios::binary) << text;
+  CHECK(read_text(folder / "file") == text);
+  std::ofstream(folder / "empty").close();
+  CHECK(read_text(folder / "empty") == "");
+  CHECK_FALSE(read_text(folder / "none"));
+  CHECK_FALSE(read_text(folder.path()));
+}
