@@ -15,6 +15,7 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/study/statistics.hpp"
 #include "job.hpp"
 #include "random_data.hpp"
 #include "start.hpp"
@@ -34,12 +35,6 @@ median of the rounds, each at least --seconds long and as long as its slowest ra
 convolutions and products of the same plan reach when nothing else runs: the best time of each primitive alone, one
 worker, times the workers.
 )";
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// What a network takes, in the plural: "images", "sequences", or "samples" of a table.
 std::string samples_of(const nn::Graph& graph) {
@@ -163,7 +158,7 @@ int bench(const BenchOptions& options) {
   if (!world.root()) return EXIT_SUCCESS;
 
   // 5. Say it.
-  const double rate = median(rates);
+  const double rate = study::median(rates);
   const Settings result{{"recipe", recipe.name},
                         {"mode", recipe.train.mode},
                         {"reduction", recipe::to_string(recipe.train.reduction)},

@@ -44,6 +44,12 @@ double student_t(double degrees) {
   }
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 Statistics summarize(std::span<const double> values) {
   assert(!values.empty());
   Statistics s;
@@ -51,8 +57,7 @@ Statistics summarize(std::span<const double> values) {
   const auto n = static_cast<double>(s.count);
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  s.median = sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  s.median = median(sorted);
   if (sorted.front() == sorted.back()) {  // exactly, which a rounded mean might not be
     s.mean = sorted.front();
   } else {

@@ -9,18 +9,13 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/study/statistics.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "job.hpp"
 #include "random_data.hpp"
 
 namespace convoke::app {
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The slowest rank's.
 double slowest(double seconds, const mpi::Communicator& world) {
@@ -98,7 +93,7 @@ double seconds_of_step(Trial& trial, double seconds, const mpi::Communicator& wo
     for (std::int64_t i = 0; i < steps; ++i) trial.step();
     rounds.push_back(slowest(each.seconds(), world) / static_cast<double>(steps));
   }
-  return median(rounds);
+  return study::median(rounds);
 }
 
 /// The buckets that sync::AllReduce would make, and when backward completes them.
@@ -116,7 +111,7 @@ std::vector<study::Bucket> buckets_of(Trial& trial, std::size_t elements, std::s
                                       [&](const Trial::Progress& at) { return at.elements >= end; });
       before_end.push_back(ready == progress.end() ? 0 : ready->seconds_before_end);
     }
-    buckets.push_back({static_cast<double>((end - begin) * element_bytes), median(before_end)});
+    buckets.push_back({static_cast<double>((end - begin) * element_bytes), study::median(before_end)});
     begin = end;
   }
   return buckets;
@@ -131,7 +126,7 @@ double add_seconds_per_byte(std::size_t bytes) {
     for (std::size_t k = 0; k < own.size(); ++k) own[k] += received[k];
     seconds.push_back(watch.seconds());
   }
-  return median(seconds) / static_cast<double>(own.size() * sizeof(float));
+  return study::median(seconds) / static_cast<double>(own.size() * sizeof(float));
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ struct Statistics {
   bool is_constant() const { return count > 1 && deviation == 0; }
 };
 
+/// Of one value or more; of an even number, half-way between the two in the middle.
+double median(std::vector<double> values);
+
 /// Of one value or more.
 Statistics summarize(std::span<const double> values);
 
