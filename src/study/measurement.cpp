@@ -1,8 +1,11 @@
 #include "convoke/study/measurement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "convoke/core/csv.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/core/text_file.hpp"
 #include "convoke/run/atomic_file.hpp"
 #include "study/columns.hpp"
@@ -36,7 +39,11 @@ void write_measurements(const std::filesystem::path& csv, std::span<const Measur
 
 // The table is small: writing it anew under another name is what is whole after any crash.
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement) {
-  std::string text = read_text(csv).value_or("");
+  const std::optional<std::string> before = read_text(csv);
+  if (!before && std::filesystem::exists(csv)) {
+    throw Error(fmt::format("{}: cannot be read, and is not written over", csv.string()));
+  }
+  std::string text = before.value_or("");
   text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
   if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
     run::replace_text(csv, text);

@@ -30,6 +30,7 @@ Measurement full() {
   m.joules = 0;
   m.launch_seconds = 0.75;
   m.epochs = 5;
+  m.dataset_hash = "crc32:13a47ca1";
   m.started = "2026-01-02T03:04:05Z";
   m.marks = {"oversubscribed", "bindings differ"};
   return m;
@@ -68,6 +69,11 @@ TEST_CASE("measurements are added line by line, and what a crash left of a line 
   CHECK(read_measurements(folder / "m.csv") == std::vector{full(), full(), full()});
   CHECK_THAT(error_of([&] { append_measurement(folder / "none/m.csv", full()); }),
              Contains("cannot be written"));
+}
+
+TEST_CASE("what is there but no table is not written over") {
+  const TemporaryFolder folder;  // a folder: root may read all else
+  CHECK_THAT(error_of([&] { append_measurement(folder.path(), full()); }), Contains("cannot be read"));
 }
 
 TEST_CASE("a table of a version with fewer columns is gone on with") {
