@@ -117,6 +117,19 @@ bool on(const std::string& variable, bool ask) {
   return value != "0" && value != "false";
 }
 
+bool has_more_ranks_than_cores(const run::Sharing& sharing) {
+  return sharing.ranks.size() > sharing.cores.size();
+}
+
+// Open MPI 4's mpirun puts into the environment that there are too many ranks; Open MPI 5 tells its ranks
+// alone.
+bool waiting_ranks_yield(const run::Machine& machine, bool ask) {
+  if (on("mpi_oversubscribe", ask)) return true;
+  const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
+  const std::vector<run::Sharing> shared = run::sharings(machine.placements, node);
+  return on("mpi_yield_when_idle", ask || std::ranges::any_of(shared, has_more_ranks_than_cores));
+}
+
 std::string include_remedy(const std::vector<HostNetwork>& hosts) {
   const std::vector<std::string> common = common_networks(hosts);
   return fmt::format("export OMPI_MCA_btl_tcp_if_include={} (the network that joins the hosts)",
@@ -131,7 +144,7 @@ std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi:
                          .interfaces = interfaces_here(),
                          .include = mpi_setting("btl_tcp_if_include", "", ask),
                          .exclude = mpi_setting("btl_tcp_if_exclude", "127.0.0.1/8,sppp", ask),
-                         .yields = on("mpi_yield_when_idle", ask) || on("mpi_oversubscribe", ask)};
+                         .yields = waiting_ranks_yield(machine, ask)};
   std::vector<HostNetwork> hosts;
   for (const Settings& seen : gather_hosts(to_settings(mine), machine, world)) {
     hosts.push_back(network_from(seen));
@@ -198,7 +211,7 @@ std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vect
     if (machine.placements[static_cast<std::size_t>(node)].node != node) continue;
     const HostNetwork& host = hosts[index++];
     for (const run::Sharing& sharing : run::sharings(machine.placements, node)) {
-      if (sharing.ranks.size() <= sharing.cores.size() || host.yields) continue;
+      if (!has_more_ranks_than_cores(sharing) || host.yields) continue;
       found.push_back({.severity = Severity::kWarning,
                        .subject = "oversubscription",
                        .evidence = fmt::format("{}: {} ranks on {} core{}, and one that waits keeps its core "

@@ -27,6 +27,13 @@ bool answers(const Outcome& outcome, int code) {
   return outcome.code == code || (code_under_mpirun(code) != code && outcome.code != 0);
 }
 
+/// Of two ranks, the second started by `wrapper`: as "mpirun A : B" would, if that of Debian 13 did not crash
+/// (open-mpi/ompi issue 13303).
+Outcome doctor_of_two(const std::string& wrapper) {
+  return doctor("--quick", mpirun(2) + " sh -c 'if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then exec " + wrapper +
+                               " \"$@\"; fi; exec \"$@\"' sh");
+}
+
 bool several_cores() { return convoke::run::allowed_cpus().size() > 1; }
 std::string first_cpu() { return std::to_string(convoke::run::allowed_cpus().front()); }
 
@@ -147,9 +154,7 @@ TEST_CASE("more ranks than cores whose waiting ranks keep the core are found") {
 }
 
 TEST_CASE("ranks with different instruction sets are found") {
-  const std::string other = "env ONEDNN_MAX_CPU_ISA=SSE41 DNNL_MAX_CPU_ISA=SSE41 ";
-  const Outcome found = doctor("--quick : -n 1 " + other + binary() + " doctor --quick",
-                               "mpirun --oversubscribe --bind-to none -n 1");
+  const Outcome found = doctor_of_two("env ONEDNN_MAX_CPU_ISA=SSE41 DNNL_MAX_CPU_ISA=SSE41");
   CAPTURE(found.text);
   CHECK(answers(found, 3));
   CHECK(found.says("warning  instruction set"));
@@ -199,10 +204,9 @@ TEST_CASE("a tiny /dev/shm is found") {
 }
 
 TEST_CASE("ranks that may not read each other's memory are found") {
-  const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw ";
-  if (getuid() != 0 || shell(less + "true").code != 0) return skip("needs root and setpriv");
-  const Outcome outcome = doctor("--quick : -n 1 " + less + binary() + " doctor --quick",
-                                 "mpirun --oversubscribe --bind-to none -n 1");
+  const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw";
+  if (getuid() != 0 || shell(less + " true").code != 0) return skip("needs root and setpriv");
+  const Outcome outcome = doctor_of_two(less);
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("note     cma"));

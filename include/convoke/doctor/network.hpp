@@ -25,7 +25,8 @@ struct HostNetwork {
 };
 
 /// Of every host, at the root. `ask`: MPI for what its files say, which takes a quarter of a second; else the
-/// environment counts, where mpirun puts its options too. Collective.
+/// environment counts, where mpirun puts its options too. Whether ranks yield is asked in any case where
+/// there are more of them than cores. Collective.
 std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world,
                                          bool ask);
 
