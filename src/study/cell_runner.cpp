@@ -122,6 +122,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   energy_.start();
   ChildProcess child(command(cell, repeat, output), log);
   const End end = wait_for(child, energy_, meanwhile);
+  run_seconds_ += end.seconds;
   const std::optional<double> joules = energy_.joules();
   outcome.seconds = end.seconds;
   outcome.interrupted_by = end.interrupted_by;
@@ -173,6 +174,7 @@ std::string CellRunner::warm_up(const Configuration& cell, const fs::path& outpu
   fs::remove(log);
   ChildProcess child(command(cell, 1, output), log);
   const End end = wait_for(child, energy_, meanwhile);
+  run_seconds_ += end.seconds;
   fs::remove_all(output);
   if (end.code != 0) return fmt::format("exit code {}: {} ({})", end.code, complaint_in(log), log.string());
   fs::remove(log);

@@ -54,7 +54,8 @@ class Session {
     block_.clear();
     result_.left_out = agenda_.left_out() > 0 ? agenda_.runs_left() : 0;
     result_.interrupted_by = run::StopSignals::received();
-    result_.own_seconds = std::max(0.0, watch_.seconds() - result_.run_seconds);
+    result_.run_seconds = runner_.run_seconds();
+    result_.own_seconds = watch_.seconds() - result_.run_seconds;
     return result_;
   }
 
@@ -76,10 +77,8 @@ class Session {
           cells_, [&](const Configuration& c) { return of_recipe(c) && !runner_.oversubscribes(c); });
       if (cell == nullptr) cell = quickest(cells_, of_recipe);
       for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
-        const run::Stopwatch watch;
         doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
         const std::string failure = runner_.warm_up(*cell, folder_.warm_up(*cell, 1), [&] { draw(); });
-        result_.run_seconds += watch.seconds();
         if (!failure.empty() && going_on())
           block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
       }
@@ -97,7 +96,6 @@ class Session {
                            there ? fmt::format(", epoch {}/{}", there->epoch, there->epochs) : "");
       draw();
     });
-    result_.run_seconds += outcome.seconds;
     doing_.clear();
     if (outcome.interrupted_by != 0) return;
     const Measurement& run = outcome.measurement;

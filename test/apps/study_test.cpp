@@ -135,7 +135,11 @@ TEST_CASE("the job that collects runs of an array asks for more until there are 
   std::string file = bytes_of(place / "s.toml");
   write_text(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
   REQUIRE(place.study("--begin").code == 0);
-  for (const char* task : {"--task 0", "--task 1"}) REQUIRE(place.study(task).code == 0);
+  for (const char* task : {"--task 0", "--task 1"}) {
+    const Outcome made = place.study(task);
+    REQUIRE(made.code == 0);
+    CHECK(made.says("the study's own work"));
+  }
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
   const Outcome refused = place.study(collect, "PATH=/nowhere");
@@ -174,7 +178,7 @@ TEST_CASE("disturbed runs are made once more, other bindings are seen, and both 
   REQUIRE(gethostname(host, sizeof host) == 0);
   fs::create_directories(place / "out/calibration");
   write_text(place / "out/calibration" / (std::string(host) + ".json"),
-             "{\"iterations\":1000000,\"seconds\":{\"1\":1e-9}}");
+             "{\"multiply_add_steps\":1000000,\"seconds\":{\"1\":1e-9}}");
   const Outcome disturbed = place.study("--resume");
   CAPTURE(disturbed.text);
   CHECK(disturbed.code == 0);

@@ -19,6 +19,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
 #include "convoke/mpi/launcher.hpp"
+#include "convoke/run/phases.hpp"
 #include "convoke/run/signals.hpp"
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/conduct.hpp"
@@ -111,6 +112,17 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   }
 }
 
+// What a study takes beside its runs: spin loops, files, the table.
+void print_own_work(double own, double runs) {
+  if (runs == 0) return;
+  constexpr double kMost = 0.02;
+  fmt::print("the study's own work: {}, {:.1f} % of the {} that its runs took{}\n", format_duration(own),
+             100 * own / runs, format_duration(runs),
+             own > kMost * runs
+                 ? ": more than 2 %, for the runs are short; it lies between them, in none of their times"
+                 : "");
+}
+
 void print_end(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
                const study::StudyFolder& folder, const study::Conduct& conduct) {
   fmt::print("\n");
@@ -122,15 +134,7 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
                format_duration(file.budget_seconds));
   }
   fmt::print("\n");
-  if (conduct.run_seconds > 0) {
-    constexpr double kMost = 0.02;
-    const double share = conduct.own_seconds / conduct.run_seconds;
-    fmt::print("the study's own work: {}, {:.1f} % of the {} that its runs took{}\n",
-               format_duration(conduct.own_seconds), 100 * share, format_duration(conduct.run_seconds),
-               share > kMost
-                   ? ": more than 2 %, for the runs are short; it lies between them, in none of their times"
-                   : "");
-  }
+  print_own_work(conduct.own_seconds, conduct.run_seconds);
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
@@ -208,6 +212,7 @@ int run_part(const Options& options, const study::StudyFile& file,
   const study::Task& task = tasks[static_cast<std::size_t>(options.task)];
   const study::Configuration& cell = cells[task.cell];
   const run::StopSignals signals;
+  const run::Stopwatch watch;
   study::CellRunner runner(file, folder, surroundings);
   const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
@@ -219,6 +224,7 @@ int run_part(const Options& options, const study::StudyFile& file,
   for (const std::string& mark : outcome.measurement.marks) marks += "  " + mark;
   fmt::print("{} run {}  makespan {:.3f} s{}\n", cell.name, task.repeat,
              outcome.measurement.makespan_seconds.value_or(0), marks);
+  print_own_work(watch.seconds() - runner.run_seconds(), runner.run_seconds());
   return EXIT_SUCCESS;
 }
 

@@ -49,6 +49,8 @@ class CellRunner {
                       const std::function<void()>& meanwhile);
 
   bool oversubscribes(const Configuration& cell) const;
+  /// Of all that it has made, warm-ups included.
+  double run_seconds() const { return run_seconds_; }
 
  private:
   std::int64_t busy(const Configuration& cell) const;
@@ -61,6 +63,7 @@ class CellRunner {
   Surroundings surroundings_;
   SpinLoops loops_;
   EnergyMeter energy_;
+  double run_seconds_ = 0;
 };
 
 }  // namespace convoke::study
