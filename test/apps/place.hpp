@@ -2,24 +2,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
+#include "support/bytes_of.hpp"
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
 // A place to run the real binary in, with pictures that train in a moment.
 
 namespace fs = std::filesystem;
-
-inline std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline void write_text(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;

@@ -8,6 +8,7 @@
 #include "convoke/data/stored_layout.hpp"
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
@@ -127,10 +128,7 @@ TEST_CASE("several writers fill one file, to the same bytes") {
     first.write("train", 0, std::span(train.samples).first(7 * 18), std::span(train.labels).first(7));
     first.finish();
   }
-  const auto bytes = [&](const char* name) {
-    std::ifstream in(folder / name, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
+  const auto bytes = [&](const char* name) { return bytes_of(folder / name); };
   CHECK(bytes("alone.h5") == bytes("shared.h5"));
   CHECK(bytes("alone.h5").size() > 10 * 18);
 }

@@ -6,6 +6,7 @@
 
 #include "convoke/hdf5/file.hpp"
 #include "example_dataset.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
@@ -23,11 +24,6 @@ namespace {
 template <class T>
 std::vector<T> copy(std::span<const T> values) {
   return {values.begin(), values.end()};
-}
-
-std::string bytes_in(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The example of example_dataset.hpp in 4 shards of training and 2 of test samples.
@@ -148,7 +144,7 @@ TEST_CASE("several writers fill the same shards, to the same bytes") {
     first.finish();
   }
   for (const fs::directory_entry& file : fs::directory_iterator(folder / "alone")) {
-    CHECK(bytes_in(file.path()) == bytes_in(folder / "shared" / file.path().filename().string()));
+    CHECK(bytes_of(file.path()) == bytes_of(folder / "shared" / file.path().filename().string()));
   }
 }
 

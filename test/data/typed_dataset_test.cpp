@@ -1,12 +1,11 @@
 // Datasets of numbers and tokens, and weights; images of 8 bits are in dataset_test.cpp.
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/hdf5/file.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -22,11 +21,6 @@ namespace {
 template <class T>
 std::vector<T> copy(std::span<const T> values) {
   return {values.begin(), values.end()};
-}
-
-std::string bytes_in(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// A file of somebody else's, with no more attributes than it must have: 4 samples in split "train".
@@ -160,8 +154,8 @@ TEST_CASE("several writers fill one file of numbers and weights, to the same byt
     part(10, 0, 7, first);
     first.finish();
   }
-  CHECK(bytes_in(folder / "alone.h5") == bytes_in(folder / "shared.h5"));
-  CHECK(bytes_in(folder / "alone.h5").size() > 14 * 18 * 4);
+  CHECK(bytes_of(folder / "alone.h5") == bytes_of(folder / "shared.h5"));
+  CHECK(bytes_of(folder / "alone.h5").size() > 14 * 18 * 4);
 }
 
 TEST_CASE("shared memory holds every array on a cache line of its own, each part filled by one process") {

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
+
+#include "support/bytes_of.hpp"
 
 /// The bytes of an IDX file: magic number, big-endian extents, values.
 inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_t>& extents,
@@ -23,11 +24,6 @@ inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_
 
 inline void write_file(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
-}
-
-inline std::string read_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 inline void write_gzip(const std::filesystem::path& file, const std::string& bytes) {

@@ -39,10 +39,10 @@ TEST_CASE("NumPy's files are read (files/make_npy.py)") {
 TEST_CASE("what is written is what NumPy writes, and reads back") {
   const TemporaryFolder folder;
   write_npy(folder / "f4.npy", Shape{1, 2, 1}, std::span<const float>(std::vector<float>{0.5F, -1e-30F}));
-  CHECK(read_file(folder / "f4.npy") == read_file(kFiles / "f4.npy"));
+  CHECK(bytes_of(folder / "f4.npy") == bytes_of(kFiles / "f4.npy"));
   write_npy(folder / "i4.npy", Shape{2},
             std::span<const std::int32_t>(std::vector<std::int32_t>{-1, INT32_MAX}));
-  CHECK(read_file(folder / "i4.npy") == read_file(kFiles / "i4.npy"));
+  CHECK(bytes_of(folder / "i4.npy") == bytes_of(kFiles / "i4.npy"));
 
   write_npy(folder / "empty.npy", Shape{0, 10}, std::span<const float>());
   CHECK(read_npy(folder / "empty.npy").shape == Shape{0, 10});
@@ -65,7 +65,7 @@ TEST_CASE("what is no readable .npy file is refused, with file and reason") {
   CHECK_THAT(error_for(""), Contains("x.npy: is no .npy file"));
   CHECK_THAT(error_for("\x93NUMPZ\x01"), Contains("is no .npy file"));
 
-  const std::string good = read_file(kFiles / "f4.npy");
+  const std::string good = bytes_of(kFiles / "f4.npy");
   CHECK(error_for(good).empty());
   CHECK_THAT(
       error_for(good.substr(0, good.size() - 1)),

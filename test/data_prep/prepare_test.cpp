@@ -115,7 +115,7 @@ TEST_CASE("a team writes the same bytes as one process") {
       });
     }
     for (std::thread& thread : team) thread.join();
-    CHECK(read_file(folder / "one.h5") == read_file(folder / "many.h5"));
+    CHECK(bytes_of(folder / "one.h5") == bytes_of(folder / "many.h5"));
     REQUIRE(static_cast<int>(done.size()) == count);
     std::int64_t samples = 0;
     for (const PrepareReport::Work& work : done) samples += work.samples;
@@ -142,7 +142,7 @@ TEST_CASE("a run that was cut short is taken up") {
     const PrepareReport report = prepare(options);
     CHECK(report.taken_up == 20);
     CHECK(report.work.at(0).samples == 17);
-    CHECK(read_file(folder / "small.h5") == read_file(folder / "whole.h5"));
+    CHECK(bytes_of(folder / "small.h5") == bytes_of(folder / "whole.h5"));
     CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
   }
   SECTION("not while another is at work") {
@@ -164,7 +164,7 @@ TEST_CASE("what cannot be read ends the run, or is left out and listed") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   const auto images = folder / "t10k-images-idx3-ubyte";
-  write_file(images, read_file(images).substr(0, 16 + 20 * 4));  // 4 of 7 images
+  write_file(images, bytes_of(images).substr(0, 16 + 20 * 4));  // 4 of 7 images
   PrepareOptions options{folder.path(), folder / "small.h5"};
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte: is truncated"));
 
@@ -172,7 +172,7 @@ TEST_CASE("what cannot be read ends the run, or is left out and listed") {
   const PrepareReport report = prepare(options);
   CHECK(report.left_out == 3);
   CHECK(report.splits.at(1).samples == 4);
-  CHECK_THAT(read_file(report.list), Contains("unreadable,test[4],test,0,,,,"));
+  CHECK_THAT(bytes_of(report.list), Contains("unreadable,test[4],test,0,,,,"));
   const auto dataset = data::Dataset::open(folder / "small.h5", {"test"});
   const auto values = dataset.split("test").values<std::uint8_t>();
   CHECK(std::vector(values.begin(), values.end()) == small_images(4, 30));
@@ -189,7 +189,7 @@ TEST_CASE("a sample in two splits is an error unless it is allowed") {
       Contains("5 samples are in two splits, so a test would not be one: train[25] of \"train\" equals "
                "test[0] of \"test\""));
   CHECK_FALSE(std::filesystem::exists(options.output));
-  CHECK_THAT(read_file(folder / "small.h5.findings.csv"),
+  CHECK_THAT(bytes_of(folder / "small.h5.findings.csv"),
              Contains("duplicate,train[25],train,1,test[0],test,0,equal values\n"));
   options.allow_duplicates = true;
   const PrepareReport report = prepare(options);
@@ -243,8 +243,8 @@ TEST_CASE("a dataset may be a folder of shards, the same for any number of proce
     const auto parts = data::Dataset::open(output, {"train", "test"});
     CHECK(parts.info().content_hash == whole.info().content_hash);
     CHECK(std::filesystem::exists(output / "train-00003-of-00004.h5"));
-    CHECK(read_file(output / "train-00002-of-00004.h5") ==
-          read_file(folder / "shards1" / "train-00002-of-00004.h5"));
+    CHECK(bytes_of(output / "train-00002-of-00004.h5") ==
+          bytes_of(folder / "shards1" / "train-00002-of-00004.h5"));
   }
 }
 
@@ -253,9 +253,9 @@ TEST_CASE("prepare leaves what is there alone, and no half file") {
   write_small_mnist(folder.path(), true);
   PrepareOptions options{folder.path(), folder / "small.h5"};
   prepare(options);
-  const std::string before = read_file(options.output);
+  const std::string before = bytes_of(options.output);
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: exists already"));
-  CHECK(read_file(options.output) == before);
+  CHECK(bytes_of(options.output) == before);
 
   options.samples.class_names = {"a", "b"};
   options.overwrite = true;
@@ -264,9 +264,9 @@ TEST_CASE("prepare leaves what is there alone, and no half file") {
 
   // Damage that shows half way.
   const auto images = folder / "t10k-images-idx3-ubyte.gz";
-  write_file(images, read_file(images).substr(0, 60));
+  write_file(images, bytes_of(images).substr(0, 60));
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte.gz: is truncated"));
-  CHECK(read_file(options.output) == before);
+  CHECK(bytes_of(options.output) == before);
   CHECK_FALSE(std::filesystem::exists(folder / "small.h5.part"));
 }
 

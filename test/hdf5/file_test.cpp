@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/full_disk.hpp"
@@ -17,11 +17,6 @@ using namespace convoke::hdf5;
 using Catch::Contains;
 
 namespace {
-
-std::string read_bytes(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
@@ -202,7 +197,7 @@ TEST_CASE("raw_offset is where the bytes are") {
   write_example(folder / "x.h5");
   const File file = File::open(folder / "x.h5");
   const std::uint64_t offset = file.dataset("layers/conv/kernel").raw_offset().value();
-  const std::string bytes = read_bytes(folder / "x.h5");
+  const std::string bytes = bytes_of(folder / "x.h5");
   const float kernel[] = {1, -2, 3.5F, 0, 1e-38F, 6};
   CHECK(bytes.substr(offset, sizeof(kernel)) ==
         std::string(reinterpret_cast<const char*>(kernel), sizeof(kernel)));
@@ -251,8 +246,8 @@ TEST_CASE("equal contents are equal bytes, without time stamps") {
   const TemporaryFolder folder;
   write_example(folder / "a.h5");
   write_example(folder / "b.h5");
-  const std::string bytes = read_bytes(folder / "a.h5");
-  CHECK(bytes == read_bytes(folder / "b.h5"));
+  const std::string bytes = bytes_of(folder / "a.h5");
+  CHECK(bytes == bytes_of(folder / "b.h5"));
   // HDF5 would store seconds since 1970, 32 bits little endian.
   const std::int64_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   for (std::int64_t time = now - 5; time <= now; ++time) {
@@ -268,7 +263,7 @@ TEST_CASE("what is no readable HDF5 file is refused, each with its reason") {
     return error_of([&] { File::open(folder / name); });
   };
   write_example(folder / "good.h5");
-  const std::string good = read_bytes(folder / "good.h5");
+  const std::string good = bytes_of(folder / "good.h5");
 
   CHECK_THAT(open_error("missing.h5"), Catch::EndsWith("missing.h5: no such file"));
   CHECK_THAT(open_error("."), Contains("is a folder"));
@@ -319,7 +314,7 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK(file.read<std::int32_t>("big_endian") == std::vector<std::int32_t>{1, 2, -3});
   CHECK_FALSE(file.dataset("big_endian").raw_offset().has_value());
   const std::uint64_t offset = file.dataset("little_endian").raw_offset().value();
-  const std::string bytes = read_bytes(CONVOKE_TEST_FILES "/foreign.h5");
+  const std::string bytes = bytes_of(CONVOKE_TEST_FILES "/foreign.h5");
   CHECK(bytes.substr(offset, 12) == std::string("\1\0\0\0\2\0\0\0\xfd\xff\xff\xff", 12));
 
   CHECK(file.dataset("int16").type() == ElementType::kOther);

@@ -1,8 +1,8 @@
 #include "convoke/metrics/csv_log.hpp"
 
 #include <fstream>
-#include <iterator>
 
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -18,11 +18,6 @@ const std::string kHeader =
     "second,"
     "seconds\n";
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
 TEST_CASE("metrics.csv has a line for each record that measures, with empty cells for what it has not") {
@@ -37,7 +32,7 @@ TEST_CASE("metrics.csv has a line for each record that measures, with empty cell
               {"accuracy", 0.25}});
   log.append({{"event", "validation"}, {"member", 1}, {"step", 20}, {"validation_loss", 1e-7}});
   log.append({{"event", "evaluation"}, {"disagreement", 0.5}});
-  CHECK(text_of(place / "metrics.csv") ==
+  CHECK(bytes_of(place / "metrics.csv") ==
         kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nvalidation,1,,20,,,1e-07,,,,\n");
 }
 
@@ -46,7 +41,7 @@ TEST_CASE("metrics.csv goes on where an interrupted run has left it") {
   const auto file = place / "metrics.csv";
   std::ofstream(file) << kHeader << "epoch,0,1,12,0.5,0.25,,,,,\nepoch,0,2,24,0.";
   CsvLog(file).append({{"event", "epoch"}, {"loss", 0.25}});
-  CHECK(text_of(file) == kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nepoch,,,,0.25,,,,,,\n");
+  CHECK(bytes_of(file) == kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nepoch,,,,0.25,,,,,,\n");
 }
 
 TEST_CASE("metrics.csv with other columns is refused and left as it is") {
@@ -54,5 +49,5 @@ TEST_CASE("metrics.csv with other columns is refused and left as it is") {
   const auto file = place / "metrics.csv";
   std::ofstream(file) << "a,b\n1,2\n";
   CHECK_THAT(error_of([&] { CsvLog log(file); }), Contains("metrics.csv: has other columns"));
-  CHECK(text_of(file) == "a,b\n1,2\n");
+  CHECK(bytes_of(file) == "a,b\n1,2\n");
 }

@@ -2,10 +2,10 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "convoke/core/tfrecord.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -16,11 +16,6 @@ using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> files;

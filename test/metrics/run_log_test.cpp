@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "convoke/core/error.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -21,10 +22,7 @@ class TemporaryFile {
     std::filesystem::remove(path);
   }
   ~TemporaryFile() { std::filesystem::remove(path); }
-  std::string text() const {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string text() const { return bytes_of(path); }
   const std::filesystem::path path;
 };
 

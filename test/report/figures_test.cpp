@@ -9,6 +9,7 @@
 
 #include "convoke/report/latex.hpp"
 #include "example_charts.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/shell.hpp"
@@ -22,11 +23,6 @@ using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool installed(const std::string& program) { return shell("command -v " + program).code == 0; }
 
@@ -80,7 +76,7 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   CHECK(files_in(folder) == written.files.size());
   for (const fs::path& file : written.files) {
     CAPTURE(file);
-    const std::string text = text_of(file);
+    const std::string text = bytes_of(file);
     if (file.extension() == ".svg") {
       CHECK_THAT(text,
                  Contains("<svg") && Contains("</svg>") && !Contains("<b>") && !Contains("Gnuplot</title>"));
@@ -99,7 +95,7 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
     }
   }
   // Read as what it is: nothing of it is a command, a format or mark-up.
-  const std::string svg = text_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
+  const std::string svg = bytes_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
   CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> isn't \"$…</text>"));
   CHECK(!fs::exists("hostile"));
 }
@@ -113,7 +109,7 @@ TEST_CASE("names that do not fit side by side stand below each other, and none i
         {fmt::format("! mnist-ensemble, {} ranks", ranks), Cell::number(10.0 / ranks), Cell::number(1)});
   }
   write_figures({&chart, 1}, {}, place.path());
-  const std::string svg = text_of(place / "phases.svg");
+  const std::string svg = bytes_of(place / "phases.svg");
   const std::regex name(R"re(translate\(([0-9.]+),[0-9.]+\)"[^>]*text-anchor="end">\s*<text>(! [^<]*)<)re");
   int names = 0;
   for (std::sregex_iterator it(svg.begin(), svg.end(), name); it != std::sregex_iterator(); ++it, ++names) {
@@ -146,10 +142,10 @@ TEST_CASE("pictures are files of their own, with a table that says what they sho
                                                folder / "worst-mistakes-2.png", folder / "worst-mistakes.tex",
                                                folder / "worst-mistakes.csv"});
   const std::vector<std::uint8_t> bytes = png(grey);
-  CHECK(text_of(folder / "worst-mistakes-1.png") == std::string(bytes.begin(), bytes.end()));
-  CHECK(text_of(folder / "worst-mistakes.csv") ==
+  CHECK(bytes_of(folder / "worst-mistakes-1.png") == std::string(bytes.begin(), bytes.end()));
+  CHECK(bytes_of(folder / "worst-mistakes.csv") ==
         "file,shows\nworst-mistakes-1.png,\"test 3: is 4, taken for 9\"\nworst-mistakes-2.png,50 % sure\n");
-  CHECK_THAT(text_of(folder / "worst-mistakes.tex"), Contains("50 \\% sure"));
+  CHECK_THAT(bytes_of(folder / "worst-mistakes.tex"), Contains("50 \\% sure"));
 }
 
 TEST_CASE("without a plotter there are numbers and tables, and a notice that names its package") {

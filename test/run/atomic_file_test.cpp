@@ -9,7 +9,6 @@
 using convoke::Error;
 using convoke::run::replace_file;
 using convoke::run::replace_text;
-using tiny::bytes_of;
 
 namespace {
 

@@ -158,15 +158,15 @@ TEST_CASE("on a full disk the best models stay as they were") {
   const BestModels best = in(folder, 2);
   keep(best, 1, 0.5);
   keep(best, 2, 0.6);
-  const std::string before[] = {tiny::bytes_of(folder / "best.h5"), tiny::bytes_of(folder / "best-2.h5")};
+  const std::string before[] = {bytes_of(folder / "best.h5"), bytes_of(folder / "best-2.h5")};
   {
     const FileSizeLimit full(4096);
     const std::string why = error_of([&] { keep(best, 3, 0.4); });
     INFO(why);
     CHECK(why.find((folder / "best.h5").string() + ": cannot be written: ") == 0);
   }
-  CHECK(tiny::bytes_of(folder / "best.h5") == before[0]);
-  CHECK(tiny::bytes_of(folder / "best-2.h5") == before[1]);
+  CHECK(bytes_of(folder / "best.h5") == before[0]);
+  CHECK(bytes_of(folder / "best-2.h5") == before[1]);
   CHECK(steps_in(folder) == Steps{1, 2});
   keep(best, 3, 0.4);  // and when there is room again
   CHECK(steps_in(folder) == Steps{3, 1});

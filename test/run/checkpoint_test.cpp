@@ -134,7 +134,7 @@ TEST_CASE("a checkpoint that cannot be used is reported, and the one before it i
   checkpoints.save(state_at(1));
   checkpoints.save(state_at(2));
   const path last = folder / "epoch-0002.h5";
-  std::string bytes = tiny::bytes_of(last);
+  std::string bytes = bytes_of(last);
   std::string reason;
 
   SECTION("truncated") {
@@ -233,5 +233,5 @@ TEST_CASE("where no folder can be made, the error names it") {
   const Checkpoints checkpoints = in(folder / "file/checkpoints");
   CHECK(error_of([&] { checkpoints.make_folder(); }) == expected);
   CHECK_FALSE(error_of([&] { checkpoints.save(state_at(1)); }).empty());
-  CHECK(tiny::bytes_of(folder / "file") == "in the way");
+  CHECK(bytes_of(folder / "file") == "in the way");
 }

@@ -79,9 +79,9 @@ TEST_CASE("equal models are equal files, byte for byte") {
   tiny::fs::last_write_time(folder / "a.h5", tiny::fs::file_time_type::clock::now() - std::chrono::hours(1));
   ::sleep(1);  // HDF5's time stamps, if there were any, count seconds
   write_model(folder / "sub-a-longer-name.h5", tiny::description(), tiny::parameters(5));
-  CHECK(tiny::bytes_of(folder / "a.h5") == tiny::bytes_of(folder / "sub-a-longer-name.h5"));
+  CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "sub-a-longer-name.h5"));
   write_model(folder / "b.h5", tiny::description(), tiny::parameters(6));
-  CHECK(tiny::bytes_of(folder / "a.h5") != tiny::bytes_of(folder / "b.h5"));
+  CHECK(bytes_of(folder / "a.h5") != bytes_of(folder / "b.h5"));
 }
 
 TEST_CASE("an ensemble gives back its members and their facts") {
@@ -139,7 +139,7 @@ TEST_CASE("files that are no models are refused with the reason") {
   CHECK(contains(refused(), "not one of Convoke"));
 
   write_model(file, tiny::description(), tiny::parameters(5));
-  const std::string good = tiny::bytes_of(file);
+  const std::string good = bytes_of(file);
 
   tiny::write_bytes(file, good.substr(0, good.size() - 100));
   CHECK(contains(refused(), file.string()));

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "convoke/core/text.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
@@ -103,8 +104,7 @@ TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm g
   CAPTURE(outcome.text);
   REQUIRE(outcome.code == 0);
   const std::string here = folder.path().string();
-  std::ifstream in(folder / "calls");
-  std::string calls{std::istreambuf_iterator<char>(in), {}};
+  std::string calls = bytes_of(folder / "calls");
   const std::string kill = " --kill-on-invalid-dep=yes ";
   CHECK(calls == "--parsable --dependency=afterok:77" + kill + here + "/prepare.sh\n" +
                      "--parsable --dependency=afterok:101" + kill + here + "/member.sh\n" +

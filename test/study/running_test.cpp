@@ -2,7 +2,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "convoke/run/phases.hpp"
@@ -13,6 +12,7 @@
 #include "convoke/study/finished_run.hpp"
 #include "convoke/study/launch.hpp"
 #include "convoke/study/spin_loops.hpp"
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -29,11 +29,6 @@ namespace {
 void write(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
   std::ofstream(file) << text;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 int code_of(ChildProcess& child) {
@@ -83,8 +78,7 @@ TEST_CASE("a loop beside others is slower than calibrated, and what was calibrat
 
   // A core that three share does each a third as fast as what was calibrated alone.
   const std::vector<int> shared{cores[0], cores[0], cores[0]};
-  std::ifstream in(file);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = bytes_of(file);
   text.replace(text.find("\"1\""), 3, "\"3\"");
   write(file, text);
   SpinLoops slower(shared, file);
@@ -132,7 +126,7 @@ TEST_CASE("a child process has a log, an exit code, and an end") {
   ChildProcess child({"sh", "-c", "echo out; echo err >&2; read line || echo nothing; exit 7"}, log);
   CHECK(code_of(child) == 7);
   CHECK(child.exit_code() == 7);
-  CHECK(text_of(log) == "out\nerr\nnothing\n");
+  CHECK(bytes_of(log) == "out\nerr\nnothing\n");
 
   ChildProcess killed({"sh", "-c", "kill -9 $$"}, log);
   CHECK(code_of(killed) == 128 + SIGKILL);

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -12,17 +11,13 @@
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/train/job.hpp"
+#include "support/bytes_of.hpp"
 
 // A model and a data set that train in milliseconds.
 namespace tiny {
 
 namespace fs = std::filesystem;
 using convoke::Settings;
-
-inline std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline void write_bytes(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;

@@ -44,7 +44,7 @@ CheckpointState newest(const Job& job, const RunFolder& folder) {
 // Lines of metrics.jsonl, but for what is measured.
 std::vector<Settings> lines_of(const RunFolder& folder) {
   std::vector<Settings> lines;
-  std::istringstream text(tiny::bytes_of(folder.metrics()));
+  std::istringstream text(bytes_of(folder.metrics()));
   for (std::string line; std::getline(text, line);) {
     Settings kept;
     const Settings all = metrics::settings_from_json(line, "metrics.jsonl");
@@ -211,7 +211,7 @@ std::vector<std::string> three_best(const RunFolder& folder) {
   CHECK_FALSE(exists(folder.checkpoints() / "best-4.h5"));
   std::vector<std::string> files;
   for (const char* name : {"best.h5", "best-2.h5", "best-3.h5"}) {
-    files.push_back(tiny::bytes_of(folder.checkpoints() / name));
+    files.push_back(bytes_of(folder.checkpoints() / name));
   }
   return files;
 }

@@ -321,7 +321,7 @@ TEST_CASE("metrics.jsonl has the epochs of all members and the evaluation") {
   const data::BatchLoader loader = pictures.loader();
   convene(job, std::move(result.training), split(session.world(), 2), session.world(), loader, run.folder,
           result.phases);
-  const std::string lines = tiny::bytes_of(run.folder.metrics());
+  const std::string lines = bytes_of(run.folder.metrics());
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2 * 2 + 1);
   CHECK(contains(lines, R"("member":1,"epoch":2)"));
   CHECK(contains(lines, R"("event":"evaluation")"));

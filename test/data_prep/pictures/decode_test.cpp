@@ -43,8 +43,8 @@ int largest_difference(const Image& a, const Image& b) {
   return largest;
 }
 
-std::string png_bytes() { return read_file(kFiles / "rgba.png"); }
-std::string jpeg_bytes() { return read_file(kFiles / "baseline.jpg"); }
+std::string png_bytes() { return bytes_of(kFiles / "rgba.png"); }
+std::string jpeg_bytes() { return bytes_of(kFiles / "baseline.jpg"); }
 
 // The head of a PNG of that size, without pixels.
 std::string png_of(std::uint32_t height, std::uint32_t width) {
@@ -167,7 +167,7 @@ TEST_CASE("what is no readable picture is refused, with file and reason") {
 TEST_CASE("a picture cut short anywhere is refused") {
   for (const char* name :
        {"rgba.png", "baseline.jpg", "progressive.jpg", "rgb.bmp", "palette.bmp", "bits.bmp"}) {
-    const std::string whole = read_file(kFiles / name);
+    const std::string whole = bytes_of(kFiles / name);
     REQUIRE(error_in(name, whole).empty());
     for (std::size_t bytes = 4; bytes + 3 < whole.size(); bytes += 1 + whole.size() / 23) {
       INFO(name << " " << bytes);
@@ -182,7 +182,7 @@ TEST_CASE("a damaged picture is refused") {
   png[png.size() / 2] = static_cast<char>(png[png.size() / 2] ^ 1);
   CHECK_THAT(error_in("a.png", png),
              Contains("a.png: cannot be decoded: the checksum of the PNG's chunk IDAT"));
-  std::string bmp = read_file(kFiles / "rgb.bmp");
+  std::string bmp = bytes_of(kFiles / "rgb.bmp");
   bmp[30] = 1;
   CHECK_THAT(error_in("a.bmp", bmp), Contains("the BMP is run-length encoded"));
   // Pixels missing in the middle: the end marker is there, the rest of the scan not.

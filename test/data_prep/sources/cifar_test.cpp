@@ -57,7 +57,7 @@ TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
   copy(kFiles / "cifar100", folder);
   if (GENERATE(false, true)) {
     for (const char* const name : {"train.bin", "test.bin"}) {
-      write_gzip(folder / (std::string(name) + ".gz"), read_file(folder / name));
+      write_gzip(folder / (std::string(name) + ".gz"), bytes_of(folder / name));
       fs::remove(folder / name);
     }
   }
@@ -76,7 +76,7 @@ TEST_CASE("CIFAR folders that are not whole are refused, each with its reason") 
   const auto error = [&] { return error_of([&] { open_source(folder.path()); }); };
   REQUIRE(error().empty());
   const fs::path batch = folder / "data_batch_3.bin";
-  const std::string good = read_file(batch);
+  const std::string good = bytes_of(batch);
 
   SECTION("a batch is missing") {
     fs::remove(batch);

@@ -141,7 +141,7 @@ TEST_CASE("damaged gzip files are refused, each with its reason") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), true);
   const auto images = folder / "train-images-idx3-ubyte.gz";
-  const std::string good = read_file(images);
+  const std::string good = bytes_of(images);
   REQUIRE(error_in(folder).empty());
 
   SECTION("no gzip at all") {

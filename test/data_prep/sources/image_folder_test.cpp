@@ -232,7 +232,7 @@ TEST_CASE("a folder of pictures becomes a dataset, which says how to prepare oth
   put(folder / "set/train/b/1.png", "large.png");
   put(folder / "set/test/a/1.png", "rgba.png");
   put(folder / "set/test/b/1.jpg", "exif6.jpg");
-  write_file(folder / "set/train/b/2.jpg", read_file(kPictures / "baseline.jpg").substr(0, 900));
+  write_file(folder / "set/train/b/2.jpg", bytes_of(kPictures / "baseline.jpg").substr(0, 900));
   PrepareOptions options{folder / "set", folder / "set.h5"};
   options.samples.picture = {.height = 8, .width = 6, .fit = "crop"};
   options.order = Order::kSource;
@@ -243,7 +243,7 @@ TEST_CASE("a folder of pictures becomes a dataset, which says how to prepare oth
   options.skip_bad = true;
   const PrepareReport report = prepare(options);
   CHECK(report.left_out == 1);
-  CHECK_THAT(read_file(report.list), Contains("train/b/2.jpg") && Contains("the JPEG is truncated"));
+  CHECK_THAT(bytes_of(report.list), Contains("train/b/2.jpg") && Contains("the JPEG is truncated"));
   const auto dataset = convoke::data::Dataset::open(folder / "set.h5", {"train", "test"});
   CHECK(dataset.info().class_names == std::vector<std::string>{"a", "b"});
   CHECK(dataset.info().sample_shape == convoke::Shape{3, 8, 6});

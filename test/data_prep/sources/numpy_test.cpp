@@ -161,7 +161,7 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
     const auto source = open_source(file);
     for (std::size_t i = 0; i < source->catalogue().items.size(); ++i) values_of<std::uint8_t>(*source, i);
   };
-  const std::string stored = read_file(kFiles / "images.npz"), deflated = read_file(kFiles / "colour.npz");
+  const std::string stored = bytes_of(kFiles / "images.npz"), deflated = bytes_of(kFiles / "colour.npz");
   const auto error_for = [&](const std::string& bytes) {
     write_file(file, bytes);
     return error_of(read_all);

@@ -102,7 +102,7 @@ TEST_CASE("what one record lacks is its fault") {
 TEST_CASE("damaged TFRecords are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.tfrecord";
-  const std::string good = read_file(kFiles / "imagenet/train-00000-of-00002");
+  const std::string good = bytes_of(kFiles / "imagenet/train-00000-of-00002");
   const auto with_bit = [&](std::size_t at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 1);
@@ -136,7 +136,7 @@ TEST_CASE("damaged TFRecords are refused, each with its reason") {
   SECTION("gzipped and cut short, or corrupt") {
     write_gzip(folder / "whole.tfrecord", good);
     REQUIRE(error_in(folder / "whole.tfrecord").empty());
-    const std::string packed = read_file(folder / "whole.tfrecord");
+    const std::string packed = bytes_of(folder / "whole.tfrecord");
     for (const std::size_t bytes : {packed.size() / 2, packed.size() - 1, packed.size() - 8}) {
       CHECK_THAT(error_for(packed.substr(0, bytes)), Contains("x.tfrecord: is truncated"));
     }

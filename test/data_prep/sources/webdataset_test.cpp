@@ -76,7 +76,7 @@ TEST_CASE("shards that are no dataset are refused; what one sample lacks is its 
 TEST_CASE("damaged shards are refused, each with its reason") {
   const TemporaryFolder folder;
   const fs::path file = folder / "x.tar";
-  const std::string good = read_file(kFiles / "shards/birds-train-000000.tar");
+  const std::string good = bytes_of(kFiles / "shards/birds-train-000000.tar");
   const auto error_for = [&](const std::string& bytes) {
     write_file(file, bytes);
     return error_in(file);
@@ -103,12 +103,12 @@ TEST_CASE("damaged shards are refused, each with its reason") {
   SECTION("gzipped and cut short") {
     write_gzip(folder / "whole.tar.gz", good);
     REQUIRE(error_in(folder / "whole.tar.gz").empty());
-    const std::string packed = read_file(folder / "whole.tar.gz");
+    const std::string packed = bytes_of(folder / "whole.tar.gz");
     CHECK_THAT(error_for(packed.substr(0, packed.size() / 2)),
                Contains("x.tar: is truncated: its packed bytes end after "));
   }
   SECTION("attributes of pax") {
-    const std::string pax = read_file(kFiles / "shards/birds-val-000000.tar");
+    const std::string pax = bytes_of(kFiles / "shards/birds-val-000000.tar");
     REQUIRE(error_for(pax).empty());
     std::string bad = pax;
     const std::size_t list = bad.find(" path=");

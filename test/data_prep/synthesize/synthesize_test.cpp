@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -20,16 +21,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Path below the folder, and content, of all files.
 std::map<std::string, std::string> files_in(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = content(entry.path());
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).string()] = bytes_of(entry.path());
   }
   return files;
 }
@@ -106,7 +102,7 @@ TEST_CASE("stand-ins say that they are synthetic, in names, comments and beside 
         CHECK((name == kSyntheticMark || file.filename().string().starts_with("synthetic-")));
       }
     }
-    const auto mark = lines_of(content(folder / "made" / kSyntheticMark));
+    const auto mark = lines_of(bytes_of(folder / "made" / kSyntheticMark));
     CHECK_THAT(mark.at(0), Contains("synthetic, made by `convoke synthesize " + kind.name));
     CHECK_THAT(mark.at(0), Contains("--samples 40"));
   }
@@ -120,7 +116,7 @@ TEST_CASE("birds lie as in BIRDS-525: 525 species, each with a name of its own")
               .height = 16,
               .width = 16,
               .classes = 21});
-  const auto rows = lines_of(content(folder / "birds/birds.csv"));
+  const auto rows = lines_of(bytes_of(folder / "birds/birds.csv"));
   REQUIRE(rows.size() == 211);
   CHECK(rows[0] == "class id,filepaths,labels,data set,scientific name");
   std::map<std::string, int> splits;
@@ -165,7 +161,7 @@ TEST_CASE("retinas lie as EyePACS or APTOS; both eyes of a patient, grades as fr
   SynthesizeOptions options{
       .kind = "fundus", .output = folder / "eyepacs", .samples = 600, .height = 16, .width = 16};
   synthesize(options);
-  const auto rows = lines_of(content(folder / "eyepacs/trainLabels.csv"));
+  const auto rows = lines_of(bytes_of(folder / "eyepacs/trainLabels.csv"));
   REQUIRE(rows.size() == 601);
   CHECK(rows[0] == "image,level");
   CHECK(rows[1].starts_with("synthetic-10_left,"));
@@ -186,7 +182,7 @@ TEST_CASE("retinas lie as EyePACS or APTOS; both eyes of a patient, grades as fr
   options.layout = "aptos";
   options.samples = 10;
   synthesize(options);
-  const auto aptos = lines_of(content(folder / "aptos/train.csv"));
+  const auto aptos = lines_of(bytes_of(folder / "aptos/train.csv"));
   REQUIRE(aptos.size() == 11);
   CHECK(aptos[0] == "id_code,diagnosis");
   for (std::size_t i = 1; i < aptos.size(); ++i) {
@@ -207,7 +203,7 @@ TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones"
         const std::string name = entry.path().stem().string();
         const int stars = std::stoi(name.substr(name.find('_') + 1));
         CHECK((std::string(side) == "pos" ? stars >= 7 && stars <= 10 : stars >= 1 && stars <= 4));
-        std::istringstream words(content(entry.path()));
+        std::istringstream words(bytes_of(entry.path()));
         for (std::string word; words >> word;) {
           while (!word.empty() && (word.back() == '.' || word.back() == '>')) word.pop_back();
           ++counts[word][side];
@@ -222,7 +218,7 @@ TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones"
     if (n >= 200)
       CHECK(std::abs(sides["pos"] - n / 2) < 5 * std::sqrt(n));  // 5 is ten deviations, if independent
   }
-  const auto rows = lines_of(content(folder / "reviews/synthetic-IMDB-Dataset.csv"));
+  const auto rows = lines_of(bytes_of(folder / "reviews/synthetic-IMDB-Dataset.csv"));
   REQUIRE(rows.size() == 2001);
   CHECK(rows[0] == "review,sentiment");
   CHECK(rows[1].ends_with("\",positive"));
@@ -232,7 +228,7 @@ TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones"
 TEST_CASE("I/O patterns: five features of three patterns, as their definitions want them") {
   const TemporaryFolder folder;
   synthesize({.kind = "io-patterns", .output = folder / "io", .samples = 600});
-  const auto rows = lines_of(content(folder / "io/synthetic-io-patterns.csv"));
+  const auto rows = lines_of(bytes_of(folder / "io/synthetic-io-patterns.csv"));
   REQUIRE(rows.size() == 601);
   std::map<std::string, int> patterns;
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -275,7 +271,7 @@ TEST_CASE("what cannot be made is refused, and nothing half made looks finished"
   std::ofstream(folder / "full/mine.txt") << "mine";
   CHECK_THAT(error({.kind = "reviews", .output = folder / "full", .samples = 4}),
              Contains("full: is there already"));
-  CHECK(content(folder / "full/mine.txt") == "mine");
+  CHECK(bytes_of(folder / "full/mine.txt") == "mine");
   CHECK_THAT(error({.kind = "reviews", .output = folder / "full/mine.txt/below", .samples = 4}),
              Contains("below.part: cannot be written"));
   // What an interrupted run has left is no obstacle.
