@@ -41,9 +41,15 @@ std::string Chart::html() const {
       "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n",
       kKinds[static_cast<std::size_t>(kind)], escape(x_title), escape(y_title),
       logarithmic ? " data-logarithmic" : "", ends, name);
-  html += fmt::format("<div class=plot><canvas role=img aria-label=\"{}\"></canvas></div>\n", name);
+  html += fmt::format(
+      "<div class=plot><canvas role=img aria-label=\"{}: a chart of the numbers that "
+      "follow\"></canvas></div>\n",
+      name);
   if (!note.empty()) html += fmt::format("<p class=note>{}</p>\n", escape(note));
-  html += "<details><summary>The numbers</summary>\n" + table.html(title) + "</details>\n</figure>\n";
+  html +=
+      fmt::format("<details><summary aria-label=\"The numbers: {}\">The numbers</summary>\n{}</details>\n",
+                  name, table.html(title));
+  html += "</figure>\n";
   return html;
 }
 

@@ -119,11 +119,10 @@ std::string gallery(std::span<const Figure> figures) {
   for (const Figure& figure : figures) {
     const auto width = std::lround(figure.scale * static_cast<double>(figure.picture.width));
     const auto height = std::lround(figure.scale * static_cast<double>(figure.picture.height));
-    const std::string caption = escape(figure.caption);
-    html += fmt::format(
+    html += fmt::format(  // the caption is not to be heard twice
         "<figure style=\"--w:{}px\"><img src=\"{}\" width={} height={} "
-        "alt=\"{}\"><figcaption>{}</figcaption></figure>\n",
-        width, data_uri(figure.picture), width, height, caption, caption);
+        "alt=\"\"><figcaption>{}</figcaption></figure>\n",
+        width, data_uri(figure.picture), width, height, escape(figure.caption));
   }
   return html + "</div>\n";
 }

@@ -14,7 +14,10 @@
 namespace convoke::report {
 namespace {
 
+constexpr std::string_view kNone = "–", kZero = "·";
+
 std::string html_of(const Cell& cell, bool header) {
+  if (cell.text == kZero) return "<td class=\"n z\">0</td>";  // the style sheet draws the dot
   std::string attributes;
   if (!cell.value.empty()) {
     attributes += cell.value == cell.text ? " class=n" : fmt::format(" class=n data-v=\"{}\"", cell.value);
@@ -28,8 +31,6 @@ std::string html_of(const Cell& cell, bool header) {
   return header ? fmt::format("<th scope=row{}>{}</th>", attributes, escape(cell.text))
                 : fmt::format("<td{}>{}</td>", attributes, escape(cell.text));
 }
-
-constexpr std::string_view kNone = "–";
 
 // An interval or a mark behind the number is more than the number.
 bool says_more(const Cell& cell) {
@@ -73,6 +74,12 @@ Cell Cell::percent(double share, int digits) {
   if (!std::isfinite(share)) return {kNone};
   Cell cell(fmt::format("{:.{}f} %", 100 * share, digits));
   cell.value = fmt::format("{:.6g}", 100 * share);
+  return cell;
+}
+
+Cell Cell::zero() {
+  Cell cell = count(0);
+  cell.text = kZero;
   return cell;
 }
 

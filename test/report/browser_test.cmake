@@ -27,7 +27,7 @@ const contrast = (element) => {
 addEventListener("error", (event) => complaints.push(event.message || "cannot load " + event.target.tagName), true);
 console.error = console.warn = (...words) => complaints.push(words.join(" "));
 addEventListener("load", () => setTimeout(() => {
-  for (const image of document.images) if (!image.complete || image.naturalWidth === 0) complaints.push("no picture: " + image.alt);
+  for (const image of document.images) if (!image.complete || image.naturalWidth === 0) complaints.push("no picture: " + image.closest("figure").textContent);
   for (const canvas of document.querySelectorAll("canvas")) {
     const colours = new Set();
     const pixels = canvas.width * canvas.height > 0 ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];

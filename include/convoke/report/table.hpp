@@ -23,6 +23,8 @@ struct Cell {
   static Cell percent(double share, int digits = 1);
   /// "5.64 s".
   static Cell seconds(double seconds);
+  /// "·", a 0 that lets the others stand out; who hears the page hears "0".
+  static Cell zero();
 
   Cell shaded(double by) const;
 };

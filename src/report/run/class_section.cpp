@@ -55,10 +55,9 @@ Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<d
     table.columns.push_back(names(static_cast<std::int64_t>(truth)));
     std::vector<Cell> row{names(static_cast<std::int64_t>(truth))};
     for (std::size_t said = 0; said < classes; ++said) {
-      Cell cell = Cell::count(counts[truth][said]);
-      if (counts[truth][said] == 0) cell.text = "·";
       const double shade = truth == said ? share(truth, said) : -share(truth, said) / worst;
-      row.push_back(cell.shaded(counts[truth][said] == 0 ? 0 : shade));
+      const std::int64_t count = counts[truth][said];
+      row.push_back(count == 0 ? Cell::zero() : Cell::count(count).shaded(shade));
     }
     table.rows.push_back(std::move(row));
   }
