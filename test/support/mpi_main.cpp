@@ -1,6 +1,5 @@
 // The main of test programs under mpirun. Every rank runs the same tests. Shown is the output of rank 0, and
 // that of any other rank only if a check failed there; the exit code is that of the worst rank.
-#define CATCH_CONFIG_RUNNER
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/session.hpp"
-#include "support/catch.hpp"
+#include "support/run_tests.hpp"
 
 namespace {
 
@@ -44,9 +43,9 @@ class Capture {
   int output_;
 };
 
-int run_quietly(Catch::Session& tests, int rank) {
+int run_quietly(int argc, char** argv, int rank) {
   Capture capture;
-  const int failures = tests.run();
+  const int failures = run_tests(argc, argv);
   const std::string text = capture.release();
   if (failures != 0) {
     std::printf("---- rank %d ----\n%s", rank, text.c_str());
@@ -61,10 +60,7 @@ int main(int argc, char** argv) {
   const convoke::mpi::Session session;
   try {
     const convoke::mpi::Communicator& world = session.world();
-    Catch::Session tests;
-    const int wrong = tests.applyCommandLine(argc, argv);
-    if (wrong != 0) return wrong;
-    const int failures = world.root() ? tests.run() : run_quietly(tests, world.rank());
+    const int failures = world.root() ? run_tests(argc, argv) : run_quietly(argc, argv, world.rank());
     double worst = failures;
     world.max(std::span<double>(&worst, 1));
     return std::min(static_cast<int>(worst), 255);
