@@ -63,6 +63,15 @@ TEST_CASE("a single value has no interval, and constants one without width") {
 TEST_CASE("runs are added until the relative error is under the target") {
   CHECK(runs_needed(summarize(kA), 0.05) == 0);
   CHECK(runs_needed(summarize(std::vector{10.0, 13.0, 8.0}), 0.05) == 91);
+  for (const auto& [scatter, runs] :
+       {std::pair{0.03, 4}, {0.05, 7}, {0.1, 18}, {0.15, 38}}) {  // docs/guide.md
+    Statistics two;
+    two.count = 2;
+    two.mean = 1;
+    two.deviation = scatter;
+    two.relative_error = student_t(1) * scatter / std::sqrt(2);
+    CHECK(two.count + *runs_needed(two, 0.05) == runs);
+  }
   // A target that nobody reaches: mean 1, deviation 0.5, so (1.959964 * 0.5 / target)^2.
   const Statistics wide = summarize(std::vector{0.5, 1.5, 1.0});
   CHECK(*runs_needed(wide, 1e-6) == Approx(std::pow(1.959964 * 0.5 / 1e-6, 2)));
