@@ -17,9 +17,11 @@ namespace {
 constexpr std::string_view kNone = "–", kZero = "·";
 
 std::string html_of(const Cell& cell, bool header) {
-  if (cell.text == kZero) return "<td class=\"n z\">0</td>";  // the style sheet draws the dot
   std::string attributes;
-  if (!cell.value.empty()) {
+  const bool dotted = cell.text == kZero && !cell.value.empty();  // and no class that is called "·"
+  if (dotted) {
+    attributes += " class=\"n z\"";  // the style sheet draws the dot
+  } else if (!cell.value.empty()) {
     attributes += cell.value == cell.text ? " class=n" : fmt::format(" class=n data-v=\"{}\"", cell.value);
   }
   if (cell.shade != 0) {
@@ -28,8 +30,9 @@ std::string html_of(const Cell& cell, bool header) {
   }
   constexpr std::size_t kWide = 30;  // letters, beyond which a name needs room
   if (header && cell.value.empty() && cell.text.size() > kWide) attributes += " class=w";
-  return header ? fmt::format("<th scope=row{}>{}</th>", attributes, escape(cell.text))
-                : fmt::format("<td{}>{}</td>", attributes, escape(cell.text));
+  const std::string text = escape(dotted ? cell.value : cell.text);
+  return header ? fmt::format("<th scope=row{}>{}</th>", attributes, text)
+                : fmt::format("<td{}>{}</td>", attributes, text);
 }
 
 // An interval or a mark behind the number is more than the number.

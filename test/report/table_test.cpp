@@ -22,7 +22,7 @@ TEST_CASE("cells keep the number behind what is read") {
 
 TEST_CASE("tables and charts are HTML, and the chart is drawn from its table") {
   const Table table{{"class", "samples"},
-                    {{"a<b", Cell::count(1234)}, {"c", Cell::count(5)}, {"d", Cell::zero()}}};
+                    {{"a<b", Cell::count(1234)}, {"c", Cell::count(5)}, {"·", Cell::zero()}}};
   CHECK(table.html("a \"b\"") ==
         "<div class=scroll tabindex=0 role=region aria-label=\"a &quot;b&quot;\"><table><thead><tr><th "
         "scope=col>class</th><th scope=col "
@@ -30,7 +30,7 @@ TEST_CASE("tables and charts are HTML, and the chart is drawn from its table") {
         "</tr></thead><tbody>\n"
         "<tr><th scope=row>a&lt;b</th><td class=n data-v=\"1234\">1,234</td></tr>\n"
         "<tr><th scope=row>c</th><td class=n>5</td></tr>\n"
-        "<tr><th scope=row>d</th><td class=\"n z\">0</td></tr>\n"
+        "<tr><th scope=row>·</th><td class=\"n z\">0</td></tr>\n"
         "</tbody></table></div>\n");
   Chart chart{Chart::Kind::kBar, "Count \"all\"", "", "x", "y", table};
   CHECK_THAT(chart.html(), Contains("data-kind=bar") &&
