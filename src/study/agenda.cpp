@@ -30,9 +30,14 @@ void Agenda::record(std::size_t cell, const Measurement& run, double seconds) {
     return;
   }
   history.failures = 0;
-  const bool first = std::find(history.made.begin(), history.made.end(), run.repeat) == history.made.end();
-  if (first) history.made.push_back(run.repeat);
-  if (now && first && run.has_mark("disturbed")) disturbed_.push_back({cell, run.repeat, true});
+  const bool disturbed = run.has_mark("disturbed");
+  const auto [made, first] = history.made.try_emplace(run.repeat, !disturbed);
+  if (!first) {
+    made->second = true;
+    std::erase_if(disturbed_, [&](const Task& t) { return t.cell == cell && t.repeat == run.repeat; });
+  } else if (disturbed) {
+    disturbed_.push_back({cell, run.repeat, true});
+  }
   history.runs.push_back(run);
   history.seconds += now ? seconds : run.makespan_seconds.value_or(0);
   ++history.timed;
@@ -41,7 +46,7 @@ void Agenda::record(std::size_t cell, const Measurement& run, double seconds) {
 bool Agenda::wants(std::size_t cell, std::int64_t repeat) const {
   const History& history = cells_[cell];
   if (is_given_up(cell) || repeat > rules_.at_most) return false;
-  if (std::find(history.made.begin(), history.made.end(), repeat) != history.made.end()) return false;
+  if (history.made.contains(repeat)) return false;
   return repeat <= rules_.repeats || !is_done(cell);
 }
 
@@ -109,16 +114,22 @@ std::int64_t Agenda::runs_left(std::size_t cell) const {
   return std::min(more, rules_.at_most - made);
 }
 
+std::int64_t Agenda::runs_again(std::size_t cell) const {
+  if (is_given_up(cell)) return 0;
+  return std::count_if(cells_[cell].made.begin(), cells_[cell].made.end(),
+                       [](const auto& repeat) { return !repeat.second; });
+}
+
 std::int64_t Agenda::runs_left() const {
   std::int64_t sum = 0;
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_left(cell);
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_left(cell) + runs_again(cell);
   return sum;
 }
 
 double Agenda::seconds_left() const {
   double sum = 0;
   for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    sum += static_cast<double>(runs_left(cell)) * expected_seconds(cell);
+    sum += static_cast<double>(runs_left(cell) + runs_again(cell)) * expected_seconds(cell);
   }
   return sum;
 }

@@ -75,19 +75,37 @@ TEST_CASE("equal times are known well enough, a single one never is") {
   CHECK(runs == 4);
 }
 
-TEST_CASE("a resumed study makes what is missing or has failed, and nothing twice") {
+TEST_CASE(
+    "a resumed study makes what is missing or has failed, disturbed runs once more, and nothing twice") {
   Agenda agenda(rules(3, 3), 2);
   agenda.record(0, run(1, 1));
   agenda.record(0, run(2, 1, {"failed"}));
   agenda.record(1, run(1, 1));
   agenda.record(1, run(2, 1, {"disturbed"}));
+  agenda.record(1, run(3, 1, {"disturbed"}));
+  agenda.record(1, run(3, 1, {"disturbed"}));  // once more is enough
+  CHECK(agenda.runs_left() == 2 + 1);
   std::map<std::size_t, std::vector<std::int64_t>> made;
   while (const auto task = agenda.next({})) {
     made[task->cell].push_back(task->repeat);
+    CHECK(task->again == (task->cell == 1));
     agenda.record(task->cell, run(task->repeat, 1), 1);
   }
   CHECK(made[0] == std::vector<std::int64_t>{2, 3});
-  CHECK(made[1] == std::vector<std::int64_t>{3});
+  CHECK(made[1] == std::vector<std::int64_t>{2});
+  CHECK(agenda.runs_left() == 0);
+}
+
+TEST_CASE("a disturbed run for which the budget has no time is left to be made once more") {
+  Agenda agenda(rules(1, 1), 1);
+  const auto first = agenda.next(10);
+  REQUIRE(first);
+  agenda.record(0, run(1, 8, {"disturbed"}), 8);
+  CHECK(agenda.runs_left() == 1);
+  CHECK(agenda.seconds_left() == 8);
+  CHECK_FALSE(agenda.next(2));
+  CHECK(agenda.left_out() == 1);
+  CHECK(agenda.runs_left() == 1);
 }
 
 TEST_CASE("a disturbed run is made once more at the end of its round") {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,8 @@ inline constexpr std::int64_t kFailuresInARow = 3;
 
 /// Which run comes next. Round r makes run r of every cell that wants one, in the order of order_of_round():
 /// up to `repeats` all do, then those whose makespan is not yet known as well as `target` asks, up to
-/// `at_most`. At the end of a round its disturbed runs are made once more. Knows nothing of processes.
+/// `at_most`. At the end of a round its disturbed runs are made once more, and in the beginning those of a
+/// study that was stopped before. Knows nothing of processes.
 class Agenda {
  public:
   /// `rules`: repeats, at_most, target, seed.
@@ -42,10 +44,13 @@ class Agenda {
   /// Of the cell: its interval is narrow enough, at_most runs are made, or it was given up.
   bool is_done(std::size_t cell) const;
   bool is_given_up(std::size_t cell) const { return cells_[cell].failures >= kFailuresInARow; }
-  /// Runs that are probably still to be made, of the cell and in all, by the scatter so far.
+  /// Runs that the cell probably still needs beside those that are there, by the scatter so far.
   std::int64_t runs_left(std::size_t cell) const;
+  /// Of the cell: runs that were disturbed, and not made once more yet.
+  std::int64_t runs_again(std::size_t cell) const;
+  /// Both, of all cells,
   std::int64_t runs_left() const;
-  /// What they probably take.
+  /// and what they probably take.
   double seconds_left() const;
   /// What a run of the cell probably takes; of one that was never run, the mean of all. 0: nothing is known.
   double expected_seconds(std::size_t cell) const;
@@ -55,8 +60,8 @@ class Agenda {
     std::vector<Measurement> runs;
     double seconds = 0;  // sum over `timed`
     std::int64_t timed = 0;
-    std::int64_t failures = 0;       // in a row, in this session
-    std::vector<std::int64_t> made;  // repeats that were made and did not fail
+    std::int64_t failures = 0;          // in a row, in this session
+    std::map<std::int64_t, bool> made;  // repeats that did not fail; whether undisturbed, or made twice
   };
   bool wants(std::size_t cell, std::int64_t repeat) const;
   void begin_round();
@@ -65,7 +70,7 @@ class Agenda {
   std::vector<History> cells_;
   std::int64_t round_ = 0;
   std::deque<Task> queue_;
-  std::vector<Task> disturbed_;  // of this round
+  std::vector<Task> disturbed_;  // that no queue has yet
   std::int64_t left_out_ = 0;
 };
 
