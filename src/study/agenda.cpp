@@ -114,22 +114,23 @@ std::int64_t Agenda::runs_left(std::size_t cell) const {
   return std::min(more, rules_.at_most - made);
 }
 
-std::int64_t Agenda::runs_again(std::size_t cell) const {
+std::int64_t Agenda::runs_ahead(std::size_t cell) const {
   if (is_given_up(cell)) return 0;
-  return std::count_if(cells_[cell].made.begin(), cells_[cell].made.end(),
-                       [](const auto& repeat) { return !repeat.second; });
+  const std::int64_t again = std::count_if(cells_[cell].made.begin(), cells_[cell].made.end(),
+                                           [](const auto& repeat) { return !repeat.second; });
+  return std::max(again, runs_left(cell));
 }
 
 std::int64_t Agenda::runs_left() const {
   std::int64_t sum = 0;
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_left(cell) + runs_again(cell);
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_ahead(cell);
   return sum;
 }
 
 double Agenda::seconds_left() const {
   double sum = 0;
   for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    sum += static_cast<double>(runs_left(cell) + runs_again(cell)) * expected_seconds(cell);
+    sum += static_cast<double>(runs_ahead(cell)) * expected_seconds(cell);
   }
   return sum;
 }

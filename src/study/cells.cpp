@@ -98,8 +98,14 @@ bool is_oversubscribed(std::span<const std::string> marks) {
 
 std::vector<double> values_of(const Cell& cell, const Quantity& quantity) {
   std::vector<double> values;
-  for (const Measurement& run : cell.runs) {
-    if (run.*quantity.member) values.push_back(*(run.*quantity.member));
+  for (auto run = cell.runs.begin(); run != cell.runs.end(); ++run) {
+    const auto& value = (*run).*quantity.member;
+    // A repeat has one seed: of two studies taken together the second says nothing new of its accuracy.
+    const bool known = quantity.member == &Measurement::accuracy &&
+                       std::any_of(cell.runs.begin(), run, [&](const Measurement& earlier) {
+                         return earlier.repeat == run->repeat && earlier.accuracy == value;
+                       });
+    if (value && !known) values.push_back(*value);
   }
   return values;
 }

@@ -134,7 +134,8 @@ TEST_CASE("a cell is done when as many runs count as were asked for") {
         0, run(repeat, 10, repeat < 3 ? std::vector<std::string>{"disturbed"} : std::vector<std::string>{}));
   }
   CHECK_FALSE(disturbed.is_done(0));  // two count
-  CHECK(disturbed.runs_left() == 1);
+  CHECK(disturbed.runs_left(0) == 1);
+  CHECK(disturbed.runs_left() == 2);  // both are made once more
   Agenda single(rules(1, 4), 1);
   single.record(0, run(1, 10));
   CHECK(single.runs_left() == 1);  // of one run nobody knows how many it will take

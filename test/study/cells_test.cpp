@@ -57,6 +57,20 @@ TEST_CASE("of a repeat that was disturbed and made anew the last run counts") {
   CHECK(cells[1].marks == std::vector<std::string>{"disturbed"});
 }
 
+TEST_CASE("of two studies taken together times count twice, the accuracy of a seed once") {
+  const auto seed = [](std::int64_t repeat, double seconds, double accuracy) {
+    Measurement m = run(1, seconds);
+    m.repeat = repeat, m.accuracy = accuracy;
+    return m;
+  };
+  const auto cells = cells_of(std::vector{seed(1, 10, 0.98), seed(2, 11, 0.98), seed(1, 12, 0.98),
+                                          seed(2, 13, 0.98), seed(3, 14, 0.95), seed(3, 15, 0.96)});
+  REQUIRE(cells.size() == 1);
+  CHECK(cells[0].find("makespan_seconds")->count == 6);
+  CHECK(cells[0].find("accuracy")->count == 4);  // two seeds may be alike; the third was not the same run
+  CHECK(cells[0].find("accuracy")->mean == Approx((0.98 + 0.98 + 0.95 + 0.96) / 4));
+}
+
 TEST_CASE("a cell says where it is") {
   Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.lane=8"};
   CHECK(to_string(at) == "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.lane=8");

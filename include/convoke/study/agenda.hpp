@@ -46,11 +46,9 @@ class Agenda {
   bool is_given_up(std::size_t cell) const { return cells_[cell].failures >= kFailuresInARow; }
   /// Runs that the cell probably still needs beside those that are there, by the scatter so far.
   std::int64_t runs_left(std::size_t cell) const;
-  /// Of the cell: runs that were disturbed, and not made once more yet.
-  std::int64_t runs_again(std::size_t cell) const;
-  /// Both, of all cells,
+  /// Runs that are probably still to be made, of all cells: these, or as many as are made once more.
   std::int64_t runs_left() const;
-  /// and what they probably take.
+  /// What they probably take.
   double seconds_left() const;
   /// What a run of the cell probably takes; of one that was never run, the mean of all. 0: nothing is known.
   double expected_seconds(std::size_t cell) const;
@@ -64,6 +62,7 @@ class Agenda {
     std::map<std::int64_t, bool> made;  // repeats that did not fail; whether undisturbed, or made twice
   };
   bool wants(std::size_t cell, std::int64_t repeat) const;
+  std::int64_t runs_ahead(std::size_t cell) const;
   void begin_round();
 
   StudyFile rules_;

@@ -78,7 +78,8 @@ struct Cell {
   std::string_view dataset_hash() const;
 };
 
-/// Of each of the cell's runs that has one.
+/// Of each of the cell's runs that has one; an accuracy that two runs of one repeat, and so of one seed,
+/// share counts once.
 std::vector<double> values_of(const Cell& cell, const Quantity& quantity);
 
 /// In capital letters: a mark as it is printed.
