@@ -38,9 +38,10 @@ std::string Chart::html() const {
   if (!ends.empty()) ends += '"';
   const std::string name = escape(title);
   std::string html = fmt::format(
-      "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}{}>\n<figcaption>{}</figcaption>\n",
+      "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}{}{}{}>\n<figcaption>{}</figcaption>\n",
       kKinds[static_cast<std::size_t>(kind)], escape(x_title), escape(y_title),
-      logarithmic ? " data-logarithmic" : "", ends, name);
+      logarithmic ? " data-logarithmic" : "", from_zero && !logarithmic ? " data-from-zero" : "",
+      most ? fmt::format(" data-most={:g}", *most) : "", ends, name);
   html += fmt::format(
       "<div class=plot><canvas role=img aria-label=\"{}: a chart of the numbers that "
       "follow\"></canvas></div>\n",

@@ -36,12 +36,18 @@
     const ends = series.flatMap((s) => s.ends ?? []).flat().filter(shown);
     return ends.length ? { suggestedMin: least(ends), suggestedMax: largest(ends) } : {};
   };
+  // Room for the marks, but none beyond what can be.
+  const ceiling = (figure, heights) => {
+    const most = Number(figure.dataset.most ?? Infinity), top = largest(heights);
+    return top + .1 * (top - least(heights)) > most ? { max: most } : {};
+  };
   const told_with_ends = (item) => {
     const { label, ends } = item.dataset, [low, high] = ends?.[item.dataIndex] ?? [];
     return `${label}: ${item.formattedValue}${Number.isFinite(low) ? ` (${low} to ${high})` : ""}`;
   };
 
-  // Whiskers at bars and marks, a band along a line without marks.
+  const is_of_bars = (chart) => chart.config.type === "bar";
+  // Whiskers on bars and below marks, a band below a line without marks.
   const draw_intervals = (chart) => {
     const lying = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
     const scale = chart.scales[lying ? "x" : "y"];
@@ -66,7 +72,8 @@
           line(place, at(low), place, at(high));
           for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
         }
-        for (const [style, width] of [[ink("--card"), 4], [borderColor ?? ink("--ink"), 1.5]]) {  // seen on bars, too
+        const rims = is_of_bars(chart) ? [[ink("--card"), 4]] : [];  // seen on bars, too
+        for (const [style, width] of [...rims, [borderColor ?? ink("--ink"), 1.5]]) {
           ctx.strokeStyle = style;
           ctx.lineWidth = width;
           ctx.stroke();
@@ -75,7 +82,11 @@
       ctx.restore();
     });
   };
-  Chart.register({ id: "intervals", afterDatasetsDraw: draw_intervals });
+  Chart.register({
+    id: "intervals",
+    beforeDatasetsDraw(chart) { if (!is_of_bars(chart)) draw_intervals(chart); },
+    afterDatasetsDraw(chart) { if (is_of_bars(chart)) draw_intervals(chart); },
+  });
 
   const axis = (title, more = {}) => ({
     title: { display: title !== "", text: title, color: ink("--ink") },
@@ -157,32 +168,38 @@
       options: {
         scales: {
           x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }),
-          y: values(figure, figure.dataset.y, { beginAtZero: flat, ...reach(figure, series) }),
+          y: values(figure, figure.dataset.y, { beginAtZero: flat || "fromZero" in figure.dataset, ...reach(figure, series), ...ceiling(figure, heights) }),
         },
         plugins: { legend: legend(series.length > 1 && series.length <= MANY_GROUPS), tooltip: { callbacks: { label: told_with_ends } } },
       },
     };
   };
 
-  const scatter = (figure, { columns, rows }) => {
+  const scatter = (figure, read) => {
+    const { columns, rows, intervals } = read, [, low, high] = intervals[0] ?? [];
     figure.querySelector(".plot").classList.add("map");
     const groups = new Map();
     for (const row of rows) {
       const group = text(row[2]);
       if (!groups.has(group)) groups.set(group, []);
-      groups.get(group).push({ x: number(row[0]), y: number(row[1]), told: row.slice(3).map((cell, i) => `${columns[i + 3]} ${text(cell)}`).join(", ") });
+      const told = row.map((cell, c) => c < 3 || c === low || c === high ? "" : `${columns[c]} ${text(cell)}`).filter(Boolean);
+      groups.get(group).push({ x: number(row[0]), y: number(row[1]), told: told.join(", "), ends: low && [number(row[low]), number(row[high])] });
     }
+    const heights = rows.flatMap((row) => [number(row[1]), ...(low ? [number(row[low]), number(row[high])] : [])]).filter(Number.isFinite);
     const ordered = [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }));
     return {
       type: "scatter",
       data: {
         datasets: ordered.map(([label, data], g) => ({
-          label, data, backgroundColor: colour(g), borderColor: colour(g), borderWidth: 1,
+          label, data, ends: low && data.map(({ ends }) => ends), backgroundColor: colour(g), borderColor: colour(g), borderWidth: 1,
           pointStyle: POINTS[g % POINTS.length], pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
         })),
       },
       options: {
-        scales: { x: axis(figure.dataset.x), y: axis(figure.dataset.y) },
+        scales: {
+          x: axis(figure.dataset.x),
+          y: axis(figure.dataset.y, { suggestedMin: low && least(heights), suggestedMax: low && largest(heights), ...ceiling(figure, heights) }),
+        },
         plugins: {
           legend: legend(ordered.length > 1 && ordered.length <= MANY_GROUPS),
           tooltip: { callbacks: { label: (point) => `${point.dataset.label}${point.raw.told ? ": " + point.raw.told : ""}` } },

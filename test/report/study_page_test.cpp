@@ -69,7 +69,10 @@ TEST_CASE("the page of a study shows marked figures apart, with intervals and th
   CHECK(chart_called(page, "Efficiency by workers, makespan").table.rows[1].back().value == "100");
   CHECK(chart_called(page, "Predicted makespan").table.rows.size() == 4);  // 1, 2, 4, 8
   CHECK(chart_called(page, "Time by portion: sync").table.rows.size() == 2);
-  CHECK(chart_called(page, "Accuracy by core-seconds").table.rows.size() == 12);
+  const report::Chart& accuracies = chart_called(page, "Accuracy by core-seconds");
+  CHECK(accuracies.table.rows.size() == 12);
+  CHECK_THAT(accuracies.html(), Contains("data-most=100 data-intervals=\"1:4:5\""));
+  CHECK_THAT(times.html(), Contains("data-from-zero"));
   CHECK(chart_called(page, "Phases by cell").table.rows[2][0].text == "! sync, 4 ranks");
   const report::Chart& cost = chart_called(page, "Cost of one training");
   CHECK(cost.table.rows.size() == 6);

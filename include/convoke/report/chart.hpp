@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct Chart {
     kBar,        ///< a group of bars per row, a colour per further column; lying where there are many rows
     kHistogram,  ///< bars that touch; the first column is where each begins
     kLine,       ///< a line per further column over the first, which is a number
-    kScatter,    ///< points: columns x, y, group; further columns are told when a point is touched
+    kScatter,    ///< points: columns x, y, group; further columns are told when a point is touched, but for
+                 ///< the ends of an interval of y
     kBox,  ///< lying boxes: columns name, minimum, low, first quartile, median, third quartile, high, maximum
   };
 
@@ -31,6 +33,11 @@ struct Chart {
     std::size_t of, low, high;
   };
   std::vector<Interval> intervals = {};  ///< drawn as whiskers, or as a band along a line of many points
+
+  /// What no value exceeds, nor the axis of values: 100 of shares in %.
+  std::optional<double> most = {};
+  /// Of a line chart: the axis of values begins at 0, for lengths to be compared; bars always do.
+  bool from_zero = false;
 
   /// The columns that are series: all but the first and the ends of intervals.
   std::vector<std::size_t> series() const;

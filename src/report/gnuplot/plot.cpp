@@ -1,10 +1,12 @@
 #include "plot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "convoke/core/utf8.hpp"
@@ -56,12 +58,12 @@ void Plot::named(const std::string& name, const std::string& what) {
 }
 
 void Plot::whiskers(bool lying, const std::string& place, std::size_t low, std::size_t high,
-                    std::string_view colour) {
+                    std::string_view colour, const std::string& data) {
   const std::string length = fmt::format("(${}-${})", high + 1, low + 1);
   const std::string ends = lying ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
                                  : fmt::format("{}:{}:(0):{}", place, low + 1, length);
-  unnamed(
-      fmt::format("$data using {} with vectors heads size screen 0.008,90 lc rgb '{}' lw 0.7", ends, colour));
+  unnamed(fmt::format("${} using {} with vectors heads size screen 0.008,90 lc rgb '{}' lw 0.7", data, ends,
+                      colour));
 }
 
 void Plot::data(const std::string& name, const std::vector<std::vector<double>>& rows) {
@@ -92,7 +94,8 @@ void Plot::value_axis(char axis, bool from_zero) {
     line(fmt::format("set format {} '{}'", axis, least_positive_ >= 1 && largest_ >= 1000 ? "%.0s%c" : "%g"));
     return;
   }
-  if (from_zero) line(fmt::format("set {}range [*<0:0<*]", axis));
+  const std::string most = chart_.most ? fmt::format("*<{:g}", *chart_.most) : from_zero ? "0<*" : "*";
+  line(fmt::format("set {}range [{}:{}]", axis, from_zero ? "*<0" : "*", most));
   line(fmt::format("set format {} '{}'", axis, largest_ >= 1e5 && largest_ < 1e7 ? "%.0f" : "%g"));
 }
 
@@ -126,19 +129,24 @@ void Plot::name_axis(char axis) {
   line(fmt::format("set xrange [-0.6:{}]", count - 0.4));
 }
 
+// Where something stands is named, if there is room for that.
 void Plot::number_axis() {
+  constexpr double kRoom = 0.08;  // of the axis, between numbers
   line(fmt::format("set xlabel {}", axis_title(chart_.x_title)));
-  double least = std::numeric_limits<double>::infinity(), largest = -least;
-  bool whole = true;
+  std::set<double> places;
   for (const std::vector<Cell>& row : table_.rows) {
-    const double x = number_of(row.front());
-    if (!std::isfinite(x)) continue;
-    whole = whole && x == std::floor(x);
-    least = std::min(least, x);
-    largest = std::max(largest, x);
+    if (const double x = number_of(row.front()); std::isfinite(x)) places.insert(x);
   }
-  if (least < largest) line(fmt::format("set xrange [{}:{}]", least, largest));
-  if (whole && largest - least <= 10) line("set xtics 1");  // there are no halves of epochs
+  if (places.empty()) return;
+  const double least = *places.begin(), length = *places.rbegin() - least;
+  if (length > 0) line(fmt::format("set xrange [{}:{}]", least, least + length));
+  const auto close = [&](double a, double b) { return b - a < kRoom * length; };
+  if (std::adjacent_find(places.begin(), places.end(), close) == places.end()) {
+    line(fmt::format("set xtics ({})", fmt::join(places, ", ")));
+  } else if (length <= 10 &&
+             std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); })) {
+    line("set xtics 1");  // there are no halves of epochs
+  }
 }
 
 // Above the plot, from the left edge of the figure on, as many names in a row as there is room for.

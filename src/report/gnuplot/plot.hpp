@@ -22,9 +22,9 @@ class Plot {
   void line(const std::string& command);  ///< any command
   void named(const std::string& name, const std::string& what);
   void unnamed(const std::string& what);
-  /// From column `low` to `high` of the table, along the axis of values, at `place` on the other one.
+  /// From column `low` to `high` of $data or another, along the axis of values, at `place` on the other one.
   void whiskers(bool lying, const std::string& place, std::size_t low, std::size_t high,
-                std::string_view colour);
+                std::string_view colour, const std::string& data = "data");
 
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);  ///< as $name
   /// The table as $data: all its columns as numbers. `names`: the first is the number of the row.

@@ -102,7 +102,7 @@ void draw_lines(const Chart& chart, Plot& plot) {
   plot.data(false);
   plot.line("set datafile missing 'NaN'");  // joined across: rows of validations say nothing of training
   plot.number_axis();
-  plot.value_axis('y', false);
+  plot.value_axis('y', chart.from_zero);
   for (std::size_t s = 0; s < series.size() && !marked; ++s) {  // bands lie below lines
     const Chart::Interval* const interval = chart.interval_of(series[s]);
     if (interval == nullptr) continue;
@@ -126,12 +126,16 @@ void draw_lines(const Chart& chart, Plot& plot) {
 
 // Groups in the order of their numbers, then those with names in theirs.
 void draw_scatter(const Chart& chart, Plot& plot) {
+  const Chart::Interval* const interval = chart.interval_of(1);
   std::vector<std::pair<const Cell*, std::vector<std::vector<double>>>> groups;
   for (const std::vector<Cell>& row : chart.table.rows) {
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& known) { return known.first->text == row[2].text; });
     if (group == groups.end()) group = groups.insert(groups.end(), {&row[2], {}});
     group->second.push_back({number_of(row[0]), number_of(row[1])});
+    if (interval == nullptr) continue;
+    group->second.back().push_back(number_of(row[interval->low]));
+    group->second.back().push_back(number_of(row[interval->high]));
   }
   const auto rank = [](const Cell& name) {
     const double number = number_of(name);
@@ -143,9 +147,11 @@ void draw_scatter(const Chart& chart, Plot& plot) {
   plot.line(fmt::format("set xlabel {}", axis_title(chart.x_title)));
   plot.line(fmt::format("set ylabel {}", axis_title(chart.y_title)));
   plot.line("set offsets graph 0.04, graph 0.04, graph 0.04, graph 0.04");
+  if (chart.most) plot.line(fmt::format("set yrange [*:*<{:g}]", *chart.most));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::string name = fmt::format("group{}", g);
     plot.data(name, groups[g].second);
+    if (interval != nullptr) plot.whiskers(false, "1", 2, 3, colour(g), name);
     plot.named(groups[g].first->text,
                fmt::format("${} using 1:2 with points pt {} ps {} lw 0.5 lc rgb '{}'", name, mark(g),
                            chart.table.rows.size() > kCloudOfPoints ? 0.25 : 0.4, colour(g)));

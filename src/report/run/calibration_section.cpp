@@ -22,6 +22,7 @@ Chart reliability(const Settings& calibration, const std::string& whose) {
       "confidence, %",
       "right, %",
       {{"confidence", "right", "ideal"}, {}}};
+  chart.most = 100;
   const std::vector<double> samples = numbers_at(calibration, "samples"),
                             confidence = numbers_at(calibration, "confidence"),
                             accuracy = numbers_at(calibration, "accuracy");

@@ -63,6 +63,7 @@ EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
 Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
                   std::span<const EpochCurve> curves, bool share) {
   Chart chart{Chart::Kind::kLine, title, note, "epoch", axis, {{"epoch"}, {}}};
+  if (share) chart.most = 100;
   std::set<double> epochs;
   for (const EpochCurve& curve : curves) {
     if (curve.values.empty()) continue;

@@ -55,6 +55,7 @@ Chart prefix_chart(const RunRecord& run, std::size_t voters) {
               "members that vote",
               "%",
               {{"members"}, {}}};
+  chart.most = 100;
   const Settings& rules = table_at(run.summary, "test.prefix_accuracy");
   std::vector<std::vector<double>> shares;
   for (const auto& [rule, values] : rules.entries()) {

@@ -21,18 +21,24 @@ void add_accuracy(Page& page, const study::Analysis& analysis) {
   const ShortNames names(analysis.cells);
   Chart chart{Chart::Kind::kScatter,
               "Accuracy by core-seconds",
-              "Means of each cell; up and to the left is better.",
+              "Means of each cell, with 95 % intervals of the accuracy; up and to the left is better.",
               "core-seconds",
               "accuracy, %",
-              {{"core-seconds", "accuracy", "mode", "cell"}, {}}};
+              {{"core-seconds", "accuracy", "mode", "cell", "accuracy, from", "accuracy, to"}, {}}};
+  chart.intervals.push_back({1, 4, 5});
+  chart.most = 100;
   for (const study::Cell& cell : analysis.cells) {
     const study::Statistics* cost = cell.find("core_seconds");
     const study::Statistics* accuracy = cell.find("accuracy");
     if (cost == nullptr || accuracy == nullptr) continue;
     const std::string mode = cell.at.mode.empty() ? "all" : cell.at.mode;
+    const auto end = [&](double study::Interval::*which) {
+      return accuracy->interval ? Cell::number(100 * (*accuracy->interval).*which, 5) : Cell("–");
+    };
     chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5),
                                 cell.marks.empty() ? mode : fmt::format("{} ({})", mode, join(cell.marks)),
-                                names.cell(cell.at)});
+                                names.cell(cell.at), end(&study::Interval::low),
+                                end(&study::Interval::high)});
   }
   if (chart.table.rows.size() < 2) return;
   page.section("Accuracy and cost");

@@ -13,6 +13,7 @@ constexpr int kDigits = 5;
 Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
                  const std::string& y_title, const std::vector<Line>& lines) {
   Chart chart{Chart::Kind::kLine, title, note, x_title, y_title, {{x_title}, {}}};
+  chart.from_zero = true;
   std::set<double> places;
   std::vector<const Line*> drawn;
   std::vector<bool> with_ends;
