@@ -18,7 +18,8 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-std::string quoted(std::string_view text) {
+// Not `quoted`: of a std::string, argument-dependent lookup would find <iomanip>'s.
+std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -42,7 +43,7 @@ std::string key_text(std::string_view key) {
   const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
-  return bare ? std::string(key) : quoted(key);
+  return bare ? std::string(key) : quoted_text(key);
 }
 
 // The shortest text that reads back as the same double, and as a floating-point number.
@@ -89,7 +90,7 @@ std::string Value::to_string() const {
                         [](bool v) { return std::string(v ? "true" : "false"); },
                         [](std::int64_t v) { return fmt::format("{}", v); },
                         [](double v) { return written(v); },
-                        [](const std::string& v) { return quoted(v); },
+                        [](const std::string& v) { return quoted_text(v); },
                         [](const Array& v) {
                           std::vector<std::string> parts;
                           for (const Value& item : v) parts.push_back(item.to_string());
