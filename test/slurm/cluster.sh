@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A throw-away Slurm on this one machine, for tests; no systemd, nothing in /etc is touched. Needs root.
 #   cluster.sh up [NODES=3] [CPUS=2]   bring it up; prints the line to `eval`: export SLURM_CONF=...
-#   cluster.sh down                    stop and remove all of it; also right after a failed `up`
+#                                      If one is up whose shell (or ctest) is still there, `up` ends with 1; what is left
+#                                      of another is removed first
+#   cluster.sh down                    stop and remove all of it; also what a failed `up` or a killed session has left
 #   cluster.sh crash NODE              the node loses its power: everything on it dies at once
 #   cluster.sh boot NODE               and comes back
 #   cluster.sh pids NODE PROGRAM       the processes of that name on it
@@ -10,6 +12,7 @@
 # Every "node" is a slurmd in a network, mount and UTS namespace of its own (address, host name, /dev/shm), so that ranks
 # of different nodes talk over TCP, as on a cluster. State is in ${CONVOKE_SLURM:-/tmp/convoke-slurm}.
 set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/eventually.sh"
 
 folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
 network=10.79.0 bridge=cvkbr0 prefix=cvk-  # names, addresses and ports of our own: another Slurm may run here
@@ -32,17 +35,39 @@ check() {
 
 # True while a process runs; a zombie whose parent does not reap it does not.
 runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2> /dev/null; }
+ended() { ! runs "$1"; }
+all_ended() { local pid; for pid in "$@"; do ended "$pid" || return 1; done; }
 
-stop() {  # the process of a PID file: TERM, then KILL after 5 s
-  local pid tries
-  [ -s "$1" ] && pid=$(cat "$1") || return 0
-  kill "$pid" 2> /dev/null || return 0
-  for tries in $(seq 50); do runs "$pid" || return 0; sleep 0.1; done
-  kill -9 "$pid" 2> /dev/null || true
+# The processes of a daemon that was started for this folder's cluster, by the configuration that it was given.
+daemons() {  # its name
+  local cmdline
+  for cmdline in $(grep -lszxF -- "$SLURM_CONF" /proc/[0-9]*/cmdline); do
+    cmdline=${cmdline%/cmdline}
+    ! grep -qsx "$1" "$cmdline/comm" || echo "${cmdline#/proc/}"
+  done
 }
 
-node_names() { sed -n 's/^NodeName=\(node[0-9]*\) .*/\1/p' "$SLURM_CONF"; }
+stop() {  # processes: TERM, then KILL after 5 s
+  local pid
+  for pid in "$@"; do
+    kill "$pid" 2> /dev/null || continue
+    eventually 5 ended "$pid" || kill -9 "$pid" 2> /dev/null || true
+  done
+}
+
+# Whom the cluster is for: the shell or ctest that brings it up, and when that began, as numbers of processes are given
+# again.
+began() { sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | cut -d ' ' -f 20; }
+owner_is_there() {
+  local owner start
+  read -r owner start 2> /dev/null < "$folder/owner" && [ "$(began "$owner")" = "$start" ]
+}
+in_use() { [ -e "$SLURM_CONF" ] && [ -n "$(daemons slurmctld)" ] && owner_is_there; }
+
+node_names() { ip netns list 2> /dev/null | sed -n "s/^$prefix\(node[0-9]*\).*/\1/p"; }  # those that have a network
 require_up() { [ -e "$SLURM_CONF" ] || { echo "nothing is up in $folder" >&2; exit 1; }; }
+
+munge_daemon() { local pid; read -r pid < /run/munge/munged.pid && grep -qsx munged "/proc/$pid/comm" && echo "$pid"; } 2> /dev/null
 
 start_munge() {  # the key comes with the package; the daemon may be running
   ! munge -n 2> /dev/null | unmunge > /dev/null 2>&1 || return 0
@@ -115,59 +140,54 @@ boot() {
     hostname $name
     mount --bind $folder/hosts /etc/hosts
     mount -t tmpfs -o size=50% tmpfs /dev/shm
-    exec slurmd -N $name" > "$folder/log/$name.start" 2>&1
+    exec slurmd -f $SLURM_CONF -N $name" > "$folder/log/$name.start" 2>&1
 }
 
 # All processes first, and only when they have ended the network: others are told then that connections are closed, which
 # mpirun acts upon at once. Were the network gone before, mpirun would not know, and Slurm ends the job after SlurmdTimeout.
 crash() {
-  local pids pid tries
+  local pids pid
   pids=$(ip netns pids "$prefix$1" 2> /dev/null) || return 0
   for pid in $pids; do kill -9 "$pid" 2> /dev/null || true; done
-  for tries in $(seq 50); do
-    pids=$(for pid in $pids; do runs "$pid" && echo "$pid"; done || true)
-    [ -n "$pids" ] || break
-    sleep 0.1
-  done
+  eventually 5 all_ended $pids || true
   sleep 0.2  # what they had to say arrives
   ip netns del "$prefix$1" 2> /dev/null || true
   ip link del "cvkv${1#node}" 2> /dev/null || true
 }
 
-idle_nodes() { sinfo -h -N -p main -o %T 2> /dev/null | grep -cx idle || true; }
+all_idle() { [ "$(sinfo -h -N -p main -o %T 2> /dev/null | grep -cx idle)" = "$1" ]; }
 
 up() {
   local nodes=$1 cpus=$2 i
-  [ ! -e "$folder" ] || { echo "$folder is there: is one up already? (cluster.sh down)" >&2; exit 1; }
+  ! in_use || { echo "a cluster is up in $folder (cluster.sh down ends it)" >&2; exit 1; }
   check
+  down  # what is left of one whose session was killed
   trap 'code=$?; [ $code -eq 0 ] || { tail -n 5 "$folder"/log/* 2> /dev/null; down; } >&2' EXIT
   mkdir -p "$folder"/{state,log,run}
+  echo "$PPID $(began $PPID)" > "$folder/owner"
   start_munge
   ip link add $bridge type bridge
   ip addr add $network.1/24 dev $bridge
   ip link set $bridge up
   write_config "$nodes" "$cpus"
-  slurmctld
+  slurmctld -f "$SLURM_CONF"
+  eventually 60 scontrol ping > /dev/null 2>&1 || { echo "slurmctld does not answer" >&2; exit 1; }
   for i in $(seq "$nodes"); do boot "node$i"; done
-  for i in $(seq 100); do [ "$(idle_nodes)" = "$nodes" ] && break; sleep 0.1; done
-  [ "$(idle_nodes)" = "$nodes" ] || { sinfo -N >&2; echo "the nodes do not become idle" >&2; exit 1; }
+  eventually 60 all_idle "$nodes" || { sinfo -N >&2; echo "the nodes do not become idle" >&2; exit 1; }
   echo "export SLURM_CONF=$SLURM_CONF"
 }
 
 down() {
   local name jobs
-  [ -e "$folder" ] || return 0
-  if [ -e "$SLURM_CONF" ]; then
+  if [ -e "$SLURM_CONF" ] && [ -n "$(daemons slurmctld)" ]; then
     jobs=$(timeout 5 squeue -h -o %A 2> /dev/null || true)
     [ -z "$jobs" ] || timeout 10 scancel --full --signal=KILL $jobs 2> /dev/null || true
-    stop "$folder/run/slurmctld.pid"
-    for name in $(node_names); do
-      stop "$folder/run/$name.pid"
-      crash "$name"  # what is left: steps, ranks
-    done
   fi
+  stop $(daemons slurmctld)
+  stop $(daemons slurmd)
+  for name in $(node_names); do crash "$name"; done  # what is left: steps, ranks
   ip link del $bridge 2> /dev/null || true
-  [ ! -e "$folder/munged-is-ours" ] || stop /run/munge/munged.pid
+  [ ! -e "$folder/munged-is-ours" ] || stop $(munge_daemon)
   rm -rf "$folder" /tmp/ompi.node[0-9]*.0
 }
 

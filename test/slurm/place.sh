@@ -2,6 +2,7 @@
 #   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. A case ends with 77 where there is no Slurm.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/eventually.sh"
 cluster_folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
 export SLURM_CONF=$cluster_folder/slurm.conf
 [ -e "$SLURM_CONF" ] || { "$here/cluster.sh" check || exit 77; echo "no Slurm here: it was not brought up"; exit 77; }
@@ -65,21 +66,12 @@ slurm() { "$CONVOKE" slurm "$@" --bind none; }
 # The number of the job that a script is submitted as: submitted < <(slurm train ... --submit)
 job_of() { sed -n "s/^$1: job \([0-9]*\).*/\1/p"; }
 
-in_queue() { squeue -h -j "$1" 2> /dev/null | grep -q .; }
+out_of_queue() { ! squeue -h -j "$1" 2> /dev/null | grep -q .; }
 wait_for() {  # a job, seconds at most
-  local end=$((SECONDS + $2))
-  while in_queue "$1"; do
-    [ $SECONDS -lt $end ] || { echo "FAILED: job $1 is still there after $2 s"; squeue; failed=yes; return 0; }
-    sleep 0.2
-  done
+  eventually "$2" out_of_queue "$1" || { echo "FAILED: job $1 is still there after $2 s"; squeue; failed=yes; }
 }
 wait_until() {  # seconds at most, a command
-  local end=$((SECONDS + $1))
-  shift
-  until "$@"; do
-    [ $SECONDS -lt $end ] || { echo "FAILED: never came: $*"; failed=yes; return 0; }
-    sleep 0.1
-  done
+  eventually "$@" || { echo "FAILED: never came: $*"; failed=yes; }
 }
 state_of() {  # of a job that has ended
   sed -n "s/^JobId=$1 .* JobState=\([A-Z_]*\) .*/\1/p" "$cluster_folder/log/jobs.txt" | tail -n 1
