@@ -55,6 +55,7 @@ std::string format_duration(double seconds) {
   // Each unit ends where its rounded form would reach the next: 59.96 s is "1 min 00 s", not "60.0 s".
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  if (seconds >= 3.6e12) return fmt::format("{:.3g} h", seconds / 3600);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   const std::int64_t minutes = (whole + 30) / 60;

@@ -16,11 +16,12 @@ struct Quantity {
   std::string unit;  ///< without blanks before it
 };
 
-// "10 min": 10 and "min". Nothing if it does not begin with a number that is at least 0.
+// "10 min": 10 and "min". Nothing if it does not begin with a number from 0 to 1e15.
 std::optional<Quantity> quantity(const std::string& text) {
+  constexpr double kMost = 1e15;
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !std::isfinite(number) || number < 0) return std::nullopt;
+  if (end == text.c_str() || !std::isfinite(number) || number < 0 || number > kMost) return std::nullopt;
   std::string unit(end);
   unit.erase(0, unit.find_first_not_of(' '));
   return Quantity{number, unit};
@@ -47,7 +48,7 @@ CheckpointInterval CheckpointInterval::from(const std::string& text) {
   if (const double unit = seconds_of(given->unit); unit > 0) {
     return {.epochs = 0, .steps = 0, .seconds = given->number * unit};
   }
-  if (given->number != std::floor(given->number) || given->number > 1e15) return refuse();
+  if (given->number != std::floor(given->number)) return refuse();
   const auto count = static_cast<std::int64_t>(given->number);
   if (given->unit.empty() || given->unit == "epochs" || given->unit == "epoch") return {.epochs = count};
   if (given->unit == "steps" || given->unit == "step") return {.epochs = 0, .steps = count};

@@ -30,7 +30,7 @@ std::string shortcoming(const Recommendation& r, const Wishes& wishes) {
       seconds * static_cast<double>(r.at.workers()) > *wishes.budget_core_seconds) {
     return "budget";
   }
-  if (wishes.accuracy && (!r.accuracy || *r.accuracy < *wishes.accuracy)) return "accuracy";
+  if (wishes.accuracy && (!r.accuracy || r.accuracy->at_least() < *wishes.accuracy)) return "accuracy";
   return "";
 }
 
@@ -43,7 +43,7 @@ Recommendation measured(const ScalingPoint& point, std::span<const Cell> cells) 
   r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
   r.marks = point.marks;
   const Cell* cell = cell_at(cells, point.at);
-  if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = accuracy->mean;
+  if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = *accuracy;
   return r;
 }
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke::study {
 namespace {
 
@@ -85,6 +87,26 @@ std::int64_t imply_makespans(std::vector<TableRow>& rows) {
   return count;
 }
 
+bool same_run(const TableRow& a, const TableRow& b) { return a.measurement == b.measurement; }
+
+// A run that counts twice makes every interval narrower than it is. By when it was started it is known;
+// tables that do not say when are the same if all their rows are.
+void require_other_runs(const Table& table, const Table& earlier) {
+  const std::string hint = "every run counts once: name each table once";
+  if (std::equal(table.rows.begin(), table.rows.end(), earlier.rows.begin(), earlier.rows.end(), same_run)) {
+    throw Error(fmt::format("two tables are the same: {} and {} begin them", earlier.rows.front().where,
+                            table.rows.front().where),
+                hint);
+  }
+  for (const TableRow& row : table.rows) {
+    if (row.measurement.started.empty()) continue;
+    const auto twin = std::find_if(earlier.rows.begin(), earlier.rows.end(),
+                                   [&](const TableRow& other) { return same_run(other, row); });
+    if (twin == earlier.rows.end()) continue;
+    throw Error(fmt::format("{}: is the run of {}", row.where, twin->where), hint);
+  }
+}
+
 }  // namespace
 
 Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options) {
@@ -96,6 +118,10 @@ Analysis analyse(std::span<const Measurement> measurements, const AnalysisOption
 Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
   std::vector<std::string> notices;
+  for (auto table = tables.begin(); table != tables.end(); ++table) {
+    for (auto earlier = tables.begin(); earlier != table; ++earlier) require_other_runs(*table, *earlier);
+    if (options.again) require_other_runs(*options.again, *table);
+  }
   for (const Table& table : tables) {
     rows.insert(rows.end(), table.rows.begin(), table.rows.end());
     notices.insert(notices.end(), table.notices.begin(), table.notices.end());

@@ -103,6 +103,7 @@ Value of(const Curve& curve) {
                              {"degrees", curve.amdahl->degrees()},
                              {"marks", text_list(curve.law_marks)}});
   }
+  if (curve.superlinear) s.set("superlinear", Settings{{"serial_fraction", estimate(*curve.superlinear)}});
   if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
   s.set("predictions", list_of(curve.predictions, [](const Prediction& p) { return of(p); }));
   return s;
@@ -167,7 +168,7 @@ Value of(const Recommendation& r) {
   s.set("predicted", r.predicted);
   s.set("seconds", estimate(r.seconds, r.seconds_interval));
   s.set("core_seconds", r.core_seconds);
-  if (r.accuracy) s.set("accuracy", *r.accuracy);
+  if (r.accuracy) s.set("accuracy", estimate(r.accuracy->mean, r.accuracy->interval));
   return s;
 }
 

@@ -76,6 +76,7 @@ TextTable comparison_table(const Analysis& analysis) {
 std::string verdict_text(const EqualCost& v) {
   if (v.better.empty()) return "cannot be told";
   if (v.better == "unknown") return "single runs";
+  if (v.better == "dearer") return "synchronous, for more";
   return v.better == "sync" ? "synchronous" : v.better;
 }
 
@@ -150,7 +151,7 @@ TextTable recommendation_table(const Analysis& analysis) {
     }
     table.rows.push_back({r.curve, marked(ranks_text(r.at), r.marks),
                           with_error(r.seconds, r.seconds_interval), number(r.core_seconds / 3600),
-                          r.accuracy ? format_fixed(100 * *r.accuracy, 2) : "",
+                          r.accuracy ? with_error(r.accuracy->mean, r.accuracy->interval, 100) : "",
                           r.predicted ? "predicted" : "measured", r.reason});
   }
   return table;
@@ -194,12 +195,15 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
   const auto marked = std::count_if(verdicts.begin(), verdicts.end(), [&](const EqualCost& v) {
     return !analysis.cells[v.ensemble].marks.empty() || !analysis.cells[v.sync].marks.empty();
   });
+  const auto dearer = count("dearer");
   all.push_back(fmt::format(
       "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less, {} "
-      "cannot be told apart from it",
+      "cannot be told apart from it{}",
       verdicts.size(), marked == 0 ? "" : fmt::format(" ({} MARKED)", marked),
       count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")), count("sync"),
-      count("") + count("unknown")));
+      count("") + count("unknown"),
+      dearer == 0 ? ""
+                  : fmt::format(", {} stand beside none as cheap, only more accurate for more", dearer)));
 }
 
 }  // namespace
@@ -243,6 +247,13 @@ std::vector<std::string> remarks(const Analysis& analysis) {
     if (curve.base.workers() > 0) continue;
     all.push_back(fmt::format("{}: the number of ranks is not said, so there is no efficiency",
                               title_of(curve, curve.portion)));
+  }
+  for (const Curve& curve : analysis.curves) {
+    if (!curve.superlinear) continue;
+    all.push_back(fmt::format(
+        "{}: times fall by more than the workers (Amdahl's f would be {}): no law holds for them, so nothing "
+        "is predicted from them",
+        title_of(curve, curve.portion), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
   }
   add_verdicts(all, analysis);
   if (analysis.replication) all.push_back(sentence(*analysis.replication));

@@ -1,14 +1,27 @@
 #pragma once
 #include <span>
+#include <sstream>
+#include <string>
 #include <tuple>
 
 #include "convoke/study/cells.hpp"
 
 namespace convoke::study {
 
+/// The variant without keys of ensembles, which are how work is done, not which: groups have their members in
+/// it.
+inline std::string variant_of_work(const Coordinates& at) {
+  std::istringstream words(at.variant);
+  std::string kept;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("ensemble.")) kept += " " + word;
+  }
+  return kept;
+}
+
 /// The same work, by whomever.
 inline bool same_work(const Coordinates& a, const Coordinates& b) {
-  return a.system == b.system && a.portion == b.portion && a.variant == b.variant;
+  return a.system == b.system && a.portion == b.portion && variant_of_work(a) == variant_of_work(b);
 }
 
 /// What a curve is compared with, of `all` that `is_measured`: the fewest workers of the same work; of
@@ -17,7 +30,8 @@ inline bool same_work(const Coordinates& a, const Coordinates& b) {
 template <class T, class Place, class Measured>
 const T* base_among(std::span<const T> all, const Coordinates& curve, Place place, Measured is_measured) {
   const auto order = [&](const Coordinates& at) {
-    return std::tuple(at.workers(), at.mode != curve.mode, at.batch != curve.batch);
+    return std::tuple(at.workers(), at.mode != curve.mode, at.batch != curve.batch,
+                      at.variant != curve.variant);
   };
   const T* base = nullptr;
   for (const T& candidate : all) {

@@ -31,7 +31,7 @@ std::string notes_of(const Cell& cell, const Statistics* makespan) {
 std::vector<std::string> cell_table(std::span<const Configuration> cells, std::span<const Measurement> runs) {
   const std::vector<Cell> measured = cells_of(runs);
   std::size_t width = 4;
-  for (const Configuration& cell : cells) width = std::max(width, cell.name.size());
+  for (const Configuration& cell : cells) width = std::max(width, cell.name.size() + 1);  // "!"
   std::vector<std::string> lines{fmt::format("{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", "cell", width,
                                              "runs", "makespan, s", "95 % interval", "+/-", "accuracy")};
   for (const Configuration& each : cells) {
@@ -44,8 +44,8 @@ std::vector<std::string> cell_table(std::span<const Configuration> cells, std::s
     const Statistics* accuracy = cell->find("accuracy");
     const bool known = makespan != nullptr && makespan->interval.has_value();
     std::string line = fmt::format(
-        "{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", each.name, width, cell->runs.size(),
-        makespan == nullptr ? "-" : seconds_text(makespan->mean),
+        "{:<{}} {:>4}  {:>11}  {:>17}  {:>7}  {:>8}", (cell->marks.empty() ? "" : "!") + each.name, width,
+        cell->runs.size(), makespan == nullptr ? "-" : seconds_text(makespan->mean),
         known ? seconds_text(makespan->interval->low) + " .. " + seconds_text(makespan->interval->high) : "-",
         known && makespan->relative_error ? fmt::format("{:.1f} %", 100 * *makespan->relative_error) : "-",
         accuracy == nullptr ? "-" : fmt::format("{:.4f}", accuracy->mean));

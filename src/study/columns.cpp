@@ -10,9 +10,14 @@
 
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 
 namespace convoke::study {
 namespace {
+
+// Of any figure, and of a time: sums, quotients and squares of such are finite.
+constexpr double kMost = 1e12, kLeastSeconds = 1e-9;
+constexpr std::int64_t kMostCount = 1'000'000'000;
 
 // The number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
 Printed printed_number(const std::string& text) {
@@ -21,6 +26,9 @@ Printed printed_number(const std::string& text) {
   const auto [next, error] = std::from_chars(text.data(), end, number.value);
   if (error != std::errc{} || next != end || !std::isfinite(number.value)) {
     throw Error(fmt::format("is \"{}\": a number is expected", text));
+  }
+  if (std::abs(number.value) > kMost) {
+    throw Error(fmt::format("is {}: at most {:g} is expected", text, kMost));
   }
   const std::size_t e = text.find_first_of("eE");
   const std::size_t point = text.find('.');
@@ -31,12 +39,13 @@ Printed printed_number(const std::string& text) {
   return number;
 }
 
-std::int64_t whole_number(const std::string& text) {
+std::int64_t whole_number(const std::string& text, std::int64_t least) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [next, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || next != end || value < 0) {
-    throw Error(fmt::format("is \"{}\": a whole number is expected", text));
+  if (error != std::errc{} || next != end || value < least || value > kMostCount) {
+    throw Error(fmt::format("is \"{}\": a whole number from {} to {} is expected", text, least,
+                            format_count(kMostCount)));
   }
   return value;
 }
@@ -55,11 +64,11 @@ constexpr Column words(std::string_view name) {
           [](const Measurement& m) { return m.*Member; }};
 }
 
-template <auto Member>
+template <auto Member, std::int64_t kLeast>
 constexpr Column count(std::string_view name) {
   return {name,
           [](TableRow& row, std::string_view, const std::string& cell, double) {
-            if (!cell.empty()) row.measurement.*Member = whole_number(cell);
+            if (!cell.empty()) row.measurement.*Member = whole_number(cell, kLeast);
           },
           [](const Measurement& m) { return fmt::format("{}", m.*Member); }};
 }
@@ -75,6 +84,20 @@ constexpr Column quantity(std::string_view name) {
             row.printed[std::string(column)] = {number.value * factor, number.half_unit * factor};
           },
           [](const Measurement& m) { return m.*Member ? exact(*(m.*Member)) : std::string(); }};
+}
+
+// A time, of which others are shares: 0 is none.
+template <auto Member>
+constexpr Column time(std::string_view name) {
+  Column column = quantity<Member>(name);
+  column.read = [](TableRow& row, std::string_view own, const std::string& cell, double factor) {
+    quantity<Member>(own).read(row, own, cell, factor);
+    if (row.measurement.*Member && *(row.measurement.*Member) < kLeastSeconds) {
+      throw Error(fmt::format("is {}: a time from {:g} s on is expected", cell, kLeastSeconds),
+                  "leave it empty where there is none");
+    }
+  };
+  return column;
 }
 
 void read_portion(TableRow& row, std::string_view, const std::string& cell, double factor) {
@@ -105,14 +128,14 @@ void read_marks(TableRow& row, std::string_view, const std::string& cell, double
 constexpr std::array kColumns{
     words<&Measurement::system>("system"),
     words<&Measurement::mode>("mode"),
-    count<&Measurement::ranks>("ranks"),
-    count<&Measurement::threads>("threads"),
+    count<&Measurement::ranks, 1>("ranks"),
+    count<&Measurement::threads, 1>("threads"),
     Column{"portion", read_portion, [](const Measurement& m) { return exact(m.portion); }},
     words<&Measurement::batch>("batch"),
     words<&Measurement::variant>("variant"),
-    count<&Measurement::repeat>("repeat"),
-    quantity<&Measurement::makespan_seconds>("makespan_seconds"),
-    quantity<&Measurement::epoch_seconds>("epoch_seconds"),
+    count<&Measurement::repeat, 1>("repeat"),
+    time<&Measurement::makespan_seconds>("makespan_seconds"),
+    time<&Measurement::epoch_seconds>("epoch_seconds"),
     quantity<&Measurement::images_per_second>("images_per_second"),
     Column{"accuracy", read_accuracy,
            [](const Measurement& m) { return m.accuracy ? exact(*m.accuracy) : std::string(); }},
@@ -124,7 +147,7 @@ constexpr std::array kColumns{
     quantity<&Measurement::evaluation_seconds>("evaluation_seconds"),
     quantity<&Measurement::gather_seconds>("gather_seconds"),
     quantity<&Measurement::launch_seconds>("launch_seconds"),
-    count<&Measurement::epochs>("epochs"),
+    count<&Measurement::epochs, 0>("epochs"),
     words<&Measurement::dataset_hash>("dataset_hash"),
     words<&Measurement::started>("started"),
     Column{"marks", read_marks,

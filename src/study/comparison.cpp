@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <sstream>
 #include <string_view>
+
+#include "study/base.hpp"
 
 namespace convoke::study {
 namespace {
@@ -22,13 +23,15 @@ bool are_of_one_dataset(const Cell& a, const Cell& b) {
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
   if (a.portion != b.portion) return "";
   const bool system = a.system != b.system, mode = a.mode != b.mode;
+  // Keys of ensembles mean nothing to another mode: groups have their members in the variant.
+  const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
   const std::array<std::pair<std::string_view, bool>, 7> differ{{{"system", system && !mode},
                                                                  {"mode", mode && !system},
                                                                  {"system and mode", system && mode},
                                                                  {"ranks", a.ranks != b.ranks},
                                                                  {"threads", a.threads != b.threads},
                                                                  {"batch", a.batch != b.batch},
-                                                                 {"variant", a.variant != b.variant}}};
+                                                                 {"variant", variant}}};
   std::string_view found;
   for (const auto& [name, is] : differ) {
     if (is && !found.empty()) return "";
@@ -53,18 +56,20 @@ bool has_accuracy_and_cost(const Cell& cell) {
   return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
 }
 
+constexpr double kEqual = 1.05;  // times as many core-seconds are as many still
+
 // Of the cells that `is` holds for, the most accurate one that costs no more than `core_seconds`, about; if
 // all cost more, the cheapest. cells.size() if there is none.
 template <class Predicate>
 std::size_t best_sync_cell(std::span<const Cell> cells, double core_seconds, Predicate is) {
-  constexpr double kEqual = 1.05;
   std::size_t best = cells.size();
   const auto is_better = [&](const Cell& candidate) {
     if (best == cells.size()) return true;
     const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
     const bool equal = ours <= kEqual * core_seconds, its_equal = its <= kEqual * core_seconds;
     if (equal != its_equal) return equal;
-    return equal ? candidate.find("accuracy")->mean > cells[best].find("accuracy")->mean : ours < its;
+    return equal ? candidate.find("accuracy")->at_least() > cells[best].find("accuracy")->at_least()
+                 : ours < its;
   };
   for (std::size_t s = 0; s < cells.size(); ++s) {
     if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s]) &&
@@ -73,16 +78,6 @@ std::size_t best_sync_cell(std::span<const Cell> cells, double core_seconds, Pre
     }
   }
   return best;
-}
-
-// Without keys of ensembles, which mean nothing to a synchronous model: groups have their members in it.
-std::string work_of(const std::string& variant) {
-  std::istringstream words(variant);
-  std::string kept;
-  for (std::string word; words >> word;) {
-    if (!word.starts_with("ensemble.")) kept += " " + word;
-  }
-  return kept;
 }
 
 std::string described(const Cell& cell) {
@@ -128,7 +123,7 @@ std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
     const double cost = ensemble.find("core_seconds")->mean;
     const auto same_work = [&](const Cell& cell) {
       return cell.at.portion == ensemble.at.portion && are_of_one_dataset(cell, ensemble) &&
-             work_of(cell.at.variant) == work_of(ensemble.at.variant);
+             variant_of_work(cell.at) == variant_of_work(ensemble.at);
     };
     std::size_t best = best_sync_cell(cells, cost, [&](const Cell& cell) {
       return same_work(cell) && cell.at.system == ensemble.at.system;
@@ -144,7 +139,9 @@ std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
     if (!verdict.test) {
       verdict.better = "unknown";
     } else if (verdict.test->p < 0.05) {
-      verdict.better = verdict.difference > 0 ? "ensemble" : "sync";
+      verdict.better = verdict.difference > 0                 ? "ensemble"
+                       : verdict.core_seconds_ratio <= kEqual ? "sync"
+                                                              : "dearer";
     }
     verdicts.push_back(std::move(verdict));
   }
@@ -164,7 +161,7 @@ std::string sentence(const EqualCost& v, std::span<const Cell> cells) {
     text += fmt::format("{:.2f} points more (95 % interval {:.2f} to {:.2f}){}", points, 100 * by.low,
                         100 * by.high, v.better.empty() ? ", which the repeats cannot tell from chance" : "");
   }
-  if (v.core_seconds_ratio > 1.05) {
+  if (v.core_seconds_ratio > kEqual) {
     text += fmt::format("; no synchronous cell is as cheap: this takes {:.2f} times the core-seconds",
                         v.core_seconds_ratio);
   }

@@ -38,6 +38,25 @@ struct Point {
   const std::string& batch;
 };
 
+// What a recipe says against a change, said of where the study makes it: "study "mine", [set] train.epochs=0:
+// ...".
+recipe::Recipe load(const StudyFile& study, const Point& point, const Configuration& made) {
+  try {
+    return recipe::Recipe::load(made.recipe, made.changes);
+  } catch (const Error& error) {
+    std::string complaint = error.what();
+    const auto name_section = [&](const std::string& section, const std::vector<std::string>& changes) {
+      for (const std::string& change : changes) {
+        const std::string place = "--set " + change;
+        if (complaint.starts_with(place + ":")) complaint.replace(0, place.size(), section + " " + change);
+      }
+    };
+    name_section("[set]", study.set);
+    name_section("[axes]", point.variant);
+    throw Error(fmt::format("study \"{}\", {}", study.name, complaint), error.hint());
+  }
+}
+
 Configuration configuration_at(const StudyFile& study, const Point& point) {
   Configuration made;
   made.recipe = point.recipe;
@@ -54,7 +73,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
   }
   if (point.portion != nullptr) change(fmt::format("data.portion={}", *point.portion));
 
-  recipe::Recipe recipe = recipe::Recipe::load(made.recipe, made.changes);
+  recipe::Recipe recipe = load(study, point, made);
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t members = !votes                        ? 1
                                : recipe.ensemble.members > 0 ? recipe.ensemble.members
@@ -64,7 +83,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
     const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);
     change(fmt::format("train.lane={}", recipe.lane()));
     change(fmt::format("train.batch={}", recipe.train.batch * group));
-    recipe = recipe::Recipe::load(made.recipe, made.changes);
+    recipe = load(study, point, made);
   }
   made.at = {.system = recipe.name,
              .mode = point.mode != nullptr ? point.mode->name : recipe.train.mode,

@@ -71,6 +71,13 @@ std::optional<double> measured_restart(const Cell& cell) {
   return launch->mean + (load == nullptr ? 0 : load->mean);
 }
 
+// What it kept busy: of ranks that share cores, the cores that there were.
+std::int64_t cores_of(const Cell& cell) {
+  const Statistics *core_seconds = cell.find("core_seconds"), *makespan = cell.find("makespan_seconds");
+  if (!is_oversubscribed(cell.marks) || core_seconds == nullptr) return cell.at.workers();
+  return std::max<std::int64_t>(1, std::llround(core_seconds->mean / makespan->mean));
+}
+
 Cost cost_of(const Cell& cell, const Machine& machine, std::string terms, double price_per_hour) {
   const Statistics& makespan = *cell.find("makespan_seconds");
   Cost cost{.at = cell.at,
@@ -85,8 +92,8 @@ Cost cost_of(const Cell& cell, const Machine& machine, std::string terms, double
     if (cost.restart_measured) preemption.restart_seconds = measured_restart(cell);
     cost.restart_seconds = preemption.restart_seconds;
   }
-  const std::int64_t workers = cell.at.workers();
-  if (machine.cores > 0 && workers > 0) cost.nodes = (workers + machine.cores - 1) / machine.cores;
+  const std::int64_t cores = cores_of(cell);
+  if (machine.cores > 0 && cores > 0) cost.nodes = (cores + machine.cores - 1) / machine.cores;
   cost.price_per_hour = price_per_hour;
   const auto expected = [&](double seconds) {
     seconds /= machine.speed;

@@ -32,18 +32,23 @@ double require(const Settings& table, const std::string& path) {
               "was it written by another version of Convoke?");
 }
 
-// Members train side by side: an epoch has passed when the slowest has had it.
-std::optional<double> epoch_seconds(const fs::path& log) {
-  std::map<std::int64_t, double> slowest;
+// Members train side by side, those of one rank in turn: an epoch has passed when all of the slowest have had
+// it.
+std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
+  std::map<std::int64_t, std::map<std::int64_t, double>> epochs;  // each by rank that trains members in turn
   for (const Settings& record : metrics::read_json_lines(log)) {
     if (text_at(record, "event") != "epoch") continue;
-    double& seconds = slowest[std::llround(require(record, "epoch"))];
-    seconds = std::max(seconds, require(record, "seconds"));
+    const std::int64_t turn = count_at(record, "member").value_or(0) % ranks;
+    epochs[std::llround(require(record, "epoch"))][turn] += require(record, "seconds");
   }
-  if (slowest.empty()) return std::nullopt;
+  if (epochs.empty()) return std::nullopt;
   double sum = 0;
-  for (const auto& [epoch, seconds] : slowest) sum += seconds;
-  return sum / static_cast<double>(slowest.size());
+  for (const auto& [epoch, ranks_of_it] : epochs) {
+    double slowest = 0;
+    for (const auto& [rank, seconds] : ranks_of_it) slowest = std::max(slowest, seconds);
+    sum += slowest;
+  }
+  return sum / static_cast<double>(epochs.size());
 }
 
 }  // namespace
@@ -64,7 +69,7 @@ Measurement read_finished_run(const fs::path& folder) {
   run.load_seconds = measured(summary, "phases.load.mean");
   run.evaluation_seconds = measured(summary, "phases.evaluation.mean");
   run.gather_seconds = measured(summary, "phases.gather.mean");
-  run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl");
+  run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl", run.ranks);
   run.started = text_at(environment, "date");
   const std::optional<Settings> evaluation = metrics::read_json(folder / "evaluation.json");
   if (evaluation) run.dataset_hash = text_at(*evaluation, "content_hash");

@@ -47,6 +47,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const Cell> cells) {
     }
     if (curve.points.size() < 2) continue;
     curve.gustafson = gustafson_serial_fraction(times);
+    if (curve.gustafson && curve.gustafson->value < 0) curve.gustafson.reset();  // more than the law allows
     break;
   }
   return curve;

@@ -28,7 +28,12 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
 // Of the points that had the cores that they count.
 void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
-  curve.amdahl = AmdahlFit::of(times);
+  const std::optional<AmdahlFit> fit = AmdahlFit::of(times);
+  if (fit && fit->serial_fraction().value < 0) {
+    curve.superlinear = fit->serial_fraction();
+    return;
+  }
+  curve.amdahl = fit;
   std::vector<TimesAt> shares(times.begin(), times.end());  // by workers of the base
   for (TimesAt& at : shares) at.workers /= static_cast<double>(curve.base.workers());
   curve.gustafson = gustafson_serial_fraction(shares);

@@ -72,6 +72,12 @@ double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
 
 }  // namespace
 
+double StepProfile::scatter() const {
+  double most = 0;
+  for (const Compute& at : compute) most = std::max(most, at.scatter);
+  return most;
+}
+
 std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling) {
   return scaling == Scaling::kWeak ? lanes : (lanes + ranks - 1) / ranks;
 }

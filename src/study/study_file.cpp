@@ -161,6 +161,11 @@ void read_measuring(SectionReader& read, StudyFile& study) {
   study.warm_up = read.get_count("warm_up", study.warm_up, 0);
   study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
   study.new_seeds = read.get("new_seeds", study.new_seeds);
+  const auto is_seed = [](const Axis& axis) { return axis.key == "seed"; };
+  if (study.new_seeds && std::any_of(study.axes.begin(), study.axes.end(), is_seed)) {
+    read.fail("axes.seed", "\"seed\" is an axis, but every repeat has a seed of its own already",
+              "without the axis, repeats count up from the recipe's seed; or write new_seeds = false");
+  }
   study.disturbed_above = read.get("disturbed_above", study.disturbed_above);
   read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, as 0.1");
   study.keep_models = read.get("keep_models", study.keep_models);

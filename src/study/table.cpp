@@ -75,7 +75,7 @@ TableRow read_row(const Header& header, const CsvReader& reader, const CsvRow& c
   }
   TableRow row;
   row.where = reader.at(cells);
-  if (!header.has("ranks")) row.measurement.ranks = 0;
+  row.measurement.ranks = 0;  // not said, unless a cell does
   for (std::size_t i = 0; i < header.names.size(); ++i) {
     if (header.roles[i].column.empty()) continue;
     try {

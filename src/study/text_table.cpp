@@ -19,7 +19,7 @@ std::size_t width_of(const std::string& text) {
 }  // namespace
 
 std::string number(double value) {
-  if (std::abs(value) >= 1e5) return format_count(std::llround(value));
+  if (std::abs(value) >= 1e5 && std::abs(value) < 1e15) return format_count(std::llround(value));
   return fmt::format("{:.5g}", value);
 }
 

@@ -18,23 +18,39 @@ struct Epoch {
   std::int64_t members = 0;
 };
 
-}  // namespace
+struct Trained {
+  std::int64_t epoch = 0;
+  double seconds = 0;  // of this epoch
+  double accuracy = 0;
+};
 
-std::vector<Validation> read_validations(const std::filesystem::path& metrics) {
-  std::map<std::int64_t, double> trained;  // by member: seconds so far
-  std::map<std::int64_t, Epoch> epochs;
+std::map<std::int64_t, std::vector<Trained>> epochs_by_member(const std::filesystem::path& metrics) {
+  std::map<std::int64_t, std::vector<Trained>> members;
   for (const Settings& record : convoke::metrics::read_json_lines(metrics)) {
     if (text_at(record, "event") != "epoch") continue;
-    const std::int64_t member = count_at(record, "member").value_or(0),
-                       epoch = count_at(record, "epoch").value_or(0);
-    double& seconds = trained[member];
-    seconds += number_at(record, "seconds");
-    const double accuracy = number_at(record, "validation_accuracy");
-    if (!std::isfinite(accuracy) || !std::isfinite(seconds)) continue;
-    Epoch& all = epochs[epoch];
-    all.slowest = std::max(all.slowest, seconds);
-    all.accuracies += accuracy;
-    ++all.members;
+    members[count_at(record, "member").value_or(0)].push_back(
+        {.epoch = count_at(record, "epoch").value_or(0),
+         .seconds = number_at(record, "seconds"),
+         .accuracy = number_at(record, "validation_accuracy")});
+  }
+  return members;
+}
+
+}  // namespace
+
+std::vector<Validation> read_validations(const std::filesystem::path& metrics, std::int64_t ranks) {
+  std::map<std::int64_t, double> trained;  // by group of ranks: seconds so far
+  std::map<std::int64_t, Epoch> epochs;
+  for (const auto& [member, its_epochs] : epochs_by_member(metrics)) {
+    double& seconds = trained[member % std::max<std::int64_t>(ranks, 1)];
+    for (const Trained& epoch : its_epochs) {
+      seconds += epoch.seconds;
+      if (!std::isfinite(epoch.accuracy) || !std::isfinite(seconds)) continue;
+      Epoch& all = epochs[epoch.epoch];
+      all.slowest = std::max(all.slowest, seconds);
+      all.accuracies += epoch.accuracy;
+      ++all.members;
+    }
   }
   std::vector<Validation> validations;
   for (const auto& [epoch, all] : epochs) {
@@ -59,7 +75,8 @@ std::vector<TimeToAccuracy> times_to_accuracy(std::span<const Cell> cells, const
     std::vector<double> seconds;
     for (const Measurement& run : cells[c].runs) {
       const auto folder = study / "runs" / fmt::format("{}-{}", run_name(cells[c].at), run.repeat);
-      const std::vector<Validation> validations = read_validations(folder / "metrics.jsonl");
+      const std::vector<Validation> validations =
+          read_validations(folder / "metrics.jsonl", cells[c].at.ranks);
       if (validations.empty()) continue;
       ++time.runs;
       if (const auto reached = seconds_to(accuracy, validations)) seconds.push_back(*reached);

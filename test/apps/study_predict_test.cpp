@@ -8,10 +8,12 @@ TEST_CASE("a step is predicted for ranks that are not there, and checked against
   CHECK(alone.code == 0);
   CHECK(alone.times("between nodes  20.0 us") == 1);  // nobody has measured or given it
   CHECK(alone.times("(assumed)") == 2);
+  CHECK(alone.times("the measured steps scatter by ") == 1);
   const auto given = place.run(
       "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json");
   CHECK(given.code == 0);
   CHECK(given.times("\"latency_seconds\":2e-06") == 1);
+  CHECK(given.times("\"scatter\":") == 1);
   CHECK(given.times("\"bytes_per_second\":12500000000.0") == 1);
   const auto checked = place.run("study predict recipe.toml --ranks 1 --seconds 0.02 --check", mpirun(2));
   CHECK(checked.code == 0);

@@ -86,6 +86,8 @@ TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it 
   CHECK(outcome.says("1 failed"));
   CHECK(outcome.says("one run: no interval"));
   CHECK(bytes_of(place / "out/measurements.csv").find(",failed\n") != std::string::npos);
+  // A session of which nothing is left is no success.
+  CHECK(place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH").code == 1);
   const Outcome again = place.study("--resume");
   CAPTURE(again.text);
   CHECK(again.code == 0);

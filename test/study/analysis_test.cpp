@@ -7,6 +7,7 @@
 #include "convoke/study/analysis_tables.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 using namespace convoke::study;
 using Catch::Contains;
@@ -108,6 +109,41 @@ TEST_CASE("many verdicts are a table and a count, few are sentences") {
   CHECK(table.rows[1].back() == "cannot be told");
   CHECK(table.rows[3].back() == "synchronous");
   CHECK_THAT(table.rows[3][6], Contains("-15.00 (-15."));
+}
+
+TEST_CASE("a run that is in two tables counts for no one") {
+  const auto table_of = [](const std::string& name, const std::vector<Measurement>& measurements) {
+    Table table;
+    for (const Measurement& run : measurements) {
+      table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2)});
+    }
+    return table;
+  };
+  auto first = runs("sync", 1, {10, 11}), second = runs("sync", 1, {10, 12});
+  const auto refused = [&](const std::vector<Table>& all, std::optional<Table> again = {}) {
+    AnalysisOptions options;
+    options.again = std::move(again);
+    return error_of([&] { analyse(all, options); });
+  };
+  const Table a = table_of("a.csv", first), b = table_of("b.csv", second);
+  CHECK(refused({a, b}).empty());  // times may be equal
+  CHECK_THAT(refused({a, b, table_of("c.csv", first)}),
+             Contains("two tables are the same: a.csv:2 and c.csv:2 begin them"));
+  CHECK_THAT(refused({a}, a), Contains("two tables are the same"));
+  first[0].started = second[0].started = "2026-11-22T18:00:00";
+  CHECK_THAT(refused({table_of("a.csv", first), table_of("b.csv", second)}),
+             Contains("b.csv:2: is the run of a.csv:2"));
+}
+
+TEST_CASE("times that fall by more than the workers are said to follow no law") {
+  AnalysisOptions options;
+  options.scaling.up_to = 64;
+  options.wishes.deadline_seconds = 1;
+  const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
+  CHECK_THAT(all_remarks(analysis),
+             Contains("net, sync: times fall by more than the workers (Amdahl's f would be -0.19"));
+  for (const TextTable& table : tables(analysis)) CHECK(table.title != "Laws");
+  CHECK_FALSE(analysis.recommendations.at(0).possible);
 }
 
 TEST_CASE("one repeat only is said") {

@@ -66,6 +66,7 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
   {
     const auto cells = cells_of(ensemble + dear);
     CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is as cheap"));
+    CHECK(at_equal_cost(cells).at(0).better == "dearer");  // better for more is no verdict
   }
   {
     const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.97}));
@@ -104,7 +105,20 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     CHECK(at_equal_cost(cells_of(groups + sync)).at(0).better == "sync");
     CHECK(at_equal_cost(cells_of(groups + equal)).empty());
   }
+  {  // the most accurate is the one that is surely so
+    auto lucky = scored("sync", 2, 5, {0.93, 0.999});
+    const auto cells = cells_of(ensemble + lucky + scored("sync", 1, 10, {0.96, 0.961, 0.962}));
+    CHECK(cells[at_equal_cost(cells).at(0).sync].at.ranks == 1);
+  }
   CHECK(at_equal_cost(cells_of(ensemble)).empty());
+}
+
+TEST_CASE("groups are compared with the model that they are made of") {
+  auto groups = runs("groups", 4, {30, 31});
+  for (Measurement& run : groups) run.variant = "ensemble.members=2";
+  const auto all = comparisons(cells_of(groups + runs("sync", 4, {40, 41})));
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].varies == "mode");
 }
 
 TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
@@ -135,6 +149,18 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
       recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
           .reason,
       Contains("no cell measured does") && !Contains("Amdahl"));
+}
+
+TEST_CASE("an accuracy is recommended by the lower end of its interval") {
+  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.99}) + scored("sync", 2, 55, {0.96, 0.961}));
+  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+                              {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.95}, 0);
+  REQUIRE(best.at(0).possible);
+  CHECK(best[0].at.ranks == 2);  // 0.97 in the mean of one rank, but 0.72 to 1.22
+  CHECK(best[0].accuracy->interval);
+  CHECK_FALSE(recommend(scaling_curves(cells, {}, {}), cells,
+                        {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.9602}, 0)[0]
+                  .possible);
 }
 
 TEST_CASE("an oversubscribed cell hides no prediction, and the base of another mode is no advice") {

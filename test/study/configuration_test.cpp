@@ -12,6 +12,7 @@
 using namespace convoke;
 using namespace convoke::study;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -110,9 +111,9 @@ TEST_CASE("what cannot run is said before the first run") {
              Contains("1 of 1 cells"));
 
   CHECK_THAT(error_of([&] { configurations(place.study("[set]\ntrain.lanes = 8")); }),
-             Contains("did you mean \"lane\"?"));
+             StartsWith("study \"s\", [set] train.lanes=8: ") && Contains("did you mean \"lane\"?"));
   CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
-             Contains("did you mean \"epochs\"?"));
+             StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
   CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
              Contains("two cells of the study are the same"));
 }

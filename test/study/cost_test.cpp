@@ -77,6 +77,17 @@ TEST_CASE("a training costs nodes x price x hours, with the interval of its time
              Contains("unknown machine \"our\" (did you mean \"ours\"?)"));
 }
 
+TEST_CASE("ranks that share cores cost the cores that there are") {
+  const auto machines = machines_of("[[machine]]\nname = \"desk\"\ncores = 2\nprice_per_hour = 3.6\n");
+  auto crowded = runs("sync", 8, {100, 101});
+  CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 4);
+  for (Measurement& run : crowded) {
+    run.marks = {"oversubscribed"};
+    run.core_seconds = 2 * *run.makespan_seconds;
+  }
+  CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 1);
+}
+
 TEST_CASE("preemption costs what a simulation of it costs") {
   const Preemption often{
       .hours_between = 1, .restart_seconds = 300, .checkpoint_every = 1200, .checkpoint_seconds = 30};

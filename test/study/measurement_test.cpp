@@ -118,6 +118,7 @@ TEST_CASE("a table may be cut by semicolons") {
 
 TEST_CASE("without a column of ranks their number is not said") {
   CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
+  CHECK(read_table(Csv("ranks,mode,seconds\n,parallel,3\n").file).rows[0].measurement.ranks == 0);
 }
 
 TEST_CASE("every table that was published is read") {
@@ -136,7 +137,15 @@ TEST_CASE("a table that cannot be meant is refused with its place") {
              Contains("times.csv:2: column \"makespan_seconds\" is \"fast\": a number is expected"));
   CHECK_THAT(Csv("ranks,makespan_seconds\n1,nan\n").error(), Contains("a number is expected"));
   CHECK_THAT(Csv("ranks,makespan_seconds\n1,-2\n").error(), Contains("is -2: at least 0 is expected"));
-  CHECK_THAT(Csv("ranks,makespan_seconds\n1.5,2\n").error(), Contains("a whole number is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1.5,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000 is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n0,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000 is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1,0\n").error(),
+             Contains("column \"makespan_seconds\" is 0: a time from 1e-09 s on is expected"));
+  CHECK_THAT(Csv("ranks,seconds\n99999999999,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000"));
+  CHECK_THAT(Csv("ranks,seconds\n1,1e300\n").error(), Contains("is 1e300: at most 1e+12 is expected"));
   CHECK_THAT(Csv("portion,seconds\n2,2\n").error(), Contains("above 0 and at most 1"));
   CHECK_THAT(Csv("accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
   CHECK_THAT(Csv("ranks,seconds\n1\n").error(), Contains("times.csv:2: has 1 cells, the header 2"));

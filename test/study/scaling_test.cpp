@@ -148,6 +148,39 @@ TEST_CASE("work that grows with the workers is scaled") {
   CHECK(marked[0].gustafson->interval);  // of two sizes, by the scatter of their runs
 }
 
+TEST_CASE("no law is made of times that fall by more than the workers, nor anything predicted from them") {
+  const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), {.up_to = 64});
+  REQUIRE(curves.size() == 1);
+  CHECK(curves[0].points[1].speedup.value > 2);  // that it was so is said
+  CHECK_FALSE(curves[0].amdahl);
+  CHECK_FALSE(curves[0].gustafson);
+  CHECK(curves[0].predictions.empty());
+  // Through both means: 100.5 (f + (1 - f) / 2) = 40.5.
+  CHECK(curves[0].superlinear->value == Approx(2 * 40.5 / 100.5 - 1));
+  CHECK(curves[0].superlinear->interval);
+
+  const auto scaled = scaled_curves(cells_of(runs("sync", 1, {10, 10.1}, 0.5) + runs("sync", 2, {8, 8.1})));
+  REQUIRE(scaled.size() == 1);
+  CHECK(scaled[0].points[1].speedup.value > 2);
+  CHECK_FALSE(scaled[0].gustafson);
+}
+
+TEST_CASE("groups stand beside the model that they are made of") {
+  auto two = runs("groups", 4, {30, 31}), four = runs("groups", 8, {20, 21});
+  for (Measurement& run : two) run.variant = "train.epochs=2 ensemble.members=2";
+  for (Measurement& run : four) run.variant = "train.epochs=2 ensemble.members=4";
+  auto sync = runs("sync", 1, {100, 101});
+  for (Measurement& run : sync) run.variant = "train.epochs=2";
+  const auto curves = curves_of(two + four + sync);
+  REQUIRE(curves.size() == 2);  // one for each way to group them
+  for (const Curve& curve : curves) {
+    CHECK(curve.base.mode == "sync");
+    CHECK(curve.points.size() == 2);
+  }
+  CHECK(curves[0].points[1].speedup.value == Approx(100.5 / 30.5));
+  CHECK(curves_of(two + runs("sync", 1, {100, 101})).empty());  // of other work
+}
+
 TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {
   auto base = runs("sync", 1, {100, 101});
   for (Measurement& m : base) m.marks = {"disturbed"};

@@ -96,6 +96,13 @@ TEST_CASE("in weak scaling every rank computes what one did") {
   CHECK(step.efficiency == Approx(1));
 }
 
+TEST_CASE("a profile scatters as much as its worst count of lanes") {
+  StepProfile profile;
+  CHECK(profile.scatter() == 0);
+  profile.compute = {{.lanes = 1, .seconds = 1, .scatter = 0.1}, {.lanes = 2, .seconds = 2, .scatter = 0.3}};
+  CHECK(profile.scatter() == 0.3);
+}
+
 TEST_CASE("what must be measured is known, and missed") {
   CHECK(needed_lanes(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
         std::vector<std::int64_t>{1, 4, 6, 8, 16});

@@ -83,5 +83,8 @@ TEST_CASE("a bad study is refused with the line, and the nearest name that is kn
   CHECK_THAT(refused("[axes]\ntrain.mode = [\"sync\"]"), Contains("axis of its own"));
   CHECK_THAT(refused("[axes]\ntrain.lane = 8"),
              Contains("s.toml:3") && Contains("must be a list of values, but is 8"));
+  CHECK_THAT(refused("[axes]\nseed = [1, 2]"),
+             Contains("s.toml:3") && Contains("every repeat has a seed of its own already"));
+  CHECK(parse("recipe = \"a\"\nnew_seeds = false\n[axes]\nseed = [1, 2]\n").axes.size() == 1);
   CHECK_THAT(error_of([] { StudyFile::load("nowhere.toml"); }), Contains("cannot read nowhere.toml"));
 }

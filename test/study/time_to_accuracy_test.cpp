@@ -36,15 +36,20 @@ TEST_CASE("validations are read from what a run leaves, of members their mean an
   std::ofstream(file) << epoch(0, 1, 2, "0.5") << "{\"event\":\"evaluation\",\"split\":\"test\"}\n"
                       << epoch(0, 2, 2, "0.9") << epoch(1, 1, 3, "0.7") << epoch(1, 2, 3, "0.8")
                       << epoch(1, 3, 3, "null") << "{\"event\":\"ep";
-  const auto validations = read_validations(file);
+  const auto validations = read_validations(file, 2);
   REQUIRE(validations.size() == 2);
   CHECK(validations[0].seconds == 3);
   CHECK(validations[0].accuracy == Approx(0.6));
   CHECK(validations[1].seconds == 6);
   CHECK(validations[1].accuracy == Approx(0.85));
-  CHECK(read_validations(folder / "none.jsonl").empty());
+  // One rank trains them in turn: the second begins when the first is done.
+  const auto in_turn = read_validations(file, 1);
+  REQUIRE(in_turn.size() == 2);
+  CHECK(in_turn[0].seconds == 4 + 3);
+  CHECK(in_turn[1].seconds == 4 + 6);
+  CHECK(read_validations(folder / "none.jsonl", 2).empty());
   std::ofstream(file) << "{\"event\":\n";
-  CHECK_THAT(error_of([&] { read_validations(file); }), Contains("metrics.jsonl:1"));
+  CHECK_THAT(error_of([&] { read_validations(file, 2); }), Contains("metrics.jsonl:1"));
 }
 
 TEST_CASE("a study's runs tell how long they took to an accuracy") {

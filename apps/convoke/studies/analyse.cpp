@@ -65,10 +65,10 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
   parser
       .add_option("--machine-devices", options.machine_devices,
                   "Devices of the whole machine: also show the efficiency that is divided by them")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   parser
       .add_option("--up-to", options.up_to, "Predict for 1, 2, 4, ... workers up to so many, by Amdahl's law")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
   parser
       .add_option("--deadline", options.deadline,
                   "Recommend the fewest workers that are done in this time (\"90 s\", \"10 min\")")

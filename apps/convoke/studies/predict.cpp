@@ -120,6 +120,15 @@ void print_steps(const std::vector<study::StepPrediction>& steps) {
   }
 }
 
+// A prediction is no better than the step that it is made of.
+void print_scatter(double scatter) {
+  constexpr double kMuch = 0.25;
+  fmt::print("the measured steps scatter by {:.0f} % (slowest - fastest of five rounds){}\n", 100 * scatter,
+             scatter <= kMuch ? ""
+                              : ": a WARNING, the machine was not quiet; predict again when it is, or with "
+                                "--seconds 5");
+}
+
 }  // namespace
 
 void add_study_predict(CLI::App& parser, StudyPredictOptions& options) {
@@ -210,6 +219,7 @@ int study_predict(const StudyPredictOptions& options) {
     Settings result{{"recipe", recipe.name},
                     {"threads", threads},
                     {"ranks_per_node", cluster.ranks_per_node},
+                    {"scatter", profile.scatter()},
                     {"within_latency_seconds", cluster.within.latency_seconds},
                     {"within_bytes_per_second", cluster.within.bytes_per_second},
                     {"latency_seconds", cluster.between.latency_seconds},
@@ -237,6 +247,7 @@ int study_predict(const StudyPredictOptions& options) {
   fmt::print("  within a node  {}\n  between nodes  {}\n", describe(network.within, network.within_from),
              describe(network.between, network.between_from));
   print_steps(steps);
+  print_scatter(profile.scatter());
   if (checked) {
     fmt::print("here, {} rank{}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n", world.size(),
                world.size() == 1 ? "" : "s", checked->seconds() * 1e3, *real * 1e3,

@@ -78,7 +78,12 @@ class Trial {
   std::vector<std::uint32_t> ids_;
 };
 
-double seconds_of_step(Trial& trial, double seconds, const mpi::Communicator& world) {
+struct StepTime {
+  double seconds = 0;
+  double scatter = 0;  // of rounds of steps: (slowest - fastest) / median
+};
+
+StepTime time_of_step(Trial& trial, double seconds, const mpi::Communicator& world) {
   trial.step();
   trial.step();
   world.barrier();
@@ -93,7 +98,9 @@ double seconds_of_step(Trial& trial, double seconds, const mpi::Communicator& wo
     for (std::int64_t i = 0; i < steps; ++i) trial.step();
     rounds.push_back(slowest(each.seconds(), world) / static_cast<double>(steps));
   }
-  return study::median(rounds);
+  const auto [fastest, slowest_round] = std::minmax_element(rounds.begin(), rounds.end());
+  const double median = study::median(rounds);
+  return {median, (*slowest_round - *fastest) / median};
 }
 
 /// The buckets that sync::AllReduce would make, and when backward completes them.
@@ -134,7 +141,7 @@ double add_seconds_per_byte(std::size_t bytes) {
 double measure_exchanging_step(const recipe::Recipe& recipe, int threads, double seconds,
                                const mpi::Communicator& world) {
   Trial trial(recipe, engine_options(recipe, threads), world);
-  return seconds_of_step(trial, seconds, world);
+  return time_of_step(trial, seconds, world).seconds;
 }
 
 study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
@@ -147,7 +154,8 @@ study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
     engine::EngineOptions options = whole;
     options.batch = lanes * whole.lane;
     Trial trial(recipe, options, alone);
-    profile.compute.push_back({lanes, seconds_of_step(trial, seconds, world)});
+    const StepTime time = time_of_step(trial, seconds, world);
+    profile.compute.push_back({lanes, time.seconds, time.scatter});
     if (lanes != lane_counts.front()) continue;
     // The last stretch of lanes that a rank computes is what hides its exchange.
     const std::size_t bytes =

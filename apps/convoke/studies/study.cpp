@@ -262,7 +262,8 @@ int run_study(const Options& options) {
   // 4. Say it.
   print_end(file, cells, folder, conduct);
   write_results(folder, folder.read());
-  if (conduct.interrupted_by == 0) return EXIT_SUCCESS;
+  if (conduct.interrupted_by == 0)
+    return conduct.made > 0 && conduct.failed == conduct.made ? EXIT_FAILURE : EXIT_SUCCESS;
   fmt::print(
       "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "
       "--resume\n",

@@ -29,15 +29,15 @@ struct Recommendation {
   double seconds = 0;
   std::optional<Interval> seconds_interval;  ///< of the mean if measured, else of one new run
   double core_seconds = 0;
-  std::optional<double> accuracy;
+  std::optional<Statistics> accuracy;
   std::vector<std::string> marks;  ///< of the cell, or of those that the law is fitted to
 };
 
 /// For each curve of makespans: with a deadline the fewest workers that meet it, otherwise the fastest within
-/// the budget (or that reach the accuracy). Upper ends of intervals count, means where there is none. Cells
-/// that were measured come first; where none will do, Amdahl's law is asked up to `up_to` workers (0: not).
-/// Oversubscribed cells and predictions have no accuracy of their own: one that is wished is asked of
-/// measured cells only.
+/// the budget (or that reach the accuracy). Upper ends of the intervals of times count, lower ones of those
+/// of accuracies, means where there is none. Cells that were measured come first; where none will do,
+/// Amdahl's law is asked up to `up_to` workers (0: not). Oversubscribed cells and predictions have no
+/// accuracy of their own: one that is wished is asked of measured cells only.
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const Cell> cells,
                                       const Wishes& wishes, std::int64_t up_to);
 

@@ -50,7 +50,8 @@ struct Analysis {
 Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options);
 
 /// Anybody's tables; rows of the same coordinates belong to the same cell. Where only a price and a cost are
-/// given, the makespan is their quotient (a notice says so).
+/// given, the makespan is their quotient (a notice says so). Throws Error naming both lines where a run is in
+/// two of them, or in `again`, too.
 Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options);
 
 /// What analysis.json holds (docs/formats.md).

@@ -29,12 +29,15 @@ struct EqualCost {
   double core_seconds_ratio = 1;       ///< those of the synchronous cell / of the ensemble
   double difference = 0;               ///< accuracy of the ensemble - that of the synchronous cell
   std::optional<WelchTest> test;       ///< of the difference; none of single runs
-  std::string better;  ///< "ensemble", "sync", "" (cannot be told apart), "unknown" (single runs)
+  /// "ensemble", "sync", "" (cannot be told apart), "unknown" (single runs), "dearer": the synchronous one,
+  /// but for more core-seconds, which is no verdict at equal cost.
+  std::string better;
 };
 
-/// Every cell of mode "ensemble" with the most accurate synchronous cell of its system (where that has none,
-/// of all systems: the recipe's twin has another name), portion, dataset and variant that takes at most 5 %
-/// more core-seconds; if all take more, with the one that takes fewest.
+/// Every cell of mode "ensemble" or "groups" with the most accurate synchronous cell (by the lower ends of
+/// intervals) of its system (where that has none, of all systems: the recipe's twin has another name),
+/// portion, dataset and variant, keys of ensembles aside, that takes at most 5 % more core-seconds; if all
+/// take more, with the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells);
 
 /// "net, ensemble, 2 ranks (98.86 % in 5.35 s, 10.7 core-seconds) against ...: 0.50 points more (95 %

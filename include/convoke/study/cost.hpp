@@ -39,7 +39,7 @@ struct Preemption {
 /// A kind of node and what an hour of it costs, in one currency for all.
 struct Machine {
   std::string name;
-  std::int64_t cores = 0;  ///< workers that a node has room for; 0: one node, whatever the workers
+  std::int64_t cores = 0;  ///< cores of a node, a worker each; 0: one node, whatever the workers
   double speed = 1;        ///< relative to where the study ran: 2 takes half the time
   std::optional<double> price_per_hour;              ///< of a node, on demand
   std::optional<double> preemptible_price_per_hour;  ///< of a node

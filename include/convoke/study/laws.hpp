@@ -30,7 +30,7 @@ class AmdahlFit {
   static std::optional<AmdahlFit> of(std::span<const TimesAt> times);
 
   Estimate sequential_seconds() const { return line_.at_one(); }  ///< T1
-  /// f. Below 0 where the speed-up is more than the workers, which the law does not know.
+  /// f. Below 0 where the speed-up is more than the workers, of which the law says nothing.
   Estimate serial_fraction() const { return line_.share_of_constant(); }
   std::int64_t degrees() const { return line_.degrees(); }  ///< of freedom: runs - 2
 

@@ -41,8 +41,8 @@ struct Measurement {
 };
 
 /// Reads a table of measurements; columns that are not there keep their defaults. Throws Error naming file,
-/// line and column: no column of ranks, a cell that is no number or out of range, a column that no one knows
-/// but nearly has the name of one, a row of another length.
+/// line and column: no column of ranks, a cell that is no number or out of range (0 ranks), a column that no
+/// one knows but nearly has the name of one, a row of another length.
 std::vector<Measurement> read_measurements(const std::filesystem::path& csv);
 
 /// Writes the whole table, atomically.

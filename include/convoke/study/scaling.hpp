@@ -34,10 +34,12 @@ struct Curve {
   std::string quantity;  ///< what the time is: "makespan_seconds", "epoch_seconds", or "published"
   Coordinates base;      ///< of the fewest workers in this mode, or if another has fewer, in that one
   std::vector<ScalingPoint> points;  ///< by workers
-  std::optional<AmdahlFit>
-      amdahl;  ///< of the times (or 1 / published speed-ups) of the points that are not oversubscribed
+  /// Of the times (or 1 / published speed-ups) of the points that are not oversubscribed. None where they
+  /// fall by more than the workers (f < 0), of which no law says anything.
+  std::optional<AmdahlFit> amdahl;
+  std::optional<Estimate> superlinear;  ///< that f
   std::vector<std::string> law_marks;   ///< of the cells that the laws are fitted to
-  std::optional<Estimate> gustafson;    ///< serial fraction, of the same times
+  std::optional<Estimate> gustafson;    ///< serial fraction, of the same times; none where Amdahl's is none
   std::vector<Prediction> predictions;  ///< by Amdahl's law; workers 1, 2, 4, ... up to what was asked for
 };
 

@@ -22,6 +22,10 @@ struct Statistics {
   std::optional<double>
       relative_error;  ///< half the interval's width / |mean|; none without one, or of mean 0
 
+  /// What the mean is at least, and at most: the ends of its interval, of a single value that value.
+  double at_least() const { return interval ? interval->low : mean; }
+  double at_most() const { return interval ? interval->high : mean; }
+
   /// All values are the same: the interval has no width, which says more of the clock than of the runs.
   bool is_constant() const { return count > 1 && deviation == 0; }
 };

@@ -44,12 +44,16 @@ struct StepProfile {
   struct Compute {
     std::int64_t lanes = 0;  ///< of this rank
     double seconds = 0;      ///< loading, forward, backward and update
+    double scatter = 0;      ///< of the rounds that were measured: (slowest - fastest) / median
   };
   std::int64_t lanes = 0;  ///< of a step of one rank
   std::int64_t batch = 0;  ///< samples of it
   std::vector<Compute> compute = {};
   std::vector<Bucket> buckets = {};  ///< in the order in which they are summed
   double add_seconds_per_byte = 0;   ///< adding a received part to one's own
+
+  /// The most that any of `compute` has.
+  double scatter() const;
 };
 
 /// A step on so many ranks, of which the busiest is waited for.

@@ -20,9 +20,10 @@ struct Validation {
 
 /// The validations of a run at the ends of its epochs, from its metrics.jsonl; none if it had no validation
 /// samples. Of an ensemble the mean accuracy of the members that were still trained, and the time of the
-/// slowest: their vote is not known before the end. Throws Error naming file and line that is no record; what
-/// a killed run left of its last line is passed over.
-std::vector<Validation> read_validations(const std::filesystem::path& metrics);
+/// slowest: their vote is not known before the end. Of more members than `ranks` each rank trains several in
+/// turn (train::Groups), so the later ones begin when the earlier ones are done. Throws Error naming file and
+/// line that is no record; what a killed run left of its last line is passed over.
+std::vector<Validation> read_validations(const std::filesystem::path& metrics, std::int64_t ranks);
 
 /// The seconds of the first validation that reached the accuracy, as DAWNBench has it (Coleman et al., 2017);
 /// none if none did. `validations` in the order of time.
