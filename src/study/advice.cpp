@@ -68,7 +68,7 @@ std::string wanted(const Wishes& wishes) {
   if (wishes.budget_core_seconds) {
     parts.push_back(fmt::format("{:.4g} core-hours at most", *wishes.budget_core_seconds / 3600));
   }
-  if (wishes.accuracy) parts.push_back(fmt::format("accuracy {:.4g} at least", *wishes.accuracy));
+  if (wishes.accuracy) parts.push_back(fmt::format("accuracy {} at least", *wishes.accuracy));
   return join(parts);
 }
 

@@ -77,7 +77,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
       .add_option("--budget", options.budget_core_hours,
                   "Recommend workers that take at most so many core-hours")
       ->type_name("CORE-HOURS")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-9, 1e12));
   parser
       .add_option("--accuracy", options.accuracy,
                   "Recommend workers whose model is at least as accurate, 0 to 1, and show how long "
@@ -97,7 +97,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
       ->type_name("NAME");
   parser.add_option("--target", options.target, "Relative error of a mean that is precise enough")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-6, 1.0));
   parser.add_option("--output", options.output, "Write the findings as JSON to this file")
       ->type_name("analysis.json");
   CLI::Option* html =
