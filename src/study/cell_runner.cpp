@@ -51,14 +51,23 @@ End wait_for(ChildProcess& child, EnergyMeter& energy, const std::function<void(
   }
 }
 
-// What a log says was wrong: its first line with "error: ", or its last.
+// What a log says was wrong: its first line with "error: "; or the first line of the last message that Open
+// MPI puts between two lines of dashes, which is its subject; or the last line.
 std::string complaint_in(const fs::path& log) {
   std::ifstream in(log);
-  std::string last;
+  std::string last, subject;
+  bool framed = false, subject_follows = false;
   for (std::string line; std::getline(in, line);) {
     if (const std::size_t at = line.find("error: "); at != std::string::npos) return line.substr(at + 7);
-    if (line.find_first_not_of(" -\t") != std::string::npos) last = line;
+    if (line.starts_with("----------")) {
+      framed = !framed;
+      subject_follows = framed;
+    } else if (line.find_first_not_of(" \t") != std::string::npos) {
+      (subject_follows ? subject : last) = line;
+      subject_follows = false;
+    }
   }
+  if (!subject.empty()) return subject;
   return last.empty() ? "it says nothing" : last;
 }
 

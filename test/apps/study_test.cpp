@@ -86,8 +86,14 @@ TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it 
   CHECK(outcome.says("1 failed"));
   CHECK(outcome.says("one run: no interval"));
   CHECK(bytes_of(place / "out/measurements.csv").find(",failed\n") != std::string::npos);
-  // A session of which nothing is left is no success.
-  CHECK(place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH").code == 1);
+  // A session of which nothing is left is no success; of what Open MPI frames, the subject is what was wrong.
+  write_text(place / "bin/mpirun",
+             "#!/bin/sh\nl=--------------------------------------------------------------------------\n"
+             "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank, says it' '' 'At your own risk.' "
+             "$l; exit 9\n");
+  const Outcome framed = place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH");
+  CHECK(framed.code == 1);
+  CHECK(framed.says("FAILED: exit code 9: no second rank, says it (out"));
   const Outcome again = place.study("--resume");
   CAPTURE(again.text);
   CHECK(again.code == 0);

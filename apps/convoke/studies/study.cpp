@@ -135,7 +135,7 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
                format_duration(file.budget_seconds));
   }
   fmt::print("\n");
-  print_own_work(conduct.own_seconds, conduct.run_seconds);
+  if (conduct.made > conduct.failed) print_own_work(conduct.own_seconds, conduct.run_seconds);
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
