@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -35,9 +36,11 @@ std::string html_of(const Cell& cell, bool header) {
                 : fmt::format("<td{}>{}</td>", attributes, text);
 }
 
-// An interval or a mark behind the number is more than the number.
+// An interval or a mark beside the number is more than the number.
 bool says_more(const Cell& cell) {
-  return cell.text.find_first_of("([") != std::string::npos || cell.text.find("±") != std::string::npos;
+  constexpr std::array kMore{"(", "[", "±", " to ", "< "};
+  return std::any_of(kMore.begin(), kMore.end(),
+                     [&](const char* more) { return cell.text.find(more) != std::string::npos; });
 }
 
 std::string csv_field(const Cell& cell) {

@@ -46,6 +46,33 @@ TEST_CASE("curves with bases of different sizes have ideal lines of their own") 
   CHECK(table.rows[3][over_4].value == "2");
 }
 
+TEST_CASE(
+    "what a table of a study has of numbers with intervals and marks stands to the right, by its value") {
+  const report::Page page =
+      report::study_page("a study", example::study_of_two_modes(), {}, "made by a test");
+  const auto table_called = [&](std::string_view title) {
+    const auto named =
+        std::find_if(page.tables().begin(), page.tables().end(),
+                     [&](const report::NamedTable& each) { return each.title.starts_with(title); });
+    REQUIRE(named != page.tables().end());
+    return named->table;
+  };
+  const report::Table differences = table_called("Differences");
+  const report::Cell &interval = differences.rows[0][4], &p = differences.rows[0][5];
+  CHECK_THAT(interval.text, Contains(" to "));
+  CHECK(interval.value == interval.text.substr(0, interval.text.find(' ')));
+  CHECK(p.text == "< 0.0001");
+  CHECK(p.value == "0.0001");
+  CHECK(differences.rows[0][2].value.empty());  // the quantity is a name
+  CHECK_THAT(differences.csv(), Contains("," + interval.text + ",< 0.0001,"));
+  CHECK_THAT(differences.html("t"),
+             Contains("<td class=n data-v=\"" + interval.value + "\">" + interval.text));
+  const report::Table portions = table_called("Efficiency by portion");
+  CHECK_THAT(portions.rows[0][3].text, Contains("[OVERSUBSCRIBED]"));
+  CHECK(std::stod(portions.rows[0][3].value) == std::stod(portions.rows[0][3].text));
+  CHECK_THAT(portions.csv(), Contains(portions.rows[0][3].text));
+}
+
 TEST_CASE("the page of a study shows marked figures apart, with intervals and the ideal line") {
   const report::Page page = report::study_page(
       "a study", example::study_of_two_modes(),

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
+#include <regex>
 
 #include "convoke/core/text.hpp"
 #include "convoke/study/analysis_tables.hpp"
@@ -15,19 +15,13 @@
 namespace convoke::report {
 namespace {
 
-// A text that is a number, or begins with one, stands to the right.
+// A text that is a number, or begins with one and goes on with its unit, interval or marks, stands for that
+// number.
 Cell cell_of(const std::string& text) {
+  static const std::regex number(R"re((?:< )?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
   Cell cell(text);
-  std::size_t end = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &end);
-  } catch (const std::exception&) {
-    return cell;
-  }
-  const bool alone = end == text.size() || text.substr(end).starts_with(" ±") ||
-                     text.substr(end).starts_with(" (") || text.substr(end) == " %";
-  if (alone && std::isfinite(value)) cell.value = fmt::format("{:.10g}", value);
+  std::smatch found;
+  if (std::regex_match(text, found, number)) cell.value = fmt::format("{:.10g}", std::stod(found[1]));
   return cell;
 }
 
