@@ -8,7 +8,9 @@
 #include <regex>
 
 #include "convoke/report/latex.hpp"
+#include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
+#include "example_studies.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -31,6 +33,7 @@ std::size_t files_in(const fs::path& folder) {
 }
 
 constexpr const char* kNoGnuplot = "no gnuplot (Debian package gnuplot-nox)";
+constexpr const char* kNoLatex = "no pdflatex (Debian package texlive-latex-recommended)";
 
 }  // namespace
 
@@ -42,17 +45,45 @@ TEST_CASE("text is LaTeX in which nothing has a meaning") {
   CHECK(latex_escape("é – 鳥 ≥ \xDF\n") == "é – 鳥 $\\ge$ ? ");
 }
 
-TEST_CASE("a table is a tabular of booktabs, and CSV with the numbers behind what is read") {
+TEST_CASE(
+    "a table is a tabular of booktabs that shrinks to the line, and CSV with the numbers behind what is "
+    "read") {
+  Cell interval("-0.05 to 1.2e-05");
+  interval.value = "-0.05";
   const NamedTable table{"Two\nlines",
                          {{"a_b", "share", "n", "rate"},
-                          {{"x,y", Cell::percent(0.1234), Cell::count(60000), Cell::number(-1.5e-7)},
-                           {"–", Cell::percent(NAN), "none", "1e-3"}}}};
+                          {{"x,y-1", Cell::percent(0.1234), Cell::count(60000), Cell::number(-1.5e-7)},
+                           {"–", Cell::percent(NAN), "none", interval}}}};
   CHECK(latex(table) ==
-        "% Two lines; takes \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n\\toprule\n"
+        "% Two lines; takes \\usepackage{booktabs, graphicx}\n{%\n"
+        "\\noindent\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+        "\\begin{tabular}{@{}lrrr@{}}\n\\toprule\n"
         "a\\_b & share & n & rate \\\\\n\\midrule\n"
-        "x,y & 12.3 \\% & 60,000 & $-$$1.5\\cdot10^{-7}$ \\\\\n"
-        "– & – & none & 1e-{}3 \\\\\n\\bottomrule\n\\end{tabular}\n");
-  CHECK(table.table.csv() == "a_b,share (%),n,rate\n\"x,y\",12.34,60000,-1.5e-07\n,,none,1e-3\n");
+        "x,y-{}1 & 12.3 \\% & 60,000 & $-$$1.5\\cdot10^{-7}$ \\\\\n"
+        "– & – & none & $-$0.05 to $1.2\\cdot10^{-5}$ \\\\\n\\bottomrule\n\\end{tabular}}}\n");
+  CHECK(table.table.csv() ==
+        "a_b,share (%),n,rate\n\"x,y-1\",12.34,60000,-1.5e-07\n,,none,-0.05 to 1.2e-05\n");
+}
+
+TEST_CASE(
+    "a wide table is set small and wraps its texts, a long one breaks across pages, and of too many columns "
+    "all shrinks") {
+  const std::string words =
+      "a cell of many words, which are wrapped where there is no room for them in a line";
+  NamedTable table{"t", {{"what", "n", "why"}, {{words, Cell::count(1), words}}}};
+  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, graphicx, array}\n{\\scriptsize") &&
+                               Contains("\\resizebox") && Contains("{\\raggedright\\arraybackslash}p{") &&
+                               Contains("{\\raggedleft\\arraybackslash}p{") && Contains("\\end{tabular}}}"));
+  table.table.rows.resize(40, table.table.rows.front());
+  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, longtable, array}\n{\\scriptsize") &&
+                               Contains("\\begin{longtable}") && Contains("\\dimexpr\\linewidth") &&
+                               Contains("\\endhead") && !Contains("\\resizebox"));
+  NamedTable matrix{"m", {}};
+  for (int c = 0; c < 40; ++c) {
+    matrix.table.columns.push_back("of " + std::to_string(c));
+    matrix.table.rows.emplace_back(40, Cell::count(1000));
+  }
+  CHECK_THAT(latex(matrix), Contains("\\resizebox") && !Contains("longtable"));
 }
 
 TEST_CASE("a chart knows which columns are series and which are ends of their intervals") {
@@ -197,9 +228,32 @@ TEST_CASE("a folder that cannot be written is an Error that names it") {
              Contains((place / "file").string()));
 }
 
+namespace {
+
+// What pdflatex says of an article with these in it.
+Outcome set_paper(const fs::path& folder, const std::string& options, const std::string& contents,
+                  const std::string& preamble = "") {
+  std::ofstream(folder / "paper.tex") << "\\documentclass[a4paper," << options << "]{article}\n"
+                                      << "\\usepackage{booktabs, graphicx, array, longtable}\n"
+                                      << preamble << "\\begin{document}\n"
+                                      << contents << "\\end{document}\n";
+  const std::string run = "pdflatex -halt-on-error -interaction=nonstopmode paper.tex";
+  return shell("cd " + folder.string() + " && " + run + " > /dev/null && " + run);  // long tables need two
+}
+
+// To look at it.
+void keep_paper(const fs::path& folder, const std::string& name) {
+  const char* const kept = std::getenv("CONVOKE_KEEP_PAPER");
+  if (kept != nullptr)
+    fs::copy(folder, fs::path(kept) / name,
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+}
+
+}  // namespace
+
 TEST_CASE("a paper of two pages holds the figures and tables") {
   if (!installed("gnuplot")) return skip(kNoGnuplot);
-  if (!installed("pdflatex")) return skip("no pdflatex (Debian package texlive-latex-recommended)");
+  if (!installed("pdflatex")) return skip(kNoLatex);
   const TemporaryFolder place;
   std::vector<NamedTable> tables = example::tables();
   for (auto& row : tables.front().table.rows) {  // pdflatex knows no letters of Asia
@@ -209,26 +263,39 @@ TEST_CASE("a paper of two pages holds the figures and tables") {
   }
   const std::vector<Chart> charts = example::charts();
   const FiguresWritten written = write_figures(charts, tables, place.path());
-  std::string paper =
-      "\\documentclass[twocolumn]{article}\\usepackage{booktabs}\\usepackage{graphicx}"
-      "\\usepackage[margin=18mm,columnsep=6mm]{geometry}\\begin{document}\n\\section{Results}\n";
+  std::string contents = "\\section{Results}\n";
   for (const fs::path& file : written.files) {
     const std::string name = file.filename().string();
-    if (name.ends_with(".pdf")) paper += "\\noindent\\includegraphics{" + name + "}\\par\n";
-    if (name.ends_with(".tex")) {
-      paper += "\\setbox0=\\hbox{\\input{" + name +
-               "}}\\par\\noindent\\ifdim\\wd0>\\columnwidth\\resizebox{\\columnwidth}{!}{\\box0}"
-               "\\else\\box0\\fi\n";
-    }
+    if (name.ends_with(".pdf")) contents += "\\noindent\\includegraphics{" + name + "}\\par\n";
+    if (name.ends_with(".tex")) contents += "\\input{" + name + "}\\par\n";
   }
-  std::ofstream(place / "paper.tex") << paper << "\\end{document}\n";
   const Outcome made =
-      shell("cd " + place.path().string() + " && pdflatex -halt-on-error -interaction=nonstopmode paper.tex");
+      set_paper(place.path(), "twocolumn", contents, "\\usepackage[margin=18mm,columnsep=6mm]{geometry}\n");
   CAPTURE(made.text);
   CHECK(made.code == 0);
   CHECK_THAT(made.text, Contains("(2 pages") && !Contains("Overfull"));
-  // To look at it.
-  if (const char* const kept = std::getenv("CONVOKE_KEEP_PAPER")) {
-    fs::copy(place.path(), kept, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  keep_paper(place.path(), "figures");
+}
+
+TEST_CASE("no table of a study is wider than the lines of an article") {
+  if (!installed("pdflatex")) return skip(kNoLatex);
+  const std::string size = GENERATE("10pt", "11pt", "12pt");
+  const TemporaryFolder place;
+  const Page page = study_page("a study", example::study_of_two_modes(), {}, "made by a test");
+  std::vector<NamedTable> tables = page.tables();
+  for (Table long_one; const NamedTable& named : page.tables()) {  // and each as a large study has it
+    long_one = named.table;
+    while (long_one.rows.size() < 60)
+      long_one.rows.insert(long_one.rows.end(), named.table.rows.begin(), named.table.rows.end());
+    tables.push_back({named.title + ", long", long_one});
   }
+  std::string contents;
+  for (const fs::path& file : write_figures({}, tables, place.path()).files) {
+    if (file.extension() == ".tex") contents += "\\input{" + file.filename().string() + "}\\par\n";
+  }
+  const Outcome made = set_paper(place.path(), size, contents);
+  CAPTURE(made.text);
+  CHECK(made.code == 0);
+  CHECK_THAT(made.text, Contains("Output written") && !Contains("Overfull"));
+  keep_paper(place.path(), "study-" + size);
 }

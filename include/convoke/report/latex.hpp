@@ -10,8 +10,10 @@ namespace convoke::report {
 /// letters are named, as pdflatex knows no others than those of European names.
 std::string latex_escape(std::string_view text);
 
-/// The table as a tabular of the package booktabs, numbers to the right. Its title stands in a comment: the
-/// caption is the paper's.
+/// The table as the package booktabs sets it, numbers to the right, no wider than the line (graphicx), also
+/// of an article on A4: what is wide is set small, its texts wrapped (array). Of more than 30 rows it is a
+/// longtable (longtable), which breaks across pages: it wants one column, and no float. Its title stands in a
+/// comment with the packages it takes: the caption is the paper's.
 std::string latex(const NamedTable& table);
 
 }  // namespace convoke::report
