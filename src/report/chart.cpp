@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <set>
+#include <tuple>
 
 #include "convoke/report/html.hpp"
 
@@ -22,6 +25,24 @@ std::vector<std::size_t> Chart::series() const {
     if (!end) columns.push_back(c);
   }
   return columns;
+}
+
+std::vector<std::string> Chart::names() const {
+  std::vector<std::string> names;
+  if (kind == Kind::kBox) return names;
+  if (kind != Kind::kScatter) {
+    for (const std::size_t column : series()) names.push_back(table.columns[column]);
+    return names;
+  }
+  using Rank = std::tuple<bool, double, std::string>;
+  std::set<Rank> groups;
+  for (const std::vector<Cell>& row : table.rows) {
+    const Cell& group = row[2];
+    const double number = group.value.empty() ? 0 : std::strtod(group.value.c_str(), nullptr);
+    groups.emplace(group.value.empty(), number, group.text);
+  }
+  for (const Rank& group : groups) names.push_back(std::get<2>(group));
+  return names;
 }
 
 const Chart::Interval* Chart::interval_of(std::size_t column) const {

@@ -1,19 +1,34 @@
 // Draws every figure.chart from the table within it, by Chart.js; again when light turns to dark.
 "use strict";
 (() => {
-  // Each at least 3:1 on the card that charts lie on (WCAG 2.1, 1.4.11): of light pages, and of dark ones.
-  const ON_LIGHT = ["#3f6d9e", "#c76a08", "#3f8a3a", "#d23c40", "#955f88", "#0c8194", "#94760c", "#d9487a", "#85604c", "#6a7480"];
-  const ON_DARK = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#17a2b8", "#c9a227", "#ff7f9f", "#9c755f", "#8a94a0"];
-  const POINTS = ["circle", "triangle", "rect", "crossRot", "star", "rectRot"];
-  const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3]];
-  const NAMED = { red: 3, green: 2, blue: 0, grey: 9 };
+  // What looks.hpp says: the palette, and of every series the number of its look, and whether it stands apart.
+  const LOOKS = JSON.parse(document.getElementById("looks").textContent);
+  const MARKS = [["circle", 0], ["rect", 0], ["triangle", 0], ["rectRot", 0], ["triangle", 180]];
+  const DASHES = [[], [9, 4], [9, 3, 2, 3], [2, 3], [16, 3]], APART = [4, 4];
   const MANY_ROWS = 14, MANY_GROUPS = 24, MANY_POINTS = 40, ROW_PIXELS = 24;
   const drawn = [];
 
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const dark = matchMedia("(prefers-color-scheme: dark)"), page = document.documentElement.classList;
-  const colours = () => dark.matches && !page.contains("paper") ? ON_DARK : ON_LIGHT;
-  const colour = (i, name = "") => colours()[(NAMED[name] ?? i) % ON_LIGHT.length];
+  const colours = () => dark.matches && !page.contains("paper") ? LOOKS.dark : LOOKS.light;
+  // With each turn of the palette another mark and dash, so that no two numbers have all in common.
+  const kind_of = (number, kinds) => kinds[(number + Math.floor(number / LOOKS.light.length)) % kinds.length];
+  // Bars differ in colour, and with each turn of the palette in their filling: solid, none, hatched.
+  const filling = (colour, turn) => {
+    if (turn % 3 < 2) return [colour, ink("--card")][turn % 3];
+    const tile = Object.assign(document.createElement("canvas"), { width: 6, height: 6 }), pen = tile.getContext("2d");
+    pen.fillStyle = colour;
+    pen.fillRect(0, 0, 6, 2);
+    return pen.createPattern(tile, "repeat");
+  };
+  const look_of = (label) => {
+    const { number, apart } = LOOKS.series[label], colour = colours()[number % LOOKS.light.length];
+    const [pointStyle, rotation] = kind_of(number, MARKS);
+    return {
+      colour, dash: apart ? APART : kind_of(number, DASHES), fill: filling(colour, Math.floor(number / LOOKS.light.length)),
+      mark: { pointStyle, pointRotation: rotation, pointBackgroundColor: apart ? ink("--card") : colour, pointBorderColor: colour, pointBorderWidth: apart ? 1.5 : 1 },
+    };
+  };
   const text = (cell) => cell.textContent;
   const number = (cell) => cell.dataset.v !== undefined ? Number(cell.dataset.v)
     : cell.classList.contains("n") ? Number(cell.textContent) : NaN;
@@ -73,7 +88,7 @@
           for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
         }
         const rims = is_of_bars(chart) ? [[ink("--card"), 4]] : [];  // seen on bars, too
-        for (const [style, width] of [...rims, [borderColor ?? ink("--ink"), 1.5]]) {
+        for (const [style, width] of [...rims, [is_of_bars(chart) ? ink("--ink") : borderColor, 1.5]]) {
           ctx.strokeStyle = style;
           ctx.lineWidth = width;
           ctx.stroke();
@@ -116,10 +131,13 @@
       type: several ? "line" : "bar",
       data: {
         labels: begins,
-        datasets: columns.slice(1).map((label, s) => ({
-          label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour(s, label), borderColor: colour(s, label),
-          ...(several ? { stepped: "middle", pointRadius: 0, borderWidth: 2 } : { barPercentage: 1, categoryPercentage: 1 }),
-        })),
+        datasets: columns.slice(1).map((label, s) => {
+          const { colour, dash } = look_of(label);
+          return {
+            label, data: rows.map((row) => number(row[s + 1])), backgroundColor: colour, borderColor: colour,
+            ...(several ? { stepped: "middle", pointRadius: 0, borderWidth: 2, borderDash: dash } : { barPercentage: 1, categoryPercentage: 1 }),
+          };
+        }),
       },
       options: {
         interaction: { mode: "index", intersect: false },
@@ -141,9 +159,10 @@
       type: "bar",
       data: {
         labels,
-        datasets: series.map(({ label, column, ends }, s) => ({
-          label, ends, data: rows.map((row) => number(row[column])), backgroundColor: colour(s),
-        })),
+        datasets: series.map(({ label, column, ends }) => {
+          const { colour, fill } = look_of(label);
+          return { label, ends, data: rows.map((row) => number(row[column])), backgroundColor: fill, borderColor: colour, borderWidth: fill === colour ? 0 : 1.5 };
+        }),
       },
       options: { indexAxis: lying ? "y" : "x", scales: lying ? { x: measured, y: names } : { x: names, y: measured },
         plugins: { legend: legend(series.length > 1), tooltip: { callbacks: { label: told_with_ends } } } },
@@ -157,13 +176,15 @@
     return {
       type: "line",
       data: {
-        datasets: series.map(({ label, column, ends }, s) => ({
-          label, ends, data: rows.map((row) => ({ x: number(row[0]), y: number(row[column]) })),
-          borderColor: colour(s), backgroundColor: colour(s), borderWidth: 2,
-          pointRadius: rows.length > MANY_POINTS ? 0 : 3.5, pointStyle: POINTS[s % POINTS.length],  // not by colour alone
-          spanGaps: true,  // rows of validations within an epoch say nothing of training
-          borderDash: DASHES[(rows.length > MANY_POINTS ? s : Math.floor(s / ON_LIGHT.length)) % DASHES.length],
-        })),
+        datasets: series.map(({ label, column, ends }) => {
+          const { colour, dash, mark } = look_of(label);
+          return {
+            label, ends, data: rows.map((row) => ({ x: number(row[0]), y: number(row[column]) })),
+            borderColor: colour, backgroundColor: colour, borderWidth: 2, borderDash: dash,
+            ...mark, pointRadius: rows.length > MANY_POINTS ? 0 : 3.5,
+            spanGaps: true,  // rows of validations within an epoch say nothing of training
+          };
+        }),
       },
       options: {
         scales: {
@@ -190,10 +211,13 @@
     return {
       type: "scatter",
       data: {
-        datasets: ordered.map(([label, data], g) => ({
-          label, data, ends: low && data.map(({ ends }) => ends), backgroundColor: colour(g), borderColor: colour(g), borderWidth: 1,
-          pointStyle: POINTS[g % POINTS.length], pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
-        })),
+        datasets: ordered.map(([label, data]) => {
+          const { colour, mark } = look_of(label);
+          return {
+            label, data, ends: low && data.map(({ ends }) => ends), backgroundColor: colour, borderColor: colour, borderWidth: 1,
+            ...mark, pointRadius: rows.length > 1000 ? 2.5 : 4, pointHoverRadius: 6,
+          };
+        }),
       },
       options: {
         scales: {
@@ -221,7 +245,7 @@
       data: {
         labels: rows.map((row) => text(row[0])),
         datasets: [  // the first is on top
-          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, colour(0)), layer("whiskers", 2, 6, 2, ink("--faint")),
+          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, colours()[0]), layer("whiskers", 2, 6, 2, ink("--faint")),
           layer(columns[1], 1, 1, 7, ink("--faint"), mark), layer(columns[7], 7, 7, 7, ink("--faint"), mark),
         ],
       },

@@ -13,6 +13,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/report/latex.hpp"
+#include "convoke/report/looks.hpp"
 #include "gnuplot/child.hpp"
 #include "gnuplot/gnuplot.hpp"
 
@@ -100,6 +101,7 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     write(file, text);
     written.files.emplace_back(file);
   };
+  const Looks looks(charts);
   const bool can_draw = is_installed(kGnuplot);
   std::vector<std::string> empty;
   std::set<std::string> missing;
@@ -109,7 +111,7 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
     if (!has_numbers(chart)) {
       empty.push_back(fmt::format("\"{}\"", chart.title));
     } else if (can_draw) {
-      draw(chart, stem + ".svg", stem + ".pdf", missing);
+      draw(chart, looks.of(chart), stem + ".svg", stem + ".pdf", missing);
       written.files.emplace_back(stem + ".svg");
       written.files.emplace_back(stem + ".pdf");
     }

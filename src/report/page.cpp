@@ -4,6 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/report/html.hpp"
+#include "convoke/report/looks.hpp"
 #include "embedded.hpp"
 
 namespace convoke::report {
@@ -94,7 +95,8 @@ std::string Page::html() const {
   html += "</nav>\n</header>\n<main>\n" + body_ + (sections_.empty() ? "" : "</section>\n") +
           "</main>\n<script>\n";
   html += chart_library();
-  html += "\n</script>\n<script>\n";
+  html += "\n</script>\n<script id=looks type=\"application/json\">" + Looks(charts_).json() +
+          "</script>\n<script>\n";
   html += chart_script();
   html += "</script>\n</body>\n</html>\n";
   return html;

@@ -1,5 +1,6 @@
 # Looks at the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
-# console, every picture there, every chart drawn with its data, nothing wider than the page, nothing fetched; all text of
+# console, every picture there, every chart drawn with its data, nothing wider than the page, nothing fetched, no two
+# series alike; all text of
 # contrast AA, and what scrolls has a name and can be reached by keyboard.
 #   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -35,6 +36,16 @@ addEventListener("load", () => setTimeout(() => {
     const strong = [...colours].filter((c) => Math.max(c >> 16, c >> 8 & 255, c & 255) - Math.min(c >> 16, c >> 8 & 255, c & 255) > 60);
     if (strong.length === 0) complaints.push("nothing but axes: " + canvas.getAttribute("aria-label"));
     if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
+  }
+  const looks = new Map();  // a series looks the same in all charts, and unlike all others of each
+  for (const chart of Object.values(Chart.instances)) {
+    const seen = new Set(), kind = chart.canvas.closest("figure").dataset.kind;
+    for (const d of kind === "box" ? [] : chart.data.datasets) {
+      const look = JSON.stringify([kind, d.borderColor, d.borderDash, d.backgroundColor, d.pointStyle, d.pointRotation, d.pointBackgroundColor]);
+      if (seen.has(look) || look !== (looks.get(kind + d.label) ?? look)) complaints.push(`looks like another, or otherwise elsewhere: ${d.label}`);
+      seen.add(look);
+      looks.set(kind + d.label, look);
+    }
   }
   for (const region of document.querySelectorAll(".scroll, pre")) {
     if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not by keyboard: " + region.textContent.slice(0, 20));

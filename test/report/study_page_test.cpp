@@ -1,6 +1,7 @@
 #include "convoke/report/study_page.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <tuple>
 
@@ -79,11 +80,17 @@ TEST_CASE("the page of a study shows marked figures apart, with intervals and th
       {"name = \"x\"\n", "convoke study x.toml", {{"cpu", "a processor"}, {"ranks", 3}}}, "made by a test");
   const report::Chart& times = chart_called(page, "Makespan by workers");
   CHECK(times.table.columns ==
-        std::vector<std::string>{"workers", "sync", "sync, from", "sync, to", "sync (oversubscribed)",
-                                 "sync (oversubscribed), from", "sync (oversubscribed), to", "ensemble",
-                                 "ensemble, from", "ensemble, to", "ensemble (oversubscribed)",
-                                 "ensemble (oversubscribed), from", "ensemble (oversubscribed), to"});
+        std::vector<std::string>{"workers", "sync", "sync, from", "sync, to", "sync, oversubscribed",
+                                 "sync, oversubscribed, from", "sync, oversubscribed, to", "ensemble",
+                                 "ensemble, from", "ensemble, to", "ensemble, oversubscribed",
+                                 "ensemble, oversubscribed, from", "ensemble, oversubscribed, to"});
   CHECK(times.intervals.size() == 4);
+  const std::map<std::string, std::string> apart{{"sync, oversubscribed", "sync"},
+                                                 {"ensemble, oversubscribed", "ensemble"}};
+  CHECK(times.apart == apart);
+  CHECK(chart_called(page, "Speed-up by workers, makespan").apart == apart);
+  CHECK(chart_called(page, "Efficiency by workers, makespan").apart == apart);
+  CHECK(chart_called(page, "Accuracy by core-seconds").apart == apart);
   REQUIRE(times.table.rows.size() == 3);
   CHECK(times.table.rows[0][1].value == "10.7");  // of all samples: 10 + 0.5 + 0.2
   CHECK(times.table.rows[0][4].value.empty());

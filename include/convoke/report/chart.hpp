@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +40,14 @@ struct Chart {
   /// Of a line chart: the axis of values begins at 0, for lengths to be compared; bars always do.
   bool from_zero = false;
 
+  /// Series that look like another, but hollow and dashed, by their names: what they show is not to be taken
+  /// for that one's.
+  std::map<std::string, std::string> apart = {};
+
   /// The columns that are series: all but the first and the ends of intervals.
   std::vector<std::size_t> series() const;
+  /// What it tells apart: its series, or groups of points in the order of their numbers, then of their names.
+  std::vector<std::string> names() const;
   /// That of the series in `column`; null if it has none.
   const Interval* interval_of(std::size_t column) const;
 

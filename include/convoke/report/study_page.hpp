@@ -20,7 +20,7 @@ struct StudyOrigin {
 /// A study as a page: what there is to say about it in sentences, time, speed-up and efficiency over the
 /// workers with intervals and the ideal line, what Amdahl's law predicts, portions of the data, accuracy by
 /// cost, phases, costs on machines, and every table of the analysis. Figures that are marked stand apart in
-/// charts, under the name of their mark. `made_by`: a line on how the page was made.
+/// charts, under the name of their mark, hollow and dashed. `made_by`: a line on how the page was made.
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by);
 

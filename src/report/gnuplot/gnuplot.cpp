@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr double kPixelsPerMm = 96 / 25.4, kPixelsPerPoint = 96.0 / 72;
 constexpr double kPoints = 8;  // of letters; pdfcairo takes its sizes for 4/3 points
 
-std::string svg_script(const Chart& chart, const fs::path& file) {
-  const GnuplotScript drawing = gnuplot_script(chart);
+std::string svg_script(const Chart& chart, std::span<const Look> looks, const fs::path& file) {
+  const GnuplotScript drawing = gnuplot_script(chart, looks);
   return fmt::format(
       "set terminal svg noenhanced size {},{} font 'sans-serif,{:.2f}' background rgb 'white'\n"
       "set output {}\n{}set output\n",
@@ -31,8 +31,8 @@ std::string svg_script(const Chart& chart, const fs::path& file) {
       kPoints * kPixelsPerPoint, gnuplot_quoted(file.string()), drawing.commands);
 }
 
-std::string pdf_script(const Chart& chart, const fs::path& file) {
-  const GnuplotScript drawing = gnuplot_script(chart);
+std::string pdf_script(const Chart& chart, std::span<const Look> looks, const fs::path& file) {
+  const GnuplotScript drawing = gnuplot_script(chart, looks);
   return fmt::format(
       "set terminal pdfcairo noenhanced color size {:.2f}cm,{:.2f}cm font 'sans,{}' fontscale 0.75\n"
       "set output {}\n{}set output\n",
@@ -52,11 +52,12 @@ void set_title(const fs::path& svg, const std::string& title) {
 
 }  // namespace
 
-void draw(const Chart& chart, const fs::path& svg, const fs::path& pdf, std::set<std::string>& missing) {
+void draw(const Chart& chart, std::span<const Look> looks, const fs::path& svg, const fs::path& pdf,
+          std::set<std::string>& missing) {
   const fs::path unfinished_svg = svg.string() + ".tmp", unfinished_pdf = pdf.string() + ".tmp";
   const Answer answer = run_child(kGnuplot, {"-d"},  // without anybody's settings
-                                  svg_script(chart, unfinished_svg) + "reset session\n" +
-                                      pdf_script(in_known_letters(chart, missing), unfinished_pdf));
+                                  svg_script(chart, looks, unfinished_svg) + "reset session\n" +
+                                      pdf_script(in_known_letters(chart, missing), looks, unfinished_pdf));
   std::error_code failed;
   const auto is_empty = [&](const fs::path& file) { return fs::file_size(file, failed) == 0 || failed; };
   if (answer.code != 0 || is_empty(unfinished_svg) || is_empty(unfinished_pdf)) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,7 @@ constexpr std::size_t kManyRows = 14;         // beyond which bars lie
 constexpr std::size_t kManyPoints = 40;       // beyond which lines have no marks, bars no edges
 constexpr std::size_t kCloudOfPoints = 1000;  // beyond which points are small
 
-void draw_bars(const Chart& chart, Plot& plot) {
+void draw_bars(const Chart& chart, std::span<const Look> looks, Plot& plot) {
   const std::vector<std::size_t> series = chart.series();
   const bool lying = chart.table.rows.size() > kManyRows || !plot.names_fit();
   const double width = 0.8 / static_cast<double>(series.size());
@@ -40,7 +39,8 @@ void draw_bars(const Chart& chart, Plot& plot) {
     const double offset = (static_cast<double>(s) - (static_cast<double>(series.size()) - 1) / 2) * width;
     const std::string place = fmt::format("($1{:+.4f})", offset);
     const char* const border = chart.table.rows.size() > kManyPoints ? "noborder" : "border lc rgb 'black'";
-    const std::string style = fmt::format("fs {} {} lc rgb '{}' lw 0.4", filling(s), border, colour(s));
+    const std::string style =
+        fmt::format("fs {} {} lc rgb '{}' lw 0.4", filling(looks[s]), border, colour(looks[s]));
     const std::size_t value = series[s] + 1;
     if (lying) {
       plot.named(chart.table.columns[series[s]],
@@ -57,7 +57,7 @@ void draw_bars(const Chart& chart, Plot& plot) {
 }
 
 // Bins end where the next begins, the last one is as wide as that before.
-void draw_histogram(const Chart& chart, Plot& plot) {
+void draw_histogram(const Chart& chart, std::span<const Look> looks, Plot& plot) {
   const std::size_t count = chart.table.rows.size();
   std::vector<std::vector<double>> rows;
   for (std::size_t r = 0; r < count; ++r) {
@@ -88,15 +88,15 @@ void draw_histogram(const Chart& chart, Plot& plot) {
       plot.named(name,
                  fmt::format("$data using (($1+${0})/2):{1}:(${0}-$1) with boxes fs solid 1.0 border lc rgb "
                              "'{2}' lc rgb '{2}' lw 0.3",
-                             end, series[s] + 1, colour(s, name)));
+                             end, series[s] + 1, colour(looks[s])));
     } else {
-      plot.named(name, fmt::format("$data using 1:{} with steps lc rgb '{}' dt {} lw 1.2", series[s] + 1,
-                                   colour(s, name), dash(s)));
+      plot.named(name, fmt::format("$data using 1:{} with steps lc rgb '{}' {} lw 1.2", series[s] + 1,
+                                   colour(looks[s]), dash(looks[s])));
     }
   }
 }
 
-void draw_lines(const Chart& chart, Plot& plot) {
+void draw_lines(const Chart& chart, std::span<const Look> looks, Plot& plot) {
   const std::vector<std::size_t> series = chart.series();
   const bool marked = chart.table.rows.size() <= kManyPoints;
   plot.data(false);
@@ -108,41 +108,34 @@ void draw_lines(const Chart& chart, Plot& plot) {
     if (interval == nullptr) continue;
     plot.unnamed(
         fmt::format("$data using 1:{}:{} with filledcurves fs transparent solid 0.2 noborder lc rgb '{}'",
-                    interval->low + 1, interval->high + 1, colour(s)));
+                    interval->low + 1, interval->high + 1, colour(looks[s])));
   }
   for (std::size_t s = 0; s < series.size(); ++s) {
     const std::size_t value = series[s] + 1;
-    const std::string style = fmt::format("lc rgb '{}' lw 1.2", colour(s));
+    const std::string style = fmt::format("lc rgb '{}' lw 1.2", colour(looks[s]));
     const Chart::Interval* const interval = chart.interval_of(series[s]);
     if (interval != nullptr && marked) {
-      plot.whiskers(false, "1", interval->low, interval->high, colour(s));
+      plot.whiskers(false, "1", interval->low, interval->high, colour(looks[s]));
     }
     plot.named(chart.table.columns[series[s]],
-               marked ? fmt::format("$data using 1:{} with linespoints {} dt {} pt {} ps 0.45", value, style,
-                                    dash(s), mark(s))
-                      : fmt::format("$data using 1:{} with lines {} dt {}", value, style, dash(s)));
+               marked ? fmt::format("$data using 1:{} with linespoints {} {} pt {} ps 0.45", value, style,
+                                    dash(looks[s]), mark(looks[s]))
+                      : fmt::format("$data using 1:{} with lines {} {}", value, style, dash(looks[s])));
   }
 }
 
-// Groups in the order of their numbers, then those with names in theirs.
-void draw_scatter(const Chart& chart, Plot& plot) {
+void draw_scatter(const Chart& chart, std::span<const Look> looks, Plot& plot) {
   const Chart::Interval* const interval = chart.interval_of(1);
-  std::vector<std::pair<const Cell*, std::vector<std::vector<double>>>> groups;
+  const std::vector<std::string> names = chart.names();
+  std::vector<std::vector<std::vector<double>>> groups(names.size());
   for (const std::vector<Cell>& row : chart.table.rows) {
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const auto& known) { return known.first->text == row[2].text; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {&row[2], {}});
-    group->second.push_back({number_of(row[0]), number_of(row[1])});
+    const auto group = std::find(names.begin(), names.end(), row[2].text) - names.begin();
+    std::vector<double>& point = groups[static_cast<std::size_t>(group)].emplace_back();
+    point = {number_of(row[0]), number_of(row[1])};
     if (interval == nullptr) continue;
-    group->second.back().push_back(number_of(row[interval->low]));
-    group->second.back().push_back(number_of(row[interval->high]));
+    point.push_back(number_of(row[interval->low]));
+    point.push_back(number_of(row[interval->high]));
   }
-  const auto rank = [](const Cell& name) {
-    const double number = number_of(name);
-    return std::isfinite(number) ? std::tuple(0, number, std::string()) : std::tuple(1, 0.0, name.text);
-  };
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](const auto& a, const auto& b) { return rank(*a.first) < rank(*b.first); });
   plot.set_height(76);
   plot.line(fmt::format("set xlabel {}", axis_title(chart.x_title)));
   plot.line(fmt::format("set ylabel {}", axis_title(chart.y_title)));
@@ -150,16 +143,16 @@ void draw_scatter(const Chart& chart, Plot& plot) {
   if (chart.most) plot.line(fmt::format("set yrange [*:*<{:g}]", *chart.most));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::string name = fmt::format("group{}", g);
-    plot.data(name, groups[g].second);
-    if (interval != nullptr) plot.whiskers(false, "1", 2, 3, colour(g), name);
-    plot.named(groups[g].first->text,
-               fmt::format("${} using 1:2 with points pt {} ps {} lw 0.5 lc rgb '{}'", name, mark(g),
-                           chart.table.rows.size() > kCloudOfPoints ? 0.25 : 0.4, colour(g)));
+    plot.data(name, groups[g]);
+    if (interval != nullptr) plot.whiskers(false, "1", 2, 3, colour(looks[g]), name);
+    plot.named(names[g],
+               fmt::format("${} using 1:2 with points pt {} ps {} lw 0.5 lc rgb '{}'", name, mark(looks[g]),
+                           chart.table.rows.size() > kCloudOfPoints ? 0.25 : 0.4, colour(looks[g])));
   }
 }
 
 // Columns: name, least, low, quartile, median, quartile, high, largest.
-void draw_boxes(const Chart& chart, Plot& plot) {
+void draw_boxes(const Chart& chart, std::span<const Look>, Plot& plot) {
   plot.data(true);
   plot.value_axis('x', false);
   plot.name_axis('y');
@@ -175,14 +168,14 @@ void draw_boxes(const Chart& chart, Plot& plot) {
     plot.unnamed(fmt::format("$data using {}:1 with points pt 6 ps 0.3 lc rgb 'black' lw 0.5", end));
 }
 
-using Draw = void (*)(const Chart&, Plot&);
+using Draw = void (*)(const Chart&, std::span<const Look>, Plot&);
 constexpr std::array<Draw, 5> kKinds{draw_bars, draw_histogram, draw_lines, draw_scatter, draw_boxes};
 
 }  // namespace
 
-GnuplotScript gnuplot_script(const Chart& chart) {
+GnuplotScript gnuplot_script(const Chart& chart, std::span<const Look> looks) {
   Plot plot(chart);
-  kKinds[static_cast<std::size_t>(chart.kind)](chart, plot);
+  kKinds[static_cast<std::size_t>(chart.kind)](chart, looks, plot);
   return plot.script();
 }
 

@@ -1,7 +1,9 @@
 #pragma once
+#include <span>
 #include <string>
 
 #include "convoke/report/chart.hpp"
+#include "convoke/report/looks.hpp"
 
 namespace convoke::report {
 
@@ -12,8 +14,8 @@ struct GnuplotScript {
   std::string commands = {};
 };
 
-/// The chart without its title, which belongs into the caption. Series differ in colour (distinct for the
-/// colour-blind), and in dashes, marks or filling, so that they can be told apart in grey.
-GnuplotScript gnuplot_script(const Chart& chart);
+/// The chart without its title, which belongs into the caption; `looks` of its names. They differ in colour,
+/// and in dashes, marks or filling, so that they can be told apart in grey.
+GnuplotScript gnuplot_script(const Chart& chart, std::span<const Look> looks);
 
 }  // namespace convoke::report

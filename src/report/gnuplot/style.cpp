@@ -9,36 +9,27 @@
 namespace convoke::report {
 namespace {
 
-// High contrast, then of the bright and the muted scheme.
-constexpr std::array kColours{"#004488", "#ddaa33", "#bb5566", "#228833", "#66ccee",
-                              "#aa3377", "#222222", "#ee7733", "#999933", "#88ccee"};
-constexpr std::array kMarks{7, 5, 9, 13, 6, 4, 8, 12, 11, 2};  // filled circle, square, triangle, ...
-constexpr int kDashes = 5;
+constexpr std::array kMarks{7, 5, 9, 13, 11};  // filled; each is hollow as the one before
+constexpr std::array kDashes{"dt 1", "dt 2", "dt 4", "dt 5", "dt (12,3)"};
 constexpr std::size_t kSolids = 3, kPaleSolids = 3;  // hatching does not show on a thin bar
 constexpr int kFirstHatching = 4, kHatchings = 4;
 constexpr std::size_t kNameCharacters = 36, kTitleCharacters = 40, kNarrowTitleCharacters = 28;
 
 }  // namespace
 
-std::string colour(std::size_t series) { return kColours[series % kColours.size()]; }
+std::string colour(const Look& look) { return kPalette[look.number % kPalette.size()].on_light; }
 
-std::string colour(std::size_t series, std::string_view name) {
-  if (name == "red") return "#bb5566";
-  if (name == "green") return "#228833";
-  if (name == "blue") return "#004488";
-  if (name == "grey") return "#777777";
-  return colour(series);
+int mark(const Look& look) { return kMarks[kind_of(look.number, kMarks.size())] - (look.apart ? 1 : 0); }
+
+std::string dash(const Look& look) {
+  return look.apart ? "dt (4,4)" : kDashes[kind_of(look.number, kDashes.size())];
 }
 
-int mark(std::size_t series) { return kMarks[series % kMarks.size()]; }
-
-int dash(std::size_t series) { return static_cast<int>(series) % kDashes + 1; }
-
-std::string filling(std::size_t series) {
-  if (series < kSolids) return "solid 1.0";
-  if (series < kSolids + kPaleSolids) return "solid 0.45";
+std::string filling(const Look& look) {
+  if (look.number < kSolids) return "solid 1.0";
+  if (look.number < kSolids + kPaleSolids) return "solid 0.45";
   return fmt::format("pattern {}",
-                     kFirstHatching + static_cast<int>(series - kSolids - kPaleSolids) % kHatchings);
+                     kFirstHatching + static_cast<int>(look.number - kSolids - kPaleSolids) % kHatchings);
 }
 
 std::string gnuplot_quoted(std::string_view text) {

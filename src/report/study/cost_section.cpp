@@ -35,8 +35,9 @@ void add_accuracy(Page& page, const study::Analysis& analysis) {
     const auto end = [&](double study::Interval::*which) {
       return accuracy->interval ? Cell::number(100 * (*accuracy->interval).*which, 5) : Cell("–");
     };
-    chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5),
-                                cell.marks.empty() ? mode : fmt::format("{} ({})", mode, join(cell.marks)),
+    const std::string group = cell.marks.empty() ? mode : fmt::format("{}, {}", mode, join(cell.marks));
+    if (group != mode) chart.apart[group] = mode;
+    chart.table.rows.push_back({Cell::number(cost->mean, 5), Cell::number(100 * accuracy->mean, 5), group,
                                 names.cell(cell.at), end(&study::Interval::low),
                                 end(&study::Interval::high)});
   }

@@ -20,6 +20,7 @@ Chart line_chart(const std::string& title, const std::string& note, const std::s
   for (const Line& line : lines) {
     if (line.points.empty()) continue;
     drawn.push_back(&line);
+    if (!line.apart_from.empty()) chart.apart[line.name] = line.apart_from;
     for (const Line::Point& point : line.points) places.insert(point.x);
     const std::size_t column = chart.table.columns.size();
     chart.table.columns.push_back(line.name);

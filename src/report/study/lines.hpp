@@ -15,7 +15,8 @@ struct Line {
     std::optional<study::Interval> interval;
   };
   std::string name;
-  std::vector<Point> points;
+  std::vector<Point> points = {};
+  std::string apart_from = {};  ///< the line that its points must not be taken for
 };
 
 /// Lines in one chart, whose table has a row for every x that one of them has. Lines without points are left

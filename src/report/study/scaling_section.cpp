@@ -31,9 +31,9 @@ std::string capital(std::string text) {
 // the others.
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
                const Line::Point& point) {
-  const std::string full = marks.empty() ? name : fmt::format("{} ({})", name, join(marks));
+  const std::string full = marks.empty() ? name : fmt::format("{}, {}", name, join(marks));
   auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.name == full; });
-  if (line == lines.end()) line = lines.insert(lines.end(), Line{full, {}});
+  if (line == lines.end()) line = lines.insert(lines.end(), Line{full, {}, marks.empty() ? "" : name});
   line->points.push_back(point);
 }
 
