@@ -1,6 +1,7 @@
 #include "page_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -9,21 +10,39 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/report/figures.hpp"
+#include "convoke/report/html.hpp"
 #include "convoke/run/atomic_file.hpp"
 
 namespace convoke::app {
 namespace {
 
-void require_writable(const std::filesystem::path& file) {
-  const std::string hint = "name a file in a folder that exists and that you may write to";
-  if (std::filesystem::is_directory(file)) throw Error(file.string() + ": is a folder", hint);
-  const std::filesystem::path trial = file.string() + ".tmp";
-  errno = 0;
-  const bool written = static_cast<bool>(std::ofstream(trial));
-  const std::string reason = std::generic_category().message(errno);
-  std::error_code ignored;
-  std::filesystem::remove(trial, ignored);
-  if (!written) throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), hint);
+// Nothing is written for it: what is there is left as it is, whatever its name.
+void require_writable(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
+  throw Error(fmt::format("{}: cannot be written: {}", file.string(), std::generic_category().message(errno)),
+              "name a file in a folder that exists and that you may write to");
+}
+
+// Pages are written again and again; anything else of that name is somebody's work. An empty file is none.
+void require_page_or_nothing(const std::filesystem::path& file) {
+  run::require_replaceable(file);
+  std::error_code missing;
+  if (!std::filesystem::exists(file, missing)) return;
+  constexpr std::size_t kBeginning = 256;
+  std::string beginning(kBeginning, '\0');
+  std::ifstream in(file, std::ios::binary);
+  if (!in)
+    throw Error(file.string() + ": cannot be read, and may be no page", "name a file that is not there");
+  in.read(beginning.data(), kBeginning);
+  beginning.resize(static_cast<std::size_t>(in.gcount()));
+  if (beginning.empty() || report::begins_as_page(beginning)) return;
+  throw Error(file.string() + ": is there, and is no page: it would be lost",
+              "name a page, or a file that is not there, as page.html");
+}
+
+void require_page(const std::filesystem::path& file) {
+  require_page_or_nothing(file);
+  require_writable(std::filesystem::weakly_canonical(file).parent_path(), file);
 }
 
 void require_folder(const std::filesystem::path& folder) {
@@ -33,11 +52,12 @@ void require_folder(const std::filesystem::path& folder) {
     throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()),
                 "name a folder that is not there, or one that you may write to");
   }
-  require_writable(folder / "figure");
+  require_writable(folder, folder);
 }
 
 void write_page(const report::Page& page, const std::filesystem::path& file) {
   const std::string html = page.html();
+  require_page_or_nothing(file);
   run::replace_text(file, html);
   fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
 }
@@ -54,7 +74,7 @@ void write_figures(const report::Page& page, const std::filesystem::path& folder
 void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures) {
   if (!html.empty()) {
     report::require_charts();
-    require_writable(html);
+    require_page(html);
   }
   if (!figures.empty()) require_folder(figures);
 }
@@ -72,6 +92,7 @@ void write_page_or_warn(const std::function<report::Page()>& make, const std::fi
   };
   try {
     report::require_charts();
+    require_page_or_nothing(file);
     run::replace_text(file, make().html());
   } catch (const Error& error) {
     warn(error, error.hint());

@@ -7,8 +7,9 @@
 namespace convoke::app {
 
 /// Tells before minutes are spent whether there can be a page and, in a folder which is made if need be, its
-/// figures; empty: not wanted. What is there is left as it is. Throws Error naming the place and the reason,
-/// or for a page what is not installed.
+/// figures; empty: not wanted. What is there is left as it is. A page may take the place of a page alone,
+/// never of another file, a device or a folder. Throws Error naming the place and the reason, or for a page
+/// what is not installed.
 void require_outputs(const std::filesystem::path& html, const std::filesystem::path& figures);
 
 /// Writes a page, whole or not at all, and its charts, tables and pictures for a paper

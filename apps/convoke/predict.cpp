@@ -263,6 +263,7 @@ int predict(const PredictOptions& options) {
   if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
     throw Error(fmt::format("{}: predictions are written as .csv or .npy", options.output));
   }
+  if (!options.output.empty()) run::require_replaceable(options.output);  // before it takes time
   if (options.samples.raw && extension != ".npy") {
     throw Error("--raw writes an array", "give it a place: --output FILE.npy");
   }

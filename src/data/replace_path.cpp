@@ -49,6 +49,10 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
 
 void require_replaceable(const fs::path& path) {
   std::error_code error;
+  if (const fs::file_status there = fs::status(path, error); fs::exists(there) && fs::is_other(there)) {
+    throw Error(path.string() + ": is a device or a pipe, and no file that another could replace",
+                "choose another name");
+  }
   if (!fs::is_directory(path, error) || fs::is_empty(path, error)) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
     if (is_shard_name(entry.path().filename().string())) continue;

@@ -3,7 +3,8 @@
 
 namespace convoke::data {
 
-/// Throws Error if what is at `path` must not be replaced by a dataset: a folder of anything but shards.
+/// Throws Error if what is at `path` must not be replaced by a dataset: a folder of anything but shards,
+/// a device.
 void require_replaceable(const std::filesystem::path& path);
 
 /// Gives a complete file or folder its name; what has it (see above) is removed. At any moment the name means

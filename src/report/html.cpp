@@ -1,5 +1,8 @@
 #include "convoke/report/html.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstddef>
 
 #include "convoke/core/utf8.hpp"
@@ -43,6 +46,19 @@ std::string escape(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return html;
+}
+
+bool begins_as_page(std::string_view bytes) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  constexpr std::array<std::string_view, 2> kBeginnings{"<!doctype html", "<html"};
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size()));
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view beginning) {
+    return bytes.size() >= beginning.size() &&
+           std::equal(beginning.begin(), beginning.end(), bytes.begin(), [](char expected, char found) {
+             return expected == std::tolower(static_cast<unsigned char>(found));
+           });
+  });
 }
 
 }  // namespace convoke::report

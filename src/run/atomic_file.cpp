@@ -28,8 +28,30 @@ void sync(const std::filesystem::path& path) {
 
 }  // namespace
 
-void replace_file(const std::filesystem::path& target,
+void require_replaceable(const std::filesystem::path& name) {
+  namespace fs = std::filesystem;
+  const std::string hint = "name a file, or one that is not there yet";
+  std::error_code failed;
+  const fs::file_status there = fs::status(name, failed);
+  if (!fs::exists(there)) return;
+  if (fs::is_directory(there)) throw Error(name.string() + ": is a folder", hint);
+  if (!fs::is_regular_file(there)) {
+    throw Error(name.string() + ": is a device or a pipe, and no file that another could replace", hint);
+  }
+  // /dev/stdout, for one: what is printed would go into a file that has no name any more.
+  for (const char* stream : {"/proc/self/fd/1", "/proc/self/fd/2"}) {
+    if (fs::equivalent(name, stream, failed)) {
+      throw Error(name.string() + ": is where this program prints", hint);
+    }
+  }
+}
+
+void replace_file(const std::filesystem::path& name,
                   const std::function<void(const std::filesystem::path& temporary)>& write) {
+  require_replaceable(name);
+  // A symbolic link stays one.
+  const std::filesystem::path target =
+      std::filesystem::is_symlink(name) ? std::filesystem::weakly_canonical(name) : name;
   const std::filesystem::path temporary = target.string() + ".tmp";
   try {
     write(temporary);
@@ -39,7 +61,7 @@ void replace_file(const std::filesystem::path& target,
   } catch (const std::exception& error) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);
-    throw Error(fmt::format("{}: cannot be written: {}", target.string(), error.what()),
+    throw Error(fmt::format("{}: cannot be written: {}", name.string(), error.what()),
                 std::filesystem::exists(target, ignored)
                     ? "the file of that name is still as it was; is the disk full?"
                     : "is the disk full, or the folder read-only?");

@@ -128,3 +128,66 @@ TEST_CASE("a page is no reason to fail, and not written where it is not wanted o
   write_text(place / "plain/summary.json", "{\"ranks\": ");
   refused("plain", "plain/summary.json");
 }
+
+TEST_CASE("a page takes the place of a page, and of nothing else") {
+  const Place place;
+  fs::create_directories(place / "study");
+  write_text(place / "study/measurements.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
+  if (place.run("report study").says("libjs-chart.js")) return;  // built without the charts' library
+  const std::string table = bytes_of(place / "study/measurements.csv"), data = bytes_of(place / "data.h5");
+  write_text(place / "other.html", "<html><p>of another program");
+  write_text(place / "empty.html", "");
+  write_text(place / "notes.html", "To do: write a page.");
+  fs::create_symlink("data.h5", place / "link.html");
+  fs::create_symlink("/dev/full", place / "full.html");
+
+  const auto refused = [&](const std::string& command, const std::string& file, const std::string& reason) {
+    const Outcome outcome = place.run(command + " " + file);
+    CAPTURE(command, file, outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says(file + ": " + reason));
+    CHECK(outcome.says("hint: name a"));
+  };
+  for (const char* command :
+       {"report study --output", "study analyse study/measurements.csv --html", "inspect data.h5 --html"}) {
+    for (const char* file : {"data.h5", "study/measurements.csv", "notes.html", "link.html"}) {
+      refused(command, file, "is there, and is no page");
+    }
+    for (const char* device : {"/dev/full", "/dev/null", "full.html"})
+      refused(command, device, "is a device");
+    refused(command, "study", "is a folder");
+  }
+  CHECK(bytes_of(place / "data.h5") == data);
+  CHECK(bytes_of(place / "study/measurements.csv") == table);
+  CHECK(fs::is_character_file("/dev/full"));
+  for (const char* page : {"study/report.html", "other.html", "empty.html", "new.html"}) {
+    CAPTURE(page);
+    CHECK(place.run(std::string("report study --output ") + page).code == 0);
+    CHECK(bytes_of(place / page).starts_with("<!DOCTYPE html>"));
+  }
+
+  // A run's own page is no reason to lose what somebody keeps under its name.
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  write_text(place / "run/report.html", "notes");
+  const Outcome warned = place.train("run", "--resume --set train.epochs=2");
+  CAPTURE(warned.text);
+  CHECK(warned.code == 0);
+  CHECK(warned.times("warning: there is no report.html") == 1);
+  CHECK(bytes_of(place / "run/report.html") == "notes");
+}
+
+TEST_CASE("JSON and CSV are not written over devices either") {
+  const Place place;
+  write_text(place / "times.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
+  fs::create_symlink("/dev/full", place / "full.csv");
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  for (const char* command :
+       {"study analyse times.csv --output /dev/full", "predict run data.h5 --output full.csv"}) {
+    const Outcome outcome = place.run(command);
+    CAPTURE(command, outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says(": is a device"));
+  }
+  CHECK(fs::is_character_file("/dev/full"));
+  CHECK(fs::is_symlink(fs::symlink_status(place / "full.csv")));
+}

@@ -268,6 +268,12 @@ TEST_CASE("a writer of shards leaves a whole folder or none") {
   CHECK_THAT(error_of([&] { write_shards(data, example_info(3), true); }),
              Contains("data: is a folder that holds more than a dataset: thesis.tex"));
   CHECK(fs::exists(data / "thesis.tex"));
+
+  // Nor is a device: root would be left without it.
+  fs::create_symlink("/dev/full", folder / "device.h5");
+  CHECK_THAT(error_of([&] { write_shards(folder / "device.h5", example_info(3), true); }),
+             Contains("device.h5: is a device or a pipe"));
+  CHECK(fs::is_character_file(folder / "device.h5"));
 }
 
 TEST_CASE("splits must have names that files and groups can have") {

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+using convoke::report::begins_as_page;
 using convoke::report::escape;
 
 TEST_CASE("what HTML would take for its own is named") {
@@ -19,4 +20,17 @@ TEST_CASE("bytes in any encoding become valid UTF-8") {
   CHECK(escape("\xED\xA0\x80") == bad + bad + bad);                // a surrogate
   CHECK(escape("\xF4\x90\x80\x80") == bad + bad + bad + bad);      // beyond U+10FFFF
   CHECK(escape("a\x01\x7F\nb\tc") == "a" + bad + bad + "\nb\tc");  // control characters
+}
+
+TEST_CASE("a page is known by how it begins") {
+  for (const char* page :
+       {"<!DOCTYPE html>\n<html lang=en>", "<!doctype HTML PUBLIC", "\xEF\xBB\xBF\n <html>"}) {
+    CAPTURE(page);
+    CHECK(begins_as_page(page));
+  }
+  for (const char* other : {"", "\n", "<!DOC", "\x89HDF\r\n", "ranks,seconds\n1,2\n",
+                            "<?xml version=\"1.0\"?><svg>", "a line\n<!DOCTYPE html>"}) {
+    CAPTURE(other);
+    CHECK_FALSE(begins_as_page(other));
+  }
 }

@@ -1,5 +1,7 @@
 #include "convoke/run/atomic_file.hpp"
 
+#include <sys/stat.h>
+
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 #include "support/full_disk.hpp"
@@ -9,6 +11,7 @@
 using convoke::Error;
 using convoke::run::replace_file;
 using convoke::run::replace_text;
+using convoke::run::require_replaceable;
 
 namespace {
 
@@ -64,4 +67,41 @@ TEST_CASE("a full disk is an error that names the file") {
 TEST_CASE("a folder that does not exist is an error that names the file") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(replace_text(folder / "none/a.txt", "one"), Error);
+}
+
+TEST_CASE("devices, pipes, folders and what the program prints into are never replaced") {
+  const TemporaryFolder folder;
+  tiny::fs::create_directories(folder / "a");
+  tiny::fs::create_symlink("/dev/full", folder / "device");
+  tiny::fs::create_symlink("/proc/self/fd/1", folder / "printed");
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const tiny::fs::path& name :
+       {folder / "a", folder / "device", folder / "pipe", folder / "printed", tiny::fs::path("/dev/full")}) {
+    CAPTURE(name);
+    const auto before = tiny::fs::status(name).type();
+    try {
+      replace_text(name, "lost");
+      FAIL("did not throw");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find(name.string() + ": is ") == 0);
+      CHECK(error.hint().find("name a file") == 0);
+    }
+    CHECK(tiny::fs::status(name).type() == before);
+  }
+  CHECK(tiny::fs::is_symlink(tiny::fs::symlink_status(folder / "printed")));
+  CHECK(files_in(folder.path()) == 4);
+}
+
+TEST_CASE("a link stays one, and what it stands for is replaced") {
+  const TemporaryFolder folder;
+  replace_text(folder / "a.txt", "one");
+  tiny::fs::create_symlink("a.txt", folder / "link");
+  replace_text(folder / "link", "two");
+  CHECK(bytes_of(folder / "a.txt") == "two");
+  CHECK(tiny::fs::is_symlink(tiny::fs::symlink_status(folder / "link")));
+  CHECK_NOTHROW(require_replaceable(folder / "none.txt"));
+
+  tiny::fs::remove(folder / "a.txt");  // now it stands for nothing
+  replace_text(folder / "link", "three");
+  CHECK(bytes_of(folder / "link") == "three");
 }

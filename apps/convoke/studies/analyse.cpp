@@ -116,6 +116,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
 int study_analyse(const StudyAnalyseOptions& options) {
   // 1. The tables, and what is asked of them.
   require_outputs(options.html, options.figures);
+  if (!options.output.empty()) run::require_replaceable(options.output);
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::Table> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
