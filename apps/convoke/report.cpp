@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "convoke/core/error.hpp"
@@ -21,17 +22,32 @@ constexpr const char* kExamples = R"(Examples:
   convoke report runs/one-rank runs/two-ranks --output both.html     side by side; speed-up is over the first
   convoke report studies/first                                studies/first/report.html
   convoke report times.csv --output times.html                anybody's table of times
+  convoke report studies/first studies/second --output both.html     taken together as one study
 A page is one file that needs no network. A run that is under way or was stopped shows what it has so far.
 )";
+
+// They have pages of different kinds.
+void require_one_kind(const std::vector<std::filesystem::path>& named) {
+  const auto other = std::find_if(named.begin(), named.end(), [&](const std::filesystem::path& each) {
+    return is_study(each) != is_study(named.front());
+  });
+  if (other == named.end()) return;
+  const bool study_first = is_study(named.front());
+  throw Error(fmt::format("{} is a study, and {} is none: they cannot share a page",
+                          (study_first ? named.front() : *other).string(),
+                          (study_first ? *other : named.front()).string()),
+              "name runs alone, or studies and tables of times alone");
+}
 
 }  // namespace
 
 void add_report(CLI::App& parser, ReportOptions& options) {
   parser
       .add_option("runs", options.runs,
-                  "Folders of runs; several are compared. Or a study, or a table of times")
+                  "Folders of runs; several are compared. Or studies or tables of times; several are taken "
+                  "together as one")
       ->required()
-      ->type_name("RUN...|STUDY");
+      ->type_name("RUN...|STUDY...");
   parser
       .add_option("--output", options.output,
                   "The page (default: report.html in the folder of the run or study, else here)")
@@ -47,21 +63,19 @@ void add_report(CLI::App& parser, ReportOptions& options) {
 int report(const ReportOptions& options) {
   // 1. Whether there can be a page, before anything takes time.
   report::require_charts();
-  const std::filesystem::path first = options.runs.front();
-  const bool one = options.runs.size() == 1;
+  const std::vector<std::filesystem::path> named(options.runs.begin(), options.runs.end());
+  const std::filesystem::path& first = named.front();
+  const bool one = named.size() == 1;
   const std::filesystem::path file = !options.output.empty() ? std::filesystem::path(options.output)
                                      : one && std::filesystem::is_directory(first) ? first / "report.html"
                                                                                    : "report.html";
-  for (const std::string& each : options.runs) {
-    if (one || !is_study(each)) continue;
-    throw Error(fmt::format("{}: a study has a page of its own", each), "name one study, or runs alone");
-  }
+  require_one_kind(named);
 
   // 2. What it shows.
   const report::Page page = [&] {
-    if (is_study(first)) return study_page_of(first);
+    if (is_study(first)) return study_page_of(named);
     std::vector<report::RunRecord> runs;
-    for (const std::string& folder : options.runs) runs.push_back(read_run_and_recipe(folder));
+    for (const std::filesystem::path& folder : named) runs.push_back(read_run_and_recipe(folder));
     return one ? report::run_page(runs.front(), made_by_line())
                : report::comparison_page(runs, made_by_line());
   }();

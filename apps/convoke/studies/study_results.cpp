@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -85,16 +87,90 @@ report::StudyOrigin origin_of(const fs::path& study) {
                             shell_word(file), shell_word(study.lexically_normal().string()))};
 }
 
-report::Page page_of(const fs::path& study, const study::Analysis& analysis) {
-  const std::string title = fs::absolute(study).lexically_normal().filename().string();
-  return report::study_page(title, analysis, origin_of(study), made_by_line());
+// Whether two environments are of equal processors and the same program; what is not known is like anything.
+bool alike(const Settings& a, const Settings& b) {
+  constexpr std::array kKeys{"cpu", "cores", "build"};
+  return a.empty() || b.empty() || std::all_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
+           const Value *x = a.find(key), *y = b.find(key);
+           return x == nullptr || y == nullptr || *x == *y;
+         });
+}
+
+void add_line(std::string& lines, const std::string& line) { lines += (lines.empty() ? "" : "\n") + line; }
+
+// Of several what each says, one below the other; an environment only if all were made in it.
+report::StudyOrigin origin_of(std::span<const fs::path> studies) {
+  if (studies.size() == 1) return origin_of(studies.front());
+  report::StudyOrigin all;
+  bool same = true;
+  for (const fs::path& study : studies) {
+    const report::StudyOrigin one = origin_of(study);
+    if (one.toml.empty()) continue;
+    add_line(all.toml, fmt::format("# {}\n{}", study_file(study).lexically_normal().string(), one.toml));
+    add_line(all.command, one.command);
+    same = same && alike(all.environment, one.environment);
+    if (all.environment.empty()) all.environment = one.environment;
+    all.missing += one.missing;
+    if (one.missing > 0) add_line(all.resume, one.resume);
+  }
+  if (!same) all.environment = {};
+  return all;
+}
+
+fs::path table_of(const fs::path& study) {
+  return fs::is_directory(study) ? study / "measurements.csv" : study;
+}
+
+// Times that count twice would look more certain than they are.
+void require_distinct(std::span<const fs::path> studies) {
+  for (auto study = studies.begin(); study != studies.end(); ++study) {
+    const auto same = [&](const fs::path& other) {
+      return fs::equivalent(table_of(*study), table_of(other));
+    };
+    if (std::none_of(studies.begin(), study, same)) continue;
+    throw Error(fmt::format("{}: is named twice", study->string()), "name each study once");
+  }
+}
+
+std::string title_of(const fs::path& study) {
+  return fs::absolute(study / "").lexically_normal().parent_path().filename().string();
+}
+
+// "first/measurements.csv (24 rows, on AMD EPYC)"
+std::string source_text(const fs::path& study) {
+  const std::vector<Settings> of_runs = environments(study);
+  const std::string cpu = of_runs.empty() ? std::string() : text_at(of_runs.front(), "cpu");
+  const std::int64_t rows = std::ssize(study::read_table(table_of(study)).rows);
+  return fmt::format("{} ({} row{}{})", table_of(study).lexically_normal().string(), format_count(rows),
+                     rows == 1 ? "" : "s", cpu.empty() ? "" : ", on " + cpu);
+}
+
+report::Page page_of(std::span<const fs::path> studies, const study::Analysis& analysis) {
+  std::vector<std::string> titles, sources;
+  for (const fs::path& study : studies) {
+    titles.push_back(title_of(study));
+    sources.push_back(source_text(study));
+  }
+  const std::string taken_together =
+      studies.size() == 1 ? std::string()
+                          : fmt::format("Sources, taken together as one study: {}. ", join(sources));
+  return report::study_page(join(titles), analysis, origin_of(studies), taken_together + made_by_line());
 }
 
 // The study's own, "target".
-double relative_error_of(const fs::path& study, double otherwise) {
+std::optional<double> relative_error_of(const fs::path& study) {
   const double target =
       number_at(recipe::parse_toml(study_toml(study), study_file(study).string()).settings, "target");
-  return std::isfinite(target) ? target : otherwise;
+  return std::isfinite(target) ? std::optional(target) : std::nullopt;
+}
+
+study::Table read_measurements(const fs::path& study) {
+  if (fs::is_directory(study) && !fs::exists(table_of(study))) {
+    throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
+                fmt::format("go on with it: convoke study {} --output {} --resume",
+                            shell_word(study_file(study).string()), shell_word(study.string())));
+  }
+  return study::read_table(table_of(study));
 }
 
 }  // namespace
@@ -104,40 +180,44 @@ bool is_study(const fs::path& path) {
          (fs::is_regular_file(path) && path.extension() == ".csv");
 }
 
-study::Analysis analysis_of(const fs::path& study) {
+study::Analysis analysis_of(std::span<const fs::path> studies) {
   constexpr std::int64_t kBeyond = 4;
-  const bool folder = fs::is_directory(study);
-  if (folder && !fs::exists(study / "measurements.csv")) {
-    throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
-                fmt::format("go on with it: convoke study {} --output {} --resume",
-                            shell_word(study_file(study).string()), shell_word(study.string())));
-  }
-  const std::vector<study::Table> tables{study::read_table(folder ? study / "measurements.csv" : study)};
+  std::vector<study::Table> tables;
+  for (const fs::path& study : studies) tables.push_back(read_measurements(study));
+  require_distinct(studies);
   study::AnalysisOptions options;
-  options.scaling.machine_devices = devices_of(study);
-  options.relative_error = relative_error_of(study, options.relative_error);
-  for (const study::TableRow& row : tables.front().rows) {
-    options.scaling.up_to =
-        std::max(options.scaling.up_to, kBeyond * row.measurement.ranks * row.measurement.threads);
+  std::optional<double> target;
+  for (const fs::path& study : studies) {
+    options.scaling.machine_devices = std::max(options.scaling.machine_devices, devices_of(study));
+    if (const auto own = relative_error_of(study)) target = std::min(*own, target.value_or(*own));
+    const fs::path machines = folder_of(study) / "machines.toml";
+    if (options.machines.empty() && fs::exists(machines)) options.machines = study::read_machines(machines);
   }
-  if (const fs::path machines = folder_of(study) / "machines.toml"; fs::exists(machines)) {
-    options.machines = study::read_machines(machines);
+  options.relative_error = target.value_or(options.relative_error);
+  for (const study::Table& table : tables) {
+    for (const study::TableRow& row : table.rows) {
+      options.scaling.up_to =
+          std::max(options.scaling.up_to, kBeyond * row.measurement.ranks * row.measurement.threads);
+    }
   }
   return study::analyse(tables, options);
 }
 
-report::Page study_page_of(const fs::path& study) { return page_of(study, analysis_of(study)); }
+report::Page study_page_of(std::span<const fs::path> studies) {
+  return page_of(studies, analysis_of(studies));
+}
 
 void write_study_results(const fs::path& folder) {
+  const std::span<const fs::path> study(&folder, 1);
   study::Analysis analysis;
   try {
-    analysis = analysis_of(folder);
+    analysis = analysis_of(study);
     run::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
   } catch (const Error& error) {
     fmt::print(stderr, "warning: there is no analysis: {}\n", error.what());
     return;
   }
-  write_page_or_warn([&] { return page_of(folder, analysis); }, folder / "report.html");
+  write_page_or_warn([&] { return page_of(study, analysis); }, folder / "report.html");
 }
 
 }  // namespace convoke::app
