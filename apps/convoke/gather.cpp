@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
@@ -37,13 +38,15 @@ constexpr const char* kExamples = R"(Examples:
 
 /// What a run cost, of its summary.json.
 struct Spent {
-  std::int64_t ranks = 0, threads = 0, epochs = 0;
+  std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0, epochs = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0;
 
   // Runs that were made side by side.
   void add(const Spent& other) {
     ranks += other.ranks;
     threads = std::max(threads, other.threads);
+    all_threads += other.all_threads;
+    cores += other.cores;
     makespan = std::max(makespan, other.makespan);
     core_seconds += other.core_seconds;
     images_per_second += other.images_per_second;
@@ -80,6 +83,9 @@ Spent spent_by(const fs::path& run) {
               .core_seconds = number("core_seconds"),
               .images_per_second = number("images_per_second"),
               .peak_rss_mib = number("peak_rss_mib")};
+  // Earlier versions did not say; then each thread counted as a core.
+  spent.all_threads = count_at(*summary, "all_threads").value_or(spent.ranks * spent.threads);
+  spent.cores = count_at(*summary, "cores").value_or(spent.all_threads);
   return spent;
 }
 
@@ -204,13 +210,15 @@ int gather(const GatherOptions& options) {
   const train::Verdict verdict =
       train::convene(job, std::move(training), {job.members, 1, 0, world}, world, loader, folder, phases);
   world.barrier();
-  const train::Cost cost = train::cost_of(watch.seconds(), threads, phases, world);
+  const train::Cost cost = train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, world);
 
   // 4. Say it: what the runs cost, side by side, and this.
   run::on_root(world, [&] {
     Settings summary = train::summary(job, verdict, cost);
     summary.set("ranks", spent.ranks);
     summary.set("threads", spent.threads);
+    summary.set("all_threads", spent.all_threads);
+    summary.set("cores", spent.cores);
     summary.set("makespan_seconds", spent.makespan + cost.makespan_seconds);
     summary.set("core_seconds", spent.core_seconds + cost.core_seconds());
     summary.set("images_per_second", spent.images_per_second);

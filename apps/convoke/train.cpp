@@ -225,7 +225,7 @@ int train(const TrainOptions& options) {
   world.barrier();
   phases.first_step += seconds_before - session.init_seconds();
   const train::Cost cost =
-      train::cost_of(makespan.seconds(), job.engine.threads, phases, world, predicted_bytes);
+      train::cost_of(makespan.seconds(), machine, recipe.run.threads, phases, world, predicted_bytes);
 
   // 7. Say it.
   run::on_root(world, [&] {

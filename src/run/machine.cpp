@@ -131,4 +131,27 @@ int Machine::threads_of(int other, int requested) const {
   return requested > 0 ? requested : share_of(*this, other);
 }
 
+int Machine::all_threads(int requested) const {
+  int all = 0;
+  for (int other = 0; other < ranks; ++other) all += threads_of(other, requested);
+  return all;
+}
+
+int Machine::cores_of_all(int requested) const {
+  int all = 0;
+  for (int node = 0; node < ranks; ++node) {
+    const Placement& first = placements[static_cast<std::size_t>(node)];
+    if (first.node != node) continue;  // a node has the number of its first rank
+    int used = 0;
+    for (const Sharing& group : sharings(placements, node)) {
+      int threads = 0;
+      for (const int other : group.ranks) threads += threads_of(other, requested);
+      used += std::min(threads, static_cast<int>(group.cores.size()));
+    }
+    if (first.quota > 0) used = std::min(used, static_cast<int>(first.quota));
+    all += std::max(1, used);
+  }
+  return all;
+}
+
 }  // namespace convoke::run

@@ -110,16 +110,15 @@ std::string further_scores(const Evaluation& evaluation, const metrics::Confusio
 
 }  // namespace
 
-Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world,
-             std::uint64_t predicted_bytes) {
-  std::int64_t cores = threads;
-  world.sum(std::span<std::int64_t>(&cores, 1));
-  double largest[] = {makespan_seconds, static_cast<double>(threads),
+Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
+             const mpi::Communicator& world, std::uint64_t predicted_bytes) {
+  double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
                       static_cast<double>(run::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
   return {.ranks = world.size(),
           .threads = static_cast<int>(largest[1]),
-          .cores = static_cast<int>(cores),
+          .all_threads = machine.all_threads(threads),
+          .cores = machine.cores_of_all(threads),
           .makespan_seconds = largest[0],
           .phases = run::spread_over_ranks(phases, world),
           .rank_phases = run::phases_of_ranks(phases, world),
@@ -172,6 +171,8 @@ Settings summary(const Job& job, const Verdict& verdict, const Cost& cost) {
                   {"seed", static_cast<std::int64_t>(job.engine.seed)},
                   {"ranks", cost.ranks},
                   {"threads", cost.threads},
+                  {"all_threads", cost.all_threads},
+                  {"cores", cost.cores},
                   {"members", static_cast<std::int64_t>(verdict.members.size())},
                   {"epochs", job.epochs},
                   {"batch", job.engine.batch},
@@ -236,7 +237,11 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       format_count(std::llround(images_per_second(verdict, cost))), format_count(verdict.samples_processed()),
       phases.steps.max,
       cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
-  text += fmt::format("  cost          {:.1f} core-seconds, peak memory {} per rank\n", cost.core_seconds(),
+  text += fmt::format("  cost          {:.1f} core-seconds{}, peak memory {} per rank\n", cost.core_seconds(),
+                      cost.oversubscribed()
+                          ? fmt::format(" (OVERSUBSCRIBED: {} threads on {} core{})", cost.all_threads,
+                                        cost.cores, cost.cores == 1 ? "" : "s")
+                          : std::string(),
                       format_bytes(cost.peak_resident_bytes));
   if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
     text += fmt::format(

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "apps/place.hpp"
+#include "convoke/core/lookup.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data_prep/files/npy.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
@@ -105,6 +107,8 @@ TEST_CASE("a run leaves its folder behind, complete") {
   const std::string summary = bytes_of(place / "run/summary.json");
   for (const char* key : {"ranks",
                           "threads",
+                          "all_threads",
+                          "cores",
                           "members",
                           "mode",
                           "reduction",
@@ -153,6 +157,21 @@ TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside th
   CHECK(outcome.code == 0);
   CHECK(outcome.says("2.50 s"));
   CHECK(outcome.times("synchronous, 2 x 1") == 4);
+}
+
+TEST_CASE("threads that share a core cost one core, and the run says so") {
+  const Place place;
+  const Outcome outcome =
+      place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0");
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.says("(OVERSUBSCRIBED: 3 threads on 1 core)"));
+  const convoke::Settings summary =
+      convoke::metrics::settings_from_json(bytes_of(place / "run/summary.json"), "");
+  CHECK(convoke::number_at(summary, "all_threads") == 3);
+  CHECK(convoke::number_at(summary, "cores") == 1);
+  CHECK(convoke::number_at(summary, "core_seconds") ==
+        Catch::Approx(convoke::number_at(summary, "makespan_seconds")));
 }
 
 TEST_CASE("the folder of a run is never overwritten") {

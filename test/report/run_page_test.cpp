@@ -81,6 +81,33 @@ TEST_CASE("of a run that is not complete there is what there is, with a warning"
   CHECK(times(page, "<canvas ") > 3);
 }
 
+TEST_CASE("threads that shared cores are told loudly, and the command that repeats it asks for as much") {
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 3, 4, 4.5);
+  report::RunRecord run = report::read_run(folder / "run");
+  const auto page = [&] { return report::run_page(run, "").html(); };
+  CHECK_THAT(page(), !Contains("versubscribe") && !Contains("OVERSUBSCRIBED"));  // of 0.1: nobody knows
+
+  const auto loud = [&] {
+    const std::string html = page();
+    CHECK_THAT(html, Contains("class=warning role=note>Oversubscribed: 4 worker threads shared 2 cores") &&
+                         Contains("4 ranks x 1 thread on 2 cores [OVERSUBSCRIBED]") &&
+                         Contains("mpirun -n 4 --oversubscribe convoke train"));
+  };
+  run.summary.set("all_threads", 4);
+  run.summary.set("cores", 4);
+  CHECK_THAT(page(), !Contains("versubscribe") && !Contains("OVERSUBSCRIBED"));
+  run.summary.set("cores", 2);
+  loud();
+  CHECK_THAT(page(), Contains("<dd>2 [OVERSUBSCRIBED]</dd>"));
+
+  run.summary = {};  // under way
+  run.environment.set("cores", 1);
+  run.environment.set("nodes", 2);
+  loud();
+}
+
 TEST_CASE("validations within an epoch stand where they were made") {
   if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;

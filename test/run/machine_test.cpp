@@ -63,6 +63,24 @@ TEST_CASE("a quota is shared by the ranks of the node") {
   CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).cores == 1);
 }
 
+TEST_CASE("threads have cores of their own, or share those that there are") {
+  const auto count = [](std::vector<Placement> placements, int threads) {
+    const Machine machine = machine_of(std::move(placements), 0);
+    return std::pair(machine.all_threads(threads), machine.cores_of_all(threads));
+  };
+  const std::vector<int> two{0, 1}, four{0, 1, 2, 3};
+  CHECK(count({on(0, four)}, 1) == std::pair(1, 1));  // the others are free for somebody else
+  CHECK(count({on(0, four), on(0, four)}, 0) == std::pair(4, 4));
+  CHECK(count(std::vector(4, on(0, two)), 1) == std::pair(4, 2));
+  CHECK(count(std::vector(4, on(0, two)), 0) == std::pair(4, 2));
+  // Two nodes: on the second, rank 3 is crowded while rank 4 has a core that it does not need.
+  CHECK(count({on(0, two), on(1, {0}), on(1, two)}, 2) == std::pair(6, 4));
+  CHECK(count({on(0, {0}), on(0, {0}), on(0, {1, 2, 3})}, 1) == std::pair(3, 2));
+  // A control group grants less than the binding has, but never nothing.
+  CHECK(count({on(0, four, 2.5), on(0, four, 2.5)}, 2) == std::pair(4, 2));
+  CHECK(count({on(0, four, 0.5)}, 2) == std::pair(2, 1));
+}
+
 TEST_CASE("ranks that share cores are told apart from those that have their own") {
   const std::vector<Placement> placements{on(0, {0}), on(0, {2, 3}), on(0, {0, 1}), on(1, {0})};
   const auto sharings = convoke::run::sharings(placements, 0);

@@ -436,7 +436,10 @@ TEST_CASE("no rate implies more time than the makespan, however the ranks share 
   phases.load = 1 + world.rank();
   phases.steps = 20 - 0.5 * world.rank();
   phases.exposed_communication = world.size() == 1 ? 0 : phases.steps * world.rank() / (world.size() - 1);
-  const Cost cost = cost_of(21, 2, phases, world);
+  const run::Placement placement{.host = "host", .node = 0, .cores = {0, 1}, .quota = 0};
+  const run::Machine machine =
+      run::machine_of(std::vector(static_cast<std::size_t>(world.size()), placement), world.rank());
+  const Cost cost = cost_of(21, machine, 2, phases, world);
   Verdict verdict;
   verdict.rule = "majority";
   verdict.members.resize(2);
@@ -453,6 +456,11 @@ TEST_CASE("no rate implies more time than the makespan, however the ranks share 
   };
   CHECK(240000 / number(summary, "images_per_second") <= number(summary, "makespan_seconds"));
   CHECK(number(summary, "images_per_second") == Catch::Approx(240000 / 20.0));
+
+  // However many threads share two cores, they cost two.
+  CHECK(std::get<std::int64_t>(summary.find("all_threads")->data()) == 2 * world.size());
+  CHECK(std::get<std::int64_t>(summary.find("cores")->data()) == 2);
+  CHECK(number(summary, "core_seconds") == Catch::Approx(21 * 2));
 
   const Settings& all = *summary.find("phases")->table();
   double means = 0;

@@ -43,6 +43,11 @@ struct Machine {
   int threads_for(int requested) const { return requested > 0 ? requested : cores; }
   /// The same of any rank.
   int threads_of(int other, int requested) const;
+  /// Worker threads of all ranks.
+  int all_threads(int requested) const;
+  /// Physical cores that they have: as many as threads, or those they share; of a node no more than its
+  /// quota.
+  int cores_of_all(int requested) const;
 };
 
 /// Collective over `world`.

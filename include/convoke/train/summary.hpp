@@ -4,6 +4,7 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/train/verdict.hpp"
 
@@ -13,7 +14,8 @@ namespace convoke::train {
 struct Cost {
   int ranks = 1;
   int threads = 1;                        ///< of each rank (the largest number, should they differ)
-  int cores = 1;                          ///< worker threads of all ranks together
+  int all_threads = 1;                    ///< worker threads of all ranks together
+  int cores = 1;                          ///< physical cores that they had, fewer where they shared some
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
   run::PhaseSpreads phases;               ///< over the ranks
   run::RankPhases rank_phases;            ///< of each rank; at rank 0 alone
@@ -23,11 +25,13 @@ struct Cost {
   std::uint64_t predicted_bytes = 0;      ///< the same, as it was expected before the first step
 
   double core_seconds() const { return makespan_seconds * cores; }
+  bool oversubscribed() const { return all_threads > cores; }
 };
 
-/// Collective. `makespan_seconds` of this rank, taken right after a barrier.
-Cost cost_of(double makespan_seconds, int threads, const run::Phases& phases, const mpi::Communicator& world,
-             std::uint64_t predicted_bytes = 0);
+/// Collective. `makespan_seconds` of this rank, taken right after a barrier; `threads` as they were
+/// requested, 0: each rank's share of the cores.
+Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
+             const mpi::Communicator& world, std::uint64_t predicted_bytes = 0);
 
 /// summary.json; the keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);

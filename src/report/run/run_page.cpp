@@ -59,6 +59,9 @@ Facts costs(const RunRecord& run) {
   add("Makespan", "makespan_seconds", [](double seconds) { return format_duration(seconds); });
   facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
                                                     number_at(run.summary, "threads")));
+  if (const Workers workers = run.workers(); workers.oversubscribed()) {
+    facts.emplace_back("Cores", fmt::format("{} [OVERSUBSCRIBED]", workers.cores));
+  }
   add("Images per second", "images_per_second", count);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
   add("Epochs", "epochs", count);
@@ -85,7 +88,7 @@ void add_unfinished(Page& page, const RunRecord& run) {
   page.warning(
       "This run is not complete: there is no summary.json. It is under way, was stopped, or has failed; "
       "what follows is what it has left so far.");
-  Facts facts{{"Workers", workers_text(run.environment)}};
+  Facts facts{{"Workers", workers_text(run)}};
   const auto add = [&](const char* name, const char* path, const char* format) {
     const double value = number_at(run.status, path);
     add_number(facts, name, value, fmt::format(fmt::runtime(format), value));
@@ -103,6 +106,9 @@ void add_unfinished(Page& page, const RunRecord& run) {
 void add_overview(Page& page, const RunRecord& run, const std::string& made_by) {
   page.section("Overview");
   if (!run.complete()) add_unfinished(page, run);
+  if (const Workers workers = run.workers(); workers.oversubscribed()) {
+    page.warning("Oversubscribed: " + oversubscription_note(workers));
+  }
   const std::string provenance = text_at(run.summary, "provenance");
   if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));
   for (const Settings& member : tables_at(run.summary, "member_facts")) {
@@ -116,7 +122,7 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
     page.paragraph(
         fmt::format("Scores are of {} test samples{}. The makespan is from before loading to after the "
                     "verdict, of the slowest rank; "
-                    "core-seconds are the makespan times all worker threads.",
+                    "core-seconds are the makespan times the cores that the worker threads had.",
                     format_count(std::llround(number_at(run.summary, "test.samples"))),
                     text_at(run.summary, "mode") == "ensemble"
                         ? fmt::format(", by the {} vote", text_at(run.summary, "test.rule"))
@@ -137,9 +143,8 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
 
 Page run_page(const RunRecord& run, const std::string& made_by) {
   const std::string date = text_at(run.environment, "date");
-  Page page(run.name(), fmt::format("{}, {}{}", kind_of(run),
-                                    workers_text(run.complete() ? run.summary : run.environment),
-                                    date.empty() ? "" : ", " + date));
+  Page page(run.name(),
+            fmt::format("{}, {}{}", kind_of(run), workers_text(run), date.empty() ? "" : ", " + date));
   add_overview(page, run, made_by);
   add_curves(page, run);
   add_members(page, run);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text_file.hpp"
@@ -22,6 +24,22 @@ std::string RunRecord::name() const {
     if (std::string name = text_at(*where, "name"); !name.empty()) return name;
   }
   return fs::absolute(folder).lexically_normal().filename().string();
+}
+
+Workers RunRecord::workers() const {
+  const Settings& known = complete() ? summary : environment;
+  Workers workers;
+  workers.threads =
+      count_at(summary, "all_threads")
+          .value_or(count_at(known, "ranks").value_or(1) * count_at(known, "threads").value_or(1));
+  workers.cores = workers.threads;
+  if (const auto cores = count_at(summary, "cores")) {
+    workers.cores = *cores;
+  } else if (list_at(summary, "gathered_from").empty()) {  // those had machines of their own
+    const auto of_node = count_at(environment, "cores"), nodes = count_at(environment, "nodes");
+    if (of_node && nodes) workers.cores = std::min(workers.threads, *of_node * *nodes);
+  }
+  return workers;
 }
 
 RunRecord read_run(const fs::path& folder) {

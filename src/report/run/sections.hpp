@@ -45,8 +45,11 @@ void add_setup(Page& page, const RunRecord& run);
 /// The command that trains the same again, for a shell.
 std::string repeating_command(const RunRecord& run);
 
-/// "2 ranks x 1 thread".
-std::string workers_text(const Settings& table);
+/// "2 ranks x 1 thread"; loud where threads had to share cores.
+std::string workers_text(const RunRecord& run);
+
+/// What to make of the figures of such a run.
+std::string oversubscription_note(const Workers& workers);
 
 /// Facts and what environment.json says of them, in the order in which they are shown.
 std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);

@@ -19,9 +19,19 @@ std::string plural(double count, const char* what) {
 
 }  // namespace
 
-std::string workers_text(const Settings& table) {
-  return fmt::format("{} x {}", plural(number_at(table, "ranks"), "rank"),
-                     plural(number_at(table, "threads"), "thread"));
+std::string workers_text(const RunRecord& run) {
+  const Settings& known = run.complete() ? run.summary : run.environment;
+  const std::string text = fmt::format("{} x {}", plural(number_at(known, "ranks"), "rank"),
+                                       plural(number_at(known, "threads"), "thread"));
+  const Workers workers = run.workers();
+  if (!workers.oversubscribed()) return text;
+  return fmt::format("{} on {} [OVERSUBSCRIBED]", text, plural(static_cast<double>(workers.cores), "core"));
+}
+
+std::string oversubscription_note(const Workers& workers) {
+  return fmt::format(
+      "{} worker threads shared {}: times, rates and costs are not those of a machine with a core for each.",
+      workers.threads, plural(static_cast<double>(workers.cores), "core"));
 }
 
 std::string repeating_command(const RunRecord& run) {
@@ -31,7 +41,11 @@ std::string repeating_command(const RunRecord& run) {
     return command + " --output NEW-FOLDER";
   }
   const double ranks = number_at(run.environment, "ranks");
-  std::string command = ranks > 1 ? fmt::format("mpirun -n {:g} ", ranks) : std::string();
+  std::string command;
+  if (ranks > 1) {
+    command =
+        fmt::format("mpirun -n {:g} {}", ranks, run.workers().oversubscribed() ? "--oversubscribe " : "");
+  }
   command += "convoke train " + shell_word((run.folder / "recipe.toml").lexically_normal().string());
   if (const auto threads = count_at(run.environment, "threads")) {
     command += fmt::format(" --set run.threads={}", *threads);
