@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <optional>
+#include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/metrics/json_file.hpp"
+#include "convoke/core/utf8.hpp"
 #include "convoke/report/comparison.hpp"
 
 namespace convoke::app {
@@ -17,15 +16,39 @@ constexpr const char* kExamples = R"(Examples:
   convoke report runs/one-rank runs/synchronous --output page.html     the same as a page, with curves
 )";
 
-report::RunResult read_run(const std::string& folder) {
-  const std::string file = (std::filesystem::path(folder) / "summary.json").string();
-  const std::optional<Settings> summary = metrics::read_json(file);
-  if (!summary) {
-    throw Error(
-        fmt::format("{} cannot be read", file),
-        "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
+report::RunResult read_result(const std::string& folder) {
+  const report::RunRecord run = report::read_run(folder);
+  if (run.complete()) return report::result_of(run);
+  throw Error(
+      fmt::format("{} is not there", (run.folder / "summary.json").string()),
+      "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
+}
+
+std::vector<report::RunResult> read_results(const std::vector<std::string>& folders) {
+  std::vector<report::RunResult> runs;
+  std::vector<std::string> titles;
+  for (const std::string& folder : folders) {
+    runs.push_back(read_result(folder));
+    titles.push_back(runs.back().name);
   }
-  return report::result_of(*summary, folder, file);
+  const std::vector<std::string> names = report::names_apart(std::move(titles), folders);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = names[i];
+  return runs;
+}
+
+void print(const report::Table& table) {
+  constexpr std::size_t kFirst = 22, kNarrowest = 24;
+  const auto width = [&](std::size_t c) {
+    return c == 0 ? kFirst : std::max(kNarrowest, character_count(table.columns[c]) + 2);
+  };
+  fmt::print("{:<{}}", "", kFirst);
+  for (std::size_t c = 1; c < table.columns.size(); ++c) fmt::print("{:>{}}", table.columns[c], width(c));
+  fmt::print("\n");
+  for (const auto& row : table.rows) {
+    fmt::print("{:<{}}", row.front().text, kFirst);
+    for (std::size_t c = 1; c < row.size(); ++c) fmt::print("{:>{}}", row[c].text, width(c));
+    fmt::print("\n");
+  }
 }
 
 }  // namespace
@@ -36,24 +59,16 @@ void add_compare(CLI::App& parser, CompareOptions& options) {
 }
 
 int compare(const CompareOptions& options) {
-  std::vector<report::RunResult> runs;
-  std::vector<std::string> titles;
-  for (const std::string& folder : options.runs) {
-    runs.push_back(read_run(folder));
-    titles.push_back(runs.back().title());
+  const std::vector<report::RunResult> runs = read_results(options.runs);
+  print(report::side_by_side(runs));
+  if (!report::tested_alike(runs)) {
+    fmt::print("\nwarning: the runs were tested on different samples: their accuracies cannot be compared\n");
   }
-  const report::Table table = report::side_by_side(runs, titles);
-  fmt::print("{:<22}", "");
-  for (const std::string& title : titles) fmt::print("{:>24}", title);
-  fmt::print("\n");
-  for (const auto& row : table.rows) {
-    fmt::print("{:<22}", row.front().text);
-    for (std::size_t c = 1; c < row.size(); ++c) fmt::print("{:>24}", row[c].text);
-    fmt::print("\n");
-  }
-  for (const std::string& verdict : report::verdicts(runs)) fmt::print("\nverdict: {}\n", verdict);
+  const report::Judgement judgement = report::judge(runs);
+  for (const std::string& verdict : judgement.verdicts) fmt::print("\nverdict: {}\n", verdict);
+  for (const std::string& why : judgement.unjudged) fmt::print("\nno verdict: {}\n", why);
   fmt::print("\nrun folders:\n");
-  for (const report::RunResult& run : runs) fmt::print("  {:<24} {}\n", run.title(), run.folder);
+  for (const report::RunResult& run : runs) fmt::print("  {:<24} {}\n", run.name, run.folder);
   return EXIT_SUCCESS;
 }
 

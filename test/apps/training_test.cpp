@@ -156,7 +156,12 @@ TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside th
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("2.50 s"));
-  CHECK(outcome.times("synchronous, 2 x 1") == 4);
+  CHECK(outcome.times("old: synchronous, 2 x 1") == 2);
+  CHECK(outcome.times("new: synchronous, 2 x 1") == 2);
+  CHECK(outcome.says("no verdict: there is no ensemble among these runs."));
+  const Outcome unfinished = place.run("compare old nowhere");
+  CHECK(unfinished.code == 1);
+  CHECK(unfinished.says("nowhere: is no folder of a run"));
 }
 
 TEST_CASE("threads that share a core cost one core, and the run says so") {

@@ -1,5 +1,7 @@
 #include "convoke/report/run_page.hpp"
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/report/comparison_page.hpp"
 #include "example_pages.hpp"
@@ -21,6 +23,13 @@ int times(const std::string& text, const std::string& part) {
 
 std::string page_of(const std::filesystem::path& folder) {
   return report::run_page(report::read_run(folder), "made by a test").html();
+}
+
+const report::Table& table_called(const report::Page& page, const std::string& title) {
+  const auto named = std::find_if(page.tables().begin(), page.tables().end(),
+                                  [&](const report::NamedTable& table) { return table.title == title; });
+  REQUIRE(named != page.tables().end());
+  return named->table;
 }
 
 }  // namespace
@@ -158,6 +167,27 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
   CHECK_THAT(page, Contains("aria-label=\"Speed-up: a chart") &&
                        Contains("aria-label=\"Efficiency: a chart") &&
                        Contains("aria-label=\"Validation loss: a chart"));
+
+  // Verdicts call runs as the table does; those whose threads shared cores are marked wherever they stand.
+  runs[1].summary.set("cores", 1);
+  runs[1].summary.set("all_threads", 2);
+  runs[2].evaluation.set("content_hash", "others");
+  example::write_run(folder / "again", dataset, 2, 2, 4);
+  runs.push_back(report::read_run(folder / "again"));
+  const report::Page marked = report::comparison_page(runs, "");
+  const std::string html = marked.html();
+  CHECK_THAT(html,
+             Contains("class=warning role=note>two: synchronous, 2 x 1 [OVERSUBSCRIBED]: 2 worker threads "
+                      "shared 1 core") &&
+                 Contains("class=warning role=note>The runs were tested on different samples"));
+  CHECK_THAT(
+      html,
+      Contains("No verdict: votes: ensemble of 2, 2 x 1: no synchronous run here had as many cores (2)."));
+  CHECK(table_called(marked, "Side by side").columns ==
+        std::vector<std::string>{"result", "one: synchronous, 1 x 1",
+                                 "two: synchronous, 2 x 1 [OVERSUBSCRIBED]", "votes: ensemble of 2, 2 x 1",
+                                 "again: ensemble of 2, 2 x 1"});
+  CHECK_THAT(html, Contains(">synchronous (oversubscribed)</th>"));
 
   // Two that cannot be told apart by what they are go by their folders.
   const std::vector<report::RunRecord> alike{runs[0], runs[0], report::read_run(folder / "one")};

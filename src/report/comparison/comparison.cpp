@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/lookup.hpp"
@@ -12,63 +14,111 @@
 namespace convoke::report {
 namespace {
 
+constexpr double kCostsNoMore = 1.05;  // times the core-seconds of the other
+
 // The difference of two shares p and q of n samples has a standard error of about sqrt((p(1-p) + q(1-q)) /
 // n); the samples are the same, so this is on the safe side.
-std::string sentence(const RunResult& a, const RunResult& b) {
+double margin_of_difference(const RunResult& a, const RunResult& b) {
   const auto variance = [](const RunResult& r) {
     return r.accuracy * (1 - r.accuracy) / static_cast<double>(r.samples);
   };
-  const double margin = 1.96 * std::sqrt(variance(a) + variance(b));
-  const RunResult& better = a.accuracy >= b.accuracy ? a : b;
-  const RunResult& worse = a.accuracy >= b.accuracy ? b : a;
-  const double difference = better.accuracy - worse.accuracy;
-  std::string text = fmt::format(
-      "{} got {:.2f} % in {:.1f} core-seconds, {} {:.2f} % in {:.1f}: ", better.title(),
-      100 * better.accuracy, better.core_seconds, worse.title(), 100 * worse.accuracy, worse.core_seconds);
+  return 1.96 * std::sqrt(variance(a) + variance(b));
+}
+
+std::string verdict_on(const RunResult& a, const RunResult& b) {
+  const RunResult& more = a.accuracy >= b.accuracy ? a : b;
+  const RunResult& less = a.accuracy >= b.accuracy ? b : a;
+  const double difference = more.accuracy - less.accuracy, margin = margin_of_difference(a, b);
+  const std::string both =
+      fmt::format("{} got {:.2f} % in {:.1f} core-seconds, {} {:.2f} % in {:.1f}: ", more.name,
+                  100 * more.accuracy, more.core_seconds, less.name, 100 * less.accuracy, less.core_seconds);
   if (difference <= margin) {
-    return text + fmt::format(
+    return both + fmt::format(
                       "a difference of {:.2f} points, which {} test samples cannot tell from chance "
                       "(95 % margin {:.2f}).",
                       100 * difference, a.samples, 100 * margin);
   }
-  return text + fmt::format("the former is better by {:.2f} points (95 % margin {:.2f}).", 100 * difference,
-                            100 * margin);
+  const std::string by = fmt::format("by {:.2f} points (95 % margin {:.2f})", 100 * difference, 100 * margin);
+  if (more.core_seconds <= kCostsNoMore * less.core_seconds) return both + "the former is better " + by + ".";
+  return both + fmt::format("the former is more accurate {}, for {:.2f} times the core-seconds.", by,
+                            more.core_seconds / less.core_seconds);
+}
+
+// "on samples of two datasets"; "" if they are the same as far as is known.
+std::string difference_of_samples(const RunResult& a, const RunResult& b) {
+  const auto differ = [](const std::string& x, const std::string& y) {
+    return !x.empty() && !y.empty() && x != y;
+  };
+  if (differ(a.content_hash, b.content_hash)) return "on samples of different datasets";
+  if (differ(a.split, b.split))
+    return fmt::format("on different splits, \"{}\" and \"{}\"", a.split, b.split);
+  if (a.samples != b.samples)
+    return fmt::format("on different numbers of samples, {} and {}", a.samples, b.samples);
+  return {};
+}
+
+std::string alone(const RunResult& run) {
+  const std::int64_t cores = run.workers.cores;
+  return fmt::format("{}: no {} here had as many cores ({}).", run.name,
+                     run.ensemble ? "synchronous run" : "ensemble", cores);
 }
 
 }  // namespace
 
 std::string RunResult::title() const {
-  return fmt::format("{}, {} x {}", ensemble ? fmt::format("ensemble of {}", members) : "synchronous", ranks,
-                     threads);
+  const std::string kind = ensemble ? fmt::format("ensemble of {}", members) : "synchronous";
+  return fmt::format("{}, {} x {}{}", kind, ranks, threads,
+                     workers.oversubscribed() ? " [OVERSUBSCRIBED]" : "");
 }
 
-RunResult result_of(const Settings& summary, const std::string& folder, const std::string& file) {
+RunResult result_of(const RunRecord& run) {
+  const Settings& summary = run.summary;
   const auto number = [&](const char* path) {
     const double value = number_at(summary, path);
     if (!std::isnan(value)) return value;
-    throw Error(fmt::format("{} has no number \"{}\"", file, path),
+    throw Error(fmt::format("{} has no number \"{}\"", (run.folder / "summary.json").string(), path),
                 "was it written by another version of Convoke?");
   };
   const auto count = [&](const char* path) { return std::llround(number(path)); };
-  return {.folder = folder,
-          .ensemble = text_at(summary, "mode") == "ensemble",
-          .provenance = text_at(summary, "provenance"),
-          .ranks = count("ranks"),
-          .threads = count("threads"),
-          .members = count("members"),
-          .samples = count("test.samples"),
-          .accuracy = number("test.accuracy"),
-          .precision = number("test.precision"),
-          .recall = number("test.recall"),
-          .f1 = number("test.f1"),
-          .makespan = number("makespan_seconds"),
-          .core_seconds = number("core_seconds"),
-          .images_per_second = number("images_per_second")};
+  RunResult result{.folder = run.folder.string(),
+                   .name = {},
+                   .ensemble = text_at(summary, "mode") == "ensemble",
+                   .provenance = text_at(summary, "provenance"),
+                   .content_hash = text_at(run.evaluation, "content_hash"),
+                   .split = text_at(run.evaluation, "split"),
+                   .ranks = count("ranks"),
+                   .threads = count("threads"),
+                   .members = count("members"),
+                   .samples = count("test.samples"),
+                   .workers = run.workers(),
+                   .accuracy = number("test.accuracy"),
+                   .precision = number("test.precision"),
+                   .recall = number("test.recall"),
+                   .f1 = number("test.f1"),
+                   .makespan = number("makespan_seconds"),
+                   .core_seconds = number("core_seconds"),
+                   .images_per_second = number("images_per_second")};
+  result.name = result.title();
+  return result;
 }
 
-Table side_by_side(std::span<const RunResult> runs, std::span<const std::string> names) {
+std::vector<std::string> names_apart(std::vector<std::string> titles, std::span<const std::string> folders) {
+  const auto unique = [&] { return std::set(titles.begin(), titles.end()).size() == titles.size(); };
+  if (!unique()) {
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      const auto whole = std::filesystem::absolute(folders[i] + "/").lexically_normal();
+      titles[i] = fmt::format("{}: {}", whole.parent_path().filename().string(), titles[i]);
+    }
+  }
+  if (!unique()) {
+    for (std::size_t i = 0; i < titles.size(); ++i) titles[i] = fmt::format("{}. {}", i + 1, titles[i]);
+  }
+  return titles;
+}
+
+Table side_by_side(std::span<const RunResult> runs) {
   Table table{{"result"}, {}};
-  table.columns.insert(table.columns.end(), names.begin(), names.end());
+  for (const RunResult& run : runs) table.columns.push_back(run.name);
   const auto row = [&](const char* name, const auto& cell) {
     std::vector<Cell> cells{name};
     for (const RunResult& run : runs) cells.push_back(cell(run));
@@ -92,6 +142,10 @@ Table side_by_side(std::span<const RunResult> runs, std::span<const std::string>
   });
   row("core-seconds",
       [&](const RunResult& r) { return number(fmt::format("{:.1f}", r.core_seconds), r.core_seconds); });
+  if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.workers.oversubscribed(); })) {
+    row("threads on cores",
+        [](const RunResult& r) { return Cell(fmt::format("{} on {}", r.workers.threads, r.workers.cores)); });
+  }
   if (std::any_of(runs.begin(), runs.end(),
                   [](const RunResult& r) { return data::is_synthetic(r.provenance); })) {
     row("data", [](const RunResult& r) {
@@ -104,16 +158,44 @@ Table side_by_side(std::span<const RunResult> runs, std::span<const std::string>
   return table;
 }
 
-std::vector<std::string> verdicts(std::span<const RunResult> runs) {
-  std::vector<std::string> sentences;
-  for (const RunResult& ensemble : runs) {
-    if (!ensemble.ensemble) continue;
-    const auto twin = std::find_if(runs.begin(), runs.end(), [&](const RunResult& run) {
-      return !run.ensemble && run.cores() == ensemble.cores();
-    });
-    if (twin != runs.end()) sentences.push_back(sentence(*twin, ensemble));
+Judgement judge(std::span<const RunResult> runs) {
+  Judgement judgement;
+  const auto is_there = [&](bool ensemble) {
+    return std::any_of(runs.begin(), runs.end(), [&](const RunResult& r) { return r.ensemble == ensemble; });
+  };
+  if (runs.size() < 2) return judgement;
+  for (const bool ensemble : {false, true}) {
+    if (is_there(ensemble)) continue;
+    judgement.unjudged.push_back(
+        fmt::format("there is no {} among these runs.", ensemble ? "ensemble" : "synchronous run"));
+    return judgement;
   }
-  return sentences;
+  std::vector<bool> paired(runs.size());
+  for (std::size_t e = 0; e < runs.size(); ++e) {
+    for (std::size_t s = 0; s < runs.size(); ++s) {
+      const RunResult &ensemble = runs[e], &sync = runs[s];
+      if (!ensemble.ensemble || sync.ensemble || ensemble.workers.cores != sync.workers.cores) continue;
+      paired[e] = paired[s] = true;
+      if (const std::string why = difference_of_samples(sync, ensemble); !why.empty()) {
+        judgement.unjudged.push_back(fmt::format("{} and {} were tested {}.", sync.name, ensemble.name, why));
+      } else {
+        judgement.verdicts.push_back(verdict_on(sync, ensemble));
+      }
+    }
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!paired[r]) judgement.unjudged.push_back(alone(runs[r]));
+  }
+  return judgement;
+}
+
+bool tested_alike(std::span<const RunResult> runs) {
+  for (const RunResult& a : runs) {
+    for (const RunResult& b : runs) {
+      if (!difference_of_samples(a, b).empty()) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace convoke::report

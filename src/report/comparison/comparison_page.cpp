@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -19,6 +20,9 @@
 namespace convoke::report {
 namespace {
 
+constexpr const char* kTestedOnOthers =
+    "The runs were tested on different samples: their accuracies cannot be compared.";
+
 /// A run, what it is called here, and what it reached; that of one that is not complete is empty.
 struct Compared {
   const RunRecord& run;
@@ -26,32 +30,16 @@ struct Compared {
   RunResult result;
 };
 
-std::string folder_name(const RunRecord& run) {
-  return std::filesystem::absolute(run.folder).lexically_normal().filename().string();
-}
-
-// By what they are, if that tells them apart, else with the names of their folders, else with a number.
 std::vector<Compared> named(std::span<const RunRecord> runs) {
   std::vector<Compared> compared;
+  std::vector<std::string> titles, folders;
   for (const RunRecord& run : runs) {
-    compared.push_back({run, run.name(), {}});
-    if (!run.complete()) continue;
-    compared.back().result =
-        result_of(run.summary, run.folder.string(), (run.folder / "summary.json").string());
-    compared.back().name = compared.back().result.title();
+    compared.push_back({run, {}, run.complete() ? result_of(run) : RunResult()});
+    titles.push_back(run.complete() ? compared.back().result.name : run.name());
+    folders.push_back(run.folder.string());
   }
-  const auto unique = [&] {
-    std::set<std::string> names;
-    for (const Compared& each : compared) names.insert(each.name);
-    return names.size() == compared.size();
-  };
-  if (!unique()) {
-    for (Compared& each : compared) each.name = fmt::format("{}: {}", folder_name(each.run), each.name);
-  }
-  if (!unique()) {
-    for (std::size_t i = 0; i < compared.size(); ++i)
-      compared[i].name = fmt::format("{}. {}", i + 1, compared[i].name);
-  }
+  const std::vector<std::string> names = names_apart(std::move(titles), folders);
+  for (std::size_t i = 0; i < compared.size(); ++i) compared[i].name = compared[i].result.name = names[i];
   return compared;
 }
 
@@ -130,6 +118,9 @@ std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
 void add_results(Page& page, const std::vector<Compared>& runs, const std::string& made_by) {
   page.section("Side by side");
   for (const Compared& each : runs) {
+    if (const Workers workers = each.run.workers(); workers.oversubscribed()) {
+      page.warning(fmt::format("{}: {}", each.name, oversubscription_note(workers)));
+    }
     if (!each.run.complete()) {
       page.warning(fmt::format("{} is not complete: there is no summary.json. It is in the curves alone.",
                                each.run.folder.string()));
@@ -138,15 +129,14 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
     }
   }
   std::vector<RunResult> results;
-  std::vector<std::string> names;
-  for (const Compared& each : complete(runs)) {
-    results.push_back(each.result);
-    names.push_back(each.name);
-  }
+  for (const Compared& each : complete(runs)) results.push_back(each.result);
   if (!results.empty()) {
-    page.add(side_by_side(results, names));
+    if (!tested_alike(results)) page.warning(kTestedOnOthers);
+    page.add(side_by_side(results));
     page.paragraph("Speed-up is over the first run, by the makespan.");
-    for (const std::string& verdict : verdicts(results)) page.paragraph("Verdict: " + verdict);
+    const Judgement judgement = judge(results);
+    for (const std::string& verdict : judgement.verdicts) page.paragraph("Verdict: " + verdict);
+    for (const std::string& why : judgement.unjudged) page.paragraph("No verdict: " + why);
   }
   page.paragraph(made_by);
 }
@@ -179,6 +169,12 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
   }
 }
 
+// What a run's line is called: runs whose threads shared cores are not to be taken for the others.
+std::string line_of(const RunResult& run) {
+  return fmt::format("{}{}", run.ensemble ? "ensemble" : "synchronous",
+                     run.workers.oversubscribed() ? " (oversubscribed)" : "");
+}
+
 // Synchronous runs and ensembles, each a line over the cores they used.
 Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
   const RunResult& first = runs.front().result;
@@ -189,27 +185,23 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
               "cores",
               efficiency ? "%" : "",
               {{"cores"}, {}}};
-  std::vector<bool> kinds;
-  for (const bool ensemble : {false, true}) {
-    if (std::any_of(runs.begin(), runs.end(),
-                    [&](const Compared& r) { return r.result.ensemble == ensemble; })) {
-      kinds.push_back(ensemble);
-      chart.table.columns.emplace_back(ensemble ? "ensemble" : "synchronous");
-    }
-  }
-  chart.table.columns.emplace_back("ideal");
   std::vector<const RunResult*> order;
   for (const Compared& each : runs) order.push_back(&each.result);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const RunResult* a, const RunResult* b) { return a->cores() < b->cores(); });
+  std::stable_sort(order.begin(), order.end(), [](const RunResult* a, const RunResult* b) {
+    return a->workers.cores < b->workers.cores;
+  });
+  std::set<std::string, std::greater<>> lines;  // synchronous runs first
+  for (const RunResult* run : order) lines.insert(line_of(*run));
+  chart.table.columns.insert(chart.table.columns.end(), lines.begin(), lines.end());
+  chart.table.columns.emplace_back("ideal");
   for (const RunResult* run : order) {
-    const double ideal = static_cast<double>(run->cores()) / static_cast<double>(first.cores());
+    const double ideal = static_cast<double>(run->workers.cores) / static_cast<double>(first.workers.cores);
     const double speed_up = first.makespan / run->makespan;
-    std::vector<Cell> row{Cell::count(run->cores())};
-    for (const bool ensemble : kinds) {
-      row.push_back(run->ensemble != ensemble ? Cell("–")
-                    : efficiency              ? Cell::percent(speed_up / ideal)
-                                              : Cell::number(speed_up, 3));
+    std::vector<Cell> row{Cell::count(run->workers.cores)};
+    for (const std::string& line : lines) {
+      row.push_back(line_of(*run) != line ? Cell("–")
+                    : efficiency          ? Cell::percent(speed_up / ideal)
+                                          : Cell::number(speed_up, 3));
     }
     row.push_back(efficiency ? Cell::percent(1) : Cell::number(ideal, 3));
     chart.table.rows.push_back(std::move(row));
@@ -254,8 +246,9 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
     page.warning(fmt::format("The runs differ in {}: their speed-up is not of the same work.", join(unlike)));
   }
   std::vector<Chart> charts;
-  if (std::any_of(runs.begin(), runs.end(),
-                  [&](const Compared& each) { return each.result.cores() != runs.front().result.cores(); })) {
+  if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
+        return each.result.workers.cores != runs.front().result.workers.cores;
+      })) {
     charts.push_back(speed_up_chart(runs, false));
     charts.push_back(speed_up_chart(runs, true));
   }

@@ -1,0 +1,120 @@
+#include "convoke/report/comparison.hpp"
+
+#include "convoke/core/error.hpp"
+#include "example_pages.hpp"
+#include "example_runs.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using Catch::Contains;
+using report::RunResult;
+
+namespace {
+
+/// A run on two cores, tested on 10,000 samples: one of 90 % has a standard error of 0.3 points.
+RunResult run(const std::string& name, bool ensemble, double accuracy, double core_seconds) {
+  RunResult result;
+  result.name = name;
+  result.ensemble = ensemble;
+  result.members = ensemble ? 2 : 1;
+  result.ranks = 2, result.threads = 1, result.samples = 10000;
+  result.workers = {.threads = 2, .cores = 2};
+  result.accuracy = accuracy;
+  result.core_seconds = core_seconds;
+  result.makespan = core_seconds / 2;
+  return result;
+}
+
+std::string only_verdict(const RunResult& a, const RunResult& b) {
+  const report::Judgement judgement = report::judge(std::vector{a, b});
+  CHECK(judgement.unjudged.empty());
+  REQUIRE(judgement.verdicts.size() == 1);
+  return judgement.verdicts.front();
+}
+
+}  // namespace
+
+TEST_CASE("the more accurate run is the better one only if it costs no more") {
+  const RunResult sync = run("sync", false, 0.90, 100);
+  // 1.96 sqrt(0.9 0.1 / 10^4 + 0.92 0.08 / 10^4) = 0.79 points, by hand.
+  CHECK(only_verdict(sync, run("votes", true, 0.92, 100)) ==
+        "votes got 92.00 % in 100.0 core-seconds, sync 90.00 % in 100.0: the former is better by 2.00 points "
+        "(95 % "
+        "margin 0.79).");
+  CHECK_THAT(only_verdict(sync, run("votes", true, 0.92, 104.9)), Contains("the former is better by"));
+  CHECK_THAT(only_verdict(sync, run("votes", true, 0.92, 120)),
+             Contains("the former is more accurate by 2.00 points (95 % margin 0.79), for 1.20 times the "
+                      "core-seconds.") &&
+                 !Contains("better"));
+  CHECK_THAT(
+      only_verdict(sync, run("votes", true, 0.88, 80)),
+      Contains("sync got 90.00 %") && Contains("for 1.25 times the core-seconds") && !Contains("better"));
+  CHECK_THAT(only_verdict(sync, run("votes", true, 0.907, 100)),
+             Contains("a difference of 0.70 points, which 10000 test samples cannot tell from chance") &&
+                 !Contains("better"));
+}
+
+TEST_CASE("runs that were tested on different samples are not judged, and it is said why") {
+  RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
+  const auto unjudged = [&] {
+    const report::Judgement judgement = report::judge(std::vector{sync, votes});
+    CHECK(judgement.verdicts.empty());
+    REQUIRE(judgement.unjudged.size() == 1);
+    CHECK_FALSE(report::tested_alike(std::vector{sync, votes}));
+    return judgement.unjudged.front();
+  };
+  sync.content_hash = "one";  // nobody knows of the other
+  CHECK_THAT(only_verdict(sync, votes), Contains("better"));
+  CHECK(report::tested_alike(std::vector{sync, votes}));
+  votes.content_hash = "two";
+  CHECK(unjudged() == "sync and votes were tested on samples of different datasets.");
+  votes.content_hash = "one", sync.split = "test", votes.split = "extra";
+  CHECK(unjudged() == "sync and votes were tested on different splits, \"test\" and \"extra\".");
+  votes.split = "test", votes.samples = 4000;
+  CHECK(unjudged() == "sync and votes were tested on different numbers of samples, 10000 and 4000.");
+}
+
+TEST_CASE("every pair on as many cores is judged, and of the others it is said why not") {
+  std::vector<RunResult> runs{run("sync", false, 0.9, 100), run("again", false, 0.9, 101),
+                              run("votes", true, 0.95, 100), run("lonely", false, 0.9, 100),
+                              run("crowded", true, 0.95, 100)};
+  runs[3].workers = {.threads = 1, .cores = 1};
+  runs[4].workers = {.threads = 4, .cores = 2};  // they cost the two that there are
+  const report::Judgement judgement = report::judge(runs);
+  REQUIRE(judgement.verdicts.size() == 4);
+  CHECK_THAT(judgement.verdicts[0], Contains("votes got 95.00 %") && Contains(" sync 90.00 %"));
+  CHECK_THAT(judgement.verdicts[1], Contains("votes got 95.00 %") && Contains(" again 90.00 %"));
+  CHECK_THAT(judgement.verdicts[3], Contains("crowded got 95.00 %") && Contains(" again 90.00 %"));
+  CHECK(judgement.unjudged == std::vector<std::string>{"lonely: no ensemble here had as many cores (1)."});
+
+  CHECK(report::judge(std::vector{runs[0], runs[1]}).unjudged ==
+        std::vector<std::string>{"there is no ensemble among these runs."});
+  CHECK(report::judge(std::vector{runs[2], runs[4]}).unjudged ==
+        std::vector<std::string>{"there is no synchronous run among these runs."});
+  CHECK(report::judge(std::span(runs).first(1)).unjudged.empty());
+}
+
+TEST_CASE(
+    "runs are called by what they are, by their folders or by numbers, and marked if threads shared cores") {
+  const std::vector<std::string> folders{"runs/a", "runs/b/", "others/a"};
+  CHECK(report::names_apart({"x", "y", "z"}, folders) == std::vector<std::string>{"x", "y", "z"});
+  CHECK(report::names_apart({"x", "x", "z"}, folders) == std::vector<std::string>{"a: x", "b: x", "a: z"});
+  CHECK(report::names_apart({"x", "y", "x"}, folders) ==
+        std::vector<std::string>{"1. a: x", "2. b: y", "3. a: x"});
+
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 2, 4, 8);
+  report::RunRecord record = report::read_run(folder / "run");
+  CHECK(report::result_of(record).name == "ensemble of 2, 4 x 1");
+  CHECK_FALSE(report::result_of(record).content_hash.empty());
+  record.summary.set("all_threads", 4);
+  record.summary.set("cores", 2);
+  const RunResult crowded = report::result_of(record);
+  CHECK(crowded.name == "ensemble of 2, 4 x 1 [OVERSUBSCRIBED]");
+  const std::string csv = report::side_by_side(std::vector{run("free", false, 0.9, 8), crowded}).csv();
+  CHECK_THAT(csv, Contains("result,free,\"ensemble of 2, 4 x 1 [OVERSUBSCRIBED]\"") &&
+                      Contains("threads on cores,2 on 2,4 on 2"));
+  record.summary.set("core_seconds", "many");
+  CHECK_THROWS_WITH(report::result_of(record), Contains("run/summary.json has no number \"core_seconds\""));
+}
