@@ -42,7 +42,7 @@ void require_page_or_nothing(const std::filesystem::path& file) {
 
 void require_page(const std::filesystem::path& file) {
   require_page_or_nothing(file);
-  require_writable(std::filesystem::weakly_canonical(file).parent_path(), file);
+  require_writable(std::filesystem::weakly_canonical(std::filesystem::absolute(file)).parent_path(), file);
 }
 
 void require_folder(const std::filesystem::path& folder) {

@@ -30,7 +30,7 @@ void sync(const std::filesystem::path& path) {
 
 void require_replaceable(const std::filesystem::path& name) {
   namespace fs = std::filesystem;
-  const std::string hint = "name a file, or one that is not there yet";
+  const std::string hint = "name a regular file, or one that is not there yet";
   std::error_code failed;
   const fs::file_status there = fs::status(name, failed);
   if (!fs::exists(there)) return;

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "apps/place.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 
@@ -51,6 +53,14 @@ TEST_CASE("members gathered from jobs of their own are the ensemble of one job, 
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
     CHECK(votes_of(place / output) == votes_of(place / "joint"));
   }
+  // Four ranks of a thread each, as if side by side; two of them may have shared a core.
+  const auto number = [&](const char* run, const char* key) {
+    return convoke::number_at(
+        convoke::metrics::settings_from_json(bytes_of(place / run / "summary.json"), run), key);
+  };
+  CHECK(number("all-1", "all_threads") == 4);
+  CHECK(number("all-1", "cores") == 2 + number("m1", "cores"));
+
   // It is a run as any other.
   CHECK(place.run("evaluate all-1 --json").code == 0);
   const Outcome compared = place.run("compare joint all-1");

@@ -84,7 +84,7 @@ TEST_CASE("devices, pipes, folders and what the program prints into are never re
       FAIL("did not throw");
     } catch (const Error& error) {
       CHECK(std::string(error.what()).find(name.string() + ": is ") == 0);
-      CHECK(error.hint().find("name a file") == 0);
+      CHECK(error.hint().find("name a regular file") == 0);
     }
     CHECK(tiny::fs::status(name).type() == before);
   }
