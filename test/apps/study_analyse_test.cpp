@@ -7,7 +7,7 @@ namespace {
 
 Outcome analyse(const std::string& arguments) { return shell(binary() + " study analyse " + arguments); }
 
-std::string published(const std::string& name) { return std::string(CONVOKE_PUBLISHED) + "/" + name; }
+std::string published(const std::string& name) { return CONVOKE_PUBLISHED "/" + name; }
 
 }  // namespace
 
