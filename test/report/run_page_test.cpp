@@ -117,6 +117,34 @@ TEST_CASE("threads that shared cores are told loudly, and the command that repea
   loud();
 }
 
+TEST_CASE("of a class that is never predicted no precision is known, without samples no recall") {
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+  const TemporaryFolder folder;
+  example::write_run(folder / "run", example::images(folder.path()), 1, 1, 4.5);
+  report::RunRecord run = report::read_run(folder / "run");
+  // Three of a and two of b, all taken for a but one of a for c, of which there are none; d is nowhere.
+  run.evaluation.set("classes", 4);
+  run.evaluation.set("class_names", Value::Array{"a", "b", "c", "d"});
+  run.evaluation.set("confusion",
+                     Value::Array{Value::Array{0, 0, 2}, Value::Array{0, 2, 1}, Value::Array{1, 0, 2}});
+  run.evaluation.set("class_scores", Settings{{"precision", Value::Array{0.5, 0.0, 0.0, 0.0}},
+                                              {"recall", Value::Array{2.0 / 3, 0.0, 0.0, 0.0}},
+                                              {"f1", Value::Array{4.0 / 7, 0.0, 0.0, 0.0}},
+                                              {"support", Value::Array{3, 2, 0, 0}}});
+  run.evaluation.set("mistakes", Value::Array{});
+  const report::Page page = report::run_page(run, "");
+  CHECK(
+      table_called(page, "Scores of each class").csv() ==
+      "class,precision (%),recall (%),F1 (%),samples\na,50,66.6667,57.1429,3\nb,,0,0,2\nc,0,,0,0\nd,,,,0\n");
+  const auto charts = page.charts();
+  const auto errors = std::find_if(charts.begin(), charts.end(),
+                                   [](const auto& chart) { return chart.title == "Errors by class"; });
+  REQUIRE(errors != charts.end());
+  CHECK(errors->table.csv() == "class,missed (%),false (%)\na,33.3333,50\nb,100,\nc,,100\nd,,\n");
+  CHECK_THAT(page.html(), Contains("Never predicted: b, d.") && Contains("Without test samples: c, d."));
+  CHECK_THAT(page_of(folder / "run"), !Contains("Never predicted") && !Contains("Without test samples"));
+}
+
 TEST_CASE("validations within an epoch stand where they were made") {
   if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;

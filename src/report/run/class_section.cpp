@@ -80,22 +80,49 @@ Table worst_confusions(std::vector<Confusion> confusions, const std::vector<doub
   return table;
 }
 
-Table score_table(const Settings& scores, const ClassNames& names) {
+/// Scores of each class, those that have nothing to be a share of as NaN: evaluation.json has 0 there, as
+/// scikit-learn.
+struct ClassScores {
+  std::vector<double> precision, recall, f1, support;
+  std::vector<std::int64_t> never_predicted, without_samples;
+
+  ClassScores(const Settings& evaluation, const std::vector<Confusion>& confusions) {
+    const Settings& scores = table_at(evaluation, "class_scores");
+    precision = numbers_at(scores, "precision"), recall = numbers_at(scores, "recall");
+    f1 = numbers_at(scores, "f1"), support = numbers_at(scores, "support");
+    const std::size_t classes = std::min({precision.size(), recall.size(), f1.size(), support.size()});
+    for (std::vector<double>* each : {&precision, &recall, &f1, &support}) each->resize(classes);
+    std::vector<std::int64_t> predicted(classes);
+    for (const Confusion& each : confusions) {
+      if (const auto said = static_cast<std::size_t>(each.said); said < classes)
+        predicted[said] += each.count;
+    }
+    for (std::size_t c = 0; c < classes; ++c) {
+      if (predicted[c] == 0) {
+        precision[c] = NAN;
+        never_predicted.push_back(static_cast<std::int64_t>(c));
+      }
+      if (support[c] == 0) {
+        recall[c] = NAN;
+        without_samples.push_back(static_cast<std::int64_t>(c));
+      }
+      if (predicted[c] == 0 && support[c] == 0) f1[c] = NAN;
+    }
+  }
+};
+
+Table score_table(const ClassScores& scores, const ClassNames& names) {
   Table table{{"class", "precision", "recall", "F1", "samples"}, {}};
-  const std::vector<double> precision = numbers_at(scores, "precision"),
-                            recall = numbers_at(scores, "recall"), f1 = numbers_at(scores, "f1"),
-                            support = numbers_at(scores, "support");
-  const std::size_t classes = std::min({precision.size(), recall.size(), f1.size(), support.size()});
-  for (std::size_t c = 0; c < classes; ++c) {
-    table.rows.push_back({names(static_cast<std::int64_t>(c)), Cell::percent(precision[c], 2),
-                          Cell::percent(recall[c], 2), Cell::percent(f1[c], 2),
-                          Cell::count(std::llround(support[c]))});
+  for (std::size_t c = 0; c < scores.support.size(); ++c) {
+    table.rows.push_back({names(static_cast<std::int64_t>(c)), Cell::percent(scores.precision[c], 2),
+                          Cell::percent(scores.recall[c], 2), Cell::percent(scores.f1[c], 2),
+                          Cell::count(std::llround(scores.support[c]))});
   }
   return table;
 }
 
 // What a class lacks to 100 %, as that is where classes differ.
-Chart score_chart(const Table& scores) {
+Chart score_chart(const ClassScores& scores, const ClassNames& names) {
   Chart chart{Chart::Kind::kBar,
               "Errors by class",
               "Missed: of the samples of the class, those taken for another (100 % − recall). False: of "
@@ -104,11 +131,35 @@ Chart score_chart(const Table& scores) {
               "",
               "%",
               {{"class", "missed", "false"}, {}}};
-  for (const auto& row : scores.rows) {
-    chart.table.rows.push_back({row[0], Cell::percent(1 - std::stod(row[2].value) / 100, 2),
-                                Cell::percent(1 - std::stod(row[1].value) / 100, 2)});
+  for (std::size_t c = 0; c < scores.support.size(); ++c) {
+    chart.table.rows.push_back({names(static_cast<std::int64_t>(c)), Cell::percent(1 - scores.recall[c], 2),
+                                Cell::percent(1 - scores.precision[c], 2)});
   }
   return chart;
+}
+
+// "bee, cat and 3 more"
+std::string names_of(const std::vector<std::int64_t>& labels, const ClassNames& names) {
+  constexpr std::size_t kMostNames = 10;
+  std::vector<std::string> some;
+  for (const std::int64_t label : labels) {
+    if (some.size() < kMostNames) some.push_back(names(label));
+  }
+  const std::size_t more = labels.size() - some.size();
+  return join(some) + (more > 0 ? fmt::format(" and {} more", more) : std::string());
+}
+
+void add_unknown(Page& page, const ClassScores& scores, const ClassNames& names) {
+  if (!scores.never_predicted.empty()) {
+    page.paragraph(fmt::format(
+        "Never predicted: {}. Of nothing no precision is known (–); weighted means count it as 0, as "
+        "scikit-learn's.",
+        names_of(scores.never_predicted, names)));
+  }
+  if (!scores.without_samples.empty()) {
+    page.paragraph(fmt::format("Without test samples: {}. Of nothing no recall is known (–).",
+                               names_of(scores.without_samples, names)));
+  }
 }
 
 }  // namespace
@@ -142,10 +193,11 @@ void add_classes(Page& page, const RunRecord& run) {
                                decided, format_count(names.count())));
     page.add(worst_confusions(confusions, support, names));
   }
-  const Table scores = score_table(table_at(run.evaluation, "class_scores"), names);
+  const ClassScores scores(run.evaluation, confusions);
   page.heading("Scores of each class");
-  if (names.count() <= kMostClasses) page.add(score_chart(scores));
-  page.add(scores);
+  add_unknown(page, scores, names);
+  if (names.count() <= kMostClasses) page.add(score_chart(scores, names));
+  page.add(score_table(scores, names));
 }
 
 }  // namespace convoke::report
