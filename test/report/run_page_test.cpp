@@ -145,6 +145,28 @@ TEST_CASE("of a class that is never predicted no precision is known, without sam
   CHECK_THAT(page_of(folder / "run"), !Contains("Never predicted") && !Contains("Without test samples"));
 }
 
+TEST_CASE("an ensemble's page says which scores are of the vote, and which of the mean probabilities") {
+  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+  const TemporaryFolder folder;
+  const std::filesystem::path dataset = example::images(folder.path());
+  example::write_run(folder / "votes", dataset, 3, 1, 4.5);
+  const std::string page = page_of(folder / "votes");
+  for (const char* part :
+       {"<dt>Test accuracy, majority vote</dt>", "<dt>F1 (weighted), majority vote</dt>",
+        "<dt>Calibration error (ECE), mean probabilities</dt>", "what the majority vote takes them for",
+        "<p>Of what the majority vote decides.</p>",
+        "<dt>Expected calibration error, mean probabilities</dt>",
+        "<dt>Maximum calibration error, mean probabilities</dt>",
+        "least probable by the mean of the members&#39; probabilities, and was not elected by the majority "
+        "vote"}) {
+    CAPTURE(part);
+    CHECK_THAT(page, Contains(part));
+  }
+  example::write_run(folder / "one", dataset, 1, 1, 4.5);
+  CHECK_THAT(page_of(folder / "one"), Contains("<dt>Test accuracy</dt>") && !Contains("majority vote") &&
+                                          !Contains("mean probabilities"));
+}
+
 TEST_CASE("validations within an epoch stand where they were made") {
   if (!report::has_charts()) return skip("Chart.js was not there when this was built");
   const TemporaryFolder folder;

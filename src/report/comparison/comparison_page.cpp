@@ -133,7 +133,11 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
   if (!results.empty()) {
     if (!tested_alike(results)) page.warning(kTestedOnOthers);
     page.add(side_by_side(results));
-    page.paragraph("Speed-up is over the first run, by the makespan.");
+    const bool votes =
+        std::any_of(results.begin(), results.end(), [](const RunResult& r) { return r.members > 1; });
+    page.paragraph(
+        fmt::format("Speed-up is over the first run, by the makespan.{}",
+                    votes ? " Accuracy, precision, recall and F1 of an ensemble are of its vote." : ""));
     const Judgement judgement = judge(results);
     for (const std::string& verdict : judgement.verdicts) page.paragraph("Verdict: " + verdict);
     for (const std::string& why : judgement.unjudged) page.paragraph("No verdict: " + why);

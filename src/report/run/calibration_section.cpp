@@ -58,16 +58,21 @@ void add_calibration(Page& page, const RunRecord& run) {
   if (numbers_at(calibration, "samples").empty()) return;
   const bool votes = numbers_at(run.evaluation, "members").size() > 1;
   page.section("Calibration");
-  page.facts({{"Expected calibration error", fmt::format("{:.4f}", number_at(calibration, "ece"))},
-              {"Maximum calibration error", fmt::format("{:.4f}", number_at(calibration, "mce"))},
+  const std::string of = votes ? ", mean probabilities" : "";
+  page.facts({{"Expected calibration error" + of, fmt::format("{:.4f}", number_at(calibration, "ece"))},
+              {"Maximum calibration error" + of, fmt::format("{:.4f}", number_at(calibration, "mce"))},
               {"Bins of equal width", fmt::format("{}", numbers_at(calibration, "samples").size())}});
   page.paragraph(fmt::format(
-      "Confidence is the probability of the predicted class{}. The expected calibration error (ECE) is the "
+      "{}Confidence is the probability of the predicted class. The expected calibration error (ECE) is the "
       "mean over "
       "the samples of the distance between confidence and accuracy of their bin (Guo et al. 2017).",
-      votes ? ", by the mean over the members" : ""));
+      votes ? fmt::format("Of the mean of the members' probabilities and the class that it finds most "
+                          "probable, not of the {} vote. ",
+                          text_at(run.evaluation, "rule"))
+            : std::string()));
   page.side_by_side(std::vector<Chart>{
-      reliability(calibration, votes ? "the mean of the members" : "the model"), confidences(calibration)});
+      reliability(calibration, votes ? "the mean of the members' probabilities" : "the model"),
+      confidences(calibration)});
 }
 
 }  // namespace convoke::report

@@ -195,6 +195,7 @@ void add_classes(Page& page, const RunRecord& run) {
   }
   const ClassScores scores(run.evaluation, confusions);
   page.heading("Scores of each class");
+  if (votes) page.paragraph(fmt::format("Of what {} decides.", decided));
   add_unknown(page, scores, names);
   if (names.count() <= kMostClasses) page.add(score_chart(scores, names));
   page.add(score_table(scores, names));

@@ -104,17 +104,19 @@ void add_mistakes(Page& page, const RunRecord& run) {
   }
   const bool votes = numbers_at(run.evaluation, "members").size() > 1;
   page.paragraph(
-      fmt::format("The test samples whose true class {} least probable. They show what a network takes for "
-                  "what; some may have "
-                  "the wrong label.",
-                  votes ? "the members together find" : "the model finds"));
+      fmt::format("The test samples whose true class {}. They show what a network takes for what; some may "
+                  "have the wrong label.",
+                  votes ? fmt::format("is least probable by the mean of the members' probabilities, and was "
+                                      "not elected by the {} vote",
+                                      rule)
+                        : std::string("the model finds least probable")));
   const ClassNames names(run.evaluation);
   const TestSamples samples(run);
   if (!samples.there()) page.paragraph("The samples cannot be shown: " + samples.missing() + ".");
 
   std::vector<Figure> figures;
-  Table table{{"sample", "true class", "its probability", votes ? "elected by " + rule : "taken for",
-               votes ? "votes" : "probability"},
+  Table table{{"sample", "true class", votes ? "its mean probability" : "its probability",
+               votes ? "elected by " + rule : "taken for", votes ? "votes" : "probability"},
               {}};
   if (samples.there() && !samples.images())
     table.columns.emplace_back(samples.kind() == "tokens" ? "text" : "values");

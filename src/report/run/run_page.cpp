@@ -31,22 +31,41 @@ void add_number(Facts& facts, const std::string& name, double value, const std::
   if (!std::isnan(value)) facts.emplace_back(name, text);
 }
 
+bool votes(const RunRecord& run) { return tables_at(run.summary, "test.members").size() > 1; }
+
+std::string vote_text(const RunRecord& run) { return text_at(run.summary, "test.rule") + " vote"; }
+
+// Of an ensemble each says what it is of: the vote, or the mean of the members' probabilities.
 Facts scores(const RunRecord& run) {
   Facts facts;
+  const auto of = [&](const std::string& what) { return votes(run) ? ", " + what : std::string(); };
+  const std::string of_vote = of(vote_text(run)), of_mean = of("mean probabilities");
   const auto score = [&](const std::string& name, const char* path) {
     const double value = number_at(run.summary, path);
     add_number(facts, name, value, fmt::format("{:.4f}", value));
   };
   const double accuracy = number_at(run.summary, "test.accuracy");
-  add_number(facts, "Test accuracy", accuracy, fmt::format("{:.2f} %", 100 * accuracy));
+  add_number(facts, "Test accuracy" + of_vote, accuracy, fmt::format("{:.2f} %", 100 * accuracy));
   const double validation = number_at(run.summary, "validation_accuracy");
-  add_number(facts, "Validation accuracy", validation, fmt::format("{:.2f} %", 100 * validation));
-  score("F1 (weighted)", "test.f1");
-  score(fmt::format("Top-{:g} accuracy", number_at(run.summary, "test.top_k")), "test.top_k_accuracy");
-  score("ROC AUC", "test.roc_auc");
-  score("Quadratic kappa", "test.quadratic_kappa");
-  score("Calibration error (ECE)", "test.ece");
+  add_number(facts, "Validation accuracy" + of("mean of the members"), validation,
+             fmt::format("{:.2f} %", 100 * validation));
+  score("F1 (weighted)" + of_vote, "test.f1");
+  score(fmt::format("Top-{:g} accuracy{}", number_at(run.summary, "test.top_k"), of_mean),
+        "test.top_k_accuracy");
+  score("ROC AUC" + of_mean, "test.roc_auc");
+  score("Quadratic kappa" + of_vote, "test.quadratic_kappa");
+  score("Calibration error (ECE)" + of_mean, "test.ece");
   return facts;
+}
+
+std::string scores_note(const RunRecord& run) {
+  const std::string samples = format_count(std::llround(number_at(run.summary, "test.samples")));
+  if (!votes(run)) return fmt::format("Scores are of {} test samples.", samples);
+  return fmt::format(
+      "Scores are of {} test samples. Those of the {} are of the classes that the members elect; those of "
+      "mean probabilities need a probability of each class, which is the mean over the members, whatever "
+      "the rule.",
+      samples, vote_text(run));
 }
 
 Facts costs(const RunRecord& run) {
@@ -119,14 +138,9 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   if (run.complete()) {
     page.facts(scores(run));
     page.facts(costs(run));
-    page.paragraph(
-        fmt::format("Scores are of {} test samples{}. The makespan is from before loading to after the "
-                    "verdict, of the slowest rank; "
-                    "core-seconds are the makespan times the cores that the worker threads had.",
-                    format_count(std::llround(number_at(run.summary, "test.samples"))),
-                    text_at(run.summary, "mode") == "ensemble"
-                        ? fmt::format(", by the {} vote", text_at(run.summary, "test.rule"))
-                        : std::string()));
+    page.paragraph(scores_note(run) +
+                   " The makespan is from before loading to after the verdict, of the slowest rank; "
+                   "core-seconds are the makespan times the cores that the worker threads had.");
     if (run.evaluation.empty()) {
       page.paragraph(
           "The folder has no evaluation.json, as those of earlier versions: classes, calibration and "
