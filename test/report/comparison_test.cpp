@@ -114,7 +114,7 @@ TEST_CASE(
   CHECK(crowded.name == "ensemble of 2, 4 x 1 [OVERSUBSCRIBED]");
   const std::string csv = report::side_by_side(std::vector{run("free", false, 0.9, 8), crowded}).csv();
   CHECK_THAT(csv, Contains("result,free,\"ensemble of 2, 4 x 1 [OVERSUBSCRIBED]\"") &&
-                      Contains("threads on cores,2 on 2,4 on 2"));
+                      Contains("worker threads,2,4\n") && Contains("their cores,2,2\n"));
   record.summary.set("core_seconds", "many");
   CHECK_THROWS_WITH(report::result_of(record), Contains("run/summary.json has no number \"core_seconds\""));
 }

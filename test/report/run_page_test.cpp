@@ -109,7 +109,7 @@ TEST_CASE("threads that shared cores are told loudly, and the command that repea
   CHECK_THAT(page(), !Contains("versubscribe") && !Contains("OVERSUBSCRIBED"));
   run.summary.set("cores", 2);
   loud();
-  CHECK_THAT(page(), Contains("<dd>2 [OVERSUBSCRIBED]</dd>"));
+  CHECK_THAT(page(), Contains("<dd>2, shared</dd>"));
 
   run.summary = {};  // under way
   run.environment.set("cores", 1);

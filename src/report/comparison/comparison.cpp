@@ -143,8 +143,8 @@ Table side_by_side(std::span<const RunResult> runs) {
   row("core-seconds",
       [&](const RunResult& r) { return number(fmt::format("{:.1f}", r.core_seconds), r.core_seconds); });
   if (std::any_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.workers.oversubscribed(); })) {
-    row("threads on cores",
-        [](const RunResult& r) { return Cell(fmt::format("{} on {}", r.workers.threads, r.workers.cores)); });
+    row("worker threads", [](const RunResult& r) { return Cell::count(r.workers.threads); });
+    row("their cores", [](const RunResult& r) { return Cell::count(r.workers.cores); });
   }
   if (std::any_of(runs.begin(), runs.end(),
                   [](const RunResult& r) { return data::is_synthetic(r.provenance); })) {

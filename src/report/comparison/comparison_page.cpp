@@ -217,13 +217,14 @@ Chart phase_chart(const std::vector<Compared>& runs) {
   Chart chart{Chart::Kind::kBar,
               "Where the time went",
               "Mean over the ranks. Communication is the part of training steps in which a rank does nothing "
-              "but wait.",
+              "but wait. A name that begins with ! is that of a run whose threads shared cores.",
               "",
               "seconds",
               {{"run"}, {}}};
   for (const Phase& phase : kPhases) chart.table.columns.emplace_back(phase.name);
   for (const Compared& each : runs) {
-    std::vector<Cell> row{each.name};
+    const bool marked = each.result.workers.oversubscribed();  // a long name loses its end below the bars
+    std::vector<Cell> row{(marked ? "! " : "") + each.name};
     for (const Phase& phase : kPhases) {
       row.push_back(Cell::seconds(number_at(each.run.summary, fmt::format("phases.{}.mean", phase.key))));
     }

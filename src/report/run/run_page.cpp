@@ -79,7 +79,7 @@ Facts costs(const RunRecord& run) {
   facts.emplace_back("Ranks x threads", fmt::format("{:g} x {:g}", number_at(run.summary, "ranks"),
                                                     number_at(run.summary, "threads")));
   if (const Workers workers = run.workers(); workers.oversubscribed()) {
-    facts.emplace_back("Cores", fmt::format("{} [OVERSUBSCRIBED]", workers.cores));
+    facts.emplace_back("Cores", fmt::format("{}, shared", workers.cores));
   }
   add("Images per second", "images_per_second", count);
   add("Core-seconds", "core_seconds", [](double seconds) { return fmt::format("{:.1f}", seconds); });
