@@ -9,6 +9,7 @@
 
 #include "convoke/report/latex.hpp"
 #include "convoke/report/study_page.hpp"
+#include "drawn_by_gnuplot.hpp"
 #include "example_charts.hpp"
 #include "example_studies.hpp"
 #include "support/bytes_of.hpp"
@@ -129,6 +130,18 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   const std::string svg = bytes_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
   CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> isn't \"$…</text>"));
   CHECK(!fs::exists("hostile"));
+}
+
+TEST_CASE("whiskers that reach to zero or below are cut where a logarithmic axis begins") {
+  Chart chart{Chart::Kind::kLine, "Predicted", "",
+              "workers",          "seconds",   {{"workers", "time", "from", "to"}, {}}};
+  chart.logarithmic = true;
+  chart.intervals = {{1, 2, 3}};
+  for (const double low : {3.0, 0.0, -2.0})
+    chart.table.rows.push_back({Cell::number(5 - low), Cell::number(4), Cell::number(low), Cell::number(20)});
+  const std::string script = drawn_by_gnuplot(chart);
+  CHECK_THAT(script,
+             Contains("set logscale y\nset yrange [1:*]\n") && Contains("\n2 4 3 20\n5 4 1 20\n7 4 1 20\n"));
 }
 
 TEST_CASE("names that do not fit side by side stand below each other, and none is cut") {

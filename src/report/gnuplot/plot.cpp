@@ -80,9 +80,20 @@ void Plot::data(bool names) {
   for (const std::vector<Cell>& row : table_.rows) {
     std::vector<double>& values = rows.emplace_back();
     for (const Cell& cell : row) values.push_back(number_of(cell));
+    for (const Chart::Interval& interval :
+         chart_.logarithmic ? chart_.intervals : std::vector<Chart::Interval>()) {
+      for (const std::size_t end : {interval.low, interval.high}) {
+        if (values[end] < decade()) values[end] = decade();
+      }
+    }
     if (names) values.front() = static_cast<double>(rows.size() - 1);
   }
   data("data", rows);
+}
+
+// Half a value is room for it to be seen, as a bar or above the axis.
+double Plot::decade() const {
+  return std::isfinite(least_positive_) ? std::pow(10, std::floor(std::log10(least_positive_ / 2))) : 1;
 }
 
 void Plot::value_axis(char axis, bool from_zero) {
@@ -90,6 +101,7 @@ void Plot::value_axis(char axis, bool from_zero) {
   line(fmt::format("set grid {}tics lt 1 lc rgb '#dddddd' lw 0.5", axis));
   if (chart_.logarithmic) {
     line(fmt::format("set logscale {}", axis));
+    line(fmt::format("set {}range [{:g}:*]", axis, decade()));
     if (axis == 'x' && largest_ / least_positive_ > 1e4) line("set xtics 100");
     line(fmt::format("set format {} '{}'", axis, least_positive_ >= 1 && largest_ >= 1000 ? "%.0s%c" : "%g"));
     return;

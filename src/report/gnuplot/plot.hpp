@@ -27,7 +27,8 @@ class Plot {
                 std::string_view colour, const std::string& data = "data");
 
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);  ///< as $name
-  /// The table as $data: all its columns as numbers. `names`: the first is the number of the row.
+  /// The table as $data: all its columns as numbers, those of intervals cut where a logarithmic axis begins.
+  /// `names`: the first is the number of the row.
   void data(bool names);
 
   void value_axis(char axis, bool from_zero);
@@ -36,7 +37,8 @@ class Plot {
   bool names_fit() const;
   void number_axis();  ///< x, of a line chart
 
-  double least_positive() const { return least_positive_; }
+  /// Where the axis of values begins if it is logarithmic: below all that is shown on it.
+  double decade() const;
   void set_height(double mm) { script_.height_mm = mm; }
 
   /// All of it, with the legend. Call it once.

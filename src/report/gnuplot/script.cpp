@@ -25,11 +25,9 @@ void draw_bars(const Chart& chart, std::span<const Look> looks, Plot& plot) {
   const bool lying = chart.table.rows.size() > kManyRows || !plot.names_fit();
   const double width = 0.8 / static_cast<double>(series.size());
   // Lying bars begin at a number, which on a logarithmic axis is not zero.
-  const double origin =
-      chart.logarithmic && std::isfinite(plot.least_positive()) ? plot.least_positive() / 2 : 0;
+  const double origin = chart.logarithmic ? plot.decade() : 0;
   plot.data(true);
   plot.value_axis(lying ? 'x' : 'y', true);
-  if (lying && chart.logarithmic) plot.line(fmt::format("set xrange [{:g}:*]", origin));
   plot.name_axis(lying ? 'y' : 'x');
   if (lying) {
     const double row_mm = kLineMm * std::max(1.0, 0.6 * static_cast<double>(series.size()));
