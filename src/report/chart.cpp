@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <tuple>
@@ -25,6 +26,20 @@ std::vector<std::size_t> Chart::series() const {
     if (!end) columns.push_back(c);
   }
   return columns;
+}
+
+std::vector<double> Chart::doublings() const {
+  constexpr double kSeveral = 16;
+  double least = HUGE_VAL, largest = 0;
+  for (const std::vector<Cell>& row : table.rows) {
+    const double x = std::strtod(row.front().value.c_str(), nullptr);
+    least = std::min(least, x);
+    largest = std::max(largest, x);
+  }
+  std::vector<double> numbers;
+  if (!of_workers || least <= 0 || largest < kSeveral * least) return numbers;
+  for (double x = least; x <= largest; x *= 2) numbers.push_back(x);
+  return numbers;
 }
 
 std::vector<std::string> Chart::names() const {
@@ -57,12 +72,17 @@ std::string Chart::html() const {
     ends += fmt::format("{}{}:{}:{}", ends.empty() ? " data-intervals=\"" : " ", i.of, i.low, i.high);
   }
   if (!ends.empty()) ends += '"';
+  std::string doubled;
+  for (const double x : doublings())
+    doubled += fmt::format("{}{:g}", doubled.empty() ? " data-doublings=\"" : " ", x);
+  if (!doubled.empty()) doubled += '"';
   const std::string name = escape(title);
   std::string html = fmt::format(
-      "<figure class=chart data-kind={} data-x=\"{}\" data-y=\"{}\"{}{}{}{}>\n<figcaption>{}</figcaption>\n",
+      "<figure class=chart data-kind={} data-x=\"{}\" "
+      "data-y=\"{}\"{}{}{}{}{}>\n<figcaption>{}</figcaption>\n",
       kKinds[static_cast<std::size_t>(kind)], escape(x_title), escape(y_title),
       logarithmic ? " data-logarithmic" : "", from_zero && !logarithmic ? " data-from-zero" : "",
-      most ? fmt::format(" data-most={:g}", *most) : "", ends, name);
+      most ? fmt::format(" data-most={:g}", *most) : "", ends, doubled, name);
   html += fmt::format(
       "<div class=plot><canvas role=img aria-label=\"{}: a chart of the numbers that "
       "follow\"></canvas></div>\n",

@@ -169,6 +169,17 @@
     };
   };
 
+  // Along which a doubling is a step, named where one is; those for which there is no room are left out evenly.
+  const axis_of_workers = (figure, rows) => {
+    const doublings = (figure.dataset.doublings ?? "").split(" ").filter(Boolean).map(Number);
+    if (doublings.length === 0) return axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } });
+    return axis(figure.dataset.x, {
+      type: "logarithmic", min: doublings[0], max: largest(rows.map((row) => number(row[0]))),
+      afterBuildTicks: (scale) => { scale.ticks = doublings.map((value) => ({ value })); },
+      ticks: { color: ink("--ink"), maxRotation: 0, callback: String },
+    });
+  };
+
   const lines = (figure, read) => {
     const { rows } = read, series = series_of(read);
     const heights = series.flatMap(({ column }) => rows.map((row) => number(row[column]))).filter(Number.isFinite);
@@ -188,7 +199,7 @@
       },
       options: {
         scales: {
-          x: axis(figure.dataset.x, { type: "linear", ticks: { color: ink("--ink"), precision: 0 } }),
+          x: axis_of_workers(figure, rows),
           y: values(figure, figure.dataset.y, { beginAtZero: flat || "fromZero" in figure.dataset, ...reach(figure, series), ...ceiling(figure, heights) }),
         },
         plugins: { legend: legend(series.length > 1 && series.length <= MANY_GROUPS), tooltip: { callbacks: { label: told_with_ends } } },

@@ -37,6 +37,20 @@ inline Chart speed_up() {
   return chart;
 }
 
+/// As many as a cluster has: whiskers of predictions reach below zero.
+inline Chart cluster() {
+  Chart chart{
+      Chart::Kind::kLine, "Cluster", "", "workers", "seconds", {{"workers", "sync", "low", "high"}, {}}, true,
+      {{1, 2, 3}}};
+  chart.of_workers = true;
+  for (int n = 1; n <= 1024; n *= 2) {
+    const double seconds = 400.0 / n + 2;
+    chart.table.rows.push_back(
+        {Cell::count(n), Cell::number(seconds), Cell::number(seconds - 4), Cell::number(seconds + 4)});
+  }
+  return chart;
+}
+
 /// Many points: no marks, a band; one value is not there.
 inline Chart prediction() {
   Chart chart{Chart::Kind::kLine,
@@ -134,6 +148,7 @@ inline Chart boxes() {
 
 inline std::vector<Chart> charts() {
   return {speed_up(),
+          cluster(),
           prediction(),
           makespans(),
           counts(),

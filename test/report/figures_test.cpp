@@ -144,6 +144,24 @@ TEST_CASE("whiskers that reach to zero or below are cut where a logarithmic axis
              Contains("set logscale y\nset yrange [1:*]\n") && Contains("\n2 4 3 20\n5 4 1 20\n7 4 1 20\n"));
 }
 
+TEST_CASE("numbers of workers that double several times lie at even steps, and as many are named as fit") {
+  Chart chart{Chart::Kind::kLine, "Speed-up", "", "workers", "speed-up", {{"workers", "ideal"}, {}}};
+  chart.of_workers = true;
+  for (int workers = 1; workers <= 8; workers *= 2)
+    chart.table.rows.push_back({Cell::count(workers), Cell::count(workers)});
+  CHECK(chart.doublings().empty());
+  CHECK_THAT(drawn_by_gnuplot(chart), Contains("set xtics (1, 2, 4, 8)") && !Contains("logscale"));
+  chart.table.rows.push_back({Cell::count(12), Cell::count(12)});
+  for (int workers = 16; workers <= 1024; workers *= 2)
+    chart.table.rows.push_back({Cell::count(workers), Cell::count(workers)});
+  CHECK_THAT(drawn_by_gnuplot(chart),
+             Contains("set logscale x 2\nset xrange [1:1024]\nset xtics (1, 4, 16, 64, 256, 1024)\n"));
+  CHECK_THAT(chart.html(), Contains(" data-doublings=\"1 2 4 8 16 32 64 128 256 512 1024\""));
+  chart.of_workers = false;  // as epochs are not
+  CHECK_THAT(drawn_by_gnuplot(chart), !Contains("logscale"));
+  CHECK_THAT(chart.html(), !Contains("doublings"));
+}
+
 TEST_CASE("names that do not fit side by side stand below each other, and none is cut") {
   if (!installed("gnuplot")) return skip(kNoGnuplot);
   const TemporaryFolder place;

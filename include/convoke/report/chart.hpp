@@ -40,12 +40,17 @@ struct Chart {
   /// Of a line chart: the axis of values begins at 0, for lengths to be compared; bars always do.
   bool from_zero = false;
 
+  /// Of a line chart: x counts workers, which are doubled rather than increased.
+  bool of_workers = false;
   /// Series that look like another, but hollow and dashed, by their names: what they show is not to be taken
   /// for that one's.
   std::map<std::string, std::string> apart = {};
 
   /// The columns that are series: all but the first and the ends of intervals.
   std::vector<std::size_t> series() const;
+  /// Of workers that are doubled four times or more: the least number and its doublings, which then lie at
+  /// even steps (log2) along the axis and are named there; else nothing.
+  std::vector<double> doublings() const;
   /// What it tells apart: its series, or groups of points in the order of their numbers, then of their names.
   std::vector<std::string> names() const;
   /// That of the series in `column`; null if it has none.

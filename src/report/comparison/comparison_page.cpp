@@ -189,6 +189,7 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
               "cores",
               efficiency ? "%" : "",
               {{"cores"}, {}}};
+  chart.of_workers = true;
   std::vector<const RunResult*> order;
   for (const Compared& each : runs) order.push_back(&each.result);
   std::stable_sort(order.begin(), order.end(), [](const RunResult* a, const RunResult* b) {

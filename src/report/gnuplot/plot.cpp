@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "convoke/core/text.hpp"
 #include "convoke/core/utf8.hpp"
 #include "style.hpp"
 
@@ -141,6 +142,18 @@ void Plot::name_axis(char axis) {
   line(fmt::format("set xrange [-0.6:{}]", count - 0.4));
 }
 
+// Named are all doublings, or every second one and so on, as there is room.
+void Plot::double_axis(const std::vector<double>& doublings, double largest) {
+  const double label_mm = kCharacterMm * static_cast<double>(text_of(doublings.back()).size() + 1);
+  const double step_mm = kPlotMm / std::log2(largest / doublings.front());
+  const auto every = static_cast<std::size_t>(std::ceil(label_mm / step_mm));
+  std::vector<std::string> tics;
+  for (std::size_t d = 0; d < doublings.size(); d += every) tics.push_back(text_of(doublings[d]));
+  line("set logscale x 2");
+  line(fmt::format("set xrange [{}:{}]", text_of(doublings.front()), text_of(largest)));
+  line(fmt::format("set xtics ({})", join(tics)));
+}
+
 // Where something stands is named, if there is room for that.
 void Plot::number_axis() {
   constexpr double kRoom = 0.08;  // of the axis, between numbers
@@ -150,6 +163,8 @@ void Plot::number_axis() {
     if (const double x = number_of(row.front()); std::isfinite(x)) places.insert(x);
   }
   if (places.empty()) return;
+  if (const std::vector<double> doublings = chart_.doublings(); !doublings.empty())
+    return double_axis(doublings, *places.rbegin());
   const double least = *places.begin(), length = *places.rbegin() - least;
   if (length > 0) line(fmt::format("set xrange [{}:{}]", least, least + length));
   const auto close = [&](double a, double b) { return b - a < kRoom * length; };

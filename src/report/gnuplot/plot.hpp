@@ -46,6 +46,7 @@ class Plot {
 
  private:
   void legend();
+  void double_axis(const std::vector<double>& doublings, double largest);
 
   const Chart& chart_;
   const Table& table_;

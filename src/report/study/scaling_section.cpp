@@ -109,6 +109,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
                                 "seconds", predictions));
     charts.back().logarithmic = true;
   }
+  for (Chart& chart : charts) chart.of_workers = true;
   page.side_by_side(charts);
 }
 
