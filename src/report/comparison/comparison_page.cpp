@@ -173,10 +173,11 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
   }
 }
 
+std::string kind_of(const RunResult& run) { return run.ensemble ? "ensemble" : "synchronous"; }
+
 // What a run's line is called: runs whose threads shared cores are not to be taken for the others.
 std::string line_of(const RunResult& run) {
-  return fmt::format("{}{}", run.ensemble ? "ensemble" : "synchronous",
-                     run.workers.oversubscribed() ? " (oversubscribed)" : "");
+  return kind_of(run) + (run.workers.oversubscribed() ? " (oversubscribed)" : "");
 }
 
 // Synchronous runs and ensembles, each a line over the cores they used.
@@ -196,7 +197,10 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
     return a->workers.cores < b->workers.cores;
   });
   std::set<std::string, std::greater<>> lines;  // synchronous runs first
-  for (const RunResult* run : order) lines.insert(line_of(*run));
+  for (const RunResult* run : order) {
+    lines.insert(line_of(*run));
+    if (run->workers.oversubscribed()) chart.apart.emplace(line_of(*run), kind_of(*run));
+  }
   chart.table.columns.insert(chart.table.columns.end(), lines.begin(), lines.end());
   chart.table.columns.emplace_back("ideal");
   for (const RunResult* run : order) {
