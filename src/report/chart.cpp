@@ -7,14 +7,26 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <span>
 #include <tuple>
 
+#include "convoke/report/distinct_names.hpp"
 #include "convoke/report/html.hpp"
 
 namespace convoke::report {
 namespace {
 
 constexpr std::array kKinds{"bar", "histogram", "line", "scatter", "box"};
+
+// An attribute: what names are called that are too long, as JSON; nothing if there are none.
+std::string called(const char* attribute, std::span<const std::string> names, std::size_t characters) {
+  std::string json;
+  for (const auto& [name, called] : distinct_names(names, characters)) {
+    if (called != name)
+      json += fmt::format("{}{}:{}", json.empty() ? "" : ",", json_string(name), json_string(called));
+  }
+  return json.empty() ? "" : fmt::format(" {}=\"{}\"", attribute, escape("{" + json + "}"));
+}
 
 }  // namespace
 
@@ -40,6 +52,12 @@ std::vector<double> Chart::doublings() const {
   if (!of_workers || least <= 0 || largest < kSeveral * least) return numbers;
   for (double x = least; x <= largest; x *= 2) numbers.push_back(x);
   return numbers;
+}
+
+std::vector<std::string> Chart::row_names() const {
+  std::vector<std::string> names;
+  for (const std::vector<Cell>& row : table.rows) names.push_back(row.front().text);
+  return names;
 }
 
 std::vector<std::string> Chart::names() const {
@@ -76,13 +94,17 @@ std::string Chart::html() const {
   for (const double x : doublings())
     doubled += fmt::format("{}{:g}", doubled.empty() ? " data-doublings=\"" : " ", x);
   if (!doubled.empty()) doubled += '"';
+  constexpr std::size_t kInLegend = 36, kAlongAxis = 20;
+  const std::string called_series = called("data-series", names(), kInLegend);
+  const std::string called_rows =
+      kind == Kind::kBar || kind == Kind::kBox ? called("data-rows", row_names(), kAlongAxis) : "";
   const std::string name = escape(title);
   std::string html = fmt::format(
       "<figure class=chart data-kind={} data-x=\"{}\" "
-      "data-y=\"{}\"{}{}{}{}{}>\n<figcaption>{}</figcaption>\n",
+      "data-y=\"{}\"{}{}{}{}{}{}{}>\n<figcaption>{}</figcaption>\n",
       kKinds[static_cast<std::size_t>(kind)], escape(x_title), escape(y_title),
       logarithmic ? " data-logarithmic" : "", from_zero && !logarithmic ? " data-from-zero" : "",
-      most ? fmt::format(" data-most={:g}", *most) : "", ends, doubled, name);
+      most ? fmt::format(" data-most={:g}", *most) : "", ends, doubled, called_series, called_rows, name);
   html += fmt::format(
       "<div class=plot><canvas role=img aria-label=\"{}: a chart of the numbers that "
       "follow\"></canvas></div>\n",

@@ -109,7 +109,8 @@
     ticks: { color: ink("--ink") },
     ...more,
   });
-  const short = (label, most = 20) => label.length > most ? label.slice(0, most - 1) + "…" : label;
+  // What long names are called where there is little room; the table has them whole.
+  const called = (names, label) => (names ? JSON.parse(names)[label] : undefined) ?? label;
   const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
   // Of a logarithmic axis that spans decades only powers of ten are named, or labels would overlap.
   const log_label = function (value) {
@@ -121,7 +122,7 @@
     ? axis(title, { type: "logarithmic", ...more, ticks: { color: ink("--ink"), callback: log_label } })
     : axis(title, { beginAtZero: true, ...more, ticks: { color: ink("--ink"), callback: (value) => compact.format(value) } });
   const legend = (display) => ({ display, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8,
-    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: short(item.text, 36) })) } });
+    generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((item) => ({ ...item, text: called(chart.canvas.closest("figure").dataset.series, item.text) })) } });
 
   // Bars that touch, or of several series their outlines. The axis names some of the bins.
   const histogram = (figure, { columns, rows }) => {
@@ -153,7 +154,7 @@
     if (lying) figure.querySelector(".plot").style.height = `${rows.length * ROW_PIXELS * Math.max(1, series.length * .6) + 90}px`;
     const labels = rows.map((row) => text(row[0]));
     const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), maxRotation: 60, autoSkip: false,
-      callback(at) { return short(this.getLabelForValue(at)); } } });
+      callback(at) { return called(figure.dataset.rows, this.getLabelForValue(at)); } } });
     const measured = values(figure, figure.dataset.y, reach(figure, series));
     return {
       type: "bar",
@@ -250,7 +251,7 @@
     const layer = (label, from, to, thickness, backgroundColor, more = {}) =>
       ({ label, data: span(from, to), grouped: false, barThickness: thickness, backgroundColor, ...more });
     const mark = { minBarLength: 3 };
-    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), autoSkip: false, callback(at) { return short(this.getLabelForValue(at)); } } });
+    const names = axis(figure.dataset.x, { ticks: { color: ink("--ink"), autoSkip: false, callback(at) { return called(figure.dataset.rows, this.getLabelForValue(at)); } } });
     return {
       type: "bar",
       data: {

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
-#include "convoke/core/utf8.hpp"
+#include "convoke/report/html.hpp"
 
 namespace convoke::report {
 namespace {
@@ -15,23 +14,6 @@ namespace {
 // Channels of pictures have the colour that they are.
 constexpr std::array kChannels{std::pair{"blue", 0}, std::pair{"red", 1}, std::pair{"green", 8},
                                std::pair{"grey", 9}};
-
-std::string json_string(std::string_view text) {
-  std::string json = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto first = static_cast<unsigned char>(text.front());
-    if (length == 0) {
-      json += kReplacementCharacter;
-    } else if (first < 0x20 || first == '"' || first == '\\' || first == '<') {
-      json += fmt::format("\\u{:04x}", first);
-    } else {
-      json += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return json + "\"";
-}
 
 std::string colours_json(const char* Tone::*which) {
   std::string json;

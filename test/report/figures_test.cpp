@@ -128,7 +128,10 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   }
   // Read as what it is: nothing of it is a command, a format or mark-up.
   const std::string svg = bytes_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> isn't \"$…</text>"));
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> …</text>"));             // of an axis
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf…` #1 ~{a} 鳥 [*] \uFFFD</text>"));  // along it
+  CHECK_THAT(charts[4].html(),
+             Contains(" data-series=\"{&quot;train 100%") && Contains(" data-rows=\"{&quot;100%"));
   CHECK(!fs::exists("hostile"));
 }
 

@@ -53,6 +53,8 @@ struct Chart {
   std::vector<double> doublings() const;
   /// What it tells apart: its series, or groups of points in the order of their numbers, then of their names.
   std::vector<std::string> names() const;
+  /// What its rows are called: bars and boxes.
+  std::vector<std::string> row_names() const;
   /// That of the series in `column`; null if it has none.
   const Interval* interval_of(std::size_t column) const;
 

@@ -11,6 +11,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/core/utf8.hpp"
+#include "convoke/report/distinct_names.hpp"
 #include "style.hpp"
 
 namespace convoke::report {
@@ -31,7 +32,11 @@ double number_of(const Cell& cell) {
   return std::strtod(cell.value.c_str(), nullptr);
 }
 
-Plot::Plot(const Chart& chart) : chart_(chart), table_(chart.table) {
+Plot::Plot(const Chart& chart)
+    : chart_(chart),
+      table_(chart.table),
+      series_names_(distinct_names(chart.names(), kNameCharacters)),
+      row_names_(distinct_names(chart.row_names(), kNameCharacters)) {
   for (const std::vector<Cell>& row : table_.rows) {
     for (std::size_t c = 1; c < row.size(); ++c) {
       const double value = number_of(row[c]);
@@ -53,7 +58,7 @@ void Plot::unnamed(const std::string& what) {
 }
 
 void Plot::named(const std::string& name, const std::string& what) {
-  legend_.push_back(name_of(name));
+  legend_.push_back(series_names_.at(name));
   plots_ +=
       fmt::format("{}{} title {}", plots_.empty() ? "" : ", \\\n  ", what, gnuplot_quoted(legend_.back()));
 }
@@ -114,8 +119,7 @@ void Plot::value_axis(char axis, bool from_zero) {
 
 bool Plot::names_fit() const {
   std::size_t longest = 0;
-  for (const std::vector<Cell>& row : table_.rows)
-    longest = std::max(longest, character_count(name_of(row.front().text)));
+  for (const auto& [name, called] : row_names_) longest = std::max(longest, character_count(called));
   return kCharacterMm * static_cast<double>(longest * table_.rows.size()) <= kPlotMm;
 }
 
@@ -126,7 +130,7 @@ void Plot::name_axis(char axis) {
   const double count = static_cast<double>(table_.rows.size());
   const auto every = static_cast<std::size_t>(std::ceil(kLineMm * count / (kMostHeightMm - 20)));
   for (std::size_t r = 0; r < table_.rows.size(); r += every) {  // of hundreds, those there is room for
-    std::string label = name_of(table_.rows[r].front().text);
+    std::string label = row_names_.at(table_.rows[r].front().text);
     longest = std::max(longest, character_count(label));
     for (std::size_t at = 0; (at = label.find('%', at)) != std::string::npos; at += 2) label.insert(at, "%");
     tics += fmt::format("{}{} {}", r == 0 ? "" : ", ", gnuplot_quoted(label), r);

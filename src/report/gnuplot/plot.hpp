@@ -1,5 +1,6 @@
 #pragma once
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,8 @@ class Plot {
   const Table& table_;
   GnuplotScript script_;
   std::string plots_;
+  std::map<std::string, std::string> series_names_,
+      row_names_;  // what they are called where there is little room
   std::vector<std::string> legend_;
   double largest_ = 0, least_positive_ = std::numeric_limits<double>::infinity();
 };

@@ -13,7 +13,7 @@ constexpr std::array kMarks{7, 5, 9, 13, 11};  // filled; each is hollow as the 
 constexpr std::array kDashes{"dt 1", "dt 2", "dt 4", "dt 5", "dt (12,3)"};
 constexpr std::size_t kSolids = 3, kPaleSolids = 3;  // hatching does not show on a thin bar
 constexpr int kFirstHatching = 4, kHatchings = 4;
-constexpr std::size_t kNameCharacters = 36, kTitleCharacters = 40, kNarrowTitleCharacters = 28;
+constexpr std::size_t kTitleCharacters = 40, kNarrowTitleCharacters = 28;
 
 }  // namespace
 
@@ -37,8 +37,6 @@ std::string gnuplot_quoted(std::string_view text) {
   for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
   return quoted + "'";
 }
-
-std::string name_of(std::string_view text) { return shortened(one_line(text), kNameCharacters); }
 
 std::string axis_title(std::string_view text, bool narrow) {
   return gnuplot_quoted(shortened(one_line(text), narrow ? kNarrowTitleCharacters : kTitleCharacters));

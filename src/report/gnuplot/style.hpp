@@ -19,8 +19,7 @@ inline constexpr const char* kPale = "#99bbdd";  ///< of boxes, on which a line 
 
 /// Text of one line as a string of gnuplot's in which nothing has a meaning, in single quotes.
 std::string gnuplot_quoted(std::string_view text);
-/// Any text as a name along an axis or in the legend: one line, shortened.
-std::string name_of(std::string_view text);
+inline constexpr std::size_t kNameCharacters = 36;  ///< of a name along an axis or in the legend
 /// The title of an axis, quoted and shortened; more where the plot is narrow.
 std::string axis_title(std::string_view text, bool narrow = false);
 
