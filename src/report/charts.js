@@ -257,7 +257,7 @@
       data: {
         labels: rows.map((row) => text(row[0])),
         datasets: [  // the first is on top
-          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, colours()[0]), layer("whiskers", 2, 6, 2, ink("--faint")),
+          layer(columns[4], 4, 4, 16, ink("--ink"), mark), layer("box", 3, 5, 16, colours()[5]), layer("whiskers", 2, 6, 2, ink("--faint")),
           layer(columns[1], 1, 1, 7, ink("--faint"), mark), layer(columns[7], 7, 7, 7, ink("--faint"), mark),
         ],
       },
