@@ -10,6 +10,8 @@
 #include <span>
 #include <tuple>
 
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/json.hpp"
 #include "convoke/report/distinct_names.hpp"
 #include "convoke/report/html.hpp"
 
@@ -20,12 +22,12 @@ constexpr std::array kKinds{"bar", "histogram", "line", "scatter", "box"};
 
 // An attribute: what names are called that are too long, as JSON; nothing if there are none.
 std::string called(const char* attribute, std::span<const std::string> names, std::size_t characters) {
-  std::string json;
+  Settings changed;
   for (const auto& [name, called] : distinct_names(names, characters)) {
-    if (called != name)
-      json += fmt::format("{}{}:{}", json.empty() ? "" : ",", json_string(name), json_string(called));
+    if (called != name) changed.set(name, called);
   }
-  return json.empty() ? "" : fmt::format(" {}=\"{}\"", attribute, escape("{" + json + "}"));
+  if (changed.entries().empty()) return {};
+  return fmt::format(" {}=\"{}\"", attribute, escape(metrics::to_json(changed)));
 }
 
 }  // namespace

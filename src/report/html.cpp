@@ -1,7 +1,5 @@
 #include "convoke/report/html.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -61,23 +59,6 @@ bool begins_as_page(std::string_view bytes) {
              return expected == std::tolower(static_cast<unsigned char>(found));
            });
   });
-}
-
-std::string json_string(std::string_view text) {
-  std::string json = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto first = static_cast<unsigned char>(text.front());
-    if (length == 0) {
-      json += kReplacementCharacter;
-    } else if (first < 0x20 || first == '"' || first == '\\' || first == '<') {
-      json += fmt::format("\\u{:04x}", first);
-    } else {
-      json += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return json + "\"";
 }
 
 }  // namespace convoke::report

@@ -1,12 +1,11 @@
 #include "convoke/report/looks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "convoke/report/html.hpp"
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/json.hpp"
 
 namespace convoke::report {
 namespace {
@@ -15,10 +14,10 @@ namespace {
 constexpr std::array kChannels{std::pair{"blue", 0}, std::pair{"red", 1}, std::pair{"green", 8},
                                std::pair{"grey", 9}};
 
-std::string colours_json(const char* Tone::*which) {
-  std::string json;
-  for (const Tone& tone : kPalette) json += fmt::format("{}\"{}\"", json.empty() ? "" : ",", tone.*which);
-  return "[" + json + "]";
+Value::Array colours(const char* Tone::*which) {
+  Value::Array all;
+  for (const Tone& tone : kPalette) all.emplace_back(tone.*which);
+  return all;
 }
 
 }  // namespace
@@ -68,13 +67,15 @@ std::vector<Look> Looks::of(const Chart& chart) const {
 }
 
 std::string Looks::json() const {
-  std::string series;
+  Settings series;
   for (const auto& [name, look] : looks_) {
-    series += fmt::format("{}{}:{{\"number\":{},\"apart\":{}}}", series.empty() ? "" : ",", json_string(name),
-                          look.number, look.apart);
+    series.set(name, Settings{{"number", static_cast<std::int64_t>(look.number)}, {"apart", look.apart}});
   }
-  return fmt::format("{{\"light\":{},\"dark\":{},\"series\":{{{}}}}}", colours_json(&Tone::on_light),
-                     colours_json(&Tone::on_dark), series);
+  std::string json = metrics::to_json({{"light", colours(&Tone::on_light)},
+                                       {"dark", colours(&Tone::on_dark)},
+                                       {"series", std::move(series)}});
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) json.replace(at, 1, "\\u003c");
+  return json;
 }
 
 }  // namespace convoke::report

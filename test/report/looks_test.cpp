@@ -114,7 +114,7 @@ TEST_CASE("the script of a page knows all looks, whatever the names") {
   const Chart chart = lines({"</script>\"\\\n"});
   CHECK_THAT(Looks({&chart, 1}).json(),
              Contains("\"light\":[\"#004488\",") &&
-                 Contains("{\"\\u003c/script>\\u0022\\u005c\\u000a\":{\"number\":0,\"apart\":false}}"));
+                 Contains("{\"\\u003c/script>\\\"\\\\\\n\":{\"number\":0,\"apart\":false}}"));
 }
 
 TEST_CASE("of many lines of a paper no two have colour, dash and mark in common") {

@@ -11,7 +11,4 @@ std::string escape(std::string_view text);
 /// Whether the first bytes of a file are those of an HTML page, of whoever made it.
 bool begins_as_page(std::string_view bytes);
 
-/// Text as a string of JSON in which nothing ends a script; bytes that are no UTF-8 become U+FFFD.
-std::string json_string(std::string_view text);
-
 }  // namespace convoke::report
