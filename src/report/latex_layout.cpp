@@ -9,7 +9,7 @@ namespace convoke::report {
 namespace {
 
 constexpr double kLineEm = 32, kNormalGapEm = 0.6;  // of an article's line, to each side of a column
-constexpr std::size_t kManyRows = 30;
+constexpr std::size_t kManyRows = 30, kManyWrappedRows = 12;
 
 double width_em(std::string_view text) {
   constexpr double kNarrow = 0.35, kDigit = 0.5, kWide = 0.8;
@@ -57,11 +57,10 @@ double sum(const std::vector<double>& widths) { return std::accumulate(widths.be
 LatexLayout latex_layout(const Table& table) {
   const std::vector<double> whole = widest_pieces_em(table, "", "");
   const double gaps = 2.0 * static_cast<double>(table.columns.size() - 1);
-  const bool long_one = table.rows.size() > kManyRows;
   LatexLayout layout;
-  layout.breaks = long_one;
+  layout.breaks = table.rows.size() > kManyRows;
   layout.gaps_em = kLatexGapEm * gaps;
-  if (!long_one && sum(whole) + kNormalGapEm * gaps <= kLineEm) return layout;
+  if (!layout.breaks && sum(whole) + kNormalGapEm * gaps <= kLineEm) return layout;
   for (const LatexSize& size : {kLatexSmall, kLatexTiny}) {
     layout.size = size.command;
     const double room = size.line_em - layout.gaps_em;
@@ -72,11 +71,12 @@ LatexLayout latex_layout(const Table& table) {
       if (least > room) continue;
       for (std::size_t c = 0; c < whole.size(); ++c)
         layout.widths[c] += (whole[c] - layout.widths[c]) * (room - least) / (sum(whole) - least);
+      layout.breaks = table.rows.size() > kManyWrappedRows;
       return layout;
     }
   }
   layout.breaks = false;
-  if (long_one) layout.widths.clear();  // or it would be higher than a page
+  if (table.rows.size() > kManyWrappedRows) layout.widths.clear();  // or it would be higher than a page
   return layout;
 }
 

@@ -154,7 +154,8 @@ void Plot::double_axis(const std::vector<double>& doublings, double largest) {
   std::vector<std::string> tics;
   for (std::size_t d = 0; d < doublings.size(); d += every) tics.push_back(text_of(doublings[d]));
   line("set logscale x 2");
-  line(fmt::format("set xrange [{}:{}]", text_of(doublings.front()), text_of(largest)));
+  // A little beyond the last, which gnuplot would leave out for what a logarithm is rounded by.
+  line(fmt::format("set xrange [{}:{}*1.001]", text_of(doublings.front()), text_of(largest)));
   line(fmt::format("set xtics ({})", join(tics)));
 }
 
