@@ -7,6 +7,9 @@ target_compile_options(convoke_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   # IEEE results without errno and traps: loops with sqrt and rint vectorise, and stay equal to their scalar form.
   -fno-math-errno -fno-trapping-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(convoke_options INTERFACE -Wno-restrict)  # GCC's bug 105651: imagined of "a" + string
+endif()
 if(CONVOKE_WERROR)
   target_compile_options(convoke_options INTERFACE -Werror)
 endif()
