@@ -145,16 +145,19 @@ std::string source_text(const fs::path& study) {
                      rows == 1 ? "" : "s", cpu.empty() ? "" : ", on " + cpu);
 }
 
+// "" of one study, which its title names.
+std::string sources_line(std::span<const fs::path> studies) {
+  if (studies.size() == 1) return {};
+  std::vector<std::string> sources;
+  for (const fs::path& study : studies) sources.push_back(source_text(study));
+  return fmt::format("Sources, taken together as one study: {}. ", join(sources));
+}
+
 report::Page page_of(std::span<const fs::path> studies, const study::Analysis& analysis) {
-  std::vector<std::string> titles, sources;
-  for (const fs::path& study : studies) {
-    titles.push_back(title_of(study));
-    sources.push_back(source_text(study));
-  }
-  const std::string taken_together =
-      studies.size() == 1 ? std::string()
-                          : fmt::format("Sources, taken together as one study: {}. ", join(sources));
-  return report::study_page(join(titles), analysis, origin_of(studies), taken_together + made_by_line());
+  std::vector<std::string> titles;
+  for (const fs::path& study : studies) titles.push_back(title_of(study));
+  return report::study_page(join(titles), analysis, origin_of(studies),
+                            sources_line(studies) + made_by_line());
 }
 
 // The study's own, "target".
