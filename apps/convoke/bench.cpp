@@ -23,7 +23,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kBenchExamples = R"(Examples:
   convoke bench mnist-ensemble --set run.threads=1          one core
   mpirun -n 2 convoke bench mnist-sync                      two ranks, gradients summed every step
   convoke bench mnist-ddp --set train.batch=64 --profile    where the time of a step goes
@@ -92,7 +92,7 @@ void add_bench(CLI::App& parser, BenchOptions& options) {
   parser.add_flag("--json", options.json, "Print one JSON object");
   parser.add_flag("--data", options.data, "Only what feeds the step: converting and augmenting samples");
   parser.add_flag("--profile", options.profile, "Print the time of every primitive as well");
-  parser.footer(kExamples);
+  parser.footer(kBenchExamples);
 }
 
 int bench(const BenchOptions& options) {

@@ -11,7 +11,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCompareExamples = R"(Examples:
   convoke compare runs/one-rank runs/synchronous runs/ensemble    speed-up is over the first
   convoke report runs/one-rank runs/synchronous --output page.html     the same as a page, with curves
 )";
@@ -55,7 +55,7 @@ void print(const report::Table& table) {
 
 void add_compare(CLI::App& parser, CompareOptions& options) {
   parser.add_option("runs", options.runs, "Folders of finished runs; speed-up is over the first")->required();
-  parser.footer(kExamples);
+  parser.footer(kCompareExamples);
 }
 
 int compare(const CompareOptions& options) {

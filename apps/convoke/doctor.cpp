@@ -19,7 +19,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDoctorExamples = R"(Examples:
   convoke doctor                                 this machine, one rank with all its cores
   mpirun -n 4 convoke doctor                     what four ranks get: cores, links, clocks, memory
   mpirun -n 4 convoke doctor mnist-sync          and whether this recipe fits: lanes, memory, dataset
@@ -154,7 +154,7 @@ void add_doctor(CLI::App& parser, DoctorOptions& options) {
       ->capture_default_str();
   parser.add_flag("--quick", options.quick, "Leave out what is measured: messages, clocks, disks");
   parser.add_flag("--json", options.json, "Print one JSON object");
-  parser.footer(kExamples);
+  parser.footer(kDoctorExamples);
 }
 
 int doctor(const DoctorOptions& options) {

@@ -21,7 +21,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kEvaluateExamples = R"(Examples:
   convoke evaluate runs/mnist-sync-20260101-120000     a run, on the test samples of its own dataset
   convoke evaluate model.h5 --data mnist.h5            a model file
   mpirun -n 4 convoke evaluate ensemble.h5 --data mnist.h5 --split train --rule mean --json
@@ -50,7 +50,7 @@ void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
   add_precision(parser, options.precision);
   add_views(parser, options.views);
   parser.add_flag("--json", options.json, "Print one JSON object");
-  parser.footer(kExamples);
+  parser.footer(kEvaluateExamples);
 }
 
 int evaluate(const EvaluateOptions& options) {

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kGatherExamples = R"(Examples:
   convoke train mnist-ensemble --set ensemble.members=2 --member 0 --output runs/m0     in one job
   convoke train mnist-ensemble --set ensemble.members=2 --member 1 --output runs/m1     in another
   convoke gather runs/m0 runs/m1 --output runs/both                                     when both are done
@@ -154,7 +154,7 @@ void add_gather(CLI::App& parser, GatherOptions& options) {
       ->required()
       ->type_name("FOLDER");
   parser.add_flag("--partial", options.partial, "Vote without members that are missing or not finished");
-  parser.footer(kExamples);
+  parser.footer(kGatherExamples);
 }
 
 int gather(const GatherOptions& options) {

@@ -12,7 +12,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kInfoExamples = R"(Examples:
   convoke info                                   this machine, one rank
   mpirun -n 4 convoke info                       which cores four ranks get
   mpirun -n 2 --map-by slot:PE=4 convoke info    two ranks with four cores each
@@ -37,7 +37,7 @@ void add_info(CLI::App& parser, InfoOptions& options) {
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  parser.footer(kExamples);
+  parser.footer(kInfoExamples);
 }
 
 int info(const InfoOptions& options) {

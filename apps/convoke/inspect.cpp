@@ -16,7 +16,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kInspectExamples = R"(Examples:
   convoke inspect mnist.h5                       what is in a dataset, on the terminal
   convoke inspect mnist.h5 --html mnist.html     the same as a page with pictures, charts and maps
   convoke inspect mnist.h5 --figures figures     its charts (SVG, PDF) and tables (LaTeX, CSV) for a paper
@@ -123,7 +123,7 @@ void add_inspect(CLI::App& parser, InspectOptions& options) {
       ->capture_default_str();
   parser.add_option("--seed", options.seed, "Of the choice of samples; equal seeds give equal pages")
       ->capture_default_str();
-  parser.footer(kExamples);
+  parser.footer(kInspectExamples);
 }
 
 int inspect(const InspectOptions& options) {

@@ -58,7 +58,7 @@ const std::array kCommands{
 };
 
 constexpr int kExitUsage = 2;
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kMainExamples = R"(Examples:
   convoke prepare mnist/ --output mnist.h5       make a dataset of the four MNIST files
   mpirun -n 4 convoke train mnist-ensemble       four members, each on its shard, then a vote
   mpirun -n 4 convoke train mnist-sync           one model, trained by four ranks together
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
       "cast their votes.",
       "convoke");
   parser.set_version_flag("--version", "convoke " + convoke::run::convoke_version());
-  parser.footer(kExamples);
+  parser.footer(kMainExamples);
   parser.require_subcommand(1);
   std::vector<std::pair<CLI::App*, std::function<int()>>> runs;
   for (const Command& command : kCommands) {

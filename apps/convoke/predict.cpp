@@ -21,7 +21,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPredictExamples = R"(Examples:
   convoke predict runs/mnist-sync-20260101-120000 seven.png eight.jpg      labels and probabilities as CSV
   convoke predict ensemble.h5 batch.npy --output labels.csv                a NumPy batch (N, H, W, C), 0..255
   convoke predict sentiment.h5 --text "I liked it." --text "Never again."
@@ -254,7 +254,7 @@ void add_predict(CLI::App& parser, PredictOptions& options) {
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  parser.footer(kExamples);
+  parser.footer(kPredictExamples);
 }
 
 int predict(const PredictOptions& options) {

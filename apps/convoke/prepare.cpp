@@ -16,7 +16,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPrepareExamples = R"(Examples:
   convoke prepare mnist/ --output mnist.h5                  the four MNIST files, plain or .gz
   mpirun -n 4 convoke prepare birds/ --output birds.h5 --size 224x224
                                                             a class in each sub-folder of train/, valid/ and test/
@@ -180,7 +180,7 @@ void add_prepare(CLI::App& parser, PrepareOptions& options) {
   add_column_options(parser, work.samples.columns);
   add_text_and_table_options(parser, work.samples);
   add_split_options(parser, options);
-  parser.footer(kExamples);
+  parser.footer(kPrepareExamples);
 }
 
 int prepare(const PrepareOptions& options) {

@@ -15,7 +15,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kReportExamples = R"(Examples:
   convoke report runs/first                                   runs/first/report.html
   convoke report runs/first --output first.html
   convoke report runs/first --figures paper/                  and its charts and tables for a paper
@@ -57,7 +57,7 @@ void add_report(CLI::App& parser, ReportOptions& options) {
           "--figures", options.figures,
           "Also write its charts as SVG and PDF, tables as LaTeX and CSV, and pictures as PNG, for a paper")
       ->type_name("FOLDER");
-  parser.footer(kExamples);
+  parser.footer(kReportExamples);
 }
 
 int report(const ReportOptions& options) {

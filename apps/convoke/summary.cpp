@@ -12,7 +12,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSummaryExamples = R"(Examples:
   convoke summary mnist-ensemble                 a recipe that comes with Convoke
   convoke summary my/recipe.toml --plan          the kernels chosen for every pass of every layer
   convoke summary mnist-ddp --set train.convolution=direct --plan
@@ -81,7 +81,7 @@ void add_summary(CLI::App& parser, SummaryOptions& options) {
       "multiplication and addition of convolutions and products, forward, one sample) and activation_bytes "
       "(of a training step of one lane)");
   parser.add_flag("--toml", options.toml, "Print the recipe with every default written out instead");
-  parser.footer(kExamples);
+  parser.footer(kSummaryExamples);
 }
 
 int summary(const SummaryOptions& options) {

@@ -11,7 +11,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSynthesizeExamples = R"(Examples:
   convoke synthesize fundus --output eyes --samples 2000         train/*.jpeg and trainLabels.csv, as EyePACS
   convoke synthesize birds --output birds --classes 20 --size 64x64
   mpirun -n 4 convoke synthesize leaves --output leaves          the same files, made by four ranks
@@ -56,7 +56,7 @@ void add_synthesize(CLI::App& parser, SynthesizeOptions& options) {
       ->check(CLI::PositiveNumber)
       ->type_name("K");
   parser.add_option("--layout", options.layout, "Of fundus: eyepacs (default) or aptos")->type_name("NAME");
-  parser.footer(kExamples);
+  parser.footer(kSynthesizeExamples);
 }
 
 int synthesize(const SynthesizeOptions& options) {

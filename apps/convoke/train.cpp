@@ -27,7 +27,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTrainExamples = R"(Examples:
   convoke train mnist-sync                             one rank, all cores of this machine as threads
   mpirun -n 4 convoke train mnist-sync                 one model, gradients summed by four ranks
   mpirun -n 4 convoke train mnist-ensemble             four members, each on its shard, then a vote
@@ -141,7 +141,7 @@ void add_train(CLI::App& parser, TrainOptions& options) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("K");
   parser.add_flag("--quiet", options.quiet, "No progress, only the summary");
-  parser.footer(kExamples);
+  parser.footer(kTrainExamples);
 }
 
 int train(const TrainOptions& options) {

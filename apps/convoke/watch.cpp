@@ -15,7 +15,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kWatchExamples = R"(Examples:
   convoke watch runs/mnist-sync-20260101-120000     until it ends; Ctrl-C leaves the run alone
   convoke watch runs/first --once                   one look, for scripts
 Reads the files of the run's folder alone: from any host that sees it, without MPI.
@@ -35,7 +35,7 @@ void add_watch(CLI::App& parser, WatchOptions& options) {
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   parser.add_flag("--once", options.once, "Look once and end");
-  parser.footer(kExamples);
+  parser.footer(kWatchExamples);
 }
 
 int watch(const WatchOptions& options) {

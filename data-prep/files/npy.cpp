@@ -25,22 +25,22 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::uint64_t kMostHeader = 1U << 20;  // bytes; NumPy itself reads up to 10,000
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why, std::string hint = {}) {
+[[noreturn]] void refuse_npy(const std::string& name, const std::string& why, std::string hint = {}) {
   throw Error(fmt::format("{}: {}", name, why), std::move(hint));
 }
 
 /// The value of `key` in the header, as it is written there, without the blanks around it.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
-  if (at == std::string_view::npos) refuse(name, fmt::format("is damaged: its header has no '{}'", key));
+  if (at == std::string_view::npos) refuse_npy(name, fmt::format("is damaged: its header has no '{}'", key));
   std::string_view rest = header.substr(at + key.size() + 3);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   const bool tuple = rest.starts_with('(');
   const std::size_t end = tuple ? rest.find(')') : rest.find_first_of(",}");
-  if (end == std::string_view::npos) refuse(name, "is damaged: its header is cut off");
+  if (end == std::string_view::npos) refuse_npy(name, "is damaged: its header is cut off");
   return rest.substr(0, end + (tuple ? 1 : 0));
 }
 
@@ -52,14 +52,14 @@ Shape parse_shape(std::string_view text, const std::string& name) {
   while (at != end) {
     if (*at < '0' || *at > '9') {
       if (std::string_view("(), L").find(*at) == std::string_view::npos) {
-        refuse(name, fmt::format("is damaged: its shape is {}", text));
+        refuse_npy(name, fmt::format("is damaged: its shape is {}", text));
       }
       ++at;
       continue;
     }
     std::int64_t extent = 0;
     const auto [next, error] = std::from_chars(at, end, extent);
-    if (error != std::errc{}) refuse(name, fmt::format("is damaged: its shape is {}", text));
+    if (error != std::errc{}) refuse_npy(name, fmt::format("is damaged: its shape is {}", text));
     extents.push_back(extent);
     at = next;
   }
@@ -79,9 +79,9 @@ std::uint64_t count_values(const Shape& shape, std::size_t value_bytes, std::uin
     if (fits) count *= n;
   }
   if (!fits || count * value_bytes > available) {
-    refuse(name,
-           fmt::format("is truncated: shape {} of {}-byte values needs more than the {} bytes there are",
-                       shape.to_string(), value_bytes, available));
+    refuse_npy(name,
+               fmt::format("is truncated: shape {} of {}-byte values needs more than the {} bytes there are",
+                           shape.to_string(), value_bytes, available));
   }
   return count;
 }
@@ -93,15 +93,15 @@ NpyValues values_of(std::string_view type, const std::string& name) {
   if (type == "'<f4'") return std::vector<float>();
   if (type == "'<f8'") return std::vector<double>();
   if (type.starts_with("'|O")) {
-    refuse(name, "holds Python objects, which are pickled, and reading a pickle may run any program",
-           "save numbers instead: numpy.stack(list(x)), padded where rows differ in length");
+    refuse_npy(name, "holds Python objects, which are pickled, and reading a pickle may run any program",
+               "save numbers instead: numpy.stack(list(x)), padded where rows differ in length");
   }
   if (type.starts_with("'<U") || type.starts_with("'|S")) {
-    refuse(name, fmt::format("holds texts, of type {}", type),
-           "labels are numbers: names, y = numpy.unique(y, return_inverse=True)");
+    refuse_npy(name, fmt::format("holds texts, of type {}", type),
+               "labels are numbers: names, y = numpy.unique(y, return_inverse=True)");
   }
-  refuse(name, fmt::format("holds values of type {}", type),
-         "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are read");
+  refuse_npy(name, fmt::format("holds values of type {}", type),
+             "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are read");
 }
 
 template <class T>
@@ -115,12 +115,12 @@ void write_values(const std::filesystem::path& file, const Shape& shape, std::sp
   header.append(63 - (kFixed + header.size()) % 64, ' ').push_back('\n');
   errno = 0;
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out << kMagic << '\x01' << '\x00' << static_cast<char>(header.size() & 0xFF)
+  out << kNpyMagic << '\x01' << '\x00' << static_cast<char>(header.size() & 0xFF)
       << static_cast<char>(header.size() >> 8) << header;
   out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
   out.close();
   if (!out)
-    refuse(file.string(), fmt::format("cannot be written: {}", std::generic_category().message(errno)));
+    refuse_npy(file.string(), fmt::format("cannot be written: {}", std::generic_category().message(errno)));
 }
 
 }  // namespace
@@ -128,20 +128,22 @@ void write_values(const std::filesystem::path& file, const Shape& shape, std::sp
 NpyReader::NpyReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {
   std::array<char, 8> start{};
   const std::size_t got = bytes_->read_some(0, std::as_writable_bytes(std::span(start)));
-  if (!std::string_view(start.data(), got).starts_with(kMagic)) {
-    refuse(name(), "is no .npy file",
-           start[0] == 'P' && start[1] == 'K' ? "it is an archive (.npz): save the one array with numpy.save"
-                                              : "");
+  if (!std::string_view(start.data(), got).starts_with(kNpyMagic)) {
+    refuse_npy(name(), "is no .npy file",
+               start[0] == 'P' && start[1] == 'K'
+                   ? "it is an archive (.npz): save the one array with numpy.save"
+                   : "");
   }
   const int version = start[6];
   if (got == start.size() && (version < 1 || version > 3)) {
-    refuse(name(), fmt::format("has .npy version {}; 1 to 3 are known", version));
+    refuse_npy(name(), fmt::format("has .npy version {}; 1 to 3 are known", version));
   }
   const auto read_header = [&](std::span<std::byte> part) {
-    if (bytes_->read_some(begin_, part) < part.size()) refuse(name(), "is truncated: its header is cut off");
+    if (bytes_->read_some(begin_, part) < part.size())
+      refuse_npy(name(), "is truncated: its header is cut off");
     begin_ += part.size();
   };
-  if (got < start.size()) refuse(name(), "is truncated: its header is cut off");
+  if (got < start.size()) refuse_npy(name(), "is truncated: its header is cut off");
   begin_ = start.size();
   std::array<std::uint8_t, 4> length{};
   read_header(std::as_writable_bytes(std::span(length)).first(version == 1 ? 2 : 4));
@@ -149,13 +151,13 @@ NpyReader::NpyReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes
                                      static_cast<std::uint64_t>(length[2]) << 16 |
                                      static_cast<std::uint64_t>(length[3]) << 24;
   if (header_bytes > kMostHeader)
-    refuse(name(), fmt::format("is damaged: its header has {} bytes", header_bytes));
+    refuse_npy(name(), fmt::format("is damaged: its header has {} bytes", header_bytes));
   std::string header(header_bytes, '\0');
   read_header(std::as_writable_bytes(std::span(header)));
 
   none_ = values_of(value_of(header, "descr", name()), name());
   if (value_of(header, "fortran_order", name()) != "False") {
-    refuse(name(), "is in Fortran order", "save numpy.ascontiguousarray(x)");
+    refuse_npy(name(), "is in Fortran order", "save numpy.ascontiguousarray(x)");
   }
   shape_ = parse_shape(value_of(header, "shape", name()), name());
   const std::uint64_t size = bytes_->size().value_or(std::numeric_limits<std::int64_t>::max());

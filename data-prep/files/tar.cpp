@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::uint64_t kMostExtra = 1U << 20;  // bytes of a name or a list of attributes
 
-using Header = std::array<char, kBlock>;
+using TarHeader = std::array<char, kBlock>;
 
 struct Place {
   std::size_t offset, bytes;
@@ -26,7 +26,7 @@ struct Place {
 constexpr Place kName{0, 100}, kSize{124, 12}, kChecksum{148, 8}, kMagic{257, 5}, kPrefix{345, 155};
 constexpr std::size_t kType = 156;
 
-std::string_view field(const Header& header, Place place) {
+std::string_view field(const TarHeader& header, Place place) {
   return {header.data() + place.offset, place.bytes};
 }
 
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> number_in(std::string_view bytes) {
 }
 
 // The sum of the header's bytes, those of the checksum itself taken as blanks.
-bool has_checksum(const Header& header) {
+bool has_tar_checksum(const TarHeader& header) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < header.size(); ++i) {
     const bool own = i >= kChecksum.offset && i < kChecksum.offset + kChecksum.bytes;
@@ -95,12 +95,12 @@ bool TarReader::next(TarMember& member) {
   };
   Extra extra;
   for (;;) {
-    Header header{};
+    TarHeader header{};
     const std::size_t got = bytes_.read_some(at_, std::as_writable_bytes(std::span(header)));
     if (got < kBlock && at_ > 0) refuse("is truncated: its end mark is missing");
     if (got == kBlock && std::all_of(header.begin(), header.end(), [](char c) { return c == 0; }))
       return false;
-    if (got < kBlock || !has_checksum(header)) {
+    if (got < kBlock || !has_tar_checksum(header)) {
       if (at_ == 0) refuse("is no tar archive");
       refuse(fmt::format("is damaged: at byte {} is no member", at_));
     }

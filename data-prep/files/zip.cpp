@@ -21,7 +21,7 @@ constexpr std::uint64_t kEndBytes = 22, kEnd64LocatorBytes = 20, kEnd64Bytes = 5
 constexpr std::uint64_t kEntryBytes = 46, kLocalHeaderBytes = 30;
 constexpr std::uint64_t kMostComment = 0xFFFF;
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+[[noreturn]] void refuse_zip(const std::string& name, const std::string& why) {
   throw Error(fmt::format("{}: {}", name, why), "get it again, or save it again with numpy.savez");
 }
 
@@ -60,7 +60,7 @@ std::uint64_t find_end(ByteReader& file, std::uint64_t size) {
     fields.skip(16);
     if (fields.next(2) == back - kEndBytes) return size - back;
   }
-  refuse(file.name(), "is no whole zip archive: its directory, which stands at the end, is missing");
+  refuse_zip(file.name(), "is no whole zip archive: its directory, which stands at the end, is missing");
 }
 
 Directory find_directory(ByteReader& file) {
@@ -70,7 +70,7 @@ Directory find_directory(ByteReader& file) {
   file.read(end, record);
   Fields fields(record);
   fields.skip(4);
-  if (fields.next(2) != fields.next(2)) refuse(file.name(), "is one of several volumes of a zip archive");
+  if (fields.next(2) != fields.next(2)) refuse_zip(file.name(), "is one of several volumes of a zip archive");
   fields.skip(2);
   Directory directory;
   directory.members = fields.next(2);
@@ -86,10 +86,10 @@ Directory find_directory(ByteReader& file) {
   const std::uint64_t end64 = where.next(8);
   std::array<std::byte, kEnd64Bytes> record64{};
   if (size < kEnd64Bytes || end64 > size - kEnd64Bytes)
-    refuse(file.name(), "is damaged: its zip64 directory is missing");
+    refuse_zip(file.name(), "is damaged: its zip64 directory is missing");
   file.read(end64, record64);
   Fields wide(record64);
-  if (wide.next(4) != kEnd64) refuse(file.name(), "is damaged: its zip64 directory is missing");
+  if (wide.next(4) != kEnd64) refuse_zip(file.name(), "is damaged: its zip64 directory is missing");
   wide.skip(28);
   directory.members = wide.next(8);
   directory.bytes = wide.next(8);
@@ -142,7 +142,7 @@ void require_checksum(ByteReader& bytes, const PackedPart& part) {
     crc = crc32(piece, crc);
   }
   if (crc != part.crc) {
-    refuse(bytes.name(), fmt::format("is corrupt: its checksum is {:08x}, not {:08x}", crc, part.crc));
+    refuse_zip(bytes.name(), fmt::format("is corrupt: its checksum is {:08x}, not {:08x}", crc, part.crc));
   }
 }
 
@@ -154,7 +154,7 @@ ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
   const std::uint64_t size = bytes->size().value_or(0);
   if (directory.bytes > size || directory.offset > size - directory.bytes ||
       directory.members > directory.bytes / kEntryBytes) {
-    refuse(file.string(), "is damaged: its directory does not fit the file");
+    refuse_zip(file.string(), "is damaged: its directory does not fit the file");
   }
   std::vector<std::byte> entries(directory.bytes);
   bytes->read(directory.offset, entries);
@@ -174,7 +174,7 @@ ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
     fields.skip(8);
     member.header = fields.next(4);
     if (!whole || fields.left() < name + extra + comment) {
-      refuse(file.string(), fmt::format("is damaged: entry {} of its directory is broken", i));
+      refuse_zip(file.string(), fmt::format("is damaged: entry {} of its directory is broken", i));
     }
     member.name.assign(reinterpret_cast<const char*>(rest.data()) + kEntryBytes, name);
     read_zip64(Fields(rest.subspan(kEntryBytes + name, extra)), member);
@@ -185,20 +185,21 @@ ZipFile::ZipFile(const std::filesystem::path& file) : file_(file) {
 
 std::unique_ptr<ByteReader> ZipFile::open(const Member& member) const {
   const std::string name = fmt::format("{}: {}", file_.string(), member.name);
-  if ((member.flags & 1) != 0) refuse(name, "is encrypted");
+  if ((member.flags & 1) != 0) refuse_zip(name, "is encrypted");
   if (member.method != 0 && member.method != 8) {
-    refuse(name, fmt::format("is packed by method {}; stored and deflated members are read", member.method));
+    refuse_zip(name,
+               fmt::format("is packed by method {}; stored and deflated members are read", member.method));
   }
   auto file = open_plain(file_);
   std::array<std::byte, kLocalHeaderBytes> header{};
   if (file->read_some(member.header, header) < header.size() || Fields(header).next(4) != kLocalHeader) {
-    refuse(name, "is damaged: it is not where the directory says");
+    refuse_zip(name, "is damaged: it is not where the directory says");
   }
   Fields lengths(std::span<const std::byte>(header).last(4));
   PackedPart part = member.part;
   part.offset = member.header + kLocalHeaderBytes + lengths.next(2) + lengths.next(2);
   if (member.method == 8) return open_deflated(std::move(file), name, part);
-  if (part.bytes != part.packed_bytes) refuse(name, "is damaged: stored, but of two sizes");
+  if (part.bytes != part.packed_bytes) refuse_zip(name, "is damaged: stored, but of two sizes");
   auto stored = std::make_unique<StoredPart>(std::move(file), name, part);
   require_checksum(*stored, part);
   return stored;

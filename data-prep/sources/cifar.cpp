@@ -28,7 +28,7 @@ constexpr std::array kHundredBatches{Batch{"train.bin", "train"}, Batch{"test.bi
 
 /// One of the two datasets. A record is its labels, the one that counts last, then the planes red, green,
 /// blue.
-struct Kind {
+struct CifarKind {
   const char* name;
   std::span<const Batch> batches;
   std::size_t label_bytes;
@@ -40,8 +40,9 @@ struct Kind {
   std::size_t record_bytes() const { return label_bytes + kChannels * kArea; }
 };
 constexpr std::array kKinds{
-    Kind{"CIFAR-10", kTenBatches, 1, 10, "batches.meta.txt", "data_batch_1", "cifar-10-binary.tar.gz"},
-    Kind{"CIFAR-100", kHundredBatches, 2, 100, "fine_label_names.txt", "meta", "cifar-100-binary.tar.gz"}};
+    CifarKind{"CIFAR-10", kTenBatches, 1, 10, "batches.meta.txt", "data_batch_1", "cifar-10-binary.tar.gz"},
+    CifarKind{"CIFAR-100", kHundredBatches, 2, 100, "fine_label_names.txt", "meta",
+              "cifar-100-binary.tar.gz"}};
 
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   for (const char* const extension : {"", ".gz"}) {
@@ -51,16 +52,16 @@ std::optional<fs::path> find_file(const fs::path& folder, const std::string& nam
 }
 
 // The dataset that has any of its files in `folder`.
-const Kind* find_kind(const fs::path& folder) {
-  const auto it = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
+const CifarKind* find_kind(const fs::path& folder) {
+  const auto it = std::find_if(kKinds.begin(), kKinds.end(), [&](const CifarKind& kind) {
     return std::any_of(kind.batches.begin(), kind.batches.end(),
                        [&](const Batch& batch) { return find_file(folder, batch.file).has_value(); });
   });
   return it == kKinds.end() ? nullptr : &*it;
 }
 
-const Kind* find_pickled(const fs::path& folder) {
-  const auto it = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
+const CifarKind* find_pickled(const fs::path& folder) {
+  const auto it = std::find_if(kKinds.begin(), kKinds.end(), [&](const CifarKind& kind) {
     return fs::is_regular_file(folder / kind.pickle) &&
            (fs::is_regular_file(folder / "batches.meta") || fs::is_regular_file(folder / "train"));
   });
@@ -79,7 +80,7 @@ std::vector<std::string> read_names(const fs::path& file) {
 
 class CifarSource final : public Source {
  public:
-  CifarSource(const fs::path& folder, const Kind& kind, std::vector<std::string> class_names)
+  CifarSource(const fs::path& folder, const CifarKind& kind, std::vector<std::string> class_names)
       : kind_(kind), record_(kind.record_bytes()) {
     catalogue_.classes = kind.classes;
     for (const Batch& batch : kind.batches) add_batch(folder, batch);
@@ -142,7 +143,7 @@ class CifarSource final : public Source {
     if (offset == 0) throw Error(fmt::format("{}: is empty", path->string()));
   }
 
-  const Kind& kind_;
+  const CifarKind& kind_;
   Catalogue catalogue_;
   std::vector<std::unique_ptr<ByteReader>> files_;  // of each batch
   std::vector<std::size_t> first_;                  // item of each batch
@@ -154,10 +155,10 @@ class CifarSource final : public Source {
 bool is_cifar(const fs::path& path) { return find_kind(path) != nullptr || find_pickled(path) != nullptr; }
 
 std::unique_ptr<Source> open_cifar(const fs::path& folder, const SourceOptions& options) {
-  if (const Kind* const kind = find_kind(folder)) {
+  if (const CifarKind* const kind = find_kind(folder)) {
     return std::make_unique<CifarSource>(folder, *kind, options.class_names);
   }
-  const Kind* const pickled = find_pickled(folder);
+  const CifarKind* const pickled = find_pickled(folder);
   if (pickled == nullptr) {
     throw Error(fmt::format(
         "{}: has no files of CIFAR-10 or CIFAR-100, such as data_batch_1.bin or train.bin", folder.string()));

@@ -20,7 +20,7 @@ struct SplitFiles {
   const char* split;
   const char* prefix;
 };
-constexpr std::array kSplits{SplitFiles{"train", "train"}, SplitFiles{"test", "t10k"}};
+constexpr std::array kIdxSplits{SplitFiles{"train", "train"}, SplitFiles{"test", "t10k"}};
 
 // The file of that name in `folder`: as LeCun names it or, as some copies have it, with a dot before "idx";
 // plain before gzipped.
@@ -46,7 +46,7 @@ class IdxSource final : public Source {
  public:
   IdxSource(const fs::path& folder, std::vector<std::string> class_names) {
     std::vector<std::string> names;
-    for (const SplitFiles& entry : kSplits) {
+    for (const SplitFiles& entry : kIdxSplits) {
       const std::string prefix = entry.prefix;
       images_.emplace_back(require_file(folder, prefix + "-images", "idx3"), 3, "images");
       const IdxFile& images = images_.back();

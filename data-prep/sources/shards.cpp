@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kSplits{"train", "validation", "test"};
+constexpr std::array<std::string_view, 3> kShardSplits{"train", "validation", "test"};
 
 std::string split_in_name(const std::string& name) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
@@ -20,7 +20,7 @@ std::string split_in_name(const std::string& name) {
     const auto begin = std::find_if(at, name.end(), letter);
     at = std::find_if_not(begin, name.end(), letter);
     const std::string split = canonical_split(std::string(begin, at));
-    if (std::find(kSplits.begin(), kSplits.end(), split) != kSplits.end()) return split;
+    if (std::find(kShardSplits.begin(), kShardSplits.end(), split) != kShardSplits.end()) return split;
   }
   return {};
 }

@@ -55,7 +55,7 @@ std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
 }
 
 // Folders of splits in `folder`, which have folders of classes; or `folder` itself.
-std::vector<fs::path> split_folders(const fs::path& folder) {
+std::vector<fs::path> text_split_folders(const fs::path& folder) {
   std::vector<fs::path> splits = listed(folder, [](const fs::path& path) {
     const std::string split = canonical_split(path.filename().string());
     return (split == "train" || split == "validation" || split == "test") && fs::is_directory(path) &&
@@ -83,12 +83,12 @@ void require_same_classes(const fs::path& first, const fs::path& other) {
 
 bool is_text_folder(const fs::path& path) {
   if (!fs::is_directory(path)) return false;
-  const std::vector<fs::path> splits = split_folders(path);
+  const std::vector<fs::path> splits = text_split_folders(path);
   return splits.front() != path || !class_folders(path).empty();
 }
 
 std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOptions& options) {
-  const std::vector<fs::path> splits = split_folders(folder);
+  const std::vector<fs::path> splits = text_split_folders(folder);
   Catalogue catalogue;
   std::vector<fs::path> files;
   for (const fs::path& split : splits) {

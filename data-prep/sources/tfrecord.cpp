@@ -46,7 +46,7 @@ const TfFeature* find(const Features& features, std::string_view name) {
   return it == features.end() || it->count == 0 ? nullptr : &*it;
 }
 
-std::string names_of(const Features& features) {
+std::string feature_names(const Features& features) {
   std::vector<std::string> names;
   for (const TfFeature& feature : features) names.emplace_back(feature.name);
   std::sort(names.begin(), names.end());
@@ -61,9 +61,9 @@ struct Roles {
 };
 
 /// Looks through all records.
-class Index {
+class TfRecordIndex {
  public:
-  Index(const fs::path& path, const SourceOptions& options) : path_(path), options_(options) {
+  TfRecordIndex(const fs::path& path, const SourceOptions& options) : path_(path), options_(options) {
     roles_ = {options.columns.path, options.columns.label, std::string(kTextName)};
   }
 
@@ -101,7 +101,7 @@ class Index {
 
   void add_record(const TfRecord& record, Item& item) {
     const Features features = parse_tf_example(record.data, fmt::format("{}: {}", path_.string(), item.name));
-    if (example_.empty()) example_ = names_of(features);
+    if (example_.empty()) example_ = feature_names(features);
     if (roles_.picture.empty()) {
       const auto is_bytes = [](const TfFeature& f) { return f.kind == Kind::kBytes; };
       roles_.picture = choose(features, kPictureNames, is_bytes, "--path-column", item.name);
@@ -113,10 +113,11 @@ class Index {
     pictured_ = pictured_ || picture != nullptr;
     labelled_ = labelled_ || label != nullptr;
     if (picture == nullptr || picture->kind != Kind::kBytes) {
-      item.fault = fmt::format("has no picture; its features are {}", names_of(features));
+      item.fault = fmt::format("has no picture; its features are {}", feature_names(features));
     } else if (label == nullptr || label->count > 1) {
-      item.fault = label == nullptr ? fmt::format("has no label; its features are {}", names_of(features))
-                                    : fmt::format("has {} labels", label->count);
+      item.fault = label == nullptr
+                       ? fmt::format("has no label; its features are {}", feature_names(features))
+                       : fmt::format("has {} labels", label->count);
     } else {
       pictures_.places.back().offset =
           record.offset + static_cast<std::uint64_t>(picture->bytes.data() - record.data.data());
@@ -206,7 +207,7 @@ class Index {
 bool is_tfrecord(const fs::path& path) { return has_shard(path, is_record_file); }
 
 std::unique_ptr<Source> open_tfrecord(const fs::path& path, const SourceOptions& options) {
-  return decode_packed(Index(path, options).run(), options.picture, path);
+  return decode_packed(TfRecordIndex(path, options).run(), options.picture, path);
 }
 
 }  // namespace convoke::data_prep

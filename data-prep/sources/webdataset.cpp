@@ -46,9 +46,9 @@ struct Name {
 };
 
 /// Looks through all shards.
-class Index {
+class WebDatasetIndex {
  public:
-  Index(const fs::path& path, const SourceOptions& options)
+  WebDatasetIndex(const fs::path& path, const SourceOptions& options)
       : path_(path),
         options_(options),
         label_ending_(options.columns.label.empty() ? "cls" : options.columns.label) {}
@@ -138,7 +138,7 @@ class Index {
 bool is_webdataset(const fs::path& path) { return has_shard(path, is_shard); }
 
 std::unique_ptr<Source> open_webdataset(const fs::path& path, const SourceOptions& options) {
-  return decode_packed(Index(path, options).run(), options.picture, path);
+  return decode_packed(WebDatasetIndex(path, options).run(), options.picture, path);
 }
 
 }  // namespace convoke::data_prep

@@ -14,8 +14,6 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 /// A bird that looks to the right, seen from the side, in units of the canvas; the body's middle is the
 /// origin.
 struct Build {
@@ -66,25 +64,25 @@ constexpr std::array kColours{
     Colours{"SABLE", {.13F, .12F, .14F}, {.92F, .90F, .84F}},
 };
 
-enum class Pattern { kCapped, kStreaked, kSpotted, kBarred, kCollared };
-constexpr std::array kPatterns{"CAPPED", "STREAKED", "SPOTTED", "BARRED", "COLLARED"};
+enum class Plumage { kCapped, kStreaked, kSpotted, kBarred, kCollared };
+constexpr std::array kPlumages{"CAPPED", "STREAKED", "SPOTTED", "BARRED", "COLLARED"};
 
-constexpr std::int64_t kClasses = 525;
-static_assert(kBuilds.size() * kColours.size() * kPatterns.size() == kClasses);
+constexpr std::int64_t kSpecies = 525;
+static_assert(kBuilds.size() * kColours.size() * kPlumages.size() == kSpecies);
 
 /// Class c as build, pattern and colours: each combination once (21 and 5 have no common divisor). The first
 /// 105 have the same colours, so that those alone tell little.
 struct Species {
   const Build& build;
   const Colours& colours;
-  Pattern pattern;
+  Plumage pattern;
   std::string name;
 
   explicit Species(std::int64_t c)
       : build(kBuilds[static_cast<std::size_t>(c) % kBuilds.size()]),
-        colours(kColours[static_cast<std::size_t>(c) / (kBuilds.size() * kPatterns.size())]),
-        pattern(static_cast<Pattern>(static_cast<std::size_t>(c) % kPatterns.size())),
-        name(fmt::format("{} {} {}", colours.name, kPatterns[static_cast<std::size_t>(pattern)],
+        colours(kColours[static_cast<std::size_t>(c) / (kBuilds.size() * kPlumages.size())]),
+        pattern(static_cast<Plumage>(static_cast<std::size_t>(c) % kPlumages.size())),
+        name(fmt::format("{} {} {}", colours.name, kPlumages[static_cast<std::size_t>(pattern)],
                          build.name)) {}
 };
 
@@ -144,7 +142,7 @@ class Bird {
          --n) {  // leaves, out of focus
       Mask leaf = canvas_.mask();
       leaf.add_ellipse({between(random_, -1, 1), between(random_, -1, 1)}, between(random_, 0.1, 0.3),
-                       between(random_, 0.05, 0.16), kPi * random_.uniform(), 0.06);
+                       between(random_, 0.05, 0.16), std::numbers::pi * random_.uniform(), 0.06);
       canvas_.paint(leaf, hsv(hue + between(random_, -0.3, 0.3), 0.6, between(random_, 0.2, 0.8)), 0.7);
     }
     Mask branch = canvas_.mask();
@@ -159,7 +157,7 @@ class Bird {
     Mask tail = canvas_.mask(), legs = canvas_.mask();
     const Point rump = rotated({-0.75 * build_.length, 0}, -build_.tilt);
     // A tail of negative length is raised.
-    const double angle = build_.tail < 0 ? kPi + 1.0 : kPi - 0.75 * build_.tilt;
+    const double angle = build_.tail < 0 ? std::numbers::pi + 1.0 : std::numbers::pi - 0.75 * build_.tilt;
     const double reach = std::abs(build_.tail) + 0.1;
     for (const double end : {-0.5, 0.5}) {
       const Point tip = rump + polar(reach, angle) + rotated({0, end * build_.fork}, angle);
@@ -178,7 +176,7 @@ class Bird {
   void body() {
     Mask mask = canvas_.mask();
     mask.add_ellipse(middle_, size_ * build_.length, size_ * build_.height,
-                     left_ ? kPi + build_.tilt - turn_ : -build_.tilt + turn_);
+                     left_ ? std::numbers::pi + build_.tilt - turn_ : -build_.tilt + turn_);
     stroke(mask, std::array{0.55 * chest_, head_}, 1.5 * build_.height,
            std::min(1.7, 1 + 2 * build_.neck) * 0.9 * build_.head);
     mask.add_disc(placed(head_), size_ * build_.head);
@@ -198,13 +196,13 @@ class Bird {
   // The breast with its pattern.
   Colour breast(Point along) const {
     const Colour belly = species_.colours.belly, dark = 0.35 * species_.colours.back;
-    const auto wave = [](double value) { return 0.5 + 0.5 * std::cos(2 * kPi * value); };
+    const auto wave = [](double value) { return 0.5 + 0.5 * std::cos(2 * std::numbers::pi * value); };
     switch (species_.pattern) {
-      case Pattern::kStreaked:
+      case Plumage::kStreaked:
         return mix(belly, dark, ramp(wave(along.y / 0.085), 0.55, 0.75));
-      case Pattern::kBarred:
+      case Plumage::kBarred:
         return mix(belly, dark, ramp(wave(along.x / 0.10), 0.50, 0.70));
-      case Pattern::kSpotted:
+      case Plumage::kSpotted:
         return mix(belly, dark, ramp(wave(along.x / 0.11) * wave(along.y / 0.11), 0.45, 0.62));
       default:
         return belly;
@@ -214,14 +212,14 @@ class Bird {
   // A cap, or a ring around the neck.
   void marks() {
     Mask mark = canvas_.mask();
-    if (species_.pattern == Pattern::kCapped) {
+    if (species_.pattern == Plumage::kCapped) {
       const Point middle = placed(head_);
       mark.add(middle, size_ * build_.head, 0, [&](Point p) {
         const Point at = local(p) - head_;
         return size_ * std::max(length(at) - build_.head, at.y + 0.25 * build_.head);
       });
       canvas_.paint(mark, mix(species_.colours.belly, {1, 1, 1}, 0.25));
-    } else if (species_.pattern == Pattern::kCollared) {
+    } else if (species_.pattern == Plumage::kCollared) {
       const Point down = rotated({0, 1.15 * build_.head}, 0.35);
       const Point side = 0.80 * build_.head * Point{1, 0.25};
       stroke(mark, std::array{head_ + down - side, head_ + down + side}, 0.075, 0.075);
@@ -230,8 +228,8 @@ class Bird {
     if (build_.crest > 0) {
       Mask crest = canvas_.mask();
       for (const double angle : {0.35, 0.65, 0.95}) {
-        const Point root = head_ + polar(0.8 * build_.head, -kPi + angle + 0.4);
-        stroke(crest, std::array{root, root + polar(build_.crest, -kPi + angle)}, 0.09, 0.02);
+        const Point root = head_ + polar(0.8 * build_.head, -std::numbers::pi + angle + 0.4);
+        stroke(crest, std::array{root, root + polar(build_.crest, -std::numbers::pi + angle)}, 0.09, 0.02);
       }
       canvas_.paint(crest, species_.colours.back);
     }
@@ -242,11 +240,11 @@ class Bird {
     const double angle = build_.tilt * 0.9 + 0.10;
     const Point at = rotated({-0.18 * build_.length, -0.12 * build_.height}, -build_.tilt);
     mask.add_ellipse(placed(at), size_ * 0.78 * build_.length, size_ * 0.48 * build_.height,
-                     left_ ? kPi + angle - turn_ : -angle + turn_);
+                     left_ ? std::numbers::pi + angle - turn_ : -angle + turn_);
     canvas_.shade(mask, 0.95, [&](Point p, Colour) {
       const Point q = rotated(local(p) - at, angle);
-      const double feather = 0.5 + 0.5 * std::cos(2 * kPi * (q.x + 1.4 * q.y) / 0.13);
-      const bool barred = species_.pattern == Pattern::kBarred && feather > 0.6;
+      const double feather = 0.5 + 0.5 * std::cos(2 * std::numbers::pi * (q.x + 1.4 * q.y) / 0.13);
+      const bool barred = species_.pattern == Plumage::kBarred && feather > 0.6;
       const Colour base = barred ? mix(species_.colours.back, {1, 1, 1}, 0.75) : species_.colours.back;
       return (0.62 + 0.28 * feather) * base;
     });
@@ -275,7 +273,7 @@ class Bird {
 
   void light() {
     const double gain = between(random_, 0.70, 1.25);
-    const Point lamp = polar(between(random_, 0, 0.25), 2 * kPi * random_.uniform());
+    const Point lamp = polar(between(random_, 0, 0.25), 2 * std::numbers::pi * random_.uniform());
     const double warm = between(random_, 0.9, 1.1);
     canvas_.shade([&](Point p, Colour colour) {
       const double light = gain * (1 + dot(p, lamp));
@@ -299,9 +297,9 @@ class Bird {
 class Birds final : public StandIn {
  public:
   explicit Birds(SynthesizeOptions options) : options_(std::move(options)) {
-    if (options_.classes == 0) options_.classes = kClasses;
-    if (options_.classes < 2 || options_.classes > kClasses) {
-      throw Error(fmt::format("--classes {}: birds have 2 to {}", options_.classes, kClasses));
+    if (options_.classes == 0) options_.classes = kSpecies;
+    if (options_.classes < 2 || options_.classes > kSpecies) {
+      throw Error(fmt::format("--classes {}: birds have 2 to {}", options_.classes, kSpecies));
     }
     if (options_.samples == 0) options_.samples = 10 * options_.classes;
     if (options_.height == 0) options_.height = options_.width = 224;

@@ -12,8 +12,6 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 // Of the 35,126 pictures of EyePACS.
 constexpr std::array kGradeCounts{25810, 2443, 5292, 873, 708};
 
@@ -97,8 +95,8 @@ class Eye {
   void optic_disc() {
     const double radius = patient_.disc_radius;
     Mask rim = canvas_.mask(), disc = canvas_.mask(), cup = canvas_.mask();
-    rim.add_ellipse(disc_, 1.25 * radius, 1.15 * radius, kPi / 2, 0.5 * radius);
-    disc.add_ellipse(disc_, 1.05 * radius, 0.92 * radius, kPi / 2, 0.05);
+    rim.add_ellipse(disc_, 1.25 * radius, 1.15 * radius, std::numbers::pi / 2, 0.5 * radius);
+    disc.add_ellipse(disc_, 1.05 * radius, 0.92 * radius, std::numbers::pi / 2, 0.05);
     cup.add_disc(disc_, between(random_, 0.35, 0.55) * radius, 0.06);
     canvas_.paint(rim, {0.90F, 0.62F, 0.30F}, 0.35);
     canvas_.paint(disc, {0.96F, 0.80F, 0.48F}, 0.90);
@@ -134,8 +132,8 @@ class Eye {
         const double width = (mask == &veins ? 0.034 : 0.024) * between(random_, 0.9, 1.1);
         const double toward = towards_macula == 0 ? 1 : -1;  // the macula is to the right or to the left
         const auto angle = [&](double degrees) {  // 0: to the macula, positive: away from the middle
-          const double turned = up * degrees * kPi / 180;
-          return toward > 0 ? turned : kPi - turned;
+          const double turned = up * degrees * std::numbers::pi / 180;
+          return toward > 0 ? turned : std::numbers::pi - turned;
         };
         const double shift = mask == &veins ? 0.0 : between(random_, 6, 14);
         // The arcade around the macula, and a vessel to the nasal side.
@@ -153,8 +151,8 @@ class Eye {
   // Anywhere on the retina but on the disc.
   Point place() {
     for (;;) {
-      const Point p =
-          middle_ + polar(0.88 * radius_ * std::sqrt(random_.uniform()), 2 * kPi * random_.uniform());
+      const Point p = middle_ + polar(0.88 * radius_ * std::sqrt(random_.uniform()),
+                                      2 * std::numbers::pi * random_.uniform());
       if (length(p - disc_) > 1.6 * patient_.disc_radius && std::abs(p.y) < 0.95) return p;
     }
   }
@@ -163,7 +161,7 @@ class Eye {
   // An irregular patch: an ellipse with a wavy edge.
   void patch(Mask& mask, Point at, double radius, double softness) {
     const Texture edge(random_, 0.6, 2);
-    const double angle = kPi * random_.uniform(), flat = between(random_, 0.6, 1);
+    const double angle = std::numbers::pi * random_.uniform(), flat = between(random_, 0.6, 1);
     mask.add(at, 1.8 * radius, softness, [&, at, radius, angle, flat](Point p) {
       const Point local = rotated(p - at, -angle);
       const Point q{local.x, local.y / flat};
@@ -184,7 +182,8 @@ class Eye {
     for (int n = lesions.exudates.draw(random_); n > 0; --n) {  // clusters of grains
       const Point at = place();
       for (int grain = whole_between(random_, 8, 18); grain > 0; --grain) {
-        const Point offset = polar(0.13 * std::sqrt(random_.uniform()), 2 * kPi * random_.uniform());
+        const Point offset =
+            polar(0.13 * std::sqrt(random_.uniform()), 2 * std::numbers::pi * random_.uniform());
         hard.add_disc(at + offset, at_least(between(random_, 0.010, 0.026)));
       }
     }
@@ -204,11 +203,11 @@ class Eye {
   // A tuft of fine winding vessels, often near the disc.
   void new_vessels(Mask& mask) {
     const Point at = random_.uniform() < 0.5
-                         ? disc_ + polar(2.2 * patient_.disc_radius, 2 * kPi * random_.uniform())
+                         ? disc_ + polar(2.2 * patient_.disc_radius, 2 * std::numbers::pi * random_.uniform())
                          : place();
     for (int n = whole_between(random_, 7, 11); n > 0; --n) {
-      vessel(mask, at, 2 * kPi * random_.uniform(), between(random_, -4, 4), between(random_, 0.18, 0.30),
-             at_least(0.013), 2);
+      vessel(mask, at, 2 * std::numbers::pi * random_.uniform(), between(random_, -4, 4),
+             between(random_, 0.18, 0.30), at_least(0.013), 2);
     }
   }
 
@@ -223,7 +222,7 @@ class Eye {
   // The lamp, the camera, and the black around what is seen.
   void expose() {
     const double gain = between(random_, 0.80, 1.20);
-    const Point lamp = polar(between(random_, 0, 0.35), 2 * kPi * random_.uniform());
+    const Point lamp = polar(between(random_, 0, 0.35), 2 * std::numbers::pi * random_.uniform());
     const Colour cast{static_cast<float>(between(random_, 0.94, 1.06)),
                       static_cast<float>(between(random_, 0.90, 1.10)),
                       static_cast<float>(between(random_, 0.85, 1.15))};

@@ -12,8 +12,8 @@
 namespace convoke::data_prep {
 namespace {
 
-enum class Pattern { kFilePerProcess, kSharedContiguous, kSharedStrided };
-constexpr std::array kPatterns{"file-per-process", "shared-contiguous", "shared-strided"};
+enum class AccessPattern { kFilePerProcess, kSharedContiguous, kSharedStrided };
+constexpr std::array kAccessPatterns{"file-per-process", "shared-contiguous", "shared-strided"};
 
 /// The k-th request of a process, as it arrives.
 struct Arrival {
@@ -23,7 +23,7 @@ struct Arrival {
 /// What an observation is drawn from.
 struct Job {
   RandomStream random;
-  Pattern pattern;
+  AccessPattern pattern;
   std::int64_t request;    ///< bytes that a process writes at once
   std::int64_t transfer;   ///< bytes, at most, of a request at the server: larger ones are cut
   std::int64_t files;      ///< in use at the same time; process p writes to file p % files
@@ -34,17 +34,17 @@ struct Job {
   bool in_step;  ///< processes write one after the other, as in collective calls, rather than when they can
   double swaps;  ///< in step: how often neighbours arrive in the wrong order
 
-  Job(const SynthesizeOptions& options, std::int64_t number, Pattern kind)
+  Job(const SynthesizeOptions& options, std::int64_t number, AccessPattern kind)
       : random(random_of(options, number)), pattern(kind) {
     const double d = options.difficulty;
     request = power(12, 20);
     transfer = std::int64_t{1} << (16 + random.below(4));
     files = power(0, 4);
-    per_file = kind == Pattern::kFilePerProcess ? 1 : power(7 - 1.5 * d, 10);
+    per_file = kind == AccessPattern::kFilePerProcess ? 1 : power(7 - 1.5 * d, 10);
     part = power(8, 12);
     window = whole(192, 320);
     under_way = whole(5 - static_cast<std::int64_t>(2 * d), 8);
-    in_step = kind == Pattern::kSharedStrided && random.uniform() < 0.5;
+    in_step = kind == AccessPattern::kSharedStrided && random.uniform() < 0.5;
     swaps = (1 + 2 * d) * (0.02 + 0.03 * random.uniform());
   }
 
@@ -60,11 +60,11 @@ struct Job {
   std::int64_t offset(const Arrival& arrival) const {
     const std::int64_t rank = arrival.process / files, k = arrival.k;
     switch (pattern) {
-      case Pattern::kFilePerProcess:
+      case AccessPattern::kFilePerProcess:
         return k * request;
-      case Pattern::kSharedContiguous:
+      case AccessPattern::kSharedContiguous:
         return (k / part * per_file * part + rank * part + k % part) * request;
-      case Pattern::kSharedStrided:
+      case AccessPattern::kSharedStrided:
         break;
     }
     return (k * per_file + rank) * request;
@@ -156,11 +156,11 @@ class IoPatterns final : public StandIn {
     std::string table =
         "min_request_size,average_request_size,max_request_size,file_identifiers,average_distance,label\n";
     for (std::int64_t i = 0; i < options_.samples; ++i) {
-      const auto pattern = static_cast<std::size_t>(i) % kPatterns.size();
-      Job job(options_, i, static_cast<Pattern>(pattern));
+      const auto pattern = static_cast<std::size_t>(i) % kAccessPatterns.size();
+      Job job(options_, i, static_cast<AccessPattern>(pattern));
       const Features seen = observe(job);
       table += fmt::format("{},{:.1f},{},{},{:.1f},{}\n", seen.smallest, seen.mean, seen.largest, seen.files,
-                           seen.distance, kPatterns[pattern]);
+                           seen.distance, kAccessPatterns[pattern]);
     }
     write_text(output / "synthetic-io-patterns.csv", table);
   }

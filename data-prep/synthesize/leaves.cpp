@@ -12,8 +12,6 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 class Leaf {
  public:
   explicit Leaf(const SynthesizeOptions& options, std::int64_t number)
@@ -23,7 +21,7 @@ class Leaf {
         visible_(1 - 0.5 * options.difficulty),
         difficulty_(options.difficulty),
         middle_{between(random_, -0.1, 0.1), between(random_, -0.1, 0.1)},
-        angle_(2 * kPi * random_.uniform()),
+        angle_(2 * std::numbers::pi * random_.uniform()),
         half_length_(between(random_, 0.72, 0.90)),
         half_width_(between(random_, 0.42, 0.58)),
         bend_(between(random_, -0.12, 0.12)),
@@ -64,7 +62,7 @@ class Leaf {
       paint(halo, kYellow, 0.75);
       spot.limit(seen_);
       canvas_.shade(spot, visible_, [&](Point p, Colour) {  // rings about the middle
-        const double ring = 0.5 + 0.5 * std::cos(2 * kPi * 3.5 * length(p - at) / radius);
+        const double ring = 0.5 + 0.5 * std::cos(2 * std::numbers::pi * 3.5 * length(p - at) / radius);
         return mix({0.26F, 0.15F, 0.07F}, {0.58F, 0.40F, 0.20F}, ring);
       });
     }
@@ -162,7 +160,8 @@ class Leaf {
   double width(double u) const {
     if (std::abs(u) >= 1) return half_length_ * (0.999 - std::abs(u));  // ends there
     const double outline = 1.72 * std::pow((1 + u) / 2, 0.5) * std::pow((1 - u) / 2, 0.75);
-    const double teeth = 0.07 * std::abs(std::sin(7.5 * kPi * u / 2)) + (0.10 + wavy) * edge_.at({u, 0});
+    const double teeth =
+        0.07 * std::abs(std::sin(7.5 * std::numbers::pi * u / 2)) + (0.10 + wavy) * edge_.at({u, 0});
     return half_width_ * outline * std::max(0.3, 1 - 0.05 + teeth);
   }
   Point on_leaf(double u, double across) const {
@@ -204,7 +203,7 @@ class Leaf {
       return (grey / 0.5) * (1 + 0.10 * grain.at(p) + 0.15 * cloud.at(p)) * paper;
     });
     Mask shadow = canvas_.mask();
-    const Point away = polar(0.05, 2 * kPi * random_.uniform());
+    const Point away = polar(0.05, 2 * std::numbers::pi * random_.uniform());
     shadow.add(middle_, 1.3, 0.08, [&](Point p) {
       const auto [u, v] = local(p - away);
       return std::abs(v) - width(u);
@@ -228,7 +227,7 @@ class Leaf {
     canvas_.shade(seen_, 1, [&](Point p, Colour) {
       const auto [u, v] = local(p);
       const double phase = 5.5 * (u - 0.9 * std::abs(v));
-      const double pucker = 0.10 * std::sin(2 * kPi * phase) * (1 - std::abs(v));
+      const double pucker = 0.10 * std::sin(2 * std::numbers::pi * phase) * (1 - std::abs(v));
       const double curl = wavy > 0 ? -0.35 * std::sin(9 * u) * ramp(std::abs(v) / width(u), 0.3, 1) : 0.0;
       const double light =
           1 + pucker + curl + 0.12 * surface.at(p) + 0.15 * broad.at(p) + (v > 0 ? 0.06 : -0.06);
@@ -238,7 +237,7 @@ class Leaf {
 
   void light() {
     const double gain = between(random_, 0.75, 1.25);
-    const Point lamp = polar(between(random_, 0, 0.25), 2 * kPi * random_.uniform());
+    const Point lamp = polar(between(random_, 0, 0.25), 2 * std::numbers::pi * random_.uniform());
     canvas_.shade([&](Point p, Colour colour) { return gain * (1 + dot(p, lamp)) * colour; });
     canvas_.photograph(random_, 0.3 + 0.8 * difficulty_ * random_.uniform(), 0.008 + 0.03 * difficulty_);
   }
@@ -259,7 +258,7 @@ struct Class {
   double narrow = 1, wavy = 0;
 };
 
-constexpr std::array kClasses{
+constexpr std::array kDiseases{
     Class{"Tomato___Bacterial_spot", &Leaf::bacterial_spot},
     Class{"Tomato___Early_blight", &Leaf::early_blight},
     Class{"Tomato___Late_blight", &Leaf::late_blight},
@@ -281,14 +280,14 @@ class Leaves final : public StandIn {
   std::vector<std::filesystem::path> folders() const override {
     std::vector<std::filesystem::path> folders;
     for (const char* split : {"train", "valid"}) {
-      for (const Class& leaf : kClasses) folders.push_back(std::filesystem::path(split) / leaf.folder);
+      for (const Class& leaf : kDiseases) folders.push_back(std::filesystem::path(split) / leaf.folder);
     }
     return folders;
   }
   std::int64_t files() const override { return options_.samples; }
   void write_file(std::int64_t index, const std::filesystem::path& output) const override {
-    const auto classes = static_cast<std::int64_t>(kClasses.size());
-    const Class& kind = kClasses[static_cast<std::size_t>(index % classes)];
+    const auto classes = static_cast<std::int64_t>(kDiseases.size());
+    const Class& kind = kDiseases[static_cast<std::size_t>(index % classes)];
     Leaf leaf(options_, index);
     leaf.disease = kind.disease;
     leaf.narrow = kind.narrow;

@@ -12,7 +12,7 @@ namespace convoke::doctor {
 namespace {
 
 constexpr int kRounds = 20;
-constexpr int kTag = 7301;
+constexpr int kClockTag = 7301;
 
 }  // namespace
 
@@ -30,17 +30,17 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
     const auto bytes = std::as_writable_bytes(std::span(&theirs, 1));
     if (world.rank() == rank) {
       for (int round = 0; round < kRounds; ++round) {
-        world.receive(bytes, 0, kTag);
+        world.receive(bytes, 0, kClockTag);
         theirs = clock();
-        world.send(bytes, 0, kTag);
+        world.send(bytes, 0, kClockTag);
       }
     } else if (world.root()) {
       // Its clock was read between sending and receiving, so in the middle, give or take half a round trip.
       ClockOffset best{.host = there.host, .uncertainty = std::numeric_limits<double>::infinity()};
       for (int round = 0; round < kRounds; ++round) {
         const double sent = clock();
-        world.send(bytes, rank, kTag);
-        world.receive(bytes, rank, kTag);
+        world.send(bytes, rank, kClockTag);
+        world.receive(bytes, rank, kClockTag);
         const double half = (clock() - sent) / 2;
         if (half >= best.uncertainty) continue;
         best.uncertainty = half;

@@ -12,7 +12,7 @@
 namespace convoke::doctor {
 namespace {
 
-constexpr int kTag = 7303;
+constexpr int kLinkTag = 7303;
 constexpr std::size_t kSmall = 8, kLarge = std::size_t{1} << 20;
 constexpr int kSmallRounds = 40, kLargeRounds = 6;
 
@@ -21,8 +21,8 @@ double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi:
   std::vector<double> seconds;
   for (int round = 0; round <= rounds; ++round) {
     const run::Stopwatch watch;
-    world.send(message, there, kTag);
-    world.receive(message, there, kTag);
+    world.send(message, there, kLinkTag);
+    world.receive(message, there, kLinkTag);
     if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first makes the connection
   }
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
@@ -31,8 +31,8 @@ double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi:
 
 void answer(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
   for (int round = 0; round <= rounds; ++round) {
-    world.receive(message, there, kTag);
-    world.send(message, there, kTag);
+    world.receive(message, there, kLinkTag);
+    world.send(message, there, kLinkTag);
   }
 }
 

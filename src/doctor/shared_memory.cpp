@@ -16,7 +16,7 @@
 namespace convoke::doctor {
 namespace {
 
-constexpr int kTag = 7302;
+constexpr int kSharedMemoryTag = 7302;
 
 // Cross-memory attach: the second rank of a host reads a word of the first. Returns "" or why it may not.
 std::string read_neighbour(const run::Machine& machine, const mpi::Communicator& world) {
@@ -36,16 +36,16 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
   const auto answer = std::as_writable_bytes(std::span(&failed, 1));
   if (local.size() < 2) return {};
   if (machine.local_rank == 0) {
-    world.send(bytes, local[1], kTag);
-    world.receive(answer, local[1], kTag);
+    world.send(bytes, local[1], kSharedMemoryTag);
+    world.receive(answer, local[1], kSharedMemoryTag);
   } else if (machine.local_rank == 1) {
-    world.receive(bytes, local[0], kTag);
+    world.receive(bytes, local[0], kSharedMemoryTag);
     std::uint64_t read = 0;
     const iovec mine{&read, sizeof read}, theirs{const_cast<std::uint64_t*>(there.address), sizeof read};
     const bool done = process_vm_readv(static_cast<pid_t>(there.process), &mine, 1, &theirs, 1, 0) ==
                       static_cast<ssize_t>(sizeof read);
     failed = done ? (read == word ? 0 : ESRCH) : errno;  // another process has that number in its container
-    world.send(answer, local[0], kTag);
+    world.send(answer, local[0], kSharedMemoryTag);
   }
   return failed == 0 ? std::string() : std::strerror(failed);
 }

@@ -8,7 +8,7 @@
 namespace convoke::explore {
 namespace {
 
-constexpr std::size_t kImageRank = 3;
+constexpr std::size_t kPictureRank = 3;
 
 template <class T>
 Exhibit read_exhibit(const data::DatasetReader& reader, Place place) {
@@ -17,7 +17,7 @@ Exhibit read_exhibit(const data::DatasetReader& reader, Place place) {
   reader.read(place.split, place.index, std::span(values));
   Exhibit result{
       place, reader.splits()[place.split].labels[static_cast<std::size_t>(place.index)], stored, {}};
-  if (stored.rank() != kImageRank) {
+  if (stored.rank() != kPictureRank) {
     result.values.assign(values.begin(), values.end());
     return result;
   }

@@ -85,7 +85,7 @@ struct Option {
   double value = 0;      ///< default
 };
 
-struct Entry {
+struct InitializerEntry {
   std::string_view name;
   std::array<Option, 2> options;
   bool has_mode;
@@ -103,79 +103,83 @@ double kaiming_deviation(const Draw& d) {
 
 constexpr Option kGain{"gain", 1}, kMean{"mean", 0}, kStddev{"stddev", 0.05};
 constexpr std::array kInitializers{
-    Entry{"constant",
-          {{{"value", 0}}},
-          false,
-          [](Draw& d) { d.constant(static_cast<float>(d.option("value"))); }},
-    Entry{"glorot_normal",
-          {kGain},
-          false,
-          [](Draw& d) { d.truncated(0, glorot_deviation(d) / kTruncatedDeviation); }},
-    Entry{"glorot_uniform",
-          {kGain},
-          false,
-          [](Draw& d) { d.uniform(d.option("gain") * std::sqrt(6.0 / (d.fan_in + d.fan_out))); }},
-    Entry{"he_normal",
-          {},
-          false,
-          [](Draw& d) { d.truncated(0, std::sqrt(2.0 / d.fan_in) / kTruncatedDeviation); }},
-    Entry{"he_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(6.0 / d.fan_in)); }},
-    Entry{"kaiming_normal", {{{"a", 0}}}, true, [](Draw& d) { d.normal(0, kaiming_deviation(d)); }},
-    Entry{"kaiming_uniform",
-          {{{"a", 2.23606797749979}}},
-          true,
-          [](Draw& d) { d.uniform(std::sqrt(3.0) * kaiming_deviation(d)); }},
-    Entry{"lecun_normal",
-          {},
-          false,
-          [](Draw& d) { d.truncated(0, std::sqrt(1.0 / d.fan_in) / kTruncatedDeviation); }},
-    Entry{"lecun_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(3.0 / d.fan_in)); }},
-    Entry{"normal", {kMean, kStddev}, false, [](Draw& d) { d.normal(d.option("mean"), d.option("stddev")); }},
-    Entry{"ones", {}, false, [](Draw& d) { d.constant(1); }},
-    Entry{"orthogonal", {kGain}, false, orthogonal},
-    Entry{"truncated_normal",
-          {kMean, kStddev},
-          false,
-          [](Draw& d) { d.truncated(d.option("mean"), d.option("stddev")); }},
-    Entry{"uniform",
-          {{{"minval", -0.05}, {"maxval", 0.05}}},
-          false,
-          [](Draw& d) {
-            const double low = d.option("minval"), span = d.option("maxval") - low;
-            for (float& value : d.values) value = static_cast<float>(low + span * d.random.uniform());
-          }},
+    InitializerEntry{"constant",
+                     {{{"value", 0}}},
+                     false,
+                     [](Draw& d) { d.constant(static_cast<float>(d.option("value"))); }},
+    InitializerEntry{"glorot_normal",
+                     {kGain},
+                     false,
+                     [](Draw& d) { d.truncated(0, glorot_deviation(d) / kTruncatedDeviation); }},
+    InitializerEntry{"glorot_uniform",
+                     {kGain},
+                     false,
+                     [](Draw& d) { d.uniform(d.option("gain") * std::sqrt(6.0 / (d.fan_in + d.fan_out))); }},
+    InitializerEntry{"he_normal",
+                     {},
+                     false,
+                     [](Draw& d) { d.truncated(0, std::sqrt(2.0 / d.fan_in) / kTruncatedDeviation); }},
+    InitializerEntry{"he_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(6.0 / d.fan_in)); }},
+    InitializerEntry{
+        "kaiming_normal", {{{"a", 0}}}, true, [](Draw& d) { d.normal(0, kaiming_deviation(d)); }},
+    InitializerEntry{"kaiming_uniform",
+                     {{{"a", 2.23606797749979}}},
+                     true,
+                     [](Draw& d) { d.uniform(std::sqrt(3.0) * kaiming_deviation(d)); }},
+    InitializerEntry{"lecun_normal",
+                     {},
+                     false,
+                     [](Draw& d) { d.truncated(0, std::sqrt(1.0 / d.fan_in) / kTruncatedDeviation); }},
+    InitializerEntry{"lecun_uniform", {}, false, [](Draw& d) { d.uniform(std::sqrt(3.0 / d.fan_in)); }},
+    InitializerEntry{
+        "normal", {kMean, kStddev}, false, [](Draw& d) { d.normal(d.option("mean"), d.option("stddev")); }},
+    InitializerEntry{"ones", {}, false, [](Draw& d) { d.constant(1); }},
+    InitializerEntry{"orthogonal", {kGain}, false, orthogonal},
+    InitializerEntry{"truncated_normal",
+                     {kMean, kStddev},
+                     false,
+                     [](Draw& d) { d.truncated(d.option("mean"), d.option("stddev")); }},
+    InitializerEntry{"uniform",
+                     {{{"minval", -0.05}, {"maxval", 0.05}}},
+                     false,
+                     [](Draw& d) {
+                       const double low = d.option("minval"), span = d.option("maxval") - low;
+                       for (float& value : d.values)
+                         value = static_cast<float>(low + span * d.random.uniform());
+                     }},
     // An LSTM's bias, of four gates: ones for the second, the forget gate's, else zeros, as Keras.
-    Entry{"unit_forget_bias",
-          {},
-          false,
-          [](Draw& d) {
-            d.constant(0);
-            const std::size_t quarter = d.values.size() / 4;
-            std::fill_n(d.values.begin() + static_cast<std::ptrdiff_t>(quarter), quarter, 1.0F);
-          }},
-    Entry{"xavier_normal", {kGain}, false, [](Draw& d) { d.normal(0, glorot_deviation(d)); }},
-    Entry{"zeros", {}, false, [](Draw& d) { d.constant(0); }},
+    InitializerEntry{"unit_forget_bias",
+                     {},
+                     false,
+                     [](Draw& d) {
+                       d.constant(0);
+                       const std::size_t quarter = d.values.size() / 4;
+                       std::fill_n(d.values.begin() + static_cast<std::ptrdiff_t>(quarter), quarter, 1.0F);
+                     }},
+    InitializerEntry{"xavier_normal", {kGain}, false, [](Draw& d) { d.normal(0, glorot_deviation(d)); }},
+    InitializerEntry{"zeros", {}, false, [](Draw& d) { d.constant(0); }},
 };
 
 /// Other names of the same.
-struct Alias {
+struct InitializerAlias {
   std::string_view name, of;
 };
-constexpr std::array kAliases{Alias{"random_normal", "normal"}, Alias{"random_uniform", "uniform"},
-                              Alias{"torch_default", "kaiming_uniform"},
-                              Alias{"trunc_normal", "truncated_normal"},
-                              Alias{"xavier_uniform", "glorot_uniform"}};
+constexpr std::array kInitializerAliases{InitializerAlias{"random_normal", "normal"},
+                                         InitializerAlias{"random_uniform", "uniform"},
+                                         InitializerAlias{"torch_default", "kaiming_uniform"},
+                                         InitializerAlias{"trunc_normal", "truncated_normal"},
+                                         InitializerAlias{"xavier_uniform", "glorot_uniform"}};
 
-const Entry& entry_of(std::string_view name, const std::string& where = {}) {
-  const auto alias =
-      std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.name == name; });
-  return find_in(kInitializers, alias == kAliases.end() ? name : alias->of, "initializer", where);
+const InitializerEntry& entry_of(std::string_view name, const std::string& where = {}) {
+  const auto alias = std::find_if(kInitializerAliases.begin(), kInitializerAliases.end(),
+                                  [&](const InitializerAlias& a) { return a.name == name; });
+  return find_in(kInitializers, alias == kInitializerAliases.end() ? name : alias->of, "initializer", where);
 }
 
 /// `given` with every option of its name, in the table's order.
 Settings complete(const Settings& given) {
   SettingsReader read(given, "initializer");
-  const Entry& entry = entry_of(read.require_string("name"), given.where());
+  const InitializerEntry& entry = entry_of(read.require_string("name"), given.where());
   Settings settings{{"name", entry.name}};
   for (const Option& option : entry.options) {
     if (!option.key.empty()) settings.set(option.key, read.get(option.key, option.value));

@@ -40,7 +40,7 @@
 namespace convoke::nn {
 namespace {
 
-struct Entry {
+struct LayerEntry {
   std::string_view name;
   LayerPtr (*make)(SettingsReader& read);
 };
@@ -62,64 +62,64 @@ constexpr auto kImage = GlobalPool::Over::kImage;
 constexpr auto kSequence = GlobalPool::Over::kSequence;
 
 constexpr std::array kLayers{
-    Entry{"adaptive_average_pool", AdaptivePool::make<kAverage>},
-    Entry{"adaptive_max_pool", AdaptivePool::make<kMax>},
-    Entry{"add", plain<Add>},
-    Entry{"average", plain<Average>},
-    Entry{"average_pool", AveragePool::make},
-    Entry{"average_pool1d", Pool1d::make<kAverage>},
-    Entry{"batch_norm", BatchNorm::make},
-    Entry{"channel_scale", ChannelScale::make},
-    Entry{"channel_shuffle", ChannelShuffle::make},
-    Entry{"concat", Concat::make},
-    Entry{"conv1d", Conv1d::make},
-    Entry{"conv2d", Conv2d::make},
-    Entry{"conv2d_transpose", Conv2dTranspose::make},
-    Entry{"crop", Crop::make},
-    Entry{"dense", Dense::make},
-    Entry{"depthwise_conv2d", DepthwiseConv2d::make},
-    Entry{"dropout", Dropout::make},
-    Entry{"elu", Activation::make<Activation::Function::kElu>},
-    Entry{"embedding", Embedding::make},
-    Entry{"flatten", plain<Flatten>},
-    Entry{"gaussian_noise", GaussianNoise::make},
-    Entry{"gelu", Activation::make<Activation::Function::kGelu>},
-    Entry{"global_average_pool", global_pool<kAverage, kImage>},
-    Entry{"global_average_pool1d", global_pool<kAverage, kSequence>},
-    Entry{"global_max_pool", global_pool<kMax, kImage>},
-    Entry{"global_max_pool1d", global_pool<kMax, kSequence>},
-    Entry{"group_norm", GroupNorm::make},
-    Entry{"gru", Gru::make},
-    Entry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
-    Entry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
-    Entry{"identity", plain<Identity>},
-    Entry{"layer_norm", LayerNorm::make},
-    Entry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
-    Entry{"local_response_norm", LocalResponseNorm::make},
-    Entry{"lstm", Lstm::make},
-    Entry{"max_pool", MaxPool::make},
-    Entry{"max_pool1d", Pool1d::make<kMax>},
-    Entry{"maximum", plain<Maximum>},
-    Entry{"multiply", plain<Multiply>},
-    Entry{"permute", Permute::make},
-    Entry{"prelu", PRelu::make},
-    Entry{"relu", Activation::make<Activation::Function::kRelu>},
-    Entry{"relu6", Activation::make<Activation::Function::kRelu6>},
-    Entry{"rescale", Rescale::make},
-    Entry{"reshape", Reshape::make},
-    Entry{"resize", Resize::make},
-    Entry{"selu", Activation::make<Activation::Function::kSelu>},
-    Entry{"separable_conv2d", SeparableConv2d::make},
-    Entry{"sigmoid", Activation::make<Activation::Function::kSigmoid>},
-    Entry{"silu", Activation::make<Activation::Function::kSilu>},
-    Entry{"slice", Slice::make},
-    Entry{"softmax", plain<Softmax>},
-    Entry{"softplus", Activation::make<Activation::Function::kSoftplus>},
-    Entry{"standardize", Standardize::make},
-    Entry{"stochastic_depth", StochasticDepth::make},
-    Entry{"subtract", plain<Subtract>},
-    Entry{"tanh", Activation::make<Activation::Function::kTanh>},
-    Entry{"zero_pad", ZeroPad::make},
+    LayerEntry{"adaptive_average_pool", AdaptivePool::make<kAverage>},
+    LayerEntry{"adaptive_max_pool", AdaptivePool::make<kMax>},
+    LayerEntry{"add", plain<Add>},
+    LayerEntry{"average", plain<Average>},
+    LayerEntry{"average_pool", AveragePool::make},
+    LayerEntry{"average_pool1d", Pool1d::make<kAverage>},
+    LayerEntry{"batch_norm", BatchNorm::make},
+    LayerEntry{"channel_scale", ChannelScale::make},
+    LayerEntry{"channel_shuffle", ChannelShuffle::make},
+    LayerEntry{"concat", Concat::make},
+    LayerEntry{"conv1d", Conv1d::make},
+    LayerEntry{"conv2d", Conv2d::make},
+    LayerEntry{"conv2d_transpose", Conv2dTranspose::make},
+    LayerEntry{"crop", Crop::make},
+    LayerEntry{"dense", Dense::make},
+    LayerEntry{"depthwise_conv2d", DepthwiseConv2d::make},
+    LayerEntry{"dropout", Dropout::make},
+    LayerEntry{"elu", Activation::make<Activation::Function::kElu>},
+    LayerEntry{"embedding", Embedding::make},
+    LayerEntry{"flatten", plain<Flatten>},
+    LayerEntry{"gaussian_noise", GaussianNoise::make},
+    LayerEntry{"gelu", Activation::make<Activation::Function::kGelu>},
+    LayerEntry{"global_average_pool", global_pool<kAverage, kImage>},
+    LayerEntry{"global_average_pool1d", global_pool<kAverage, kSequence>},
+    LayerEntry{"global_max_pool", global_pool<kMax, kImage>},
+    LayerEntry{"global_max_pool1d", global_pool<kMax, kSequence>},
+    LayerEntry{"group_norm", GroupNorm::make},
+    LayerEntry{"gru", Gru::make},
+    LayerEntry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
+    LayerEntry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
+    LayerEntry{"identity", plain<Identity>},
+    LayerEntry{"layer_norm", LayerNorm::make},
+    LayerEntry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
+    LayerEntry{"local_response_norm", LocalResponseNorm::make},
+    LayerEntry{"lstm", Lstm::make},
+    LayerEntry{"max_pool", MaxPool::make},
+    LayerEntry{"max_pool1d", Pool1d::make<kMax>},
+    LayerEntry{"maximum", plain<Maximum>},
+    LayerEntry{"multiply", plain<Multiply>},
+    LayerEntry{"permute", Permute::make},
+    LayerEntry{"prelu", PRelu::make},
+    LayerEntry{"relu", Activation::make<Activation::Function::kRelu>},
+    LayerEntry{"relu6", Activation::make<Activation::Function::kRelu6>},
+    LayerEntry{"rescale", Rescale::make},
+    LayerEntry{"reshape", Reshape::make},
+    LayerEntry{"resize", Resize::make},
+    LayerEntry{"selu", Activation::make<Activation::Function::kSelu>},
+    LayerEntry{"separable_conv2d", SeparableConv2d::make},
+    LayerEntry{"sigmoid", Activation::make<Activation::Function::kSigmoid>},
+    LayerEntry{"silu", Activation::make<Activation::Function::kSilu>},
+    LayerEntry{"slice", Slice::make},
+    LayerEntry{"softmax", plain<Softmax>},
+    LayerEntry{"softplus", Activation::make<Activation::Function::kSoftplus>},
+    LayerEntry{"standardize", Standardize::make},
+    LayerEntry{"stochastic_depth", StochasticDepth::make},
+    LayerEntry{"subtract", plain<Subtract>},
+    LayerEntry{"tanh", Activation::make<Activation::Function::kTanh>},
+    LayerEntry{"zero_pad", ZeroPad::make},
 };
 
 /// What `activation = "..."` may name: layers of one input that need no settings; "linear" is none.
@@ -133,15 +133,15 @@ constexpr std::array kActivations{
 };
 
 /// Other names of the same: those of Keras and of the papers.
-struct Alias {
+struct LayerAlias {
   std::string_view name, of;
 };
-constexpr std::array kAliases{Alias{"hard_silu", "hard_swish"}, Alias{"swish", "silu"}};
+constexpr std::array kLayerAliases{LayerAlias{"hard_silu", "hard_swish"}, LayerAlias{"swish", "silu"}};
 
 std::string_view without_alias(std::string_view name) {
-  const auto alias =
-      std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.name == name; });
-  return alias == kAliases.end() ? name : alias->of;
+  const auto alias = std::find_if(kLayerAliases.begin(), kLayerAliases.end(),
+                                  [&](const LayerAlias& a) { return a.name == name; });
+  return alias == kLayerAliases.end() ? name : alias->of;
 }
 
 /// What every layer may have beside its own settings.
@@ -178,7 +178,7 @@ void read_names(SettingsReader& read, const Settings& settings, Wiring& wiring) 
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = without_alias(first.require_string("layer"));
-  const Entry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
+  const LayerEntry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
   SettingsReader read(settings, fmt::format("layer \"{}\"", wiring.layer));
   read.has("layer");
   read_names(read, settings, wiring);

@@ -21,22 +21,23 @@ std::unique_ptr<Optimizer> make(SettingsReader& settings) {
   return std::make_unique<T>(T::read(settings));
 }
 
-struct Entry {
+struct OptimizerEntry {
   std::string_view name;
   std::unique_ptr<Optimizer> (*make)(SettingsReader& settings);
 };
 
 constexpr std::array kOptimizers{
-    Entry{"sgd", make<Sgd>},     Entry{"adam", make<Adam>},   Entry{"rmsprop", make<RmsProp>},
-    Entry{"adamw", make<AdamW>}, Entry{"nadam", make<Nadam>}, Entry{"adagrad", make<Adagrad>},
-    Entry{"lars", make<Lars>},   Entry{"lamb", make<Lamb>},
+    OptimizerEntry{"sgd", make<Sgd>},         OptimizerEntry{"adam", make<Adam>},
+    OptimizerEntry{"rmsprop", make<RmsProp>}, OptimizerEntry{"adamw", make<AdamW>},
+    OptimizerEntry{"nadam", make<Nadam>},     OptimizerEntry{"adagrad", make<Adagrad>},
+    OptimizerEntry{"lars", make<Lars>},       OptimizerEntry{"lamb", make<Lamb>},
 };
 
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings) {
   const std::string name = SettingsReader(settings, "optimizer").require_string("name");
-  const Entry& entry = find_in(kOptimizers, name, "optimizer", settings.where());
+  const OptimizerEntry& entry = find_in(kOptimizers, name, "optimizer", settings.where());
 
   SettingsReader read(settings, "optimizer \"" + name + "\"");
   read.has("name");

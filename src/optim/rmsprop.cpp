@@ -10,8 +10,8 @@ namespace {
 //   s <- rho s + (1 - rho) g^2
 //   w <- w - lr g / sqrt(s + eps)               every array has shape (n)
 CONVOKE_MULTIVERSION
-void plain(float* weight, const float* gradient, float* mean_square, std::size_t n, float rate, float rho,
-           float one_minus_rho, float epsilon) {
+void rmsprop_plain(float* weight, const float* gradient, float* mean_square, std::size_t n, float rate,
+                   float rho, float one_minus_rho, float epsilon) {
   for (std::size_t i = 0; i < n; ++i) {
     const float g = gradient[i];
     mean_square[i] = rho * mean_square[i] + one_minus_rho * (g * g);
@@ -23,8 +23,9 @@ void plain(float* weight, const float* gradient, float* mean_square, std::size_t
 //   v <- mu v + lr g / sqrt(s + eps)
 //   w <- w - v
 CONVOKE_MULTIVERSION
-void with_momentum(float* weight, const float* gradient, float* mean_square, float* velocity, std::size_t n,
-                   float rate, float rho, float one_minus_rho, float momentum, float epsilon) {
+void rmsprop_with_momentum(float* weight, const float* gradient, float* mean_square, float* velocity,
+                           std::size_t n, float rate, float rho, float one_minus_rho, float momentum,
+                           float epsilon) {
   for (std::size_t i = 0; i < n; ++i) {
     const float g = gradient[i];
     mean_square[i] = rho * mean_square[i] + one_minus_rho * (g * g);
@@ -52,11 +53,11 @@ void RmsProp::step(const Slice& slice, double learning_rate) const {
   const auto one_minus_rho = static_cast<float>(1 - options_.rho);
   const auto epsilon = static_cast<float>(options_.epsilon);
   if (options_.momentum == 0) {
-    plain(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, rho, one_minus_rho,
-          epsilon);
+    rmsprop_plain(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, rho,
+                  one_minus_rho, epsilon);
   } else {
-    with_momentum(slice.parameters(), slice.gradients(), slice.state(0), slice.state(1), slice.size(), rate,
-                  rho, one_minus_rho, static_cast<float>(options_.momentum), epsilon);
+    rmsprop_with_momentum(slice.parameters(), slice.gradients(), slice.state(0), slice.state(1), slice.size(),
+                          rate, rho, one_minus_rho, static_cast<float>(options_.momentum), epsilon);
   }
 }
 

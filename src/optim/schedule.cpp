@@ -16,16 +16,20 @@
 namespace convoke::optim {
 namespace {
 
-struct Entry {
+struct ScheduleEntry {
   std::string_view name;
   std::unique_ptr<Schedule> (*read)(SettingsReader& settings);
 };
 
 constexpr std::array kSchedules{
-    Entry{"constant", ConstantSchedule::read},       Entry{"step", StepSchedule::read},
-    Entry{"exponential", ExponentialSchedule::read}, Entry{"cosine", CosineSchedule::read},
-    Entry{"piecewise", PiecewiseSchedule::read},     Entry{"polynomial", PolynomialSchedule::read},
-    Entry{"one_cycle", OneCycleSchedule::read},      Entry{"plateau", PlateauSchedule::read},
+    ScheduleEntry{"constant", ConstantSchedule::read},
+    ScheduleEntry{"step", StepSchedule::read},
+    ScheduleEntry{"exponential", ExponentialSchedule::read},
+    ScheduleEntry{"cosine", CosineSchedule::read},
+    ScheduleEntry{"piecewise", PiecewiseSchedule::read},
+    ScheduleEntry{"polynomial", PolynomialSchedule::read},
+    ScheduleEntry{"one_cycle", OneCycleSchedule::read},
+    ScheduleEntry{"plateau", PlateauSchedule::read},
 };
 
 constexpr double kLongestWarmup = 1e6;  // epochs; also refuses infinity
@@ -34,7 +38,7 @@ constexpr double kLongestWarmup = 1e6;  // epochs; also refuses infinity
 
 std::unique_ptr<Schedule> make_schedule(const Settings& settings) {
   const std::string name = SettingsReader(settings, "schedule").get("name", "constant");
-  const Entry& entry = find_in(kSchedules, name, "schedule", settings.where());
+  const ScheduleEntry& entry = find_in(kSchedules, name, "schedule", settings.where());
 
   SettingsReader read(settings, "schedule \"" + name + "\"");
   read.has("name");

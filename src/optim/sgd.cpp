@@ -7,15 +7,15 @@ namespace {
 
 //   w <- w - lr g                               every array has shape (n)
 CONVOKE_MULTIVERSION
-void plain(float* weight, const float* gradient, std::size_t n, float rate) {
+void sgd_plain(float* weight, const float* gradient, std::size_t n, float rate) {
   for (std::size_t i = 0; i < n; ++i) weight[i] -= rate * gradient[i];
 }
 
 //   v <- mu v - lr g
 //   w <- w + v
 CONVOKE_MULTIVERSION
-void with_momentum(float* weight, const float* gradient, float* velocity, std::size_t n, float rate,
-                   float momentum) {
+void sgd_with_momentum(float* weight, const float* gradient, float* velocity, std::size_t n, float rate,
+                       float momentum) {
   for (std::size_t i = 0; i < n; ++i) {
     velocity[i] = momentum * velocity[i] - rate * gradient[i];
     weight[i] += velocity[i];
@@ -49,9 +49,9 @@ void Sgd::step(const Slice& slice, double learning_rate) const {
   const auto rate = static_cast<float>(learning_rate);
   const auto momentum = static_cast<float>(options_.momentum);
   if (options_.momentum == 0) {
-    plain(slice.parameters(), slice.gradients(), slice.size(), rate);
+    sgd_plain(slice.parameters(), slice.gradients(), slice.size(), rate);
   } else {
-    const auto update = options_.nesterov ? with_nesterov : with_momentum;
+    const auto update = options_.nesterov ? with_nesterov : sgd_with_momentum;
     update(slice.parameters(), slice.gradients(), slice.state(0), slice.size(), rate, momentum);
   }
 }

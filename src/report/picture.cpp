@@ -38,7 +38,7 @@ namespace {
 
 constexpr int kQuality = 90;
 constexpr std::uint8_t kGap = 128;
-constexpr std::int64_t kColours = 3;
+constexpr std::int64_t kPictureColours = 3;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -85,7 +85,7 @@ std::vector<std::uint8_t> png(const Picture& p) {
 std::string data_uri(const Picture& picture) {
   assert(std::ssize(picture.pixels) == picture.width * picture.height * picture.channels);
   const Bytes exact = png(picture);
-  if (picture.channels == kColours) {
+  if (picture.channels == kPictureColours) {
     const Bytes small = jpeg(picture);
     if (2 * small.size() < exact.size()) return "data:image/jpeg;base64," + base64(small);
   }

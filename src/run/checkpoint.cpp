@@ -16,7 +16,7 @@
 namespace convoke::run {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kCheckpointVersion = 1;
 
 /// A readable checkpoint of another run: unlike a damaged one, not to be passed over.
 struct ForeignMathematics : Error {
@@ -110,7 +110,7 @@ void Checkpoints::make_folder() const {
 void Checkpoints::save(const CheckpointState& state) const {
   replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);
-    write_format(file, "checkpoint", kVersion);
+    write_format(file, "checkpoint", kCheckpointVersion);
     file.set_attribute("convoke_version", CONVOKE_VERSION);
     file.set_attribute("recipe", recipe_);
     write_numbers(file, state);
@@ -150,7 +150,7 @@ std::vector<std::filesystem::path> Checkpoints::files() const {
 
 CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   const hdf5::File file = hdf5::File::open(path);
-  const std::string format = read_format(file, kVersion);
+  const std::string format = read_format(file, kCheckpointVersion);
   if (format != "checkpoint")
     throw Error(fmt::format("{}: holds a {}, not a checkpoint", path.string(), format));
   Mathematics stored;

@@ -13,7 +13,7 @@
 namespace convoke::run {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kModelVersion = 1;
 
 std::vector<double> to_double(std::span<const float> values) { return {values.begin(), values.end()}; }
 std::vector<float> to_float(const std::vector<double>& values) {
@@ -125,7 +125,7 @@ void write_model(const std::filesystem::path& file, const ModelDescription& desc
                  const std::function<void()>& before_it_counts) {
   replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File model = hdf5::File::create(temporary);
-    write_format(model, "model", kVersion);
+    write_format(model, "model", kModelVersion);
     write_description(model, description);
     if (validated) {
       model.set_attribute("step", validated->step);
@@ -153,7 +153,7 @@ void write_ensemble(const std::filesystem::path& file, const ModelDescription& d
                     std::span<const Member* const> members) {
   replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File ensemble = hdf5::File::create(temporary);
-    write_format(ensemble, "ensemble", kVersion);
+    write_format(ensemble, "ensemble", kModelVersion);
     write_description(ensemble, description);
     for (const Member* member : members) {
       hdf5::Group group = ensemble.create_group(fmt::format("member-{:03}", member->index));
@@ -175,7 +175,7 @@ std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) 
 
 ModelSet load_models(const std::filesystem::path& file_or_run) {
   const hdf5::File file = hdf5::File::open(find_model_file(file_or_run));
-  const std::string format = read_format(file, kVersion);
+  const std::string format = read_format(file, kModelVersion);
   if (format != "model" && format != "ensemble") {
     throw Error(fmt::format("{}: holds a {}, not a model", file.file().string(), format));
   }

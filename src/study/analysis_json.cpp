@@ -9,14 +9,14 @@ namespace convoke::study {
 namespace {
 
 template <class List, class Function>
-Value list_of(const List& list, Function to_value) {
+Value json_list(const List& list, Function to_value) {
   Value::Array values;
   for (const auto& item : list) values.push_back(to_value(item));
   return values;
 }
 
 Value text_list(const std::vector<std::string>& texts) {
-  return list_of(texts, [](const std::string& text) { return Value(text); });
+  return json_list(texts, [](const std::string& text) { return Value(text); });
 }
 
 Value interval(const Interval& i) { return Value::Array{Value(i.low), Value(i.high)}; }
@@ -96,7 +96,7 @@ Value of(const Curve& curve) {
   s.set("portion", curve.portion);
   s.set("quantity", curve.quantity);
   s.set("base", named(curve.base));
-  s.set("points", list_of(curve.points, [](const ScalingPoint& point) { return of(point); }));
+  s.set("points", json_list(curve.points, [](const ScalingPoint& point) { return of(point); }));
   if (curve.amdahl) {
     s.set("amdahl", Settings{{"sequential_seconds", estimate(curve.amdahl->sequential_seconds())},
                              {"serial_fraction", estimate(curve.amdahl->serial_fraction())},
@@ -105,7 +105,7 @@ Value of(const Curve& curve) {
   }
   if (curve.superlinear) s.set("superlinear", Settings{{"serial_fraction", estimate(*curve.superlinear)}});
   if (curve.gustafson) s.set("gustafson", Settings{{"serial_fraction", estimate(*curve.gustafson)}});
-  s.set("predictions", list_of(curve.predictions, [](const Prediction& p) { return of(p); }));
+  s.set("predictions", json_list(curve.predictions, [](const Prediction& p) { return of(p); }));
   return s;
 }
 
@@ -113,7 +113,7 @@ Value of(const ScaledCurve& curve) {
   Settings s = family(curve);
   s.set("quantity", curve.quantity);
   s.set("base", named(curve.base));
-  s.set("points", list_of(curve.points, [](const ScaledPoint& point) {
+  s.set("points", json_list(curve.points, [](const ScaledPoint& point) {
           Settings p = named(point.at);
           p.set("workers", point.workers);
           p.set("speedup", estimate(point.speedup));
@@ -127,12 +127,12 @@ Value of(const ScaledCurve& curve) {
 // Places are written as -1 where there is no cell: [curve, point].
 Value of(const PortionTable& table) {
   Settings s = family(table);
-  s.set("portions", list_of(table.portions, [](double portion) { return Value(portion); }));
-  s.set("sizes", list_of(table.sizes, [](const PortionTable::Size& size) {
+  s.set("portions", json_list(table.portions, [](double portion) { return Value(portion); }));
+  s.set("sizes", json_list(table.sizes, [](const PortionTable::Size& size) {
           return Value(Value::Array{Value(size.ranks), Value(size.threads)});
         }));
-  s.set("places", list_of(table.places, [](const auto& row) {
-          return list_of(row, [](const std::optional<PortionTable::Place>& place) -> Value {
+  s.set("places", json_list(table.places, [](const auto& row) {
+          return json_list(row, [](const std::optional<PortionTable::Place>& place) -> Value {
             const std::int64_t none = -1;
             return Value::Array{Value(place ? static_cast<std::int64_t>(place->curve) : none),
                                 Value(place ? static_cast<std::int64_t>(place->point) : none)};
@@ -224,14 +224,16 @@ Value of(const Finding& f) { return Settings{{"wrong", f.wrong}, {"subject", f.s
 }  // namespace
 
 Settings to_settings(const Analysis& a) {
-  const auto all = [](const auto& list) { return list_of(list, [](const auto& item) { return of(item); }); };
+  const auto all = [](const auto& list) {
+    return json_list(list, [](const auto& item) { return of(item); });
+  };
   Settings s{{"format", 1}, {"notices", text_list(a.notices)}, {"relative_error", a.relative_error}};
   s.set("cells", all(a.cells));
   s.set("curves", all(a.curves));
   s.set("scaled", all(a.scaled));
   s.set("portions", all(a.portions));
   s.set("comparisons", all(a.comparisons));
-  s.set("equal_cost", list_of(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
+  s.set("equal_cost", json_list(a.equal_cost, [&](const EqualCost& v) { return of(v, a.cells); }));
   if (a.replication) {
     s.set("replication", Settings{{"cells", all(a.replication->cells)},
                                   {"covered", a.replication->covered()},

@@ -32,7 +32,7 @@ std::string to_json(const std::vector<Mistake>& mistakes) {
   return metrics::to_json(Settings{{"list", std::move(list)}});
 }
 
-std::vector<Mistake> from_json(const std::string& json) {
+std::vector<Mistake> mistakes_from_json(const std::string& json) {
   const Settings settings = metrics::settings_from_json(json, "message from another rank");
   std::vector<Mistake> mistakes;
   for (const Settings& entry : SettingsReader(settings, "message").tables("list")) {
@@ -89,12 +89,12 @@ std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<cons
 
   std::vector<Mistake> all;
   for (const std::string& json : group.gather(to_json(mine))) {
-    const std::vector<Mistake> theirs = from_json(json);
+    const std::vector<Mistake> theirs = mistakes_from_json(json);
     all.insert(all.end(), theirs.begin(), theirs.end());
   }
   std::sort(all.begin(), all.end(), is_worse);
   all.resize(std::min(all.size(), most));
-  return from_json(group.broadcast(to_json(all)));
+  return mistakes_from_json(group.broadcast(to_json(all)));
 }
 
 Settings to_settings(const Mistake& mistake) {

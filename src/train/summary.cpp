@@ -83,7 +83,7 @@ Value::Array member_facts(const Verdict& verdict) {
 }
 
 // "ensemble of 4"; of one that was trained alone: "member 2 of an ensemble of 4".
-std::string title_of(const Job& job, const Verdict& verdict) {
+std::string summary_title(const Job& job, const Verdict& verdict) {
   if (!job.ensemble) return "one synchronous model";
   if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
     return fmt::format("ensemble of {}", job.members);
@@ -224,7 +224,7 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
   const run::PhaseSpreads& phases = cost.phases;
   std::string text =
-      fmt::format("{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name, title_of(job, verdict),
+      fmt::format("{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name, summary_title(job, verdict),
                   cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
                   job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSlurmExamples = R"(Examples:
   convoke slurm train mnist-sync --dry-run                     show the job's script; nothing else happens
   convoke slurm train mnist-sync --nodes 2 --time 2:00:00 --submit
   convoke slurm ensemble mnist-ensemble --set ensemble.members=8 --submit     an array of members, and a vote
@@ -162,7 +162,7 @@ void add_slurm(CLI::App& parser, SlurmOptions& options) {
   parser.add_option("--output", options.output, "Where scripts are written (default: jobs/NAME-KIND)")
       ->type_name("FOLDER");
   parser.add_flag("--dry-run", options.dry_run, "Print the scripts, and do nothing")->excludes("--submit");
-  parser.footer(kExamples);
+  parser.footer(kSlurmExamples);
 }
 
 int slurm(const SlurmOptions& options) {

@@ -21,7 +21,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kAnalyseExamples = R"(Examples:
   convoke study analyse studies/first/measurements.csv          what a study has measured
   convoke study analyse first/measurements.csv --again second/measurements.csv   does it say the same again?
   convoke study analyse times.csv --up-to 64 --deadline "10 min"   how many ranks are needed?
@@ -110,7 +110,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
   parser.add_flag("--json", options.json, "Print them as JSON instead of tables")
       ->excludes(html)
       ->excludes(figures);
-  parser.footer(kExamples);
+  parser.footer(kAnalyseExamples);
 }
 
 int study_analyse(const StudyAnalyseOptions& options) {

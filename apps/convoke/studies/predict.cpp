@@ -19,7 +19,7 @@
 namespace convoke::app {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPredictExamples = R"(Examples:
   convoke study predict mnist-sync                          1 to 1,024 ranks, a usual network assumed
   mpirun -n 16 convoke study predict mnist-ddp --ranks-per-node 16 --latency 2us --bandwidth 100Gbit
                                                             a cluster of nodes as this one, all its cores at work
@@ -160,7 +160,7 @@ void add_study_predict(CLI::App& parser, StudyPredictOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   parser.add_flag("--json", options.json, "Print one JSON object");
-  parser.footer(kExamples);
+  parser.footer(kPredictExamples);
 }
 
 int study_predict(const StudyPredictOptions& options) {

@@ -48,7 +48,7 @@ struct Options {
   SlurmOptions jobs;
 };
 
-constexpr const char* kExamples = R"(A study file names recipes, and axes whose product are its cells:
+constexpr const char* kStudyExamples = R"(A study file names recipes, and axes whose product are its cells:
   recipe  = ["mnist-sync", "mnist-ensemble"]
   ranks   = [1, 2, 4]           # also threads, portion (of the samples), batch ("strong", "weak"),
   portion = [0.25, 0.5, 1]      # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
@@ -315,7 +315,7 @@ std::function<int()> add_study(CLI::App& parser) {
       ->type_name("FOLDER")
       ->needs(collect)
       ->group(parts);
-  parser.footer(kExamples);
+  parser.footer(kStudyExamples);
   std::vector<std::pair<CLI::App*, std::function<int()>>> others;
   for (const Command& other : kOthers) {
     CLI::App* subcommand = parser.add_subcommand(other.name, other.description);

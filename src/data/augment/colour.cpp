@@ -11,7 +11,7 @@ namespace convoke::data {
 namespace {
 
 constexpr float kHighest = 255;
-const Interval kOff{1, 1};
+const Interval kNoChange{1, 1};
 
 [[gnu::always_inline]] inline float clamped(float v) { return std::min(std::max(v, 0.0F), kHighest); }
 
@@ -137,8 +137,9 @@ void sharpen_row(const float* above, const float* here, const float* below, floa
 }  // namespace
 
 bool wants_colour(const AugmentOptions& options) {
-  return options.channel_shift_range != 0 || options.brightness_range != kOff ||
-         options.contrast_range != kOff || options.saturation_range != kOff || options.hue_range != 0;
+  return options.channel_shift_range != 0 || options.brightness_range != kNoChange ||
+         options.contrast_range != kNoChange || options.saturation_range != kNoChange ||
+         options.hue_range != 0;
 }
 
 void draw_colour(const AugmentOptions& options, const Shape&, RandomStream& random, Change& change) {
@@ -147,9 +148,9 @@ void draw_colour(const AugmentOptions& options, const Shape&, RandomStream& rand
   };
   // Every number is drawn, wanted or not: one setting more does not change what the others do.
   step(options.channel_shift_range != 0, shift_channels, draw_around(options.channel_shift_range, random));
-  step(options.brightness_range != kOff, adjust_brightness, draw_from(options.brightness_range, random));
-  step(options.contrast_range != kOff, adjust_contrast, draw_from(options.contrast_range, random));
-  step(options.saturation_range != kOff, adjust_saturation, draw_from(options.saturation_range, random));
+  step(options.brightness_range != kNoChange, adjust_brightness, draw_from(options.brightness_range, random));
+  step(options.contrast_range != kNoChange, adjust_contrast, draw_from(options.contrast_range, random));
+  step(options.saturation_range != kNoChange, adjust_saturation, draw_from(options.saturation_range, random));
   step(options.hue_range != 0, adjust_hue, draw_around(options.hue_range, random));
 }
 

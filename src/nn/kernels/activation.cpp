@@ -12,11 +12,11 @@ namespace {
 /// Calls f(first, number) for pieces of 64 elements, a constant, and the rest one by one. bf16 goes through
 /// floats piece by piece, since the compiler makes no vector operations of conversion and function in one
 /// loop.
-constexpr int kPiece = 64;
+constexpr int kCurveBlock = 64;
 template <class F>
 [[gnu::always_inline]] inline void for_each_64(std::size_t n, const F& f) {
   std::size_t i = 0;
-  for (; i + kPiece <= n; i += kPiece) f(i, std::integral_constant<int, kPiece>{});
+  for (; i + kCurveBlock <= n; i += kCurveBlock) f(i, std::integral_constant<int, kCurveBlock>{});
   for (; i < n; ++i) f(i, std::integral_constant<int, 1>{});
 }
 

@@ -8,13 +8,13 @@
 namespace convoke::nn {
 namespace {
 
-constexpr int kPiece = 16;  // filters side by side
-constexpr int kTaps = 9;    // of the kernel
-constexpr int kWindow = 4;  // pixels of the pooling's window
+constexpr int kFilters = 16;  // filters side by side
+constexpr int kTaps = 9;      // of the kernel
+constexpr int kWindow = 4;    // pixels of the pooling's window
 
 // Vectors of the compiler, not loops: the accumulators must stay in registers over the whole image.
-using Floats [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = float;
-using Ints [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
+using Floats [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = float;
+using Ints [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
 
 [[gnu::always_inline]] inline const Floats& load(const float* at) {
   return *reinterpret_cast<const Floats*>(at);
@@ -22,8 +22,8 @@ using Ints [[gnu::vector_size(4 * kPiece), gnu::aligned(4), gnu::may_alias]] = s
 [[gnu::always_inline]] inline Floats& store(float* at) { return *reinterpret_cast<Floats*>(at); }
 
 // bf16 in memory, float in registers: see kernels/bfloat16.hpp.
-using Halves [[gnu::vector_size(2 * kPiece), gnu::aligned(2), gnu::may_alias]] = std::uint16_t;
-using Words [[gnu::vector_size(4 * kPiece)]] = std::uint32_t;
+using Halves [[gnu::vector_size(2 * kFilters), gnu::aligned(2), gnu::may_alias]] = std::uint16_t;
+using Words [[gnu::vector_size(4 * kFilters)]] = std::uint32_t;
 // By reference: a vector as a function's value is a matter of its target's ABI.
 [[gnu::always_inline]] inline void get(const float* at, Floats& values) { values = load(at); }
 [[gnu::always_inline]] inline void get(const Bf16* at, Floats& values) {
@@ -32,7 +32,7 @@ using Words [[gnu::vector_size(4 * kPiece)]] = std::uint32_t;
 }
 [[gnu::always_inline]] inline void put(float* at, const Floats& values) { store(at) = values; }
 [[gnu::always_inline]] inline void put(Bf16* at, const Floats& values) {
-  for (int i = 0; i < kPiece; ++i) at[i] = values[i];
+  for (int i = 0; i < kFilters; ++i) at[i] = values[i];
 }
 
 /// Where tap t of the kernel, put on pixel p of the pooling's window, reads.
@@ -60,9 +60,9 @@ template <class T>
                                            const float* bias, T* y, std::int32_t* winners, bool relu) {
   const float lowest = relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t sample = 0; sample < s.samples; ++sample, x += s.channels * s.height * s.width) {
-    for (std::int64_t f = 0; f < s.filters; f += kPiece) {
+    for (std::int64_t f = 0; f < s.filters; f += kFilters) {
       for (std::int64_t h = 0; h < s.out_height; ++h) {
-        for (std::int64_t w = 0; w < s.out_width; ++w, y += kPiece) {
+        for (std::int64_t w = 0; w < s.out_width; ++w, y += kFilters) {
           Floats a[kWindow];
           convolve_window(s, x + 2 * h * s.width + 2 * w, weight + f, bias == nullptr ? nullptr : bias + f,
                           a);
@@ -78,7 +78,7 @@ template <class T>
           put(y, sum == sum ? best : sum);  // NOLINT(misc-redundant-expression)
           if (winners == nullptr) continue;
           *reinterpret_cast<Ints*>(winners) = won;
-          winners += kPiece;
+          winners += kFilters;
         }
       }
     }
@@ -91,7 +91,7 @@ template <class T>
                                                      const std::int32_t* winners, float* dweight) {
   Floats d[kTaps] = {};
   for (std::int64_t h = 0; h < s.out_height; ++h) {
-    for (std::int64_t w = 0; w < s.out_width; ++w, dy += kPiece, winners += kPiece) {
+    for (std::int64_t w = 0; w < s.out_width; ++w, dy += kFilters, winners += kFilters) {
       const float* corner = x + 2 * h * s.width + 2 * w;
       Floats g;
       get(dy, g);
@@ -113,7 +113,7 @@ template <class T>
 [[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const T* dy, const std::int32_t* winners,
                                                float* dbias) {
   Floats d = {};
-  for (std::int64_t i = 0; i < windows * kPiece; i += kPiece) {
+  for (std::int64_t i = 0; i < windows * kFilters; i += kFilters) {
     Floats g;
     get(dy + i, g);
     d += *reinterpret_cast<const Ints*>(winners + i) != kNoWinner ? g : Floats{};
@@ -129,7 +129,7 @@ template <class T>
   const std::int64_t windows = s.out_height * s.out_width;
   for (std::int64_t sample = 0; sample < s.samples; ++sample) {
     for (std::int64_t f = 0; f < s.filters;
-         f += kPiece, dy += windows * kPiece, winners += windows * kPiece) {
+         f += kFilters, dy += windows * kFilters, winners += windows * kFilters) {
       for (std::int64_t c = 0; c < s.channels; ++c) {
         correlate_winners(s, x + (sample * s.channels + c) * s.height * s.width, dy, winners,
                           dweight + c * s.filters + f);

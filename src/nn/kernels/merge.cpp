@@ -8,7 +8,7 @@
 namespace convoke::nn {
 namespace {
 
-constexpr std::size_t kChunk = 256;  // elements whose sums or maxima stay near
+constexpr std::size_t kMergedTogether = 256;  // elements whose sums or maxima stay near
 
 /// y = f(a, b), element by element; y may be either.
 template <class T, class F>
@@ -30,7 +30,7 @@ template <class T>
 }
 
 template <class T>
-[[gnu::always_inline]] inline void scale_body(const T* x, float factor, T* y, std::size_t n) {
+[[gnu::always_inline]] inline void scale_all(const T* x, float factor, T* y, std::size_t n) {
   for_each_sixteen(
       n, [&](auto width, std::size_t first) __attribute__((always_inline)) {
         constexpr int kWidth = decltype(width)::value;
@@ -65,10 +65,10 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void maximum_body(const T* const* inputs, std::size_t count, T* y,
                                                 std::uint8_t* winners, std::size_t n) {
-  float best[kChunk], sum[kChunk];
-  int winner[kChunk];
-  for (std::size_t first = 0; first < n; first += kChunk) {
-    const std::size_t length = std::min(kChunk, n - first);
+  float best[kMergedTogether], sum[kMergedTogether];
+  int winner[kMergedTogether];
+  for (std::size_t first = 0; first < n; first += kMergedTogether) {
+    const std::size_t length = std::min(kMergedTogether, n - first);
     for (std::size_t i = 0; i < length; ++i) {
       best[i] = sum[i] = inputs[0][first + i];
       winner[i] = 0;
@@ -110,7 +110,7 @@ template <class T>
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t p = 0; p < pixels; ++p) sum += static_cast<float>(dy[p]) * static_cast<float>(x[p]);
-  if (dx != nullptr) scale_body(dy, s, dx, static_cast<std::size_t>(pixels));
+  if (dx != nullptr) scale_all(dy, s, dx, static_cast<std::size_t>(pixels));
   return sum;
 }
 
@@ -123,7 +123,7 @@ template <class T>
           constexpr int kWidth = decltype(width)::value;
           const std::int64_t at = plane_offset(b, b.pixels(), n, channel);
           if (b.block == 1)
-            return scale_body(x + at, s[channel], y + at, static_cast<std::size_t>(b.pixels()));
+            return scale_all(x + at, s[channel], y + at, static_cast<std::size_t>(b.pixels()));
           float factor[kWidth];
           for (int c = 0; c < kWidth; ++c) factor[c] = s[channel + c];
           for (std::int64_t p = 0; p < b.pixels(); ++p) {
@@ -178,9 +178,9 @@ CONVOKE_MULTIVERSION
 void subtract(const Bf16* a, const Bf16* b, Bf16* y, std::size_t n) { subtract_body(a, b, y, n); }
 
 CONVOKE_MULTIVERSION
-void scale(const float* x, float factor, float* y, std::size_t n) { scale_body(x, factor, y, n); }
+void scale(const float* x, float factor, float* y, std::size_t n) { scale_all(x, factor, y, n); }
 CONVOKE_MULTIVERSION
-void scale(const Bf16* x, float factor, Bf16* y, std::size_t n) { scale_body(x, factor, y, n); }
+void scale(const Bf16* x, float factor, Bf16* y, std::size_t n) { scale_all(x, factor, y, n); }
 
 CONVOKE_MULTIVERSION
 void average(const float* const* inputs, std::size_t count, float* y, std::size_t n) {

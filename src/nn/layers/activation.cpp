@@ -50,7 +50,7 @@ dnnl::algorithm algorithm_of(Function function, bool backward) {
   }
 }
 
-Symbol apply(Symbol x, Function function, double alpha = 0, bool approximate = false) {
+Symbol apply_activation(Symbol x, Function function, double alpha = 0, bool approximate = false) {
   return {x.graph, x.graph->add(std::make_shared<Activation>(function, alpha, approximate), {x.node})};
 }
 
@@ -138,19 +138,21 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol relu(Symbol x) { return apply(x, Function::kRelu); }
-Symbol relu6(Symbol x) { return apply(x, Function::kRelu6); }
+Symbol relu(Symbol x) { return apply_activation(x, Function::kRelu); }
+Symbol relu6(Symbol x) { return apply_activation(x, Function::kRelu6); }
 Symbol leaky_relu(Symbol x, LeakyReluOptions options) {
-  return apply(x, Function::kLeakyRelu, options.negative_slope);
+  return apply_activation(x, Function::kLeakyRelu, options.negative_slope);
 }
-Symbol elu(Symbol x, EluOptions options) { return apply(x, Function::kElu, options.alpha); }
-Symbol selu(Symbol x) { return apply(x, Function::kSelu); }
-Symbol gelu(Symbol x, GeluOptions options) { return apply(x, Function::kGelu, 0, options.approximate); }
-Symbol silu(Symbol x) { return apply(x, Function::kSilu); }
-Symbol hard_swish(Symbol x) { return apply(x, Function::kHardSwish); }
-Symbol hard_sigmoid(Symbol x) { return apply(x, Function::kHardSigmoid); }
-Symbol softplus(Symbol x) { return apply(x, Function::kSoftplus); }
-Symbol sigmoid(Symbol x) { return apply(x, Function::kSigmoid); }
-Symbol tanh(Symbol x) { return apply(x, Function::kTanh); }
+Symbol elu(Symbol x, EluOptions options) { return apply_activation(x, Function::kElu, options.alpha); }
+Symbol selu(Symbol x) { return apply_activation(x, Function::kSelu); }
+Symbol gelu(Symbol x, GeluOptions options) {
+  return apply_activation(x, Function::kGelu, 0, options.approximate);
+}
+Symbol silu(Symbol x) { return apply_activation(x, Function::kSilu); }
+Symbol hard_swish(Symbol x) { return apply_activation(x, Function::kHardSwish); }
+Symbol hard_sigmoid(Symbol x) { return apply_activation(x, Function::kHardSigmoid); }
+Symbol softplus(Symbol x) { return apply_activation(x, Function::kSoftplus); }
+Symbol sigmoid(Symbol x) { return apply_activation(x, Function::kSigmoid); }
+Symbol tanh(Symbol x) { return apply_activation(x, Function::kTanh); }
 
 }  // namespace convoke::nn

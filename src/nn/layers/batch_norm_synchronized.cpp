@@ -33,8 +33,8 @@ void to_padded(const double* values, std::size_t channels, std::size_t padded, f
 }
 
 template <class T>
-void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
-                 const std::vector<Ref>& uses) {
+void add_synchronized_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
+                              const BatchNormKept& kept, const std::vector<Ref>& uses) {
   const auto channels = static_cast<std::size_t>(norm.shape.in.channels);
   const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
   const Ref moments = allocate_moments(plan, channels);
@@ -66,8 +66,8 @@ void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
 }
 
 template <class T>
-void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
-                  std::vector<Ref> uses) {
+void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
+                               const BatchNormKept& kept, std::vector<Ref> uses) {
   const auto channels = static_cast<std::size_t>(norm.shape.in.channels);
   const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
   const Ref mean = plan.gradient_of(node, "running_mean").ref;
@@ -128,8 +128,8 @@ void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan nor
   const BatchNormKept kept(plan, norm.shape, 1, norm.y.desc, uses);
   with_stored_type(norm.x.desc, [&](auto zero) {
     using T = decltype(zero);
-    add_forward<T>(plan, node, norm, kept, uses);
-    plan.on_backward([=, &plan, &node] { add_backward<T>(plan, node, norm, kept, uses); });
+    add_synchronized_forward<T>(plan, node, norm, kept, uses);
+    plan.on_backward([=, &plan, &node] { add_synchronized_backward<T>(plan, node, norm, kept, uses); });
   });
 }
 

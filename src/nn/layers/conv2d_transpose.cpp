@@ -11,9 +11,9 @@ namespace convoke::nn {
 namespace {
 
 using dnnl::prop_kind;
-using Forward = dnnl::deconvolution_forward;
-using BackwardData = dnnl::deconvolution_backward_data;
-using BackwardWeights = dnnl::deconvolution_backward_weights;
+using TransposeForward = dnnl::deconvolution_forward;
+using TransposeBackwardData = dnnl::deconvolution_backward_data;
+using TransposeBackwardWeights = dnnl::deconvolution_backward_weights;
 
 constexpr auto kDirect = dnnl::algorithm::deconvolution_direct;
 
@@ -131,8 +131,8 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
   const Desc any_dst(plan.batched(node.shape), type, Format::any);
 
   const auto forward_with = [&](const Desc& weight) {
-    return forward_desc<Forward>(attributes(), prop_kind::forward_training, kDirect, any_source, weight,
-                                 bias_desc, any_dst, stride, dilation, before, after);
+    return forward_desc<TransposeForward>(attributes(), prop_kind::forward_training, kDirect, any_source,
+                                          weight, bias_desc, any_dst, stride, dilation, before, after);
   };
   const auto forward = [&] {
     try {
@@ -145,12 +145,13 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
   const Tensor y = plan.allocate(forward.dst_desc());
 
   const auto hint_for = [=](const Desc& weight) {
-    return forward_desc<Forward>(attributes(), prop_kind::forward_training, kDirect, x.desc, weight,
-                                 bias_desc, y.desc, stride, dilation, before, after);
+    return forward_desc<TransposeForward>(attributes(), prop_kind::forward_training, kDirect, x.desc, weight,
+                                          bias_desc, y.desc, stride, dilation, before, after);
   };
   const auto weights_for = [=](const Desc& weight, const Desc& diff_weight) {
-    return backward_desc<BackwardWeights>(attributes(), hint_for(weight), kDirect, x.desc, diff_weight,
-                                          bias_desc, y.desc, stride, dilation, before, after);
+    return backward_desc<TransposeBackwardWeights>(attributes(), hint_for(weight), kDirect, x.desc,
+                                                   diff_weight, bias_desc, y.desc, stride, dilation, before,
+                                                   after);
   };
   // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
   plan.prefer(node, "weight",
@@ -162,8 +163,8 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
         {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.working(node, "weight", forward.weights_desc())}};
     if (o.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
-    plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
-                       forward.scratchpad_desc(), flops);
+    plan.add_primitive(node, "forward", TransposeForward(forward), forward.impl_info_str(),
+                       std::move(arguments), forward.scratchpad_desc(), flops);
   }
   plan.set_value(node.index, y);
   if (!plan.training()) return;
@@ -196,16 +197,17 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
     }
     if (direct_write) completes.push_back(plan.slot(node, "weight"));
     arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
-    plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+    plan.add_primitive(node, "backward weights", TransposeBackwardWeights(weights), weights.impl_info_str(),
                        std::move(arguments), weights.scratchpad_desc(), flops, completes);
     if (!direct_write) plan.write_gradient(node, "weight", written);
 
     // d loss / d x.
     if (!plan.needs_gradient(from)) return;
-    const auto data = backward_desc<BackwardData>(attributes(), hint_for(hint_weight), kDirect, x.desc,
-                                                  any_weight, dy.desc, stride, dilation, before, after);
+    const auto data =
+        backward_desc<TransposeBackwardData>(attributes(), hint_for(hint_weight), kDirect, x.desc, any_weight,
+                                             dy.desc, stride, dilation, before, after);
     const Tensor dx = plan.allocate(data.diff_src_desc());
-    plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
+    plan.add_primitive(node, "backward data", TransposeBackwardData(data), data.impl_info_str(),
                        {{DNNL_ARG_DIFF_DST, dy},
                         {DNNL_ARG_WEIGHTS, plan.working(node, "weight", data.weights_desc())},
                         {DNNL_ARG_DIFF_SRC, dx}},

@@ -9,9 +9,9 @@ namespace convoke::nn {
 namespace {
 
 using dnnl::prop_kind;
-using Forward = dnnl::inner_product_forward;
-using BackwardData = dnnl::inner_product_backward_data;
-using BackwardWeights = dnnl::inner_product_backward_weights;
+using DenseForward = dnnl::inner_product_forward;
+using DenseBackwardData = dnnl::inner_product_backward_data;
+using DenseBackwardWeights = dnnl::inner_product_backward_weights;
 
 }  // namespace
 
@@ -75,7 +75,7 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const auto attr = relu ? attributes_with(dnnl::algorithm::eltwise_relu) : attributes();
 
   const auto forward_with = [&](const Desc& weight) {
-    return forward_desc<Forward>(attr, kind, x.desc, weight, bias_desc, dst);
+    return forward_desc<DenseForward>(attr, kind, x.desc, weight, bias_desc, dst);
   };
   // Parameters that are shared may be laid down for another use, on an image or a vector: then oneDNN
   // chooses.
@@ -89,12 +89,12 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   }();
   const Desc working_dst(dims_of(dst), type, Format::nc);  // of the gradient that backward reads
   const auto hint_for = [=](const Desc& weight) {
-    return forward_desc<Forward>(attributes(), prop_kind::forward_training, x.desc, weight, bias_desc,
-                                 working_dst);
+    return forward_desc<DenseForward>(attributes(), prop_kind::forward_training, x.desc, weight, bias_desc,
+                                      working_dst);
   };
   const auto weights_for = [=](const Desc& weight, const Desc& diff_weight) {
-    return backward_desc<BackwardWeights>(attributes(), hint_for(weight), x.desc, diff_weight, bias_desc,
-                                          working_dst);
+    return backward_desc<DenseBackwardWeights>(attributes(), hint_for(weight), x.desc, diff_weight, bias_desc,
+                                               working_dst);
   };
   // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
   plan.prefer(
@@ -111,7 +111,7 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
         {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.working(node, "weight", forward.weights_desc())}};
     if (bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
     arguments.emplace_back(DNNL_ARG_DST, y);
-    plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
+    plan.add_primitive(node, "forward", DenseForward(forward), forward.impl_info_str(), std::move(arguments),
                        forward.scratchpad_desc(), flops);
   }
   const std::size_t output = plan.fusion(node).output;
@@ -145,16 +145,16 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
         completes.push_back(plan.slot(node, "bias"));
       }
       arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
-      plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
+      plan.add_primitive(node, "backward weights", DenseBackwardWeights(weights), weights.impl_info_str(),
                          std::move(arguments), weights.scratchpad_desc(), flops, completes);
       if (!direct_write) plan.write_gradient(node, "weight", written);
     }
 
     if (!plan.needs_gradient(from)) return;
-    const auto data = backward_desc<BackwardData>(attributes(), hint_for(forward.weights_desc()), x.desc,
-                                                  any_weight, dy.desc);
+    const auto data = backward_desc<DenseBackwardData>(attributes(), hint_for(forward.weights_desc()), x.desc,
+                                                       any_weight, dy.desc);
     const Tensor dx = plan.allocate(data.diff_src_desc());
-    plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
+    plan.add_primitive(node, "backward data", DenseBackwardData(data), data.impl_info_str(),
                        {{DNNL_ARG_DIFF_DST, dy},
                         {DNNL_ARG_WEIGHTS, plan.working(node, "weight", data.weights_desc())},
                         {DNNL_ARG_DIFF_SRC, dx}},

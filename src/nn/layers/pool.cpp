@@ -302,25 +302,25 @@ void AdaptivePool::compile(PlanBuilder& plan, const Node& node) const {
 namespace {
 
 template <class L, class... Args>
-Symbol apply(Symbol x, const Args&... args) {
+Symbol apply_pool(Symbol x, const Args&... args) {
   return {x.graph, x.graph->add(std::make_shared<L>(args...), {x.node})};
 }
 
 }  // namespace
 
-Symbol max_pool(Symbol x, PoolOptions options) { return apply<MaxPool>(x, options); }
-Symbol average_pool(Symbol x, PoolOptions options) { return apply<AveragePool>(x, options); }
+Symbol max_pool(Symbol x, PoolOptions options) { return apply_pool<MaxPool>(x, options); }
+Symbol average_pool(Symbol x, PoolOptions options) { return apply_pool<AveragePool>(x, options); }
 Symbol global_average_pool(Symbol x) {
-  return apply<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kImage);
+  return apply_pool<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kImage);
 }
 Symbol global_max_pool(Symbol x) {
-  return apply<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kImage);
+  return apply_pool<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kImage);
 }
 Symbol adaptive_average_pool(Symbol x, Extent size) {
-  return apply<AdaptivePool>(x, AdaptivePool::Mode::kAverage, size);
+  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kAverage, size);
 }
 Symbol adaptive_max_pool(Symbol x, Extent size) {
-  return apply<AdaptivePool>(x, AdaptivePool::Mode::kMax, size);
+  return apply_pool<AdaptivePool>(x, AdaptivePool::Mode::kMax, size);
 }
 
 }  // namespace convoke::nn

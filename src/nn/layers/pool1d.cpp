@@ -63,21 +63,23 @@ void Pool1d::compile(PlanBuilder& plan, const Node& node) const {
 namespace {
 
 template <class L, class... Args>
-Symbol apply(Symbol x, const Args&... args) {
+Symbol apply_pool1d(Symbol x, const Args&... args) {
   return {x.graph, x.graph->add(std::make_shared<L>(args...), {x.node})};
 }
 
 }  // namespace
 
-Symbol max_pool1d(Symbol x, Pool1dOptions options) { return apply<Pool1d>(x, Pool1d::Mode::kMax, options); }
+Symbol max_pool1d(Symbol x, Pool1dOptions options) {
+  return apply_pool1d<Pool1d>(x, Pool1d::Mode::kMax, options);
+}
 Symbol average_pool1d(Symbol x, Pool1dOptions options) {
-  return apply<Pool1d>(x, Pool1d::Mode::kAverage, options);
+  return apply_pool1d<Pool1d>(x, Pool1d::Mode::kAverage, options);
 }
 Symbol global_average_pool1d(Symbol x) {
-  return apply<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kSequence);
+  return apply_pool1d<GlobalPool>(x, GlobalPool::Mode::kAverage, GlobalPool::Over::kSequence);
 }
 Symbol global_max_pool1d(Symbol x) {
-  return apply<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kSequence);
+  return apply_pool1d<GlobalPool>(x, GlobalPool::Mode::kMax, GlobalPool::Over::kSequence);
 }
 
 }  // namespace convoke::nn

@@ -13,11 +13,11 @@ namespace {
 const char* prefix_of(int direction) { return direction == 0 ? "" : "backward_"; }
 
 template <class L>
-Symbol apply(Symbol x, const RecurrentOptions& options) {
+Symbol apply_recurrent(Symbol x, const RecurrentOptions& options) {
   return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node})};
 }
 template <class L>
-Symbol apply(Symbol x, Symbol tokens, const RecurrentOptions& options) {
+Symbol apply_recurrent(Symbol x, Symbol tokens, const RecurrentOptions& options) {
   return {x.graph, x.graph->add(std::make_shared<L>(options), {x.node, tokens.node})};
 }
 
@@ -126,9 +126,13 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
-Symbol lstm(Symbol x, RecurrentOptions options) { return apply<Lstm>(x, options); }
-Symbol gru(Symbol x, RecurrentOptions options) { return apply<Gru>(x, options); }
-Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) { return apply<Lstm>(x, tokens, options); }
-Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) { return apply<Gru>(x, tokens, options); }
+Symbol lstm(Symbol x, RecurrentOptions options) { return apply_recurrent<Lstm>(x, options); }
+Symbol gru(Symbol x, RecurrentOptions options) { return apply_recurrent<Gru>(x, options); }
+Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return apply_recurrent<Lstm>(x, tokens, options);
+}
+Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options) {
+  return apply_recurrent<Gru>(x, tokens, options);
+}
 
 }  // namespace convoke::nn

@@ -25,8 +25,8 @@ T* address(const Frame& frame, Ref ref) {
 }
 
 /// factors (N, width): 0 or 1 / (1 - rate).
-void draw_factors(const Frame& frame, std::int64_t samples, std::int64_t width, double rate,
-                  std::uint32_t stream, float* factors, std::uint8_t* keep) {
+void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64_t width, double rate,
+                            std::uint32_t stream, float* factors, std::uint8_t* keep) {
   const ChannelBlocks rows{samples, width, 1, 1, 1, width};
   std::fill(factors, factors + samples * width, 1.0F);
   dropout_forward(rows, factors, rate, philox_key(frame.key.seed, Purpose::kDropout, frame.key.epoch), stream,
@@ -224,8 +224,9 @@ void Direction::drop_out(PlanBuilder& plan, const Node& node) {
     const std::uint32_t stream = mask_stream(node, spec_.number, Mask::kState);
     plan.add_kernel(node, "mask of the state",
                     [=](const Frame& frame) {
-                      draw_factors(frame, in.samples, o.units, o.recurrent_dropout, stream,
-                                   address<float>(frame, factors), address<std::uint8_t>(frame, keep));
+                      draw_recurrent_factors(frame, in.samples, o.units, o.recurrent_dropout, stream,
+                                             address<float>(frame, factors),
+                                             address<std::uint8_t>(frame, keep));
                     },
                     {factors, keep}, {});
   }
@@ -240,8 +241,8 @@ void Direction::drop_out(PlanBuilder& plan, const Node& node) {
         node, "dropout of the input",
         [=](const Frame& frame) {
           auto* const f = address<float>(frame, factors);
-          draw_factors(frame, in.samples, in.features, o.dropout, stream, f,
-                       address<std::uint8_t>(frame, keep));
+          draw_recurrent_factors(frame, in.samples, in.features, o.dropout, stream, f,
+                                 address<std::uint8_t>(frame, keep));
           scale_places(frame.at<T>(from), f, in.length, in.samples * in.features, frame.at<T>(to));
         },
         {from.ref, to.ref, factors, keep}, to);

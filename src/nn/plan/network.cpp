@@ -16,29 +16,29 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A list of steps, cut where moments are exchanged.
-struct Segments {
-  std::vector<std::size_t> ends;   ///< steps [ends[i - 1], ends[i]) are segment i
-  std::vector<std::size_t> stops;  ///< how many moments there are after all but the last
-
-  Segments() = default;
-  explicit Segments(const std::vector<Step>& list) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i].moments.count == 0) continue;
-      ends.push_back(i + 1);
-      stops.push_back(list[i].moments.count);
-    }
-    ends.push_back(list.size());
-  }
-  std::size_t count() const { return ends.size(); }
-  std::pair<std::size_t, std::size_t> steps(std::size_t segment) const {
-    return {segment == 0 ? 0 : ends[segment - 1], ends[segment]};
-  }
-};
-
 }  // namespace
 
 class Network::Plan {
+  /// A list of steps, cut where moments are exchanged.
+  struct Segments {
+    std::vector<std::size_t> ends;   ///< steps [ends[i - 1], ends[i]) are segment i
+    std::vector<std::size_t> stops;  ///< how many moments there are after all but the last
+
+    Segments() = default;
+    explicit Segments(const std::vector<Step>& list) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i].moments.count == 0) continue;
+        ends.push_back(i + 1);
+        stops.push_back(list[i].moments.count);
+      }
+      ends.push_back(list.size());
+    }
+    std::size_t count() const { return ends.size(); }
+    std::pair<std::size_t, std::size_t> steps(std::size_t segment) const {
+      return {segment == 0 ? 0 : ends[segment - 1], ends[segment]};
+    }
+  };
+
  public:
   Plan(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
       : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {

@@ -15,13 +15,15 @@ namespace convoke::nn {
 namespace {
 
 /// Of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
-struct Stage {
+struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, filters;
   int blocks;
 };
-constexpr std::array kStages{
-    Stage{1, 3, 1, 16, 1},  Stage{6, 3, 2, 24, 2},  Stage{6, 5, 2, 40, 2},  Stage{6, 3, 2, 80, 3},
-    Stage{6, 5, 1, 112, 3}, Stage{6, 5, 2, 192, 4}, Stage{6, 3, 1, 320, 1},
+constexpr std::array kEfficientNetStages{
+    EfficientNetStage{1, 3, 1, 16, 1},  EfficientNetStage{6, 3, 2, 24, 2},
+    EfficientNetStage{6, 5, 2, 40, 2},  EfficientNetStage{6, 3, 2, 80, 3},
+    EfficientNetStage{6, 5, 1, 112, 3}, EfficientNetStage{6, 5, 2, 192, 4},
+    EfficientNetStage{6, 3, 1, 320, 1},
 };
 
 /// What B1 .. B7 make of it: channels times `width`, blocks times `depth`.
@@ -41,24 +43,24 @@ const std::array<Scale, 8> kScales{{
     {1.8, 2.6, 0.5, kPaper},
     {2.0, 3.1, 0.5, kPaper},
 }};
-constexpr double kLastDrop = 0.2;  // stochastic depth rises from 0 towards it
+constexpr double kEfficientNetLastDrop = 0.2;  // stochastic depth rises from 0 towards it
 
 std::int64_t channels(const Scale& scale, std::int64_t of_b0) {
   return multiple_of_8(static_cast<double>(of_b0) * scale.width);
 }
 
-int blocks(const Scale& scale, const Stage& stage) {
+int blocks(const Scale& scale, const EfficientNetStage& stage) {
   return static_cast<int>(std::ceil(stage.blocks * scale.depth));
 }
 
-Symbol features(Symbol x, const Scale& scale) {
+Symbol efficientnet_features(Symbol x, const Scale& scale) {
   int all = 0;
-  for (const Stage& stage : kStages) all += blocks(scale, stage);
+  for (const EfficientNetStage& stage : kEfficientNetStages) all += blocks(scale, stage);
   x = conv_norm(
       x, {.filters = channels(scale, 32), .kernel = 3, .stride = 2, .activation = silu, .norm = scale.norm},
       "features.0");
   int done = 0, part = 1;
-  for (const Stage& stage : kStages) {
+  for (const EfficientNetStage& stage : kEfficientNetStages) {
     for (int i = 0; i < blocks(scale, stage); ++i, ++done) {
       const std::int64_t in = shape_of(x)[0];
       const std::int64_t squeezed = std::max<std::int64_t>(1, in / 4);
@@ -69,7 +71,7 @@ Symbol features(Symbol x, const Scale& scale) {
                              .stride = i == 0 ? stage.stride : 1,
                              .activation = silu,
                              .excite = {.squeezed = squeezed, .activation = silu, .gate = sigmoid},
-                             .drop = kLastDrop * done / all,
+                             .drop = kEfficientNetLastDrop * done / all,
                              .norm = scale.norm},
                             fmt::format("features.{}.{}.block", part, i));
     }
@@ -81,7 +83,7 @@ Symbol features(Symbol x, const Scale& scale) {
 
 Graph efficientnet(const ZooOptions& options, std::size_t which) {
   Graph graph(options.input);
-  Symbol x = global_average_pool(features(input(graph), kScales[which]));
+  Symbol x = global_average_pool(efficientnet_features(input(graph), kScales[which]));
   if (options.head) x = dropout(x, kScales[which].dropout);
   const double range = 1 / std::sqrt(static_cast<double>(options.classes));
   head(x, options,
@@ -100,6 +102,6 @@ Graph efficientnet_b5(const ZooOptions& options) { return efficientnet(options, 
 Graph efficientnet_b6(const ZooOptions& options) { return efficientnet(options, 6); }
 Graph efficientnet_b7(const ZooOptions& options) { return efficientnet(options, 7); }
 
-Symbol efficientnet_b5_features(Symbol x) { return features(x, kScales[5]); }
+Symbol efficientnet_b5_features(Symbol x) { return efficientnet_features(x, kScales[5]); }
 
 }  // namespace convoke::nn

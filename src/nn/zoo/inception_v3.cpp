@@ -12,7 +12,7 @@ namespace {
 
 enum class At { kEach, kSecond };  // stride 1, padded; or stride 2, not padded
 
-Symbol conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
+Symbol inception_conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
   return relu(batch_norm(conv2d(x, {.filters = filters,
                                     .kernel = kernel,
                                     .stride = at == At::kEach ? 1 : 2,
@@ -24,7 +24,7 @@ Symbol conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
 Symbol halved(Symbol x) { return max_pool(x, {.size = 3, .stride = 2}); }
 
 Symbol pooled(Symbol x, std::int64_t filters) {
-  return conv(average_pool(x, {.size = 3, .stride = 1, .padding = Padding::same()}), filters, 1);
+  return inception_conv(average_pool(x, {.size = 3, .stride = 1, .padding = Padding::same()}), filters, 1);
 }
 
 /// What the branches of a module see, side by side; named as Keras does.
@@ -37,40 +37,47 @@ Symbol mixed(const std::vector<Symbol>& branches, const std::string& name) {
 
 /// 35 x 35, figure 5: "mixed0" .. "mixed2".
 Symbol block_a(Symbol x, std::int64_t pool_filters, const std::string& name) {
-  const Symbol narrow = conv(x, 64, 1);
-  const Symbol five = conv(conv(x, 48, 1), 64, 5);
-  const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3);
+  const Symbol narrow = inception_conv(x, 64, 1);
+  const Symbol five = inception_conv(inception_conv(x, 48, 1), 64, 5);
+  const Symbol twice = inception_conv(inception_conv(inception_conv(x, 64, 1), 96, 3), 96, 3);
   return mixed({narrow, five, twice, pooled(x, pool_filters)}, name);
 }
 
 /// 35 x 35 to 17 x 17, figure 10: "mixed3".
 Symbol reduction_a(Symbol x) {
-  const Symbol three = conv(x, 384, 3, At::kSecond);
-  const Symbol twice = conv(conv(conv(x, 64, 1), 96, 3), 96, 3, At::kSecond);
+  const Symbol three = inception_conv(x, 384, 3, At::kSecond);
+  const Symbol twice = inception_conv(inception_conv(inception_conv(x, 64, 1), 96, 3), 96, 3, At::kSecond);
   return mixed({three, twice, halved(x)}, "mixed3");
 }
 
 /// 17 x 17, figure 6, n = 7: "mixed4" .. "mixed7", with `n` channels between.
 Symbol block_b(Symbol x, std::int64_t n, const std::string& name) {
-  const Symbol narrow = conv(x, 192, 1);
-  const Symbol seven = conv(conv(conv(x, n, 1), n, {1, 7}), 192, {7, 1});
-  const Symbol twice = conv(conv(conv(conv(conv(x, n, 1), n, {7, 1}), n, {1, 7}), n, {7, 1}), 192, {1, 7});
+  const Symbol narrow = inception_conv(x, 192, 1);
+  const Symbol seven = inception_conv(inception_conv(inception_conv(x, n, 1), n, {1, 7}), 192, {7, 1});
+  const Symbol twice = inception_conv(
+      inception_conv(inception_conv(inception_conv(inception_conv(x, n, 1), n, {7, 1}), n, {1, 7}), n,
+                     {7, 1}),
+      192, {1, 7});
   return mixed({narrow, seven, twice, pooled(x, 192)}, name);
 }
 
 /// 17 x 17 to 8 x 8: "mixed8".
 Symbol reduction_b(Symbol x) {
-  const Symbol three = conv(conv(x, 192, 1), 320, 3, At::kSecond);
-  const Symbol seven = conv(conv(conv(conv(x, 192, 1), 192, {1, 7}), 192, {7, 1}), 192, 3, At::kSecond);
+  const Symbol three = inception_conv(inception_conv(x, 192, 1), 320, 3, At::kSecond);
+  const Symbol seven =
+      inception_conv(inception_conv(inception_conv(inception_conv(x, 192, 1), 192, {1, 7}), 192, {7, 1}), 192,
+                     3, At::kSecond);
   return mixed({three, seven, halved(x)}, "mixed8");
 }
 
 /// 8 x 8, figure 7: "mixed9" and "mixed10".
 Symbol block_c(Symbol x, const std::string& name) {
-  const auto both = [](Symbol y) { return concat({conv(y, 384, {1, 3}), conv(y, 384, {3, 1})}); };
-  const Symbol narrow = conv(x, 320, 1);
-  const Symbol three = both(conv(x, 384, 1));
-  const Symbol twice = both(conv(conv(x, 448, 1), 384, 3));
+  const auto both = [](Symbol y) {
+    return concat({inception_conv(y, 384, {1, 3}), inception_conv(y, 384, {3, 1})});
+  };
+  const Symbol narrow = inception_conv(x, 320, 1);
+  const Symbol three = both(inception_conv(x, 384, 1));
+  const Symbol twice = both(inception_conv(inception_conv(x, 448, 1), 384, 3));
   return mixed({narrow, three, twice, pooled(x, 192)}, name);
 }
 
@@ -81,9 +88,9 @@ Symbol inception_v3_features(Symbol x) {
     return relu(
         batch_norm(conv2d(y, {.filters = filters, .kernel = kernel, .bias = false}), {.scale = false}));
   };
-  x = conv(x, 32, 3, At::kSecond);
+  x = inception_conv(x, 32, 3, At::kSecond);
   x = inner(x, 32, 3);
-  x = halved(conv(x, 64, 3));
+  x = halved(inception_conv(x, 64, 3));
   x = inner(x, 80, 1);
   x = halved(inner(x, 192, 3));
   x = block_a(x, 32, "mixed0");

@@ -15,19 +15,21 @@
 namespace convoke::nn {
 namespace {
 
-struct Row {
+struct MobileNetV1Row {
   std::int64_t filters, stride;
 };
 constexpr std::array kRows{
-    Row{64, 1},  Row{128, 2}, Row{128, 1}, Row{256, 2}, Row{256, 1},  Row{512, 2},  Row{512, 1},
-    Row{512, 1}, Row{512, 1}, Row{512, 1}, Row{512, 1}, Row{1024, 2}, Row{1024, 1},
+    MobileNetV1Row{64, 1},   MobileNetV1Row{128, 2}, MobileNetV1Row{128, 1}, MobileNetV1Row{256, 2},
+    MobileNetV1Row{256, 1},  MobileNetV1Row{512, 2}, MobileNetV1Row{512, 1}, MobileNetV1Row{512, 1},
+    MobileNetV1Row{512, 1},  MobileNetV1Row{512, 1}, MobileNetV1Row{512, 1}, MobileNetV1Row{1024, 2},
+    MobileNetV1Row{1024, 1},
 };
 
 Symbol norm_relu6(Symbol x, const std::string& name) { return relu6(apply(BatchNorm(), x, name)); }
 
 /// 3x3 on every channel, then 1x1 over them, each with batch norm and ReLU6. Rows and columns that a stride
 /// needs are added at the bottom and on the right, also where "same" would need none.
-Symbol separable(Symbol x, const Row& row, int block) {
+Symbol depthwise_separable(Symbol x, const MobileNetV1Row& row, int block) {
   const Padding padding = row.stride == 1 ? Padding::same() : Padding::by(0, 1);
   const std::string depth = fmt::format("conv_dw_{}", block), point = fmt::format("conv_pw_{}", block);
   x = apply(DepthwiseConv2d({.kernel = 3, .stride = row.stride, .padding = padding, .bias = false}), x,
@@ -46,7 +48,7 @@ Graph mobilenet_v1(const ZooOptions& options) {
             input(graph), "conv1");
   x = norm_relu6(x, "conv1_bn");
   int block = 1;
-  for (const Row& row : kRows) x = separable(x, row, block++);
+  for (const MobileNetV1Row& row : kRows) x = depthwise_separable(x, row, block++);
   x = global_average_pool(x);
   if (options.head) x = dropout(x, 1e-3);
   head(x, options);

@@ -13,14 +13,15 @@ namespace convoke::nn {
 namespace {
 
 /// `blocks` inverted residuals to `filters` channels, the first with `stride`.
-struct Stage {
+struct MobileNetV2Stage {
   std::int64_t expansion, filters;
   int blocks;
   std::int64_t stride;
 };
-constexpr std::array kStages{
-    Stage{1, 16, 1, 1}, Stage{6, 24, 2, 2},  Stage{6, 32, 3, 2},  Stage{6, 64, 4, 2},
-    Stage{6, 96, 3, 1}, Stage{6, 160, 3, 2}, Stage{6, 320, 1, 1},
+constexpr std::array kMobileNetV2Stages{
+    MobileNetV2Stage{1, 16, 1, 1},  MobileNetV2Stage{6, 24, 2, 2}, MobileNetV2Stage{6, 32, 3, 2},
+    MobileNetV2Stage{6, 64, 4, 2},  MobileNetV2Stage{6, 96, 3, 1}, MobileNetV2Stage{6, 160, 3, 2},
+    MobileNetV2Stage{6, 320, 1, 1},
 };
 
 }  // namespace
@@ -30,7 +31,7 @@ Graph mobilenet_v2(const ZooOptions& options) {
   Symbol x =
       conv_norm(input(graph), {.filters = 32, .kernel = 3, .stride = 2, .activation = relu6}, "features.0");
   int part = 1;
-  for (const Stage& stage : kStages) {
+  for (const MobileNetV2Stage& stage : kMobileNetV2Stages) {
     for (int i = 0; i < stage.blocks; ++i) {
       x = inverted_residual(x,
                             {.expanded = stage.expansion * shape_of(x)[0],

@@ -14,14 +14,14 @@ namespace convoke::nn {
 namespace {
 
 /// A row of the paper's tables.
-struct Row {
+struct MobileNetV3Row {
   std::int64_t kernel, expanded, filters;
   bool excite;
   Function activation;
   std::int64_t stride;
 };
 
-const std::vector<Row> kLarge{
+const std::vector<MobileNetV3Row> kLarge{
     {3, 16, 16, false, relu, 1},        {3, 64, 24, false, relu, 2},
     {3, 72, 24, false, relu, 1},        {5, 72, 40, true, relu, 2},
     {5, 120, 40, true, relu, 1},        {5, 120, 40, true, relu, 1},
@@ -32,7 +32,7 @@ const std::vector<Row> kLarge{
     {5, 960, 160, true, hard_swish, 1},
 };
 
-const std::vector<Row> kSmall{
+const std::vector<MobileNetV3Row> kSmall{
     {3, 16, 16, true, relu, 2},        {3, 72, 24, false, relu, 2},       {3, 88, 24, false, relu, 1},
     {5, 96, 40, true, hard_swish, 2},  {5, 240, 40, true, hard_swish, 1}, {5, 240, 40, true, hard_swish, 1},
     {5, 120, 48, true, hard_swish, 1}, {5, 144, 48, true, hard_swish, 1}, {5, 288, 96, true, hard_swish, 2},
@@ -41,13 +41,13 @@ const std::vector<Row> kSmall{
 
 const BatchNormOptions kNorm{.momentum = 0.99, .epsilon = 1e-3};
 
-Graph mobilenet_v3(const ZooOptions& options, const std::vector<Row>& rows, std::int64_t hidden) {
+Graph mobilenet_v3(const ZooOptions& options, const std::vector<MobileNetV3Row>& rows, std::int64_t hidden) {
   Graph graph(options.input);
   Symbol x = conv_norm(input(graph),
                        {.filters = 16, .kernel = 3, .stride = 2, .activation = hard_swish, .norm = kNorm},
                        "features.0");
   int part = 1;
-  for (const Row& row : rows) {
+  for (const MobileNetV3Row& row : rows) {
     const std::int64_t squeezed = row.excite ? multiple_of_8(static_cast<double>(row.expanded / 4)) : 0;
     x = inverted_residual(x,
                           {.kernel = row.kernel,

@@ -14,8 +14,8 @@
 namespace convoke::nn {
 namespace {
 
-Symbol conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
-            const std::string& name) {
+Symbol cifar_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
+                  const std::string& name) {
   return apply(Conv2d({.filters = filters,
                        .kernel = kernel,
                        .stride = stride,
@@ -25,7 +25,7 @@ Symbol conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64_t st
                x, name);
 }
 
-Symbol norm(Symbol x, const std::string& name) {
+Symbol cifar_norm(Symbol x, const std::string& name) {
   return apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name);
 }
 
@@ -40,25 +40,25 @@ Symbol padded_shortcut(Symbol x, std::int64_t stride) {
 }
 
 /// 3x3, 3x3, batch norm after each.
-Symbol basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
-  Symbol y = relu(norm(conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
-  y = norm(conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
+Symbol cifar_basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
+  Symbol y = relu(cifar_norm(cifar_conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
+  y = cifar_norm(cifar_conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
   return relu(add(y, changes_shape(x, width, stride) ? padded_shortcut(x, stride) : x));
 }
 
 /// 3x3, 3x3, batch norm and ReLU before each; a projection sees what the first convolution sees.
 Symbol wide_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
-  const Symbol active = relu(norm(x, block + ".bn1"));
-  Symbol y = relu(norm(conv(active, width, 3, stride, block + ".conv1"), block + ".bn2"));
-  y = conv(y, width, 3, 1, block + ".conv2");
-  if (changes_shape(x, width, stride)) x = conv(active, width, 1, stride, block + ".shortcut");
+  const Symbol active = relu(cifar_norm(x, block + ".bn1"));
+  Symbol y = relu(cifar_norm(cifar_conv(active, width, 3, stride, block + ".conv1"), block + ".bn2"));
+  y = cifar_conv(y, width, 3, 1, block + ".conv2");
+  if (changes_shape(x, width, stride)) x = cifar_conv(active, width, 1, stride, block + ".shortcut");
   return add(y, x);
 }
 
-using Block = Symbol (*)(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block);
+using CifarBlock = Symbol (*)(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block);
 
 /// Three stages of `depth` blocks each, at 32 x 32, 16 x 16 and 8 x 8.
-Symbol stages(Symbol x, Block block, std::int64_t width, int depth) {
+Symbol stages(Symbol x, CifarBlock block, std::int64_t width, int depth) {
   for (int stage = 0; stage < 3; ++stage, width *= 2) {
     for (int i = 0; i < depth; ++i) {
       x = block(x, width, stage > 0 && i == 0 ? 2 : 1, fmt::format("layer{}.{}", stage + 1, i));
@@ -67,24 +67,24 @@ Symbol stages(Symbol x, Block block, std::int64_t width, int depth) {
   return x;
 }
 
-Graph resnet(const ZooOptions& options, int depth) {
+Graph cifar_resnet(const ZooOptions& options, int depth) {
   Graph graph(options.input);
-  Symbol x = relu(norm(conv(input(graph), 16, 3, 1, "conv1"), "bn1"));
-  x = stages(x, basic_block, 16, depth);
+  Symbol x = relu(cifar_norm(cifar_conv(input(graph), 16, 3, 1, "conv1"), "bn1"));
+  x = stages(x, cifar_basic_block, 16, depth);
   head(global_average_pool(x), options, {.weight = "kaiming_normal"});
   return graph;
 }
 
 }  // namespace
 
-Graph resnet20(const ZooOptions& options) { return resnet(options, 3); }
-Graph resnet56(const ZooOptions& options) { return resnet(options, 9); }
+Graph resnet20(const ZooOptions& options) { return cifar_resnet(options, 3); }
+Graph resnet56(const ZooOptions& options) { return cifar_resnet(options, 9); }
 
 Graph wide_resnet_28_10(const ZooOptions& options) {
   Graph graph(options.input);
-  Symbol x = conv(input(graph), 16, 3, 1, "conv1");
+  Symbol x = cifar_conv(input(graph), 16, 3, 1, "conv1");
   x = stages(x, wide_block, 160, 4);
-  x = relu(norm(x, "bn"));
+  x = relu(cifar_norm(x, "bn"));
   head(global_average_pool(x), options, {.weight = "kaiming_normal"});
   return graph;
 }

@@ -15,18 +15,19 @@
 namespace convoke::nn {
 namespace {
 
-Symbol conv_norm(Symbol x, const Conv2dOptions& convolution, const std::string& name) {
+Symbol keras_conv_norm(Symbol x, const Conv2dOptions& convolution, const std::string& name) {
   x = apply(Conv2d(convolution), x, name + "_conv");
   return apply(BatchNorm({.momentum = 0.99, .epsilon = 1.001e-5}), x, name + "_bn");
 }
 
 /// 1x1, 3x3, 1x1 to four times the width; the first of a stage projects its input.
-Symbol bottleneck(Symbol x, std::int64_t width, std::int64_t stride, bool first, const std::string& block) {
+Symbol keras_bottleneck(Symbol x, std::int64_t width, std::int64_t stride, bool first,
+                        const std::string& block) {
   Symbol sum = x;
-  if (first) sum = conv_norm(x, {.filters = 4 * width, .kernel = 1, .stride = stride}, block + "_0");
-  x = relu(conv_norm(x, {.filters = width, .kernel = 1, .stride = stride}, block + "_1"));
-  x = relu(conv_norm(x, {.filters = width, .kernel = 3, .padding = Padding::same()}, block + "_2"));
-  x = conv_norm(x, {.filters = 4 * width, .kernel = 1}, block + "_3");
+  if (first) sum = keras_conv_norm(x, {.filters = 4 * width, .kernel = 1, .stride = stride}, block + "_0");
+  x = relu(keras_conv_norm(x, {.filters = width, .kernel = 1, .stride = stride}, block + "_1"));
+  x = relu(keras_conv_norm(x, {.filters = width, .kernel = 3, .padding = Padding::same()}, block + "_2"));
+  x = keras_conv_norm(x, {.filters = 4 * width, .kernel = 1}, block + "_3");
   return relu(add(sum, x));
 }
 
@@ -36,14 +37,14 @@ Graph resnet50_keras(const ZooOptions& options) {
   constexpr std::array<int, 4> kDepths{3, 4, 6, 3};
   Graph graph(options.input);
   Symbol x = zero_pad(input(graph), 3);
-  x = relu(conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1"));
+  x = relu(keras_conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1"));
   // Keras pads with zeroes rather than with nothing: the same after a ReLU.
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   std::int64_t width = 64;
   for (std::size_t stage = 0; stage < kDepths.size(); ++stage, width *= 2) {
     for (int i = 0; i < kDepths[stage]; ++i) {
       const std::string block = fmt::format("conv{}_block{}", stage + 2, i + 1);
-      x = bottleneck(x, width, stage > 0 && i == 0 ? 2 : 1, i == 0, block);
+      x = keras_bottleneck(x, width, stage > 0 && i == 0 ? 2 : 1, i == 0, block);
     }
   }
   head(global_average_pool(x), options);

@@ -17,8 +17,8 @@ namespace convoke::nn {
 namespace {
 
 constexpr std::array<std::int64_t, 5> kWidths{64, 128, 256, 512, 512};
-using Depths = std::array<int, 5>;  // convolutions of each width, 3 x 3; a pooling follows
-constexpr Depths kA{1, 1, 2, 2, 2}, kB{2, 2, 2, 2, 2}, kD{2, 2, 3, 3, 3}, kE{2, 2, 4, 4, 4};
+using VggDepths = std::array<int, 5>;  // convolutions of each width, 3 x 3; a pooling follows
+constexpr VggDepths kA{1, 1, 2, 2, 2}, kB{2, 2, 2, 2, 2}, kD{2, 2, 3, 3, 3}, kE{2, 2, 4, 4, 4};
 
 enum class Norm { kNone, kBatch };
 
@@ -30,7 +30,7 @@ Initializers start_of_dense() {
   return {.weight = Initializer(Settings{{"name", "normal"}, {"stddev", 0.01}})};
 }
 
-Symbol features(Symbol x, const Depths& depths, Norm norm) {
+Symbol vgg_features(Symbol x, const VggDepths& depths, Norm norm) {
   int place = 0;  // in torchvision's list, which names the nodes
   for (std::size_t stage = 0; stage < depths.size(); ++stage) {
     for (int i = 0; i < depths[stage]; ++i) {
@@ -56,9 +56,9 @@ Symbol hidden(Symbol x, const std::string& name) {
   return dropout(x, 0.5);
 }
 
-Graph vgg(const ZooOptions& options, const Depths& depths, Norm norm = Norm::kNone) {
+Graph vgg(const ZooOptions& options, const VggDepths& depths, Norm norm = Norm::kNone) {
   Graph graph(options.input);
-  Symbol x = features(input(graph), depths, norm);
+  Symbol x = vgg_features(input(graph), depths, norm);
   if (options.head) {
     x = hidden(flatten(pooled_to(x, 7)), "classifier.0");
     x = hidden(x, "classifier.3");

@@ -13,13 +13,13 @@
 namespace convoke::nn {
 namespace {
 
-Symbol conv(Symbol x, std::int64_t filters, std::int64_t stride, const std::string& name) {
+Symbol xception_conv(Symbol x, std::int64_t filters, std::int64_t stride, const std::string& name) {
   x = apply(Conv2d({.filters = filters, .kernel = 3, .stride = stride, .bias = false}), x, name);
   return relu(apply(BatchNorm(), x, name + "_bn"));
 }
 
 /// The node "block<n>_sepconv<i>" and its batch norm.
-Symbol separable(Symbol x, std::int64_t filters, int block, int i) {
+Symbol xception_separable(Symbol x, std::int64_t filters, int block, int i) {
   const std::string name = fmt::format("block{}_sepconv{}", block, i);
   x = apply(SeparableConv2d({.filters = filters, .kernel = 3, .padding = Padding::same(), .bias = false}), x,
             name);
@@ -31,13 +31,13 @@ Symbol halving_block(Symbol x, std::int64_t inner, std::int64_t filters, int blo
   const Symbol residual = batch_norm(
       conv2d(x, {.filters = filters, .kernel = 1, .stride = 2, .padding = Padding::same(), .bias = false}));
   Symbol y = block == 2 ? x : relu(x);  // block 1 ends in a ReLU
-  y = separable(relu(separable(y, inner, block, 1)), filters, block, 2);
+  y = xception_separable(relu(xception_separable(y, inner, block, 1)), filters, block, 2);
   return add(max_pool(y, {.size = 3, .stride = 2, .padding = Padding::same()}), residual);
 }
 
 Symbol middle_block(Symbol x, int block) {
   Symbol y = x;
-  for (int i = 1; i <= 3; ++i) y = separable(relu(y), 728, block, i);
+  for (int i = 1; i <= 3; ++i) y = xception_separable(relu(y), 728, block, i);
   return add(y, x);
 }
 
@@ -46,8 +46,8 @@ Symbol middle_block(Symbol x, int block) {
 Graph xception(const ZooOptions& options) {
   Graph graph(options.input);
   // Entry flow.
-  Symbol x = conv(input(graph), 32, 2, "block1_conv1");
-  x = conv(x, 64, 1, "block1_conv2");
+  Symbol x = xception_conv(input(graph), 32, 2, "block1_conv1");
+  x = xception_conv(x, 64, 1, "block1_conv2");
   x = halving_block(x, 128, 128, 2);
   x = halving_block(x, 256, 256, 3);
   x = halving_block(x, 728, 728, 4);
@@ -55,8 +55,8 @@ Graph xception(const ZooOptions& options) {
   for (int block = 5; block <= 12; ++block) x = middle_block(x, block);
   // Exit flow.
   x = halving_block(x, 728, 1024, 13);
-  x = relu(separable(x, 1536, 14, 1));
-  x = relu(separable(x, 2048, 14, 2));
+  x = relu(xception_separable(x, 1536, 14, 1));
+  x = relu(xception_separable(x, 2048, 14, 2));
   head(global_average_pool(x), options);
   return graph;
 }
