@@ -25,8 +25,8 @@ std::optional<LineFit> LineFit::of(std::span<const ValuesAt> points) {
   }
   if (!several) return {};
 
-  // Rows (1, x) and y, divided by the mean y at x.
-  Eigen::MatrixXd x(count, 2);
+  // Rows (1, x) and y, divided by the mean y at x. Two columns: the normal equations are 2 x 2.
+  Eigen::Matrix<double, Eigen::Dynamic, 2> x(count, 2);
   Eigen::VectorXd y(count);
   std::int64_t row = 0;
   for (const ValuesAt& at : points) {
@@ -37,14 +37,15 @@ std::optional<LineFit> LineFit::of(std::span<const ValuesAt> points) {
       y(row++) = value / mean;
     }
   }
-  const Eigen::Vector2d fitted = x.colPivHouseholderQr().solve(y);
+  const Eigen::Matrix2d inverse = (x.transpose() * x).eval().inverse();
+  const Eigen::Vector2d fitted = inverse * (x.transpose() * y);
 
   LineFit fit;
   fit.constant_ = fitted(0);
   fit.slope_ = fitted(1);
   fit.degrees_ = count - 2;
   if (fit.degrees_ > 0) fit.scatter_ = (y - x * fitted).squaredNorm() / static_cast<double>(fit.degrees_);
-  const Eigen::Matrix2d covariance = fit.scatter_ * (x.transpose() * x).inverse();
+  const Eigen::Matrix2d covariance = fit.scatter_ * inverse;
   fit.covariance_[0] = covariance(0, 0);
   fit.covariance_[1] = covariance(0, 1);
   fit.covariance_[2] = covariance(1, 1);
