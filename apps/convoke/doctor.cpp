@@ -11,6 +11,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/host.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/memory.hpp"
@@ -79,7 +80,7 @@ class Prospect {
 std::vector<doctor::Finding> complaints(const std::string& mine, const std::string& hint,
                                         const mpi::Communicator& world) {
   const std::vector<std::string> all = world.gather(mine);
-  const std::vector<std::string> hosts = world.gather(mpi::Session::host());
+  const std::vector<std::string> hosts = world.gather(os::host_name());
   const std::vector<std::string> hints = world.gather(hint);
   std::vector<doctor::Finding> found;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "convoke/os/file.hpp"
 #include "stored_dataset.hpp"
 
 namespace convoke::data {
@@ -15,9 +16,6 @@ class ArrayReader {
  public:
   /// Rows of `row_bytes` bytes, values of `type`. Throws Error naming the file that cannot be opened.
   ArrayReader(StoredArray pieces, SampleType type, std::size_t row_bytes);
-  ~ArrayReader();
-  ArrayReader(const ArrayReader&) = delete;
-  ArrayReader& operator=(const ArrayReader&) = delete;
 
   /// Rows first, first + 1, ..., as many as `rows` holds. Throws Error naming the file where reading fails or
   /// the file ends.
@@ -40,7 +38,7 @@ class ArrayReader {
   SampleType type_;
   std::size_t row_bytes_;
   bool direct_ = true;
-  std::vector<int> descriptors_;  // of the first pieces; those beyond are opened for every read
+  std::vector<os::File> files_;  // of the first pieces; those beyond are opened for every read
   mutable std::mutex hdf5_;
 };
 

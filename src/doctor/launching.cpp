@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "convoke/os/variable.hpp"
 #include "convoke/run/processors.hpp"
 
 namespace convoke::doctor {
@@ -62,7 +63,7 @@ bool says_where(const fs::path& process, int pid) {
 
 bool chosen_here() {
   return std::any_of(kVariables.begin(), kVariables.end(),
-                     [](const char* name) { return std::getenv(name) != nullptr; });
+                     [](const char* name) { return os::variable(name).has_value(); });
 }
 
 }  // namespace

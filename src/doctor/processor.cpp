@@ -10,8 +10,8 @@
 #include <set>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/os/host.hpp"
 #include "convoke/run/environment.hpp"
 #include "doctor/evidence.hpp"
 
@@ -106,7 +106,7 @@ void judge_governor(const Processor& host, std::vector<Finding>& found) {
 
 Processor look_at_processor(bool measure, const fs::path& system) {
   Processor processor;
-  processor.host = mpi::Session::host();
+  processor.host = os::host_name();
   processor.instruction_set = nn::backend().instruction_set;
   processor.model = run::cpu_model();
   const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", run::allowed_cpus().front());

@@ -16,8 +16,9 @@
 #include <system_error>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -62,7 +63,7 @@ class File {
 
 Storage describe(const std::string& role, const fs::path& path) {
   Storage storage;
-  storage.host = mpi::Session::host();
+  storage.host = os::host_name();
   storage.role = role;
   storage.path = path.string();
   if (struct statfs system{}; ::statfs(path.c_str(), &system) == 0) {
@@ -91,7 +92,7 @@ double read_rate(int file) {
   ::posix_fadvise(file, 0, static_cast<off_t>(kBlock * kBlocks), POSIX_FADV_DONTNEED);
   std::vector<char> block(kBlock);
   std::size_t bytes = 0;
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   for (std::size_t i = 0; i < kBlocks; ++i) {
     const ssize_t got = ::pread(file, block.data(), block.size(), static_cast<off_t>(i * kBlock));
     if (got <= 0) break;
@@ -102,7 +103,7 @@ double read_rate(int file) {
 
 void measure_writing(int file, Storage& storage) {
   const std::vector<char> block(kBlock, 'c');
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   for (std::size_t i = 0; i < kBlocks; ++i) {
     if (::pwrite(file, block.data(), block.size(), static_cast<off_t>(i * kBlock)) !=
         static_cast<ssize_t>(kBlock)) {
@@ -188,8 +189,8 @@ Storage storage_from(const Settings& settings) {
 }
 
 bool hdf5_must_lock() {
-  const char* value = std::getenv("HDF5_USE_FILE_LOCKING");
-  return value != nullptr && (std::string_view(value) == "TRUE" || std::string_view(value) == "1");
+  const std::string value = os::variable("HDF5_USE_FILE_LOCKING").value_or("");
+  return value == "TRUE" || value == "1";
 }
 
 std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,

@@ -1,11 +1,11 @@
 #include "convoke/engine/worker_team.hpp"
 
-#include "convoke/core/blocked_signals.hpp"
+#include "convoke/os/blocked_signals.hpp"
 
 namespace convoke::engine {
 
 WorkerTeam::WorkerTeam(int workers) : failures_(static_cast<std::size_t>(workers)) {
-  const BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // inherited
   for (int worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
 }
 

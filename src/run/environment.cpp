@@ -7,8 +7,8 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/run/atomic_file.hpp"
-#include "convoke/run/clock.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
@@ -55,7 +55,7 @@ std::string command_line() {
 
 Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
-  return {{"date", utc_now()},
+  return {{"date", os::utc_now()},
           {"command", command_line()},
           {"convoke", convoke_version()},
           {"build", build_description()},
@@ -75,9 +75,9 @@ Settings environment(const Machine& machine, int threads) {
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
                   const mpi::Communicator& world) {
   on_root(world, [&] {
-    replace_text(folder.file("recipe.toml"), recipe);
-    replace_text(folder.file("environment.json"),
-                 metrics::to_json(environment(machine, threads), true) + "\n");
+    os::replace_text(folder.file("recipe.toml"), recipe);
+    os::replace_text(folder.file("environment.json"),
+                     metrics::to_json(environment(machine, threads), true) + "\n");
     return std::string();
   });
 }

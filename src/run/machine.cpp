@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
+#include "convoke/os/host.hpp"
 #include "run/control_groups.hpp"
 
 namespace convoke::run {
@@ -116,7 +116,7 @@ Machine machine_of(std::vector<Placement> placements, int rank) {
 Machine survey(const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
   Placement mine;
-  mine.host = mpi::Session::host();
+  mine.host = os::host_name();
   mine.node = std::stoi(node.broadcast(std::to_string(world.rank())));
   mine.cores = cores_of(allowed_cpus(), online_cpus());
   mine.quota = cpu_quota();

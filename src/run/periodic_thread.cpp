@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "convoke/core/blocked_signals.hpp"
+#include "convoke/os/blocked_signals.hpp"
 
 namespace convoke::run {
 
 PeriodicThread::PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work) {
-  const BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // inherited
   thread_ = std::thread([this, interval, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, interval, [&] { return ends_; })) work();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "convoke/os/variable.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/processors.hpp"
 
@@ -32,8 +33,7 @@ Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, L
 std::int64_t cores_of_job() {
   std::int64_t cores = 1;
   for (const char* variable : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
-    const char* value = std::getenv(variable);
-    const std::int64_t count = value == nullptr ? 0 : std::atoll(value);
+    const std::int64_t count = os::number_in(variable).value_or(0);
     if (count <= 0) return static_cast<std::int64_t>(cores_here().size());
     cores *= count;
   }

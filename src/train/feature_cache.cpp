@@ -8,6 +8,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/nn/split.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/memory.hpp"
 
@@ -82,7 +83,7 @@ void FeatureCache::turn_to(std::int64_t epoch) {
 }
 
 void FeatureCache::compute(std::size_t index) {
-  const run::Timed timed(phases_.features.seconds);
+  const os::Timed timed(phases_.features.seconds);
   const std::span<float> out = view(index);
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},

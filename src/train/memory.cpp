@@ -7,8 +7,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/os/host.hpp"
 #include "convoke/run/memory.hpp"
 #include "convoke/train/stage.hpp"
 
@@ -135,7 +135,7 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
     what = fmt::format(
         "{}: {} does not fit into memory: {} here need{} {} more, but {} {} left; of the rank that needs "
         "most:{}",
-        mpi::Session::host(), job.name, node.size() == 1 ? "1 rank" : fmt::format("{} ranks", node.size()),
+        os::host_name(), job.name, node.size() == 1 ? "1 rank" : fmt::format("{} ranks", node.size()),
         node.size() == 1 ? "s" : "", format_bytes(wanted), format_bytes(left),
         job.memory_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory_bytes >> 20) : "are",
         table(need, checkpoint, resident));

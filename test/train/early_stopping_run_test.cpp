@@ -238,7 +238,7 @@ TEST_CASE("the models of the three best validations of all are kept, whatever mi
   // The first model cannot be written at once, and is written later.
   if (world.root()) {
     tiny::fs::create_directories(run.folder.checkpoints());
-    make_full(run.folder.checkpoints() / "best.h5.tmp");
+    fail_next_rename_to(run.folder.checkpoints() / "best.h5");
   }
   tiny::train_all(job, pictures, world, run.folder);
   world.barrier();

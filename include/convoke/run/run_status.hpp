@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "convoke/os/clock.hpp"
 #include "convoke/run/periodic_thread.hpp"
-#include "convoke/run/phases.hpp"
 #include "convoke/run/stop_agreement.hpp"
 
 namespace convoke::run {
@@ -46,7 +46,7 @@ class StatusWriter {
   struct Mark {
     std::string title;
     std::int64_t step;
-    Stopwatch since;
+    os::Stopwatch since;
   };
   std::filesystem::path file_;
   Deadline job_end_;

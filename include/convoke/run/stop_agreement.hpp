@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/stop_calls.hpp"
 #include "convoke/run/stop_reason.hpp"
 
@@ -32,7 +32,7 @@ class StopAgreement {
   const mpi::Communicator& group_;
   Deadline deadline_;
   StopCalls& calls_;
-  Stopwatch watch_;
+  os::Stopwatch watch_;
   std::int64_t step_ = 0;
   std::int64_t next_ = 1;  // the first step of which the ranks agree
 };

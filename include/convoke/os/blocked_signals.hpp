@@ -1,10 +1,10 @@
 #pragma once
 #include <csignal>
 
-namespace convoke {
+namespace convoke::os {
 
 /// While it lives, this thread gets no signals, and threads that it starts never do: they are for the thread
-/// that trains, which is the only one to have a stack for their handlers (run/signals.hpp).
+/// that trains, which is the only one to have a stack for their handlers (os/stop_signals.hpp).
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -20,4 +20,4 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-}  // namespace convoke
+}  // namespace convoke::os
