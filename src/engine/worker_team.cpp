@@ -47,9 +47,12 @@ void WorkerTeam::run(const std::function<void(int)>& work) {
     failures_[0] = std::current_exception();
   }
   spin_until([&] { return busy_.load(std::memory_order_acquire) == 0; });
+  std::exception_ptr first;
   for (std::exception_ptr& failure : failures_) {
-    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    const std::exception_ptr of_this_run = std::exchange(failure, nullptr);
+    if (!first) first = of_this_run;
   }
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace convoke::engine
