@@ -1,6 +1,5 @@
 #include "convoke/mpi/session.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sys/statvfs.h>
@@ -23,6 +22,7 @@
 #include "convoke/os/host.hpp"
 #include "convoke/os/process.hpp"
 #include "convoke/os/variable.hpp"
+#include "mpi/banners.hpp"
 
 namespace convoke::mpi {
 namespace {
@@ -105,18 +105,6 @@ void print(const std::string& text) {
   std::fflush(nullptr);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
-}
-
-int say_nothing(const char*, const char*, bool, ...) { return 0; }
-
-/// MPI_Abort of Open MPI has a banner of eight lines printed after our message, and no setting of the process
-/// that aborts leaves it out. All its banners are printed through one pointer, though; where it is not found,
-/// the banner appears.
-void silence_banners() {
-  using ShowHelp = int (*)(const char*, const char*, bool, ...);
-  if (void* pointer = dlsym(RTLD_DEFAULT, "opal_show_help"); pointer != nullptr) {
-    *static_cast<ShowHelp*>(pointer) = say_nothing;
-  }
 }
 
 /// prterun, the launcher of Open MPI 5, follows whatever way a rank fails in by a banner of its own; only if
@@ -229,7 +217,7 @@ void Session::abort(const std::exception& error, int code) {
   if (rank == 0) tell_others(size);
   if (size > 1 || launched_as >= 0) {
     if (launched_as >= 0) ask_prterun_to_end();
-    silence_banners();
+    silence_banners(library_version());
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   std::_Exit(code);
@@ -245,7 +233,7 @@ void Session::end(int code) const {
   world_.barrier();
   std::signal(SIGTERM, SIG_DFL);
   if (!world_.root()) std::this_thread::sleep_for(std::chrono::seconds(10));  // the root ends us
-  silence_banners();
+  silence_banners(library_version());
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }
