@@ -53,7 +53,6 @@ void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
 void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<std::byte> rows) const {
   const StoredPiece& piece = pieces_[index];
   if (!piece.offset) {
-    const std::lock_guard lock(hdf5_);
     if (type_ == SampleType::kUint8) return read_values<std::uint8_t>(piece, first, rows);
     if (type_ == SampleType::kInt32) return read_values<std::int32_t>(piece, first, rows);
     return read_values<float>(piece, first, rows);

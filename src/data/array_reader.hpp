@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -10,8 +9,8 @@
 
 namespace convoke::data {
 
-/// Reads rows of an array from whichever files hold them: by pread where the bytes lie as memory has them,
-/// else through HDF5, one thread at a time, which unpacks and converts. Any number of threads may read.
+/// Reads rows of an array from the files that hold them: by pread where the bytes lie as memory has them, else
+/// through HDF5, which unpacks and converts. Any number of threads may read; those that need HDF5 take turns.
 class ArrayReader {
  public:
   /// Rows of `row_bytes` bytes, values of `type`. Throws Error naming the file that cannot be opened.
@@ -24,7 +23,7 @@ class ArrayReader {
   /// Asks the system to read these rows ahead, as far as it can.
   void will_need(std::int64_t first, std::int64_t count) const;
 
-  /// True if no row goes through HDF5, which only one thread of a process may use.
+  /// True if no row goes through HDF5, where only one thread of the process reads at a time.
   bool direct() const { return direct_; }
   std::size_t row_bytes() const { return row_bytes_; }
   /// The piece that holds a row, for messages.
@@ -39,7 +38,6 @@ class ArrayReader {
   std::size_t row_bytes_;
   bool direct_ = true;
   std::vector<os::File> files_;  // of the first pieces; those beyond are opened for every read
-  mutable std::mutex hdf5_;
 };
 
 }  // namespace convoke::data

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "convoke/hdf5/file.hpp"
 #include "convoke/os/blocked_signals.hpp"
 #include "convoke/os/clock.hpp"
 
@@ -25,7 +24,6 @@ bool BackgroundWriter::ready(std::chrono::milliseconds patience) {
 }
 
 void BackgroundWriter::give(Work work) {
-  if (!hdf5::thread_safe()) return carry_out(work);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !work_; });
   work_ = std::move(work);
