@@ -13,6 +13,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
@@ -145,8 +146,7 @@ int bench(const BenchOptions& options) {
   }
 
   // 4. The bare primitives of the same plan, while the other ranks wait.
-  std::array<double, 2> worst{first_step,
-                              static_cast<double>(run::peak_resident_bytes()) / (1024.0 * 1024.0)};
+  std::array<double, 2> worst{first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0)};
   world.max(worst);
   Bound bound;
   if (world.root()) {

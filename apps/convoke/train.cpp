@@ -13,11 +13,11 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/job_time.hpp"
 #include "convoke/run/node_storage.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "dataset_for.hpp"
@@ -157,7 +157,7 @@ int train(const TrainOptions& options) {
   // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::StopSignals signals;
+  const os::StopSignals signals;
   const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
   const run::Machine& machine = binding.machine;
   consult_doctor(binding, recipe, options, world);

@@ -12,6 +12,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/host.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
 #include "doctor/evidence.hpp"
 
@@ -108,8 +109,8 @@ Processor look_at_processor(bool measure, const fs::path& system) {
   Processor processor;
   processor.host = os::host_name();
   processor.instruction_set = nn::backend().instruction_set;
-  processor.model = run::cpu_model();
-  const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", run::allowed_cpus().front());
+  processor.model = os::cpu_model();
+  const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", os::allowed_cpus().front());
   processor.governor = word_in(clock / "scaling_governor");
   processor.driver = word_in(clock / "scaling_driver");
   if (double khz = 0; std::ifstream(clock / "cpuinfo_max_freq") >> khz) processor.largest_ghz = khz / 1e6;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +11,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "convoke/core/error.hpp"
@@ -66,10 +67,9 @@ void make_room_for_segments() {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
   constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;
   const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
-  struct statvfs memory {};
-  if (ranks <= 1 || statvfs("/dev/shm", &memory) != 0) return;
-  if (std::uint64_t{memory.f_bavail} * memory.f_frsize >= kPerRank * static_cast<std::uint64_t>(ranks))
-    return;
+  std::error_code unknown;
+  const std::filesystem::space_info memory = std::filesystem::space("/dev/shm", unknown);
+  if (ranks <= 1 || unknown || memory.available >= kPerRank * static_cast<std::uint64_t>(ranks)) return;
   os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
   os::set_default("OMPI_MCA_osc_sm_backing_directory", "/tmp");
 #endif

@@ -131,6 +131,10 @@ void File::will_read(std::uint64_t offset, std::uint64_t bytes) const {
   ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
 }
 
+void File::forget(std::uint64_t offset, std::uint64_t bytes) const {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_DONTNEED);
+}
+
 std::string File::text() const {
   std::string text(size(), '\0');
   text.resize(read_some_at(0, std::as_writable_bytes(std::span(text))));

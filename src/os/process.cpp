@@ -40,6 +40,14 @@ std::string process_space() {
   return std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
 }
 
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string line;
+  std::string word;
+  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 std::string parent_name() { return first_line(fmt::format("/proc/{}/comm", ::getppid())); }
 
 }  // namespace convoke::os

@@ -1,5 +1,4 @@
 #include "convoke/study/cell_runner.hpp"
-#include "convoke/os/clock.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +9,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/os/child_process.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/finished_run.hpp"
 
 namespace convoke::study {
@@ -34,7 +34,7 @@ End wait_for(os::ChildProcess& child, EnergyMeter& energy, const std::function<v
   double next = 0, next_energy = kEnergy;
   for (;;) {
     if (const auto code = child.exit_code()) return {.code = *code, .seconds = watch.seconds()};
-    if (const int signal = run::StopSignals::received()) {
+    if (const int signal = os::StopSignals::received()) {
       child.end();
       return {.interrupted_by = signal, .seconds = watch.seconds()};
     }

@@ -11,8 +11,8 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/live_block.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/study/agenda.hpp"
 #include "convoke/study/cell_table.hpp"
 
@@ -53,14 +53,14 @@ class Session {
     }
     block_.clear();
     result_.left_out = agenda_.left_out() > 0 ? agenda_.runs_left() : 0;
-    result_.interrupted_by = run::StopSignals::received();
+    result_.interrupted_by = os::StopSignals::received();
     result_.run_seconds = runner_.run_seconds();
     result_.own_seconds = watch_.seconds() - result_.run_seconds;
     return result_;
   }
 
  private:
-  bool going_on() const { return run::StopSignals::received() == 0; }
+  bool going_on() const { return os::StopSignals::received() == 0; }
 
   std::optional<double> seconds_left() const {
     if (study_.budget_seconds == 0) return std::nullopt;

@@ -9,8 +9,8 @@
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/memory.hpp"
 
 namespace convoke::train {
 namespace {
@@ -31,7 +31,7 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
 // The root's, as free memory changes from one look to the next.
 std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   if (job.cache_bytes > 0) return job.cache_bytes;
-  return std::stoull(run::on_root(node, [] { return std::to_string(run::available_bytes() / 2); }));
+  return std::stoull(run::on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/launcher.hpp"
-#include "convoke/os/host.hpp"
 
 #include <mpi.h>
 
 #include <cstdlib>
 
+#include "convoke/os/host.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <thread>
 
+#include "convoke/os/processors.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/run/processors.hpp"
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/energy_meter.hpp"
 #include "convoke/study/finished_run.hpp"
@@ -61,7 +61,7 @@ TEST_CASE("the spin loop computes twelve chains of multiplications and additions
 TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
   const TemporaryFolder folder;
   const fs::path file = folder / "loops.json";
-  const std::vector<int> cores{run::allowed_cpus().front()};
+  const std::vector<int> cores{os::allowed_cpus().front()};
   SpinLoops loops(cores, file, 0.004);
   loops.calibrate(1);
   loops.calibrate(7);  // more than there are: the same

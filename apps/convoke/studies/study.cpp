@@ -20,8 +20,8 @@
 #include "convoke/metrics/console.hpp"
 #include "convoke/mpi/launcher.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/os/variable.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/conduct.hpp"
 #include "convoke/study/launch.hpp"
@@ -213,7 +213,7 @@ int run_part(const Options& options, const study::StudyFile& file,
   }
   const study::Task& task = tasks[static_cast<std::size_t>(options.task)];
   const study::Configuration& cell = cells[task.cell];
-  const run::StopSignals signals;
+  const os::StopSignals signals;
   const os::Stopwatch watch;
   study::CellRunner runner(file, folder, surroundings);
   const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
@@ -258,7 +258,7 @@ int run_study(const Options& options) {
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
 
   // 3. Run by run.
-  const run::StopSignals signals;
+  const os::StopSignals signals;
   const study::Conduct conduct = study::conduct(file, cells, folder, surroundings, metrics::standard_error());
 
   // 4. Say it.

@@ -51,6 +51,8 @@ class File {
   std::size_t read_some_at(std::uint64_t offset, std::span<std::byte> bytes) const;
   /// Asks the system to read these bytes ahead.
   void will_read(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Asks the system to keep no copy of these bytes in memory: what is read next comes from the disk.
+  void forget(std::uint64_t offset, std::uint64_t bytes) const;
   /// The whole file as text.
   std::string text() const;
 

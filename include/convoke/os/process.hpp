@@ -14,6 +14,9 @@ std::string start_of_process(std::int64_t number);
 /// Where numbers of processes mean what they mean to this one: containers have numbers of their own.
 std::string process_space();
 
+/// How this process was called: the program and its arguments, with spaces between.
+std::string command_line();
+
 /// The name of the process that started this one: "prterun"; empty if it cannot be told.
 std::string parent_name();
 

@@ -79,7 +79,4 @@ RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world);
 /// The same on all ranks. Collective.
 PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);
 
-/// Largest resident set of this process so far, in bytes (VmHWM).
-std::uint64_t peak_resident_bytes();
-
 }  // namespace convoke::run

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "convoke/os/lock_file.hpp"
-#include "convoke/run/periodic_thread.hpp"
+#include "convoke/os/periodic_thread.hpp"
 
 namespace convoke::run {
 
@@ -26,7 +26,7 @@ class RunLock {
 
  private:
   os::LockFile lock_;
-  PeriodicThread renewer_;
+  os::PeriodicThread renewer_;
 };
 
 /// "process 4711 on n1 (Slurm job 12)" that has locked `folder`, if it may still live; else empty.

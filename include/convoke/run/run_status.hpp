@@ -7,7 +7,7 @@
 #include <string>
 
 #include "convoke/os/clock.hpp"
-#include "convoke/run/periodic_thread.hpp"
+#include "convoke/os/periodic_thread.hpp"
 #include "convoke/run/stop_agreement.hpp"
 
 namespace convoke::run {
@@ -53,7 +53,7 @@ class StatusWriter {
   std::mutex mutex_;
   std::optional<RunStatus> news_;
   std::optional<Mark> first_;
-  std::optional<PeriodicThread> writer_;  // last: it begins when the rest is there
+  std::optional<os::PeriodicThread> writer_;  // last: it begins when the rest is there
 };
 
 /// What status.json says; nothing if there is none, or none that can be read.

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-namespace convoke::run {
+namespace convoke::os {
 
 /// Calls something every so often, from a thread of its own that gets no signals, until it is destroyed.
 class PeriodicThread {
@@ -23,4 +23,4 @@ class PeriodicThread {
   std::thread thread_;
 };
 
-}  // namespace convoke::run
+}  // namespace convoke::os

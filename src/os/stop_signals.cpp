@@ -1,6 +1,6 @@
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
-namespace convoke::run {
+namespace convoke::os {
 namespace {
 
 volatile std::sig_atomic_t received_signal = 0;
@@ -36,4 +36,4 @@ StopSignals::~StopSignals() {
 
 int StopSignals::received() { return received_signal; }
 
-}  // namespace convoke::run
+}  // namespace convoke::os

@@ -1,4 +1,4 @@
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "support/catch.hpp"
 
-using convoke::run::StopSignals;
+using convoke::os::StopSignals;
 
 TEST_CASE("a stop signal is remembered; the next one changes nothing, also when nobody listens any more") {
   {

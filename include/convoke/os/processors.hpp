@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::run {
+namespace convoke::os {
 
 /// A processor as the system numbers them, and what it is a part of.
 struct LogicalCpu {
@@ -26,10 +26,13 @@ std::vector<int> allowed_cpus();
 /// not.
 std::string allow_cpus(std::span<const int> cpus);
 
+/// "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz"; "" if the system does not tell.
+std::string cpu_model();
+
 /// "0-3, 8" of 0, 1, 2, 3, 8.
 std::string format_ranges(std::span<const int> sorted);
 
 /// 0, 1, 2, 3, 8 of "0-3,8"; what is no number is passed over.
 std::vector<int> parse_ranges(const std::string& text);
 
-}  // namespace convoke::run
+}  // namespace convoke::os

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace convoke::run {
+namespace convoke::os {
 
 /// A control group that the process is in, or one above it, whose limits hold too.
 struct ControlGroup {
@@ -14,7 +14,11 @@ struct ControlGroup {
 /// Those that limit what `controller` ("cpu", "memory") is for, from `membership` (/proc/self/cgroup) and
 /// where control groups are mounted.
 std::vector<ControlGroup> control_groups(const std::string& controller,
-                                         const std::filesystem::path& membership,
-                                         const std::filesystem::path& mount);
+                                         const std::filesystem::path& membership = "/proc/self/cgroup",
+                                         const std::filesystem::path& mount = "/sys/fs/cgroup");
 
-}  // namespace convoke::run
+/// CPUs that the process's control group and those above it grant (cgroup v1 and v2); 0: no limit.
+double cpu_quota(const std::filesystem::path& membership = "/proc/self/cgroup",
+                 const std::filesystem::path& mount = "/sys/fs/cgroup");
+
+}  // namespace convoke::os

@@ -1,4 +1,4 @@
-#include "convoke/run/memory.hpp"
+#include "convoke/os/memory.hpp"
 
 #include <sys/resource.h>
 
@@ -11,7 +11,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
-using convoke::run::available_bytes;
+using convoke::os::available_bytes;
 
 TEST_CASE("available is what the system has, or what is left of the tightest control group") {
   const TemporaryFolder folder;
@@ -66,10 +66,10 @@ TEST_CASE("what ulimit -v leaves counts too") {
 }
 
 TEST_CASE("the resident set grows by what is written") {
-  const std::uint64_t before = convoke::run::resident_bytes();
+  const std::uint64_t before = convoke::os::resident_bytes();
   CHECK(before > 1 << 20);
   const std::vector<char> written(64 << 20, 'x');
-  const std::uint64_t after = convoke::run::resident_bytes();
+  const std::uint64_t after = convoke::os::resident_bytes();
   CHECK(after >= before + (60 << 20));
   CHECK(after <= before + (70 << 20));
   CHECK(written[123] == 'x');

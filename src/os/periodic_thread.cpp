@@ -1,13 +1,13 @@
-#include "convoke/run/periodic_thread.hpp"
+#include "convoke/os/periodic_thread.hpp"
 
 #include <utility>
 
 #include "convoke/os/blocked_signals.hpp"
 
-namespace convoke::run {
+namespace convoke::os {
 
 PeriodicThread::PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work) {
-  const os::BlockedSignals blocked;  // inherited
+  const BlockedSignals blocked;  // inherited
   thread_ = std::thread([this, interval, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, interval, [&] { return ends_; })) work();
@@ -23,4 +23,4 @@ PeriodicThread::~PeriodicThread() {
   thread_.join();
 }
 
-}  // namespace convoke::run
+}  // namespace convoke::os

@@ -1,10 +1,26 @@
-#include "run/control_groups.hpp"
+#include "convoke/os/control_groups.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
-namespace convoke::run {
+namespace convoke::os {
+namespace {
+
+// "200000 100000" (v2: cpu.max) or the two files of v1; 0 if there is no limit.
+double quota_of(const std::filesystem::path& group, bool unified) {
+  double quota = 0, period = 0;
+  if (unified) {
+    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves 0
+  } else {
+    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: none
+    std::ifstream(group / "cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+}  // namespace
 
 std::vector<ControlGroup> control_groups(const std::string& controller,
                                          const std::filesystem::path& membership,
@@ -26,4 +42,13 @@ std::vector<ControlGroup> control_groups(const std::string& controller,
   return list;
 }
 
-}  // namespace convoke::run
+double cpu_quota(const std::filesystem::path& membership, const std::filesystem::path& mount) {
+  double lowest = 0;
+  for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
+    const double quota = quota_of(group.folder, group.unified);
+    if (quota > 0) lowest = lowest > 0 ? std::min(lowest, quota) : quota;
+  }
+  return lowest;
+}
+
+}  // namespace convoke::os

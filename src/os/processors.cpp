@@ -1,4 +1,4 @@
-#include "convoke/run/processors.hpp"
+#include "convoke/os/processors.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -11,9 +11,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "convoke/core/text.hpp"
-
-namespace convoke::run {
+namespace convoke::os {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,7 +57,7 @@ std::string format_ranges(std::span<const int> sorted) {
                                   : fmt::format("{}-{}", sorted[first], sorted[last]));
     first = last + 1;
   }
-  return join(parts);
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::vector<LogicalCpu> online_cpus(const fs::path& system) {
@@ -118,4 +116,14 @@ std::string allow_cpus(std::span<const int> cpus) {
   return {};
 }
 
-}  // namespace convoke::run
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+}  // namespace convoke::os

@@ -4,17 +4,13 @@
 #include <cstddef>
 #include <vector>
 
-namespace convoke::run {
-
-/// The exit code of a job that was told to stop and can be resumed: "requeue me" (EX_TEMPFAIL is 75;
-/// schedulers' scripts look for this one).
-inline constexpr int kExitRequeue = 85;
+namespace convoke::os {
 
 /// While it lives, SIGTERM, SIGINT and SIGUSR1 ask this process to stop at a convenient point instead of
 /// ending it. A second SIGINT ends it; another SIGTERM or SIGUSR1 changes nothing, also afterwards, so that a
 /// process that has stopped as it was asked to keeps its exit code. One of these at a time, made by the
 /// thread that trains, which has the signals to itself: others that we start block them
-/// (core/blocked_signals.hpp).
+/// (os/blocked_signals.hpp).
 ///
 /// The handler has a stack of its own: up to 3.11, oneDNN's generated matrix products set `rsp` to a buffer
 /// on the heap (its issue 4845), and a handler on the thread's stack would write its frame, some three
@@ -38,4 +34,4 @@ class StopSignals {
   std::array<struct sigaction, 3> before_{};
 };
 
-}  // namespace convoke::run
+}  // namespace convoke::os
