@@ -1,12 +1,8 @@
 #include "spool.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <cassert>
-#include <cerrno>
 #include <fstream>
 #include <system_error>
 
@@ -14,7 +10,6 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_file.hpp"
-#include "convoke/data/positioned_io.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -30,27 +25,16 @@ constexpr const char* kSamples = "samples";
 constexpr const char* kRecords = "records";
 constexpr std::string_view kFaults = "faults-";
 
-void make_file(const fs::path& file, std::uint64_t bytes) {
-  const int descriptor = data::open_descriptor(file, O_RDWR | O_CREAT | O_TRUNC);
-  const int outcome = ::ftruncate(descriptor, static_cast<off_t>(bytes));
-  const int error = errno;
-  ::close(descriptor);
-  if (outcome != 0)
-    throw Error(fmt::format("{}: cannot be made: {}", file.string(), std::generic_category().message(error)));
-}
-
-// Held until the descriptor is closed, also by a process that is killed.
-int lock(const fs::path& folder) {
+os::File lock(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw Error(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
-  const int descriptor = data::open_descriptor(folder / kLock, O_RDWR | O_CREAT);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor);
+  os::File file(folder / kLock, os::Access::kCreate);
+  if (!file.try_lock()) {
     throw Error(fmt::format("{}: is in use: another run prepares the same", folder.string()),
                 "wait until it has ended");
   }
-  return descriptor;
+  return file;
 }
 
 // Of a run that wanted something else.
@@ -81,24 +65,18 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
   if (team.index == 0 && read_text(folder_ / kIdentity) != full_identity) {
     clear(folder_);
     expect_room(folder_, items * sample_bytes);
-    make_file(folder_ / kSamples, items * sample_bytes);
-    make_file(folder_ / kRecords, items * sizeof(Record));
+    os::File(folder_ / kSamples, os::Access::kTruncate).resize(items * sample_bytes);
+    os::File(folder_ / kRecords, os::Access::kTruncate).resize(items * sizeof(Record));
     std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: now it can be taken up
   }
   team.barrier();
-  samples_ = data::open_descriptor(folder_ / kSamples, O_RDWR);
-  records_ = data::open_descriptor(folder_ / kRecords, O_RDWR);
-}
-
-Spool::~Spool() {
-  for (const int descriptor : {samples_, records_, lock_}) {
-    if (descriptor >= 0) ::close(descriptor);
-  }
+  samples_ = os::File(folder_ / kSamples, os::Access::kReadWrite);
+  records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
 }
 
 std::vector<Record> Spool::records() const {
   std::vector<Record> all(items_);
-  data::read_at(records_, 0, std::as_writable_bytes(std::span(all)), folder_ / kRecords);
+  records_.read_at(0, std::as_writable_bytes(std::span(all)));
   return all;
 }
 
@@ -106,8 +84,8 @@ void Spool::put(std::size_t item, std::span<const std::byte> sample, Record reco
   assert(item < items_ && sample.size() == sample_bytes_);
   record.state = Record::kDone;
   record.checksum = crc32(sample);
-  data::write_at(samples_, item * sample_bytes_, sample, folder_ / kSamples);
-  data::write_at(records_, item * sizeof(Record), std::as_bytes(std::span(&record, 1)), folder_ / kRecords);
+  samples_.write_at(item * sample_bytes_, sample);
+  records_.write_at(item * sizeof(Record), std::as_bytes(std::span(&record, 1)));
 }
 
 void Spool::put_bad(std::size_t item, const std::string& reason) {
@@ -119,12 +97,12 @@ void Spool::put_bad(std::size_t item, const std::string& reason) {
   out.close();
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
   const Record record{.state = Record::kBad};
-  data::write_at(records_, item * sizeof(Record), std::as_bytes(std::span(&record, 1)), folder_ / kRecords);
+  records_.write_at(item * sizeof(Record), std::as_bytes(std::span(&record, 1)));
 }
 
 void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
   assert(item < items_ && sample.size() == sample_bytes_);
-  data::read_at(samples_, item * sample_bytes_, sample, folder_ / kSamples);
+  samples_.read_at(item * sample_bytes_, sample);
   if (crc32(sample) != record.checksum) {
     throw Error(fmt::format("{}: sample {} is not as it was written", (folder_ / kSamples).string(), item),
                 fmt::format("remove {} and prepare again", folder_.string()));

@@ -9,6 +9,7 @@
 
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/team.hpp"
+#include "convoke/os/file.hpp"
 #include "perceptual_hash.hpp"
 
 namespace convoke::data_prep {
@@ -36,7 +37,6 @@ class Spool {
         std::size_t sample_bytes, const Team& team);
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
-  ~Spool();
 
   /// Where each item stands by what is on the disk: (items).
   std::vector<Record> records() const;
@@ -61,9 +61,8 @@ class Spool {
   std::filesystem::path folder_;
   std::size_t items_, sample_bytes_;
   int team_index_;
-  int samples_ = -1;  // descriptors
-  int records_ = -1;
-  int lock_ = -1;
+  os::File samples_, records_;
+  os::File lock_;  // held until it is closed, also by a process that is killed
 };
 
 }  // namespace convoke::data_prep

@@ -12,6 +12,8 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/optim/optimizer.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
@@ -129,7 +131,7 @@ int bench(const BenchOptions& options) {
   const double first_step = seconds_since_start() - session.init_seconds();
   const auto makespan_of = [&](std::int64_t steps) {
     world.barrier();
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     for (std::int64_t i = 0; i < steps; ++i) step();
     std::array<double, 1> slowest{watch.seconds()};
     world.max(slowest);
@@ -144,8 +146,7 @@ int bench(const BenchOptions& options) {
   }
 
   // 4. The bare primitives of the same plan, while the other ranks wait.
-  std::array<double, 2> worst{first_step,
-                              static_cast<double>(run::peak_resident_bytes()) / (1024.0 * 1024.0)};
+  std::array<double, 2> worst{first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0)};
   world.max(worst);
   Bound bound;
   if (world.root()) {

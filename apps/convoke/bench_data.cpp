@@ -11,8 +11,8 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
-#include "convoke/run/phases.hpp"
 #include "random_data.hpp"
 #include "start.hpp"
 
@@ -75,7 +75,7 @@ int bench_data(const BenchOptions& options) {
   team.run(once);  // until caches are warm
   for (int round = 0; round < options.rounds; ++round) {
     world.barrier();
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     std::int64_t times = 0;
     for (; times == 0 || watch.seconds() < options.seconds; ++times) team.run(once);
     std::array<double, 1> rate{static_cast<double>(count * times * threads) / watch.seconds()};

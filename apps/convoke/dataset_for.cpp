@@ -11,6 +11,7 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
+#include "convoke/os/variable.hpp"
 #include "convoke/run/collective.hpp"
 #include "prepare_source.hpp"
 
@@ -45,9 +46,8 @@ Files survey(const fs::path& source) {
 }
 
 fs::path cache_folder() {
-  const auto value = [](const char* name) { return std::string(std::getenv(name) ? std::getenv(name) : ""); };
-  if (const std::string cache = value("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "convoke";
-  if (const std::string home = value("HOME"); !home.empty()) return fs::path(home) / ".cache/convoke";
+  if (const auto cache = os::variable("XDG_CACHE_HOME")) return fs::path(*cache) / "convoke";
+  if (const auto home = os::variable("HOME")) return fs::path(*home) / ".cache/convoke";
   throw Error("neither XDG_CACHE_HOME nor HOME says where the cache is",
               "set one, or make the dataset with `convoke prepare` and name it in data.path");
 }

@@ -11,9 +11,11 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/memory.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/memory.hpp"
 #include "job.hpp"
 
 namespace convoke::app {
@@ -50,7 +52,7 @@ class Prospect {
   doctor::Plan plan(const recipe::Recipe& recipe, const train::Groups& groups) {
     feed_.emplace(loader_, validation_ ? &*validation_ : nullptr);
     const data::StoredLayout layout = data::stored_layout(dataset_.file(), recipe.data.train_split);
-    const std::uint64_t budget = recipe.data.memory > 0 ? recipe.data.memory : run::available_bytes() / 2;
+    const std::uint64_t budget = recipe.data.memory > 0 ? recipe.data.memory : os::available_bytes() / 2;
     return {.job = job_,
             .feed = *feed_,
             .groups = groups,
@@ -79,7 +81,7 @@ class Prospect {
 std::vector<doctor::Finding> complaints(const std::string& mine, const std::string& hint,
                                         const mpi::Communicator& world) {
   const std::vector<std::string> all = world.gather(mine);
-  const std::vector<std::string> hosts = world.gather(mpi::Session::host());
+  const std::vector<std::string> hosts = world.gather(os::host_name());
   const std::vector<std::string> hints = world.gather(hint);
   std::vector<doctor::Finding> found;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -179,7 +181,7 @@ int doctor(const DoctorOptions& options) {
       const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
       ranks.emplace_back(Settings{{"rank", rank},
                                   {"host", placement.host},
-                                  {"cores", run::format_ranges(placement.cores)},
+                                  {"cores", os::format_ranges(placement.cores)},
                                   {"threads", machine.threads_of(rank, threads)}});
     }
     fmt::print("{}\n", metrics::to_json({{"worst", worst},

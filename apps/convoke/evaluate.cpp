@@ -9,6 +9,7 @@
 #include "convoke/data/provenance.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/node_storage.hpp"
 #include "convoke/train/evaluation_details.hpp"
@@ -77,7 +78,7 @@ int evaluate(const EvaluateOptions& options) {
       test_augmenter(options.views, models.description, recipe, dataset.info().sample_type));
 
   // 3. Every rank its part of the samples, all members on each.
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
                                                          .precision = options.precision,
                                                          .loss = models.description.loss,

@@ -14,7 +14,8 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_storage.hpp"
@@ -130,14 +131,13 @@ run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator&
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(options.output, missing)) {
       const std::string name = entry.path().filename().string();
-      const bool ours = std::any_of(kOurs.begin(), kOurs.end(), [&](const std::string& file) {
-        return name == file || name == file + ".tmp";
-      });
-      if (!ours && name != "summary.json.tmp") {
+      const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end();
+      if (!ours && !os::is_temporary(entry.path())) {
         throw Error(fmt::format("{}: is not empty; the folder of a run is never overwritten", options.output),
                     "choose another --output");
       }
     }
+    os::remove_temporaries(options.output);
     fs::remove(fs::path(options.output) / "metrics.jsonl", missing);
     return std::string();
   });
@@ -161,7 +161,7 @@ int gather(const GatherOptions& options) {
   // 1. The runs: all finished, each with some members. Rank 0 alone keeps the weights.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   std::vector<std::string> folders;
   for (const std::string& folder : options.runs) {
     if (!options.partial || is_finished(folder)) {

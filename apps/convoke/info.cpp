@@ -6,6 +6,7 @@
 #include "convoke/doctor/launcher.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/machine.hpp"
 
@@ -27,7 +28,7 @@ void print_placements(const run::Machine& machine, int requested) {
     const run::Machine seen = run::machine_of(machine.placements, rank);
     const run::Placement& placement = machine.placements[static_cast<std::size_t>(rank)];
     fmt::print("{:>5}  {:<20} {:>7}  {}\n", rank, placement.host, seen.threads_for(requested),
-               run::format_ranges(placement.cores));
+               os::format_ranges(placement.cores));
   }
 }
 
@@ -55,7 +56,7 @@ int info(const InfoOptions& options) {
   line("oneDNN", backend.version);
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());
-  line("processor", run::cpu_model());
+  line("processor", os::cpu_model());
   line("ranks", fmt::format("{} on {} host{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s"));
 
   // 3. Which cores each rank may use, and what would spoil a run.

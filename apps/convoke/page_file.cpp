@@ -9,9 +9,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/report/figures.hpp"
 #include "convoke/report/html.hpp"
-#include "convoke/run/atomic_file.hpp"
 
 namespace convoke::app {
 namespace {
@@ -25,7 +25,7 @@ void require_writable(const std::filesystem::path& folder, const std::filesystem
 
 // Pages are written again and again; anything else of that name is somebody's work. An empty file is none.
 void require_page_or_nothing(const std::filesystem::path& file) {
-  run::require_replaceable(file);
+  os::require_replaceable(file);
   std::error_code missing;
   if (!std::filesystem::exists(file, missing)) return;
   constexpr std::size_t kBeginning = 256;
@@ -58,7 +58,7 @@ void require_folder(const std::filesystem::path& folder) {
 void write_page(const report::Page& page, const std::filesystem::path& file) {
   const std::string html = page.html();
   require_page_or_nothing(file);
-  run::replace_text(file, html);
+  os::replace_text(file, html);
   fmt::print("{}: {}\n", file.string(), format_bytes(html.size()));
 }
 
@@ -93,7 +93,7 @@ void write_page_or_warn(const std::function<report::Page()>& make, const std::fi
   try {
     report::require_charts();
     require_page_or_nothing(file);
-    run::replace_text(file, make().html());
+    os::replace_text(file, make().html());
   } catch (const Error& error) {
     warn(error, error.hint());
   } catch (const std::exception& error) {

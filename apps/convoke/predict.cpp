@@ -11,7 +11,7 @@
 #include "convoke/data_prep/files/npy.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/vote/rule.hpp"
 #include "models.hpp"
@@ -194,7 +194,7 @@ void write_npy(const std::filesystem::path& file, const Prediction& prediction, 
     const auto row = prediction.probabilities.begin() + static_cast<std::ptrdiff_t>(i * width);
     table.insert(table.end(), row, row + classes);
   }
-  run::replace_file(file, [&](const std::filesystem::path& temporary) {
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
     data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + classes},
                          table);
   });
@@ -212,7 +212,7 @@ void write_raw(const std::filesystem::path& file, const std::vector<std::vector<
   std::vector<std::int64_t> extents{count};
   if (ensemble) extents.insert(extents.begin(), static_cast<std::int64_t>(mine.size()));
   extents.insert(extents.end(), output.extents().begin(), output.extents().end());
-  run::replace_file(file, [&](const std::filesystem::path& temporary) {
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
     data_prep::write_npy(temporary, Shape(extents), values);
   });
 }
@@ -263,7 +263,7 @@ int predict(const PredictOptions& options) {
   if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
     throw Error(fmt::format("{}: predictions are written as .csv or .npy", options.output));
   }
-  if (!options.output.empty()) run::require_replaceable(options.output);  // before it takes time
+  if (!options.output.empty()) os::require_replaceable(options.output);  // before it takes time
   if (options.samples.raw && extension != ".npy") {
     throw Error("--raw writes an array", "give it a place: --output FILE.npy");
   }
@@ -313,7 +313,7 @@ int predict(const PredictOptions& options) {
   if (extension == ".npy") {
     write_npy(options.output, all, models.description.classes());
   } else if (extension == ".csv") {
-    run::replace_text(options.output, to_csv(all, sources, models.description));
+    os::replace_text(options.output, to_csv(all, sources, models.description));
   } else {
     fmt::print("{}", to_csv(all, sources, models.description));
   }

@@ -9,7 +9,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/progress.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::app {
 namespace {
@@ -76,7 +76,7 @@ void print_report(const data_prep::PrepareReport& report, const std::filesystem:
 
 data_prep::PrepareReport prepare_source(data_prep::PrepareOptions options, const mpi::Communicator& world) {
   std::unique_ptr<metrics::Progress> progress;
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   options.progress = [&](std::int64_t done, std::int64_t total) {
     if (progress == nullptr) progress = std::make_unique<metrics::Progress>("prepare", total, world.root());
     const double rate = static_cast<double>(done * world.size()) / std::max(watch.seconds(), 1e-9);

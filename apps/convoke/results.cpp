@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/run_page.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/train/evaluation_details.hpp"
 #include "page_file.hpp"
@@ -28,13 +28,13 @@ Settings evaluation_of(const train::Verdict& verdict, const data::Dataset& teste
 
 void write_results(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
                    const data::Dataset& tested, const recipe::Recipe& recipe) {
-  run::replace_text(folder.file("evaluation.json"),
-                    metrics::to_json(evaluation_of(verdict, tested, recipe)) + "\n");
+  os::replace_text(folder.file("evaluation.json"),
+                   metrics::to_json(evaluation_of(verdict, tested, recipe)) + "\n");
   Settings whole = summary;
   if (const std::string& provenance = tested.info().provenance; !provenance.empty()) {
     whole.set("provenance", provenance);
   }
-  run::replace_text(folder.file("summary.json"), metrics::to_json(whole, true) + "\n");
+  os::replace_text(folder.file("summary.json"), metrics::to_json(whole, true) + "\n");
   if (!recipe.run.report) return;
   write_page_or_warn([&] { return report::run_page(read_run_and_recipe(folder.path()), made_by_line()); },
                      folder.file("report.html"));

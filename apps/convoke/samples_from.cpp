@@ -14,7 +14,7 @@
 #include "convoke/data_prep/pictures/decode.hpp"
 #include "convoke/data_prep/pictures/read_picture.hpp"
 #include "convoke/data_prep/sources/numpy.hpp"
-#include "convoke/run/memory.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/train/fit.hpp"
 #include "raw_samples.hpp"
 
@@ -121,7 +121,7 @@ SampleSource from_array(const std::string& file, data_prep::NpyArray batch, cons
 SampleSource from_dataset(const std::string& file, const std::string& split,
                           const run::ModelDescription& model) {
   auto dataset = std::make_shared<const data::Dataset>(
-      data::Dataset::open(file, {split}, data::private_storage(run::available_bytes() / 2)));
+      data::Dataset::open(file, {split}, data::private_storage(os::available_bytes() / 2)));
   train::require_fit(model, "this file", dataset->info(), file);
   require_same_preparation(model, dataset->info(), file);
   train::require_vocabulary(model.graph, "the model", *dataset, split);

@@ -5,12 +5,12 @@
 #include <cstdio>
 
 #include "convoke/doctor/binding.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::app {
 namespace {
 
-const run::Stopwatch kSinceStart;  // runs from static initialisation, just before main
+const os::Stopwatch kSinceStart;  // runs from static initialisation, just before main
 
 }  // namespace
 

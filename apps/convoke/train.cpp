@@ -11,12 +11,13 @@
 #include "convoke/doctor/examination.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/job_time.hpp"
 #include "convoke/run/node_storage.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/train/fit.hpp"
 #include "convoke/train/summary.hpp"
 #include "dataset_for.hpp"
@@ -156,19 +157,19 @@ int train(const TrainOptions& options) {
   // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const run::StopSignals signals;
+  const os::StopSignals signals;
   const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
   const run::Machine& machine = binding.machine;
   consult_doctor(binding, recipe, options, world);
   world.barrier();
-  const run::Stopwatch makespan;
+  const os::Stopwatch makespan;
 
   // 3. What to learn from: one copy of the samples per node.
   const mpi::Communicator node = world.split_node();
   run::NodeStorage training_memory(node, recipe.data.memory);
   recipe.data.path = dataset_for(recipe, world).string();
   const data::Dataset dataset = [&] {
-    const run::Timed timed(phases.load);
+    const os::Timed timed(phases.load);
     std::vector<std::string> splits{recipe.data.train_split};
     if (!recipe.data.validation_name.empty()) splits.push_back(recipe.data.validation_name);
     return data::Dataset::open(recipe.data.path, splits, training_memory.storage());
@@ -199,7 +200,7 @@ int train(const TrainOptions& options) {
   }
   const train::Feed feed(loader, validation ? &*validation : nullptr);
   const std::uint64_t predicted_bytes = [&] {
-    const run::Timed timed(phases.load);
+    const os::Timed timed(phases.load);
     return train::require_trainable(job, feed, groups, world);
   }();
 
@@ -216,7 +217,7 @@ int train(const TrainOptions& options) {
   // 6. Gather, vote, judge.
   run::NodeStorage test_memory(node, recipe.data.memory);
   const data::Dataset test = [&] {
-    const run::Timed timed(phases.load);
+    const os::Timed timed(phases.load);
     return data::Dataset::open(recipe.data.path, {recipe.data.test_split}, test_memory.storage());
   }();
   const data::BatchLoader test_loader = loader_of(test.split(recipe.data.test_split));

@@ -1,16 +1,8 @@
 #include "array_reader.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
-#include <system_error>
 
-#include "convoke/core/error.hpp"
-#include "convoke/data/positioned_io.hpp"
 #include "convoke/hdf5/file.hpp"
 
 namespace convoke::data {
@@ -30,19 +22,10 @@ void read_values(const StoredPiece& piece, std::int64_t first, std::span<std::by
 
 ArrayReader::ArrayReader(StoredArray pieces, SampleType type, std::size_t row_bytes)
     : pieces_(std::move(pieces)), type_(type), row_bytes_(row_bytes) {
-  try {
-    for (const StoredPiece& piece : pieces_) {
-      direct_ = direct_ && piece.offset.has_value();
-      if (descriptors_.size() < kMostOpen) descriptors_.push_back(open_descriptor(piece.file, O_RDONLY));
-    }
-  } catch (...) {
-    for (const int descriptor : descriptors_) ::close(descriptor);
-    throw;
+  for (const StoredPiece& piece : pieces_) {
+    direct_ = direct_ && piece.offset.has_value();
+    if (files_.size() < kMostOpen) files_.emplace_back(piece.file, os::Access::kRead);
   }
-}
-
-ArrayReader::~ArrayReader() {
-  for (const int descriptor : descriptors_) ::close(descriptor);
 }
 
 std::size_t ArrayReader::index_of(std::int64_t row) const {
@@ -70,21 +53,13 @@ void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
 void ArrayReader::read_piece(std::size_t index, std::int64_t first, std::span<std::byte> rows) const {
   const StoredPiece& piece = pieces_[index];
   if (!piece.offset) {
-    const std::lock_guard lock(hdf5_);
     if (type_ == SampleType::kUint8) return read_values<std::uint8_t>(piece, first, rows);
     if (type_ == SampleType::kInt32) return read_values<std::int32_t>(piece, first, rows);
     return read_values<float>(piece, first, rows);
   }
   const std::uint64_t offset = *piece.offset + static_cast<std::uint64_t>(first) * row_bytes_;
-  if (index < descriptors_.size()) return read_at(descriptors_[index], offset, rows, piece.file);
-  const int descriptor = open_descriptor(piece.file, O_RDONLY);
-  try {
-    read_at(descriptor, offset, rows, piece.file);
-  } catch (...) {
-    ::close(descriptor);
-    throw;
-  }
-  ::close(descriptor);
+  if (index < files_.size()) return files_[index].read_at(offset, rows);
+  os::File(piece.file, os::Access::kRead).read_at(offset, rows);
 }
 
 void ArrayReader::will_need(std::int64_t first, std::int64_t count) const {
@@ -92,12 +67,9 @@ void ArrayReader::will_need(std::int64_t first, std::int64_t count) const {
     const std::size_t index = index_of(first);
     const StoredPiece& piece = pieces_[index];
     const std::int64_t there = std::min(count, piece.first + piece.count - first);
-    if (piece.offset && index < descriptors_.size()) {
-      const std::uint64_t offset =
-          *piece.offset + static_cast<std::uint64_t>(first - piece.first) * row_bytes_;
-      ::posix_fadvise(descriptors_[index], static_cast<off_t>(offset),
-                      static_cast<off_t>(static_cast<std::uint64_t>(there) * row_bytes_),
-                      POSIX_FADV_WILLNEED);
+    if (piece.offset && index < files_.size()) {
+      files_[index].will_read(*piece.offset + static_cast<std::uint64_t>(first - piece.first) * row_bytes_,
+                              static_cast<std::uint64_t>(there) * row_bytes_);
     }
     first += there;
     count -= there;

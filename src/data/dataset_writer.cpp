@@ -1,23 +1,21 @@
 #include "convoke/data/dataset_writer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include "content_measure.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/data/dataset_format.hpp"
-#include "convoke/data/positioned_io.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/hdf5/file.hpp"
-#include "replace_path.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/file.hpp"
 #include "sample_check.hpp"
 #include "stored_dataset.hpp"
 
@@ -26,11 +24,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason() { return std::generic_category().message(errno); }
-
 hdf5::ElementType element_type_of(SampleType type) {
   if (type == SampleType::kUint8) return hdf5::ElementType::kUint8;
   return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
+}
+
+// What is at `path` must not be replaced by a dataset if it is a folder of anything but shards, or a device.
+void require_replaceable(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return os::require_replaceable(path);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    if (is_shard_name(entry.path().filename().string())) continue;
+    throw Error(fmt::format("{}: is a folder that holds more than a dataset: {}", path.string(),
+                            entry.path().filename().string()),
+                "choose another name, or empty the folder yourself");
+  }
 }
 
 bool sharded(std::span<const SplitSize> splits) { return splits.front().shards > 0; }
@@ -149,11 +157,9 @@ DatasetWriter::DatasetWriter(DatasetWriter&& other) noexcept
       splits_(std::move(other.splits_)),
       creator_(std::exchange(other.creator_, false)),
       open_(std::move(other.open_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
       unsynced_(std::move(other.unsynced_)) {}
 
 DatasetWriter::~DatasetWriter() {
-  if (descriptor_ >= 0) ::close(descriptor_);
   std::error_code ignored;
   if (creator_) fs::remove_all(temporary_, ignored);
 }
@@ -189,9 +195,7 @@ void DatasetWriter::lay_out() {
       last = reserve(structure, part, sizes_, info_);
       last_shape = shape;
     }
-    const int made = ::open(part.file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (made < 0) throw Error(fmt::format("{}: cannot be created: {}", part.file.string(), reason()));
-    ::close(made);
+    const os::File made(part.file, os::Access::kTruncate);
     places.insert(places.end(), last.begin(), last.end());
   }
   take(places);
@@ -249,14 +253,11 @@ std::vector<std::uint64_t> DatasetWriter::places() const {
   return places;
 }
 
-int DatasetWriter::descriptor_of(const fs::path& file) {
-  if (descriptor_ >= 0 && open_ == file) return descriptor_;
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-  descriptor_ = open_descriptor(file, O_WRONLY);
-  open_ = file;
+os::File& DatasetWriter::opened(const fs::path& file) {
+  if (open_ && open_.path() == file) return open_;
+  open_ = os::File(file, os::Access::kWrite);
   if (std::find(unsynced_.begin(), unsynced_.end(), file) == unsynced_.end()) unsynced_.push_back(file);
-  return descriptor_;
+  return open_;
 }
 
 void DatasetWriter::write_rows(const StoredArray& array, std::int64_t first, std::span<const std::byte> rows,
@@ -267,7 +268,7 @@ void DatasetWriter::write_rows(const StoredArray& array, std::int64_t first, std
     const auto inside = static_cast<std::uint64_t>(first - piece->first);
     const auto room = static_cast<std::uint64_t>(piece->count) - inside;
     const std::span<const std::byte> part = rows.first(std::min<std::size_t>(rows.size(), room * row_bytes));
-    write_at(descriptor_of(piece->file), *piece->offset + inside * row_bytes, part, piece->file);
+    opened(piece->file).write_at(*piece->offset + inside * row_bytes, part);
     rows = rows.subspan(part.size());
     first += static_cast<std::int64_t>(part.size() / row_bytes);
   }
@@ -299,11 +300,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
 }
 
 void DatasetWriter::flush() {
-  for (const fs::path& file : unsynced_) {
-    if (::fsync(descriptor_of(file)) == 0) continue;
-    throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason()));
-  }
-  unsynced_.clear();
+  for (const fs::path& file : std::exchange(unsynced_, {})) os::File(file, os::Access::kWrite).sync();
 }
 
 // Each file is composed anew around the samples that are in it.
@@ -339,7 +336,7 @@ DatasetInfo DatasetWriter::finish() {
   flush();
   measure(splits_, info_);
   complete_files();
-  replace_path(temporary_, file_);
+  os::replace_path(temporary_, file_);
   creator_ = false;
   return info_;
 }

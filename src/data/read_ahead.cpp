@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "array_reader.hpp"
-#include "convoke/core/blocked_signals.hpp"
+#include "convoke/os/blocked_signals.hpp"
 
 namespace convoke::data {
 namespace {
@@ -40,7 +40,7 @@ ReadAhead::ReadAhead(SampleStream& stream, const EpochPlan& plan, std::int64_t f
   const auto room = static_cast<std::size_t>(block_steps_ * step_samples_ + last) * size_;
   for (auto& buffer : buffers_) buffer.reset(new std::byte[room]);  // not zeroed
   stream_.ahead_ = this;
-  const BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // inherited
   thread_ = std::thread([this] { serve(); });
 }
 

@@ -8,6 +8,7 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/processors.hpp"
 #include "doctor/launching.hpp"
 #include "doctor/mpi_setting.hpp"
 
@@ -36,7 +37,7 @@ std::vector<int> nodes_of(std::span<const run::Placement> placements) {
 }
 
 // Cores in the order of their memory, then their numbers.
-std::vector<int> by_memory(std::vector<int> cores, std::span<const run::LogicalCpu> host) {
+std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCpu> host) {
   const auto node_of = [&](int core) {
     const auto it = std::find_if(host.begin(), host.end(), [&](const auto& cpu) { return cpu.core == core; });
     return it == host.end() ? 0 : it->node;
@@ -45,11 +46,11 @@ std::vector<int> by_memory(std::vector<int> cores, std::span<const run::LogicalC
   return cores;
 }
 
-Leeway leeway_here(std::span<const run::LogicalCpu> host) {
-  const std::vector<int> allowed = run::allowed_cpus();
+Leeway leeway_here(std::span<const os::LogicalCpu> host) {
+  const std::vector<int> allowed = os::allowed_cpus();
   const Launching launcher = launching(getppid());
   const std::vector<int>& cpus = launcher.cpus.empty() ? allowed : launcher.cpus;
-  return {.cores = by_memory(run::cores_of(cpus, host), host), .chosen = launcher.chosen};
+  return {.cores = by_memory(os::cores_of(cpus, host), host), .chosen = launcher.chosen};
 }
 
 std::string to_text(const Leeway& leeway) {
@@ -81,24 +82,24 @@ std::vector<Leeway> of_all(const Leeway& mine, const mpi::Communicator& world) {
 }
 
 // Lets this rank run on `cores`, with those of their hardware threads that the launcher may use.
-std::string move_to(std::span<const int> cores, std::span<const run::LogicalCpu> host) {
+std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> host) {
   const Launching launcher = launching(getppid());
   std::vector<int> cpus;
-  for (const run::LogicalCpu& cpu : host) {
+  for (const os::LogicalCpu& cpu : host) {
     const bool ours = std::find(cores.begin(), cores.end(), cpu.core) != cores.end();
     const bool may = std::binary_search(launcher.cpus.begin(), launcher.cpus.end(), cpu.cpu);
     if (ours && may) cpus.push_back(cpu.cpu);
   }
-  return cpus.empty() ? "the cores are gone" : run::allow_cpus(cpus);
+  return cpus.empty() ? "the cores are gone" : os::allow_cpus(cpus);
 }
 
 std::string ranks_text(std::span<const int> ranks) {
-  return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", run::format_ranges(ranks));
+  return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", os::format_ranges(ranks));
 }
 std::string cores_text(std::span<const int> cores) {
   std::vector<int> sorted(cores.begin(), cores.end());
   std::sort(sorted.begin(), sorted.end());
-  return fmt::format("core{} {}", sorted.size() > 1 ? "s" : "", run::format_ranges(sorted));
+  return fmt::format("core{} {}", sorted.size() > 1 ? "s" : "", os::format_ranges(sorted));
 }
 
 std::size_t node_cores(std::span<const Leeway> leeway, std::span<const int> ranks) {
@@ -173,7 +174,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
 Binding settle(const mpi::Communicator& world, int threads) {
   Binding binding;
   binding.machine = run::survey(world);
-  const std::vector<run::LogicalCpu> host = run::online_cpus();
+  const std::vector<os::LogicalCpu> host = os::online_cpus();
   Leeway mine = leeway_here(host);
   binding.leeway = of_all(mine, world);
   const auto is_empty = [](const auto& cores) { return cores.empty(); };

@@ -6,7 +6,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "convoke/run/processors.hpp"
+#include "convoke/os/processors.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -62,7 +63,7 @@ bool says_where(const fs::path& process, int pid) {
 
 bool chosen_here() {
   return std::any_of(kVariables.begin(), kVariables.end(),
-                     [](const char* name) { return std::getenv(name) != nullptr; });
+                     [](const char* name) { return os::variable(name).has_value(); });
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ Launching launching(int parent, const fs::path& process) {
   Launching found;
   for (int pid = parent, depth = 0; pid > 1 && depth < 16; ++depth) {
     if (is_launcher(status(process, pid, "Name"))) {
-      found.cpus = run::parse_ranges(status(process, pid, "Cpus_allowed_list"));
+      found.cpus = os::parse_ranges(status(process, pid, "Cpus_allowed_list"));
       found.chosen = chosen_here() || says_where(process, pid);
       return found;
     }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "convoke/core/text.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -20,7 +20,7 @@ constexpr int kSmallRounds = 40, kLargeRounds = 6;
 double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
   std::vector<double> seconds;
   for (int round = 0; round <= rounds; ++round) {
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     world.send(message, there, kLinkTag);
     world.receive(message, there, kLinkTag);
     if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first makes the connection

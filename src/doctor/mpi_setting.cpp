@@ -3,11 +3,12 @@
 #include <cstdlib>
 
 #include "convoke/mpi/control_variable.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 
 std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask) {
-  if (const char* value = std::getenv(("OMPI_MCA_" + name).c_str())) return value;
+  if (const std::optional<std::string> value = os::variable("OMPI_MCA_" + name)) return *value;
   return ask ? mpi::control_variable(name).value_or(otherwise) : otherwise;
 }
 

@@ -6,7 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/run/memory.hpp"
+#include "convoke/os/memory.hpp"
 
 namespace convoke::doctor {
 
@@ -84,7 +84,7 @@ std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::
 
 std::vector<Finding> examine_memory(const Plan& plan, const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
-  auto free = static_cast<double>(run::available_bytes());
+  auto free = static_cast<double>(os::available_bytes());
   node.min(std::span(&free, 1));
   try {
     const std::uint64_t rank = train::require_trainable(plan.job, plan.feed, plan.groups, world);

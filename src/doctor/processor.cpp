@@ -10,8 +10,9 @@
 #include <set>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/environment.hpp"
 #include "doctor/evidence.hpp"
 
@@ -106,10 +107,10 @@ void judge_governor(const Processor& host, std::vector<Finding>& found) {
 
 Processor look_at_processor(bool measure, const fs::path& system) {
   Processor processor;
-  processor.host = mpi::Session::host();
+  processor.host = os::host_name();
   processor.instruction_set = nn::backend().instruction_set;
-  processor.model = run::cpu_model();
-  const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", run::allowed_cpus().front());
+  processor.model = os::cpu_model();
+  const fs::path clock = system / fmt::format("cpu/cpu{}/cpufreq", os::allowed_cpus().front());
   processor.governor = word_in(clock / "scaling_governor");
   processor.driver = word_in(clock / "scaling_driver");
   if (double khz = 0; std::ifstream(clock / "cpuinfo_max_freq") >> khz) processor.largest_ghz = khz / 1e6;

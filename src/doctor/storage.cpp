@@ -1,23 +1,21 @@
 #include "convoke/doctor/storage.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <system_error>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/file.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -45,24 +43,9 @@ constexpr std::array kFileSystems{
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 constexpr std::size_t kBlocks = 8;
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-  explicit operator bool() const { return descriptor_ >= 0; }
-
- private:
-  int descriptor_;
-};
-
 Storage describe(const std::string& role, const fs::path& path) {
   Storage storage;
-  storage.host = mpi::Session::host();
+  storage.host = os::host_name();
   storage.role = role;
   storage.path = path.string();
   if (struct statfs system{}; ::statfs(path.c_str(), &system) == 0) {
@@ -78,39 +61,33 @@ Storage describe(const std::string& role, const fs::path& path) {
   return storage;
 }
 
-std::string try_lock(int file, int kind) {
-  if (::flock(file, kind | LOCK_NB) != 0) {
-    return errno == EWOULDBLOCK ? std::string() : std::strerror(errno);  // somebody has it: locks work
-  }
-  ::flock(file, LOCK_UN);
+// Why the file cannot be locked; empty if it can. Somebody else who has it proves that locks work.
+std::string why_not_locked(os::File& file, bool shared) try {
+  file.try_lock(shared);
   return {};
+} catch (const Error& error) {
+  return error.what();
 }
 
 // Bytes per second; 0 if there is nothing to read.
-double read_rate(int file) {
-  ::posix_fadvise(file, 0, static_cast<off_t>(kBlock * kBlocks), POSIX_FADV_DONTNEED);
-  std::vector<char> block(kBlock);
+double read_rate(const os::File& file) {
+  file.forget(0, kBlock * kBlocks);
+  std::vector<std::byte> block(kBlock);
   std::size_t bytes = 0;
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   for (std::size_t i = 0; i < kBlocks; ++i) {
-    const ssize_t got = ::pread(file, block.data(), block.size(), static_cast<off_t>(i * kBlock));
-    if (got <= 0) break;
-    bytes += static_cast<std::size_t>(got);
+    const std::size_t got = file.read_some_at(i * kBlock, block);
+    if (got == 0) break;
+    bytes += got;
   }
   return static_cast<double>(bytes) / watch.seconds();
 }
 
-void measure_writing(int file, Storage& storage) {
-  const std::vector<char> block(kBlock, 'c');
-  const run::Stopwatch watch;
-  for (std::size_t i = 0; i < kBlocks; ++i) {
-    if (::pwrite(file, block.data(), block.size(), static_cast<off_t>(i * kBlock)) !=
-        static_cast<ssize_t>(kBlock)) {
-      storage.failure = fmt::format("writing: {}", std::strerror(errno));
-      return;
-    }
-  }
-  if (::fsync(file) != 0) storage.failure = fmt::format("fsync: {}", std::strerror(errno));
+void measure_writing(os::File& file, Storage& storage) {
+  const std::vector<std::byte> block(kBlock, std::byte{'c'});
+  const os::Stopwatch watch;
+  for (std::size_t i = 0; i < kBlocks; ++i) file.write_at(i * kBlock, block);
+  file.sync();
   storage.write_rate = static_cast<double>(kBlock * kBlocks) / watch.seconds();
   storage.read_rate = read_rate(file);
 }
@@ -135,28 +112,26 @@ Storage look_at_runs(const fs::path& folder, bool measure) {
   fs::path there = fs::absolute(folder).lexically_normal();
   while (!fs::exists(there, unknown) && there.has_relative_path()) there = there.parent_path();
   Storage storage = describe("runs", there);
-  std::string name = (there / ".convoke-doctor-XXXXXX").string();
-  const File file(::mkostemp(name.data(), O_CLOEXEC));
-  if (!file) {
-    storage.failure = std::strerror(errno);
+  try {
+    os::File file = os::File::unnamed(there);
+    storage.locking_refused = why_not_locked(file, false);
+    if (measure) measure_writing(file, storage);
+  } catch (const Error& error) {
+    storage.failure = error.what();
     storage.path = folder.string();
-    return storage;
   }
-  ::unlink(name.c_str());
-  storage.locking_refused = try_lock(file.get(), LOCK_EX);
-  if (measure) measure_writing(file.get(), storage);
   return storage;
 }
 
 Storage look_at_dataset(const fs::path& path, bool measure) {
   Storage storage = describe("dataset", path);
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
-    storage.failure = std::strerror(errno);
-    return storage;
+  try {
+    os::File file(path, os::Access::kRead);
+    storage.locking_refused = why_not_locked(file, true);
+    if (measure) storage.read_rate = read_rate(file);
+  } catch (const Error& error) {
+    storage.failure = error.what();
   }
-  storage.locking_refused = try_lock(file.get(), LOCK_SH);
-  if (measure) storage.read_rate = read_rate(file.get());
   return storage;
 }
 
@@ -188,8 +163,8 @@ Storage storage_from(const Settings& settings) {
 }
 
 bool hdf5_must_lock() {
-  const char* value = std::getenv("HDF5_USE_FILE_LOCKING");
-  return value != nullptr && (std::string_view(value) == "TRUE" || std::string_view(value) == "1");
+  const std::string value = os::variable("HDF5_USE_FILE_LOCKING").value_or("");
+  return value == "TRUE" || value == "1";
 }
 
 std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,

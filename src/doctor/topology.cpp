@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "convoke/os/processors.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -22,20 +23,20 @@ std::vector<int> numbers_in(SettingsReader& read, std::string_view key) {
   return {values.begin(), values.end()};
 }
 
-int threads_per_core(std::span<const run::LogicalCpu> host) {
+int threads_per_core(std::span<const os::LogicalCpu> host) {
   std::set<int> cores;
-  for (const run::LogicalCpu& cpu : host) cores.insert(cpu.core);
+  for (const os::LogicalCpu& cpu : host) cores.insert(cpu.core);
   return static_cast<int>(host.size() / std::max<std::size_t>(1, cores.size()));
 }
 
 /// A core and its node of memory, in the order in which they are drawn.
-std::vector<std::pair<int, int>> cores_by_memory(std::span<const run::LogicalCpu> host) {
+std::vector<std::pair<int, int>> cores_by_memory(std::span<const os::LogicalCpu> host) {
   std::set<std::pair<int, int>> cores;  // node, core
-  for (const run::LogicalCpu& cpu : host) cores.emplace(cpu.node, cpu.core);
+  for (const os::LogicalCpu& cpu : host) cores.emplace(cpu.node, cpu.core);
   return {cores.begin(), cores.end()};
 }
 
-std::set<int> memory_of(const run::Placement& placement, std::span<const run::LogicalCpu> host) {
+std::set<int> memory_of(const run::Placement& placement, std::span<const os::LogicalCpu> host) {
   std::set<int> nodes;
   for (const auto& [node, core] : cores_by_memory(host)) {
     if (std::binary_search(placement.cores.begin(), placement.cores.end(), core)) nodes.insert(node);
@@ -54,10 +55,10 @@ std::vector<int> ranks_on(const run::Machine& machine, int node) {
 }  // namespace
 
 Topology gather_topology(const run::Machine& machine, const mpi::Communicator& world) {
-  Settings mine{{"cpus", list(run::allowed_cpus())}};
+  Settings mine{{"cpus", list(os::allowed_cpus())}};
   if (machine.local_rank == 0) {
     std::vector<int> numbers, cores, nodes;
-    for (const run::LogicalCpu& cpu : run::online_cpus()) {
+    for (const os::LogicalCpu& cpu : os::online_cpus()) {
       numbers.push_back(cpu.cpu), cores.push_back(cpu.core), nodes.push_back(cpu.node);
     }
     mine.set("numbers", list(numbers)), mine.set("cores", list(cores)), mine.set("nodes", list(nodes));
@@ -109,7 +110,7 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
   std::vector<Finding> found;
   for (const auto& [node, host] : topology.hosts) {
     std::set<int> nodes;
-    for (const run::LogicalCpu& cpu : host) nodes.insert(cpu.node);
+    for (const os::LogicalCpu& cpu : host) nodes.insert(cpu.node);
     if (nodes.size() <= 1) continue;
     std::vector<int> across;
     const std::vector<int> ranks = ranks_on(machine, node);
@@ -126,7 +127,7 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
                          "{}: cores of rank{} {} belong to several of the {} NUMA nodes, where memory "
                          "of the others is slower",
                          machine.placements[static_cast<std::size_t>(node)].host,
-                         across.size() > 1 ? "s" : "", run::format_ranges(across), nodes.size()),
+                         across.size() > 1 ? "s" : "", os::format_ranges(across), nodes.size()),
                      .remedy = fmt::format("a rank or several for each: mpirun --map-by ppr:{}:numa:PE={}",
                                            per_memory, std::max<std::size_t>(1, each))});
   }
@@ -140,7 +141,7 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
     const run::Placement& first = machine.placements[static_cast<std::size_t>(node)];
     const int together = threads_per_core(host);
     std::set<int> nodes;
-    for (const run::LogicalCpu& cpu : host) nodes.insert(cpu.node);
+    for (const os::LogicalCpu& cpu : host) nodes.insert(cpu.node);
     text += fmt::format("{}: {} core{}{}{}{}\n", first.host, cores.size(), cores.size() == 1 ? "" : "s",
                         together > 1 ? fmt::format(" of {} hardware threads", together) : "",
                         nodes.size() > 1 ? fmt::format(", {} NUMA nodes", nodes.size()) : "",
@@ -156,7 +157,7 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
       const int running = machine.threads_of(rank, threads);
       text += fmt::format("  rank {:<5} {}  {} thread{}, core{} {}\n", rank, row, running,
                           running == 1 ? "" : "s", placement.cores.size() == 1 ? "" : "s",
-                          run::format_ranges(placement.cores));
+                          os::format_ranges(placement.cores));
     }
   }
   return text;

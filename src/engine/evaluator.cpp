@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "convoke/core/blocked_signals.hpp"
 #include "convoke/nn/threads.hpp"
+#include "convoke/os/blocked_signals.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -42,7 +42,7 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   {
     std::vector<std::jthread> threads;
     {
-      const BlockedSignals blocked;  // inherited
+      const os::BlockedSignals blocked;  // inherited
       for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
     }
     guarded(0);

@@ -1,11 +1,11 @@
 #include "convoke/engine/worker_team.hpp"
 
-#include "convoke/core/blocked_signals.hpp"
+#include "convoke/os/blocked_signals.hpp"
 
 namespace convoke::engine {
 
 WorkerTeam::WorkerTeam(int workers) : failures_(static_cast<std::size_t>(workers)) {
-  const BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // inherited
   for (int worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
 }
 
@@ -47,9 +47,12 @@ void WorkerTeam::run(const std::function<void(int)>& work) {
     failures_[0] = std::current_exception();
   }
   spin_until([&] { return busy_.load(std::memory_order_acquire) == 0; });
+  std::exception_ptr first;
   for (std::exception_ptr& failure : failures_) {
-    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+    const std::exception_ptr of_this_run = std::exchange(failure, nullptr);
+    if (!first) first = of_this_run;
   }
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace convoke::engine

@@ -6,7 +6,23 @@
 
 namespace convoke::hdf5 {
 
-void be_quiet() {
+namespace {
+
+// Never destroyed: files may be closed at exit.
+std::recursive_mutex& hdf5_mutex() {
+  static auto* const mutex = new std::recursive_mutex;
+  return *mutex;
+}
+
+}  // namespace
+
+int Handle::reset() {
+  if (id_ < 0) return 0;
+  const Turn turn;
+  return close_(std::exchange(id_, -1));
+}
+
+Turn::Turn() : lock_(hdf5_mutex()) {
   // At exit HDF5 1.10 flushes what it could not write before once more, and crashes. We close what we open.
   static const herr_t no_cleanup = H5dont_atexit();
   static_cast<void>(no_cleanup);

@@ -2,6 +2,7 @@
 #include <hdf5.h>
 
 #include <concepts>
+#include <mutex>
 #include <string>
 
 #include "convoke/hdf5/handle.hpp"
@@ -10,8 +11,15 @@ namespace convoke::hdf5 {
 
 static_assert(std::same_as<hid_t, Handle::Id>);
 
-/// Stops HDF5 from printing its error stack in this thread; errors are thrown instead.
-void be_quiet();
+/// While it lives, this thread is the only one of the process that uses HDF5, which may be built without
+/// thread safety; and HDF5 prints nothing, since errors are thrown instead. Turns may be nested.
+class Turn {
+ public:
+  Turn();
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+};
 
 /// The first description in HDF5's error stack, which is nearest to the cause: "file doesn't exist".
 std::string innermost_reason();

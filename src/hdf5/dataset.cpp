@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "convoke/core/error.hpp"
+#include "new_file.hpp"
 #include "types.hpp"
 
 namespace convoke::hdf5 {
@@ -58,6 +59,15 @@ void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t
         "cannot be read");
 }
 
+// Whether the array lies, or will lie, in one piece in the file exactly as memory holds `ours`.
+bool is_raw(hid_t dataset, ElementType ours, const std::string& where) {
+  if (ours == ElementType::kOther) return false;
+  const Handle stored = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
+  if (H5Tequal(stored.get(), memory_type(ours)) <= 0) return false;  // the other byte order
+  const Handle plist = own(H5Dget_create_plist(dataset), H5Pclose, where, "cannot read its layout");
+  return H5Pget_layout(plist.get()) == H5D_CONTIGUOUS && H5Pget_external_count(plist.get()) == 0;
+}
+
 void expect_size(const Dataset& dataset, std::size_t values) {
   const Shape shape = dataset.shape();
   if (static_cast<std::int64_t>(values) != shape.elements()) {
@@ -69,56 +79,86 @@ void expect_size(const Dataset& dataset, std::size_t values) {
 }  // namespace
 
 Shape Dataset::shape() const {
-  be_quiet();
+  const Turn turn;
   const Handle space = own(H5Dget_space(handle_.get()), H5Sclose, where(), "cannot read its shape");
   const std::vector<hsize_t> extents = extents_of(space.get());
   return Shape(std::vector<std::int64_t>(extents.begin(), extents.end()));
 }
 
 ElementType Dataset::type() const {
-  be_quiet();
+  const Turn turn;
   return element_type_of(own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type").get());
 }
 
 template <Element T>
 void Dataset::read(std::span<T> values) const {
-  be_quiet();
+  const Turn turn;
   expect_size(*this, values.size());
   read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, values.data());
 }
 
+// Gives an array of a new file, if it is not small, its place by writing the first number, as HDF5 would by
+// writing all; the values then go past HDF5. True if that was done.
+bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::span<const std::byte> values) {
+  constexpr std::uint64_t kSmallest = 4096;
+  const std::shared_ptr<NewFile> file = new_file_.lock();
+  if (!file || values.empty()) return false;
+  std::uint64_t begin = 0;
+  {
+    const Turn turn;
+    const Shape extents = shape();
+    const std::size_t number = H5Tget_size(memory_type(element));
+    const std::uint64_t bytes = static_cast<std::uint64_t>(extents.elements()) * number;
+    if (bytes < kSmallest || type() != element || !is_raw(handle_.get(), element, where())) return false;
+    std::optional<std::uint64_t> offset = raw_offset();
+    if (!offset) {
+      const Handle first = own(H5Dget_space(handle_.get()), H5Sclose, where(), "cannot read its shape");
+      const std::vector<hsize_t> origin(extents.rank(), 0), one(extents.rank(), 1);
+      const Handle single = own(H5Screate(H5S_SCALAR), H5Sclose, where(), "cannot be written");
+      check(H5Sselect_hyperslab(first.get(), H5S_SELECT_SET, origin.data(), nullptr, one.data(), nullptr),
+            where(), "cannot be written");
+      check(H5Dwrite(handle_.get(), memory_type(element), single.get(), first.get(), H5P_DEFAULT,
+                     values.data()),
+            where(), "cannot be written");
+      offset = raw_offset().value();
+      file->reserve(*offset, *offset + bytes);
+    }
+    begin =
+        *offset + static_cast<std::uint64_t>(first_row) * (bytes / static_cast<std::uint64_t>(extents[0]));
+  }
+  file->write(begin, values);
+  return true;
+}
+
 template <Element T>
 void Dataset::write(std::span<const T> values) {
-  be_quiet();
   expect_size(*this, values.size());
+  if (write_directly(element_type<T>(), 0, std::as_bytes(values))) return;
+  const Turn turn;
   check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
         where(), "cannot be written");
 }
 
 template <Element T>
 void Dataset::read_rows(std::int64_t first, std::span<T> values) const {
-  be_quiet();
+  const Turn turn;
   const Rows rows = select_rows(handle_.get(), where(), first, values.size());
   read_selection(handle_.get(), where(), rows.memory.get(), rows.file.get(), values.data());
 }
 
 template <Element T>
 void Dataset::write_rows(std::int64_t first, std::span<const T> values) {
-  be_quiet();
+  const Turn turn;
   const Rows rows = select_rows(handle_.get(), where(), first, values.size());
+  if (write_directly(element_type<T>(), first, std::as_bytes(values))) return;
   check(H5Dwrite(handle_.get(), memory_type(element_type<T>()), rows.memory.get(), rows.file.get(),
                  H5P_DEFAULT, values.data()),
         where(), "cannot be written");
 }
 
 std::optional<std::uint64_t> Dataset::raw_offset() const {
-  be_quiet();
-  const ElementType ours = type();
-  if (ours == ElementType::kOther) return {};
-  const Handle stored = own(H5Dget_type(handle_.get()), H5Tclose, where(), "cannot read its type");
-  if (H5Tequal(stored.get(), memory_type(ours)) <= 0) return {};  // the other byte order
-  const Handle plist = own(H5Dget_create_plist(handle_.get()), H5Pclose, where(), "cannot read its layout");
-  if (H5Pget_layout(plist.get()) != H5D_CONTIGUOUS || H5Pget_external_count(plist.get()) != 0) return {};
+  const Turn turn;
+  if (!is_raw(handle_.get(), type(), where())) return {};
   const haddr_t offset = H5Dget_offset(handle_.get());
   if (offset == HADDR_UNDEF) return {};  // never written
   return offset;

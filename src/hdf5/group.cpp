@@ -41,7 +41,7 @@ bool is_a(const Handle& object, H5I_type_t type) { return object && H5Iget_type(
 
 Handle open_as(hid_t group, const std::string& name, const std::string& where, H5I_type_t type,
                const char* kind) {
-  be_quiet();
+  const Turn turn;
   Handle object = open_object(group, name);
   if (!object) throw Error(fmt::format("{}: no such {}", where, kind));
   if (!is_a(object, type)) throw Error(fmt::format("{}: is no {}", where, kind));
@@ -56,22 +56,22 @@ std::string Group::absolute(const std::string& name) const {
 }
 
 bool Group::contains(const std::string& name) const {
-  be_quiet();
+  const Turn turn;
   return static_cast<bool>(open_object(handle_.get(), name));
 }
 
 bool Group::has_group(const std::string& name) const {
-  be_quiet();
+  const Turn turn;
   return is_a(open_object(handle_.get(), name), H5I_GROUP);
 }
 
 bool Group::has_dataset(const std::string& name) const {
-  be_quiet();
+  const Turn turn;
   return is_a(open_object(handle_.get(), name), H5I_DATASET);
 }
 
 std::vector<std::string> Group::children() const {
-  be_quiet();
+  const Turn turn;
   const H5_index_t index = keeps_creation_order(handle_.get()) ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
   H5G_info_t info{};
   check(H5Gget_info(handle_.get(), &info), where(), "cannot list its contents");
@@ -92,11 +92,11 @@ std::vector<std::string> Group::children() const {
 Group Group::group(const std::string& name) const {
   const std::string path = absolute(name);
   const std::string place = fmt::format("{}: {}", file_.string(), path);
-  return {open_as(handle_.get(), name, place, H5I_GROUP, "group"), file_, path};
+  return {open_as(handle_.get(), name, place, H5I_GROUP, "group"), file_, path, new_file_};
 }
 
 Group Group::create_group(const std::string& name) {
-  be_quiet();
+  const Turn turn;
   if (contains(name)) return group(name);
   // Link by link, so that the groups on the way keep the order of creation too.
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
@@ -107,18 +107,18 @@ Group Group::create_group(const std::string& name) {
   H5Pset_link_creation_order(plist.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   return {own(H5Gcreate2(handle_.get(), name.c_str(), H5P_DEFAULT, plist.get(), H5P_DEFAULT), H5Gclose,
               fmt::format("{}: {}", file_.string(), path), "cannot create the group"),
-          file_, path};
+          file_, path, new_file_};
 }
 
 Dataset Group::dataset(const std::string& name) const {
   const std::string path = absolute(name);
   const std::string place = fmt::format("{}: {}", file_.string(), path);
-  return {open_as(handle_.get(), name, place, H5I_DATASET, "dataset"), file_, path};
+  return {open_as(handle_.get(), name, place, H5I_DATASET, "dataset"), file_, path, new_file_};
 }
 
 Dataset Group::make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
                             bool reserved) {
-  be_quiet();
+  const Turn turn;
   assert(deflate >= 0 && deflate <= 9 && type != ElementType::kOther);
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
     return create_group(name.substr(0, slash))
@@ -150,7 +150,7 @@ Dataset Group::make_dataset(const std::string& name, ElementType type, const Sha
   return {own(H5Dcreate2(handle_.get(), name.c_str(), file_type(type), space.get(), H5P_DEFAULT, plist.get(),
                          H5P_DEFAULT),
               H5Dclose, place, what),
-          file_, path};
+          file_, path, new_file_};
 }
 
 Dataset Group::create_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate) {

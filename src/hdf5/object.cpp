@@ -28,7 +28,6 @@ Handle single() { return {H5Screate(H5S_SCALAR), H5Sclose}; }
 
 void write_attribute(const Handle& object, const std::string& where, const std::string& name, hid_t file,
                      hid_t memory, const Handle& space, const void* values) {
-  be_quiet();
   const std::string what = fmt::format("cannot write attribute \"{}\"", name);
   if (check(H5Aexists(object.get(), name.c_str()), where, what.c_str()) > 0) {
     check(H5Adelete(object.get(), name.c_str()), where, what.c_str());
@@ -48,9 +47,10 @@ void write_texts(const Handle& object, const std::string& where, const std::stri
 
 /// An attribute opened for reading.
 struct Stored {
+  Turn turn;  // until all is read
+
   Stored(const Handle& object, const std::string& place, const std::string& name)
       : where(place), what(fmt::format("cannot read attribute \"{}\"", name)) {
-    be_quiet();
     if (check(H5Aexists(object.get(), name.c_str()), where, what.c_str()) == 0) {
       throw Error(fmt::format("{}: has no attribute \"{}\"", where, name));
     }
@@ -126,12 +126,12 @@ struct IsVector<std::vector<T>> : std::true_type {};
 std::string Object::where() const { return fmt::format("{}: {}", file_.string(), path_); }
 
 bool Object::has_attribute(const std::string& name) const {
-  be_quiet();
+  const Turn turn;
   return check(H5Aexists(handle_.get(), name.c_str()), where(), "cannot read attributes") > 0;
 }
 
 std::vector<std::string> Object::attribute_names() const {
-  be_quiet();
+  const Turn turn;
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -144,6 +144,7 @@ std::vector<std::string> Object::attribute_names() const {
 }
 
 void Object::set_attribute(const std::string& name, std::string_view value) {
+  const Turn turn;
   assert(value.find('\0') == std::string_view::npos);
   const std::string terminated(value);
   const char* const text = terminated.c_str();
@@ -151,25 +152,30 @@ void Object::set_attribute(const std::string& name, std::string_view value) {
 }
 
 void Object::set_attribute(const std::string& name, double value) {
+  const Turn turn;
   write_attribute(handle_, where(), name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, single(), &value);
 }
 
 void Object::set_attribute(const std::string& name, std::int64_t value) {
+  const Turn turn;
   write_attribute(handle_, where(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, single(), &value);
 }
 
 void Object::set_attribute(const std::string& name, std::span<const std::string> values) {
+  const Turn turn;
   std::vector<const char*> texts;
   for (const std::string& value : values) texts.push_back(value.c_str());
   write_texts(handle_, where(), name, one_axis(values.size()), texts);
 }
 
 void Object::set_attribute(const std::string& name, std::span<const double> values) {
+  const Turn turn;
   write_attribute(handle_, where(), name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, one_axis(values.size()),
                   values.data());
 }
 
 void Object::set_attribute(const std::string& name, std::span<const std::int64_t> values) {
+  const Turn turn;
   write_attribute(handle_, where(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, one_axis(values.size()),
                   values.data());
 }

@@ -1,18 +1,18 @@
 #include "convoke/metrics/event_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <string_view>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/tfrecord.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/process.hpp"
 
 namespace convoke::metrics {
 namespace {
@@ -60,15 +60,6 @@ std::string event(double wall_time, std::int64_t step, const std::string& what) 
          (step == 0 ? std::string() : field_of(kStep, static_cast<std::uint64_t>(step))) + what;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string host() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
 constexpr std::string_view kBegin = "events.out.tfevents.";
 
 // Of the file that is last in its name's order; 0 if there is none.
@@ -92,8 +83,9 @@ std::filesystem::path new_file(const std::filesystem::path& folder) {
     throw Error(fmt::format("cannot make {}: {}", folder.string(), failed.message()),
                 "choose a folder you may write to with --output");
   }
-  const std::int64_t seconds = std::max(static_cast<std::int64_t>(now()), last_seconds(folder) + 1);
-  return folder / fmt::format("{}{:010}.{}.{}", kBegin, seconds, host(), ::getpid());
+  const std::int64_t seconds =
+      std::max(static_cast<std::int64_t>(os::seconds_since_1970()), last_seconds(folder) + 1);
+  return folder / fmt::format("{}{:010}.{}.{}", kBegin, seconds, os::host_name(), os::process_number());
 }
 
 }  // namespace
@@ -117,12 +109,12 @@ std::string scalars_event(double wall_time, std::int64_t step, std::span<const S
 
 EventFile::EventFile(const std::filesystem::path& folder, std::optional<std::int64_t> resumed_at)
     : file_(new_file(folder)) {
-  file_.append(tfrecord(version_event(now())));
-  if (resumed_at) file_.append(tfrecord(start_event(now(), *resumed_at + 1)));
+  file_.append(tfrecord(version_event(os::seconds_since_1970())));
+  if (resumed_at) file_.append(tfrecord(start_event(os::seconds_since_1970(), *resumed_at + 1)));
 }
 
 void EventFile::append(std::int64_t step, std::span<const Scalar> scalars) {
-  file_.append(tfrecord(scalars_event(now(), step, scalars)));
+  file_.append(tfrecord(scalars_event(os::seconds_since_1970(), step, scalars)));
 }
 
 }  // namespace convoke::metrics

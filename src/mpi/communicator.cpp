@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <exception>
 
 #include "mpi/state.hpp"
 
@@ -38,12 +39,16 @@ std::size_t& piece_elements() {
   return elements;
 }
 
-Communicator::State::State(MPI_Comm communicator, bool owns) : comm(communicator), owned(owns) {
+Communicator::State::State(MPI_Comm communicator, bool owns)
+    : comm(communicator), owned(owns), exceptions(std::uncaught_exceptions()) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
 }
 
+// Freeing is collective. While an exception unwinds, the other ranks are somewhere else, and the job is about
+// to be aborted: waiting for them would hide its message.
 Communicator::State::~State() {
+  if (std::uncaught_exceptions() > exceptions) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (owned && !finalized) MPI_Comm_free(&comm);

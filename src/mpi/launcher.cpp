@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::mpi {
 namespace {
@@ -21,9 +22,9 @@ constexpr std::array kLaunchers{
 
 std::optional<Launcher> launcher() {
   for (Launcher candidate : kLaunchers) {
-    const char* value = std::getenv(candidate.variable);
-    if (value == nullptr) continue;
-    candidate.processes = std::atoi(value);
+    const std::optional<std::int64_t> processes = os::number_in(candidate.variable);
+    if (!processes) continue;
+    candidate.processes = static_cast<int>(*processes);
     return candidate;
   }
   return {};

@@ -1,9 +1,7 @@
 #include "convoke/mpi/session.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +11,19 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "convoke/core/error.hpp"
 #include "convoke/mpi/sums.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/process.hpp"
+#include "convoke/os/variable.hpp"
+#include "mpi/banners.hpp"
 
 namespace convoke::mpi {
 namespace {
@@ -38,7 +43,7 @@ bool running() {
 /// counts.
 void choose_transport() {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
-  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  os::set_default("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
 #endif
 }
 
@@ -46,12 +51,12 @@ void choose_transport() {
 /// MPI starts; groups of an ensemble get what suits all of them together. What the user says counts.
 void choose_sums() {
 #if defined(OMPI_MAJOR_VERSION)
-  const char* world = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (world == nullptr) world = std::getenv("SLURM_STEP_NUM_TASKS");
-  const Sums sums = sums_for(world == nullptr ? 1 : std::atoi(world));
+  auto ranks = os::number_in("OMPI_COMM_WORLD_SIZE");
+  if (!ranks) ranks = os::number_in("SLURM_STEP_NUM_TASKS");
+  const Sums sums = sums_for(static_cast<int>(ranks.value_or(1)));
   if (sums == Sums::kTree) return;
   // Open MPI's own numbers.
-  setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", sums == Sums::kRing ? "1" : "3", 0);
+  os::set_default("OMPI_MCA_coll_libnbc_iallreduce_algorithm", sums == Sums::kRing ? "1" : "3");
 #endif
 }
 
@@ -61,14 +66,12 @@ void choose_sums() {
 void make_room_for_segments() {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
   constexpr std::uint64_t kPerRank = std::uint64_t{5} << 20;
-  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const int ranks = local == nullptr ? 1 : std::atoi(local);
-  struct statvfs memory {};
-  if (ranks <= 1 || statvfs("/dev/shm", &memory) != 0) return;
-  if (std::uint64_t{memory.f_bavail} * memory.f_frsize >= kPerRank * static_cast<std::uint64_t>(ranks))
-    return;
-  setenv("OMPI_MCA_btl_vader_backing_directory", "/tmp", 0);
-  setenv("OMPI_MCA_osc_sm_backing_directory", "/tmp", 0);
+  const std::int64_t ranks = os::number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
+  std::error_code unknown;
+  const std::filesystem::space_info memory = std::filesystem::space("/dev/shm", unknown);
+  if (ranks <= 1 || unknown || memory.available >= kPerRank * static_cast<std::uint64_t>(ranks)) return;
+  os::set_default("OMPI_MCA_btl_vader_backing_directory", "/tmp");
+  os::set_default("OMPI_MCA_osc_sm_backing_directory", "/tmp");
 #endif
 }
 
@@ -80,13 +83,13 @@ void make_room_for_segments() {
 /// the trainer works, and only an abort from the watchdog relies on luck.
 bool start(double& seconds) {
   if (running()) return false;
-  const auto begin = std::chrono::steady_clock::now();
+  const os::Stopwatch watch;
   int provided = 0;
   choose_transport();
   choose_sums();
   make_room_for_segments();
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
-  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  seconds = watch.seconds();
   return true;
 }
 
@@ -104,25 +107,11 @@ void print(const std::string& text) {
   std::fflush(stderr);
 }
 
-int say_nothing(const char*, const char*, bool, ...) { return 0; }
-
-/// MPI_Abort of Open MPI has a banner of eight lines printed after our message, and no setting of the process
-/// that aborts leaves it out. All its banners are printed through one pointer, though; where it is not found,
-/// the banner appears.
-void silence_banners() {
-  using ShowHelp = int (*)(const char*, const char*, bool, ...);
-  if (void* pointer = dlsym(RTLD_DEFAULT, "opal_show_help"); pointer != nullptr) {
-    *static_cast<ShowHelp*>(pointer) = say_nothing;
-  }
-}
-
 /// prterun, the launcher of Open MPI 5, follows whatever way a rank fails in by a banner of its own; only if
 /// it is asked itself to end the job, as by Ctrl-C, it does so without a word, and exits with 1. It can be
 /// asked where it is our parent: on its own node. Returns if it is not, or does not listen.
 void ask_prterun_to_end() {
-  std::ifstream parent(fmt::format("/proc/{}/comm", getppid()));
-  std::string name;
-  if (!(parent >> name) || name != "prterun") return;
+  if (os::parent_name() != "prterun") return;
   std::signal(SIGTERM, SIG_DFL);  // so it ends us, too
   if (kill(getppid(), SIGTERM) == 0) std::this_thread::sleep_for(std::chrono::seconds(10));
 }
@@ -156,7 +145,7 @@ bool rank_0_has_told() {
 /// another MPI.
 int rank_of_open_mpi() {
 #ifdef OPEN_MPI
-  if (const char* rank = std::getenv("OMPI_COMM_WORLD_RANK"); rank != nullptr) return std::atoi(rank);
+  if (const auto rank = os::number_in("OMPI_COMM_WORLD_RANK")) return static_cast<int>(*rank);
 #endif
   return -1;
 }
@@ -165,9 +154,9 @@ int rank_of_open_mpi() {
 /// the others, and one that is still there after this has something of its own to say.
 void let_rank_0_speak_first() {
   for (const char* variable : {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* rank = std::getenv(variable);
-    if (rank == nullptr) continue;
-    if (std::atoi(rank) > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    const std::optional<std::int64_t> rank = os::number_in(variable);
+    if (!rank) continue;
+    if (*rank > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
     return;
   }
 }
@@ -223,12 +212,12 @@ void Session::abort(const std::exception& error, int code) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1000 + 50 * std::min(rank, 10)));
   }
   if (!told && !(rank > 0 && rank_0_has_told())) {
-    print(report(error, fmt::format("[rank {} host {}] ", rank, host())));
+    print(report(error, fmt::format("[rank {} host {}] ", rank, os::host_name())));
   }
   if (rank == 0) tell_others(size);
   if (size > 1 || launched_as >= 0) {
     if (launched_as >= 0) ask_prterun_to_end();
-    silence_banners();
+    silence_banners(library_version());
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   std::_Exit(code);
@@ -244,7 +233,7 @@ void Session::end(int code) const {
   world_.barrier();
   std::signal(SIGTERM, SIG_DFL);
   if (!world_.root()) std::this_thread::sleep_for(std::chrono::seconds(10));  // the root ends us
-  silence_banners();
+  silence_banners(library_version());
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }
@@ -261,12 +250,6 @@ std::string Session::library_version() {
     if (!blank || (!version.empty() && version.back() != ' ')) version += blank ? ' ' : c;
   }
   return version;
-}
-
-std::string Session::host() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "?";
-  return name.data();
 }
 
 }  // namespace convoke::mpi

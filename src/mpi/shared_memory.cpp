@@ -8,7 +8,7 @@
 #include "convoke/core/aligned_buffer.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
+#include "convoke/os/host.hpp"
 
 namespace convoke::mpi {
 
@@ -55,7 +55,7 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
   MPI_Errhandler_free(&before);
   if (result != MPI_SUCCESS) {
     throw Error(fmt::format("cannot share {} of memory among the {} ranks of host {}", format_bytes(bytes),
-                            node.size(), Session::host()),
+                            node.size(), os::host_name()),
                 "enlarge /dev/shm (docker run --shm-size=2g), or let Open MPI put it on a disk:\n"
                 "        export OMPI_MCA_osc_sm_backing_directory=/tmp");
   }

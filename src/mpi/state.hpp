@@ -17,6 +17,7 @@ struct Communicator::State {
   bool owned;
   int rank = 0;
   int size = 0;
+  int exceptions;  ///< in flight when it was made
 };
 
 /// Elements that one MPI call carries; MPI's counts are ints. Tests lower it to see the pieces.

@@ -9,6 +9,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/nn/zoo.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::recipe {
 namespace {
@@ -29,8 +30,7 @@ std::vector<fs::path> libraries() {
   if (const fs::path binary = fs::read_symlink("/proc/self/exe", unknown); !unknown) {
     if (const fs::path beside = recipes_beside(binary); !beside.empty()) folders.push_back(beside);
   }
-  if (const char* own = std::getenv("CONVOKE_RECIPES"); own != nullptr && *own != '\0')
-    folders.emplace_back(own);
+  if (const auto own = os::variable("CONVOKE_RECIPES")) folders.emplace_back(*own);
   return folders;
 }
 

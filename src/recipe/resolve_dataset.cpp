@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/variable.hpp"
 #include "convoke/recipe/recipe.hpp"
 
 namespace convoke::recipe {
@@ -15,8 +16,7 @@ namespace fs = std::filesystem;
 
 void add_below(std::vector<fs::path>& places, const char* variable, const fs::path& below,
                const fs::path& path) {
-  const char* folder = std::getenv(variable);
-  if (folder != nullptr && *folder != '\0') places.push_back(fs::path(folder) / below / path);
+  if (const auto folder = os::variable(variable)) places.push_back(fs::path(*folder) / below / path);
 }
 
 std::vector<fs::path> places_of(const Recipe& recipe) {

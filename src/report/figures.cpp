@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <set>
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/child_process.hpp"
 #include "convoke/report/latex.hpp"
 #include "convoke/report/looks.hpp"
-#include "gnuplot/child.hpp"
 #include "gnuplot/gnuplot.hpp"
 
 namespace convoke::report {
@@ -41,21 +40,6 @@ std::string file_name(const std::string& title) {
   name.resize(std::min(name.size(), kMostCharacters));
   while (name.ends_with('-')) name.pop_back();
   return name.empty() ? "untitled" : name;
-}
-
-void write(const fs::path& file, const std::string& text) {
-  const fs::path unfinished = file.string() + ".tmp";
-  errno = 0;
-  std::ofstream out(unfinished, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed(out ? 0 : errno, std::generic_category());
-  if (out) fs::rename(unfinished, file, failed);
-  if (!out || failed) {
-    std::error_code ignored;
-    fs::remove(unfinished, ignored);
-    throw Error(fmt::format("{}: cannot be written: {}", file.string(), failed.message()), kHint);
-  }
 }
 
 bool has_numbers(const Chart& chart) {
@@ -98,11 +82,11 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
   Folder folder(path);
   FiguresWritten written;
   const auto note = [&](const std::string& file, const std::string& text) {
-    write(file, text);
+    os::replace_text(file, text, os::Durability::kUnsynced);
     written.files.emplace_back(file);
   };
   const Looks looks(charts);
-  const bool can_draw = is_installed(kGnuplot);
+  const bool can_draw = os::find_program(kGnuplot).has_value();
   std::vector<std::string> empty;
   std::set<std::string> missing;
   for (const Chart& chart : charts) {

@@ -4,9 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "convoke/core/blocked_signals.hpp"
-#include "convoke/hdf5/file.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::run {
 
@@ -25,12 +24,11 @@ bool BackgroundWriter::ready(std::chrono::milliseconds patience) {
 }
 
 void BackgroundWriter::give(Work work) {
-  if (!hdf5::thread_safe()) return carry_out(work);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !work_; });
   work_ = std::move(work);
   if (!thread_.joinable()) {
-    const BlockedSignals blocked;  // inherited
+    const os::BlockedSignals blocked;  // inherited
     thread_ = std::thread([this] { serve(); });
   }
   changed_.notify_all();
@@ -68,7 +66,7 @@ void BackgroundWriter::serve() {
 }
 
 void BackgroundWriter::carry_out(const Work& work) {
-  const Stopwatch watch;
+  const os::Stopwatch watch;
   std::string failure;
   try {
     work();

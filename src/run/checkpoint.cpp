@@ -10,7 +10,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {
@@ -105,10 +105,11 @@ void Checkpoints::make_folder() const {
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   if (failed) throw Error(fmt::format("{}: cannot be created: {}", folder_.string(), failed.message()));
+  os::remove_temporaries(folder_);
 }
 
 void Checkpoints::save(const CheckpointState& state) const {
-  replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
+  os::replace_file(folder_ / file_name(state), [&](const std::filesystem::path& temporary) {
     hdf5::File file = hdf5::File::create(temporary);
     write_format(file, "checkpoint", kCheckpointVersion);
     file.set_attribute("convoke_version", CONVOKE_VERSION);

@@ -1,14 +1,15 @@
 #include "convoke/run/environment.hpp"
 
-#include <fstream>
 #include <set>
 #include <thread>
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/run/atomic_file.hpp"
-#include "convoke/run/clock.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/process.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
@@ -18,7 +19,7 @@ Value::Array placements(const Machine& machine) {
   Value::Array list;
   int rank = 0;
   for (const Placement& placement : machine.placements) {
-    Settings entry{{"rank", rank++}, {"host", placement.host}, {"cores", format_ranges(placement.cores)}};
+    Settings entry{{"rank", rank++}, {"host", placement.host}, {"cores", os::format_ranges(placement.cores)}};
     if (placement.quota > 0) entry.set("quota", placement.quota);
     list.emplace_back(std::move(entry));
   }
@@ -27,7 +28,7 @@ Value::Array placements(const Machine& machine) {
 
 std::int64_t cores_of_node() {
   std::set<int> cores;
-  for (const LogicalCpu& cpu : online_cpus()) cores.insert(cpu.core);
+  for (const os::LogicalCpu& cpu : os::online_cpus()) cores.insert(cpu.core);
   return std::ssize(cores);
 }
 
@@ -35,35 +36,17 @@ std::int64_t cores_of_node() {
 
 std::string convoke_version() { return CONVOKE_VERSION; }
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return {};
-}
-
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string line;
-  std::string word;
-  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 Settings environment(const Machine& machine, int threads) {
   const nn::Backend backend = nn::backend();
-  return {{"date", utc_now()},
-          {"command", command_line()},
+  return {{"date", os::utc_now()},
+          {"command", os::command_line()},
           {"convoke", convoke_version()},
           {"build", build_description()},
           {"compiler", __VERSION__},
           {"mpi", mpi::Session::library_version()},
           {"onednn", backend.version},
           {"instruction_set", backend.instruction_set},
-          {"cpu", cpu_model()},
+          {"cpu", os::cpu_model()},
           {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
           {"cores", cores_of_node()},
           {"nodes", machine.nodes},
@@ -75,9 +58,9 @@ Settings environment(const Machine& machine, int threads) {
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
                   const mpi::Communicator& world) {
   on_root(world, [&] {
-    replace_text(folder.file("recipe.toml"), recipe);
-    replace_text(folder.file("environment.json"),
-                 metrics::to_json(environment(machine, threads), true) + "\n");
+    os::replace_text(folder.file("recipe.toml"), recipe);
+    os::replace_text(folder.file("environment.json"),
+                     metrics::to_json(environment(machine, threads), true) + "\n");
     return std::string();
   });
 }

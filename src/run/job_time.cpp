@@ -2,30 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <memory>
+#include <algorithm>
+#include <cstdint>
 #include <regex>
 
 #include "convoke/core/error.hpp"
+#include "convoke/os/child_process.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::run {
 namespace {
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// The first line that a command prints; empty if it fails.
-std::string first_line_of(const std::string& command) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-  char line[128] = "";
-  if (!pipe || std::fgets(line, sizeof line, pipe.get()) == nullptr) return {};
-  std::string text(line);
-  text.erase(text.find_last_not_of(" \n") + 1);
-  return text;
+// What the controller says of a job, "1-02:03:04"; empty if it does not answer, for which squeue would try
+// for minutes.
+std::string time_left_by_squeue(const std::string& job) {
+  std::string left =
+      os::run({"squeue", "--noheader", "--jobs=" + job, "--format=%L"}, {.errors = false, .seconds = 10})
+          .output;
+  left.resize(std::min(left.find('\n'), left.size()));
+  left.erase(left.find_last_not_of(' ') + 1);
+  return left;
 }
 
 }  // namespace
@@ -39,15 +36,12 @@ std::optional<double> slurm_seconds(const std::string& text) {
 }
 
 std::optional<double> slurm_seconds_left() {
-  const std::string job = variable("SLURM_JOB_ID");
+  const std::string job = os::variable("SLURM_JOB_ID").value_or("");
   if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  // A controller that does not answer keeps squeue trying for minutes.
-  const std::string left =
-      first_line_of("timeout 10 squeue --noheader --jobs=" + job + " --format=%L 2>/dev/null");
-  if (!left.empty()) return slurm_seconds(left);
-  const std::string end = variable("SLURM_JOB_END_TIME");
-  if (end.empty()) return std::nullopt;
-  return std::strtod(end.c_str(), nullptr) - static_cast<double>(std::time(nullptr));
+  if (const std::string left = time_left_by_squeue(job); !left.empty()) return slurm_seconds(left);
+  const std::optional<std::int64_t> end = os::number_in("SLURM_JOB_END_TIME");
+  if (!end) return std::nullopt;
+  return static_cast<double>(*end) - os::seconds_since_1970();
 }
 
 Deadline in_seconds(double seconds) {

@@ -4,30 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
-#include "run/control_groups.hpp"
+#include "convoke/os/control_groups.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/processors.hpp"
 
 namespace convoke::run {
 namespace {
-
-namespace fs = std::filesystem;
-
-// "200000 100000" (v2: cpu.max) or the two files of v1; 0 if there is no limit.
-double quota_of(const fs::path& group, bool unified) {
-  double quota = 0, period = 0;
-  if (unified) {
-    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves 0
-  } else {
-    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: none
-    std::ifstream(group / "cpu.cfs_period_us") >> period;
-  }
-  return quota > 0 && period > 0 ? quota / period : 0;
-}
 
 std::string to_line(const Placement& placement) {
   return fmt::format("{} {} {} {}", placement.node, placement.host, placement.quota,
@@ -43,15 +29,6 @@ Placement from_line(const std::string& line) {
 }
 
 }  // namespace
-
-double cpu_quota(const fs::path& membership, const fs::path& mount) {
-  double lowest = 0;
-  for (const ControlGroup& group : control_groups("cpu", membership, mount)) {
-    const double quota = quota_of(group.folder, group.unified);
-    if (quota > 0) lowest = lowest > 0 ? std::min(lowest, quota) : quota;
-  }
-  return lowest;
-}
 
 std::vector<Sharing> sharings(std::span<const Placement> placements, int node) {
   std::vector<Sharing> groups;
@@ -116,10 +93,10 @@ Machine machine_of(std::vector<Placement> placements, int rank) {
 Machine survey(const mpi::Communicator& world) {
   const mpi::Communicator node = world.split_node();
   Placement mine;
-  mine.host = mpi::Session::host();
+  mine.host = os::host_name();
   mine.node = std::stoi(node.broadcast(std::to_string(world.rank())));
-  mine.cores = cores_of(allowed_cpus(), online_cpus());
-  mine.quota = cpu_quota();
+  mine.cores = os::cores_of(os::allowed_cpus(), os::online_cpus());
+  mine.quota = os::cpu_quota();
   const std::string all = world.broadcast(join(world.gather(to_line(mine)), "\n"));
   std::vector<Placement> placements;
   std::istringstream lines(all);

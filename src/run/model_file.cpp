@@ -7,7 +7,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/run/parameter_group.hpp"
 
 namespace convoke::run {
@@ -123,7 +123,7 @@ std::string ModelDescription::class_name(std::int64_t label) const {
 void write_model(const std::filesystem::path& file, const ModelDescription& description,
                  std::span<const float> parameters, const std::optional<Validated>& validated,
                  const std::function<void()>& before_it_counts) {
-  replace_file(file, [&](const std::filesystem::path& temporary) {
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File model = hdf5::File::create(temporary);
     write_format(model, "model", kModelVersion);
     write_description(model, description);
@@ -151,7 +151,7 @@ std::optional<Validated> validated_in(const std::filesystem::path& path) try {
 
 void write_ensemble(const std::filesystem::path& file, const ModelDescription& description,
                     std::span<const Member* const> members) {
-  replace_file(file, [&](const std::filesystem::path& temporary) {
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
     hdf5::File ensemble = hdf5::File::create(temporary);
     write_format(ensemble, "ensemble", kModelVersion);
     write_description(ensemble, description);

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "convoke/os/memory.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/memory.hpp"
 
 namespace convoke::run {
 
@@ -11,7 +11,7 @@ data::Storage NodeStorage::storage() {
   // The root's look, as free memory changes from one to the next.
   const std::size_t budget =
       budget_ > 0 ? budget_
-                  : std::stoull(on_root(node_, [] { return std::to_string(available_bytes() / 2); }));
+                  : std::stoull(on_root(node_, [] { return std::to_string(os::available_bytes() / 2); }));
   return {.allocate = [this](std::size_t bytes) { return blocks_.emplace_back(node_, bytes).bytes(); },
           .part = node_.rank(),
           .parts = node_.size(),

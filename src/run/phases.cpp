@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <span>
-#include <string>
 
 namespace convoke::run {
 
@@ -54,16 +52,6 @@ CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator&
   world.sum(sums);
   world.max(longest);
   return {sums[0], sums[1], longest[0], longest[1]};
-}
-
-std::uint64_t peak_resident_bytes() {
-  std::ifstream status("/proc/self/status");
-  std::string key;
-  while (status >> key) {
-    std::uint64_t kib = 0;
-    if (key == "VmHWM:" && status >> kib) return kib * 1024;
-  }
-  return 0;
 }
 
 }  // namespace convoke::run

@@ -7,7 +7,8 @@
 #include <system_error>
 
 #include "convoke/core/error.hpp"
-#include "convoke/run/clock.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
@@ -22,7 +23,8 @@ namespace fs = std::filesystem;
 
 // Makes runs/<name>-<time>, a new one in any case: of two runs that start in the same second, one gets "-2".
 fs::path make_new(const std::string& name) {
-  const fs::path base = fs::path("runs") / fmt::format("{}-{}", name.empty() ? "run" : name, time_stamp());
+  const fs::path base =
+      fs::path("runs") / fmt::format("{}-{}", name.empty() ? "run" : name, os::time_stamp());
   std::error_code failed;
   fs::create_directories(base.parent_path(), failed);
   if (failed) fail(base.parent_path(), failed.message());
@@ -55,6 +57,7 @@ RunFolder RunFolder::create(const std::string& name, const fs::path& output, boo
     const fs::path path = output.empty() ? make_new(name) : output;
     if (!output.empty()) require_usable(output, resume);
     lock = std::make_shared<RunLock>(path);
+    os::remove_temporaries(path);
     return path.string();
   }));
   folder.lock_ = std::move(lock);

@@ -1,14 +1,14 @@
 #include "convoke/run/run_status.hpp"
 
 #include <chrono>
-#include <fstream>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 
 namespace convoke::run {
 namespace {
@@ -53,21 +53,21 @@ void StatusWriter::write(RunStatus status) const {
     status.job_seconds_left =
         std::chrono::duration<double>(*job_end_ - std::chrono::steady_clock::now()).count();
   }
-  const std::filesystem::path temporary = file_.string() + ".tmp";
-  std::ofstream(temporary, std::ios::binary)
-      << metrics::to_json({{"title", status.title},
-                           {"epoch", status.epoch},
-                           {"epochs", status.epochs},
-                           {"step", status.step},
-                           {"steps", status.steps},
-                           {"loss", status.loss},
-                           {"accuracy", status.accuracy},
-                           {"images_per_second", status.images_per_second},
-                           {"eta_seconds", status.eta_seconds},
-                           {"job_seconds_left", status.job_seconds_left}})
-      << '\n';
-  std::error_code ignored;
-  std::filesystem::rename(temporary, file_, ignored);
+  const std::string text = metrics::to_json({{"title", status.title},
+                                             {"epoch", status.epoch},
+                                             {"epochs", status.epochs},
+                                             {"step", status.step},
+                                             {"steps", status.steps},
+                                             {"loss", status.loss},
+                                             {"accuracy", status.accuracy},
+                                             {"images_per_second", status.images_per_second},
+                                             {"eta_seconds", status.eta_seconds},
+                                             {"job_seconds_left", status.job_seconds_left}}) +
+                           "\n";
+  try {
+    os::replace_text(file_, text, os::Durability::kUnsynced);
+  } catch (const std::exception&) {  // a run must not end for being watched
+  }
 }
 
 std::optional<RunStatus> read_status(const std::filesystem::path& file) try {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::run {
 
 StopReason StopAgreement::mine() {
-  if (const int signal = StopSignals::received(); signal != 0) return StopReason::by_signal(signal);
+  if (const int signal = os::StopSignals::received(); signal != 0) return StopReason::by_signal(signal);
   if (deadline_ && std::chrono::steady_clock::now() >= *deadline_) return StopReason::out_of_time();
   return calls_.heard();
 }

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 
 namespace convoke::run {
 
@@ -40,7 +40,7 @@ StopReason StopCalls::heard() {
 void StopCalls::wait_for_all() {
   mpi::Request all = world_.start_barrier();
   while (!all.test()) {
-    if (const int signal = StopSignals::received(); signal != 0) call(StopReason::by_signal(signal));
+    if (const int signal = os::StopSignals::received(); signal != 0) call(StopReason::by_signal(signal));
     std::this_thread::sleep_for(1ms);
   }
   // Nobody calls any more, so it is known how many messages there are.

@@ -1,5 +1,4 @@
 #include "convoke/study/cell_runner.hpp"
-#include "convoke/run/clock.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +8,9 @@
 #include <thread>
 
 #include "convoke/core/error.hpp"
-#include "convoke/run/phases.hpp"
-#include "convoke/run/signals.hpp"
-#include "convoke/study/child_process.hpp"
+#include "convoke/os/child_process.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/finished_run.hpp"
 
 namespace convoke::study {
@@ -30,12 +29,12 @@ struct End {
   double seconds = 0;
 };
 
-End wait_for(ChildProcess& child, EnergyMeter& energy, const std::function<void()>& meanwhile) {
-  const run::Stopwatch watch;
+End wait_for(os::ChildProcess& child, EnergyMeter& energy, const std::function<void()>& meanwhile) {
+  const os::Stopwatch watch;
   double next = 0, next_energy = kEnergy;
   for (;;) {
     if (const auto code = child.exit_code()) return {.code = *code, .seconds = watch.seconds()};
-    if (const int signal = run::StopSignals::received()) {
+    if (const int signal = os::StopSignals::received()) {
       child.end();
       return {.interrupted_by = signal, .seconds = watch.seconds()};
     }
@@ -125,11 +124,11 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   fs::remove(log);
   RunOutcome outcome;
   Measurement& run = outcome.measurement;
-  run.started = run::utc_now();
+  run.started = os::utc_now();
   const double before = loops_.slowdown(busy(cell));
 
   energy_.start();
-  ChildProcess child(command(cell, repeat, output), log);
+  os::ChildProcess child(command(cell, repeat, output), log);
   const End end = wait_for(child, energy_, meanwhile);
   run_seconds_ += end.seconds;
   const std::optional<double> joules = energy_.joules();
@@ -181,7 +180,7 @@ std::string CellRunner::warm_up(const Configuration& cell, const fs::path& outpu
   const fs::path log = output.string() + ".log";
   fs::remove_all(output);
   fs::remove(log);
-  ChildProcess child(command(cell, 1, output), log);
+  os::ChildProcess child(command(cell, 1, output), log);
   const End end = wait_for(child, energy_, meanwhile);
   run_seconds_ += end.seconds;
   fs::remove_all(output);

@@ -10,9 +10,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/live_block.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/run_status.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/study/agenda.hpp"
 #include "convoke/study/cell_table.hpp"
 
@@ -53,14 +53,14 @@ class Session {
     }
     block_.clear();
     result_.left_out = agenda_.left_out() > 0 ? agenda_.runs_left() : 0;
-    result_.interrupted_by = run::StopSignals::received();
+    result_.interrupted_by = os::StopSignals::received();
     result_.run_seconds = runner_.run_seconds();
     result_.own_seconds = watch_.seconds() - result_.run_seconds;
     return result_;
   }
 
  private:
-  bool going_on() const { return run::StopSignals::received() == 0; }
+  bool going_on() const { return os::StopSignals::received() == 0; }
 
   std::optional<double> seconds_left() const {
     if (study_.budget_seconds == 0) return std::nullopt;
@@ -88,7 +88,7 @@ class Session {
   void make(const Task& task) {
     const Configuration& cell = cells_[task.cell];
     const std::string what = fmt::format("{} run {}{}", cell.name, task.repeat, task.again ? " again" : "");
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     const std::filesystem::path status = folder_.run(cell, task.repeat) / "status.json";
     const RunOutcome outcome = runner_.run(cell, task.repeat, [&] {
       const auto there = run::read_status(status);
@@ -142,7 +142,7 @@ class Session {
   void sum_up() {
     runs_left_ = agenda_.runs_left();
     expected_seconds_ = agenda_.seconds_left();
-    since_ = run::Stopwatch();
+    since_ = os::Stopwatch();
     if (block_.is_live()) table_ = cell_table(cells_, runs_);
   }
 
@@ -173,11 +173,11 @@ class Session {
   std::vector<Measurement> runs_;
   std::int64_t runs_left_ = 0;   // as of the last run that ended,
   double expected_seconds_ = 0;  // and what they will take
-  run::Stopwatch since_;
+  os::Stopwatch since_;
   std::vector<std::string> table_;
   std::string doing_;
   Conduct result_;
-  run::Stopwatch watch_;
+  os::Stopwatch watch_;
 };
 
 }  // namespace

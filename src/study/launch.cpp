@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "convoke/os/control_groups.hpp"
+#include "convoke/os/processors.hpp"
+#include "convoke/os/variable.hpp"
 #include "convoke/run/machine.hpp"
-#include "convoke/run/processors.hpp"
 
 namespace convoke::study {
 
@@ -32,8 +34,7 @@ Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, L
 std::int64_t cores_of_job() {
   std::int64_t cores = 1;
   for (const char* variable : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
-    const char* value = std::getenv(variable);
-    const std::int64_t count = value == nullptr ? 0 : std::atoll(value);
+    const std::int64_t count = os::number_in(variable).value_or(0);
     if (count <= 0) return static_cast<std::int64_t>(cores_here().size());
     cores *= count;
   }
@@ -41,8 +42,8 @@ std::int64_t cores_of_job() {
 }
 
 std::vector<int> cores_here() {
-  std::vector<int> cores = run::cores_of(run::allowed_cpus(), run::online_cpus());
-  if (const double quota = run::cpu_quota(); quota > 0) {
+  std::vector<int> cores = os::cores_of(os::allowed_cpus(), os::online_cpus());
+  if (const double quota = os::cpu_quota(); quota > 0) {
     const auto granted = static_cast<std::size_t>(std::max(1.0, std::floor(quota)));
     if (granted < cores.size()) cores.resize(granted);
   }

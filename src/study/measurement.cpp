@@ -7,7 +7,7 @@
 #include "convoke/core/csv.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text_file.hpp"
-#include "convoke/run/atomic_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "study/columns.hpp"
 
 namespace convoke::study {
@@ -34,7 +34,7 @@ bool Measurement::has_mark(std::string_view mark) const {
 void write_measurements(const std::filesystem::path& csv, std::span<const Measurement> measurements) {
   std::string text = header_line();
   for (const Measurement& measurement : measurements) text += line_of(measurement);
-  run::replace_text(csv, text);
+  os::replace_text(csv, text);
 }
 
 // The table is small: writing it anew under another name is what is whole after any crash.
@@ -46,13 +46,13 @@ void append_measurement(const std::filesystem::path& csv, const Measurement& mea
   std::string text = before.value_or("");
   text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
   if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
-    run::replace_text(csv, text);
+    os::replace_text(csv, text);
     std::vector<Measurement> all = read_measurements(csv);
     all.push_back(measurement);
     return write_measurements(csv, all);
   }
   if (text.empty()) text = header_line();
-  run::replace_text(csv, text + line_of(measurement));
+  os::replace_text(csv, text + line_of(measurement));
 }
 
 }  // namespace convoke::study

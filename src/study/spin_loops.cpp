@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
 #include <thread>
 
-#include "convoke/core/blocked_signals.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
-#include "convoke/run/atomic_file.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::study {
 namespace {
@@ -23,7 +22,7 @@ constexpr int kCalibrations = 7;
 using Four [[gnu::vector_size(16)]] = float;
 
 // Since `watch` was set, which may be that of several threads.
-double seconds_of(std::uint64_t iterations, const run::Stopwatch& watch = {}) {
+double seconds_of(std::uint64_t iterations, const os::Stopwatch& watch = {}) {
   [[maybe_unused]] const volatile float kept = spin(iterations);  // so that it is not left out
   return watch.seconds();
 }
@@ -62,10 +61,10 @@ float spin(std::uint64_t iterations) {
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
   std::vector<double> seconds(cores.size());
   // One watch for all: what a thread waits for its core counts.
-  run::Stopwatch watch;
+  os::Stopwatch watch;
   std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
   std::vector<std::thread> threads;
-  const BlockedSignals blocked;  // inherited; for some 20 ms
+  const os::BlockedSignals blocked;  // inherited; for some 20 ms
   for (std::size_t i = 0; i < cores.size(); ++i) {
     threads.emplace_back([&, i] {
       move_to(cores[i]);
@@ -120,15 +119,13 @@ void SpinLoops::read() {
   for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
 }
 
-// Jobs on one host may write it at the same time, so each has a name of its own until it is whole.
+// Jobs on one host may write it at the same time: the last one counts.
 void SpinLoops::write() const {
   Settings seconds;
   for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
-  const std::filesystem::path mine = fmt::format("{}.{}", file_.string(), getpid());
-  run::replace_text(mine, metrics::to_json({{"multiply_add_steps", static_cast<std::int64_t>(iterations_)},
+  os::replace_text(file_, metrics::to_json({{"multiply_add_steps", static_cast<std::int64_t>(iterations_)},
                                             {"seconds", std::move(seconds)}}) +
                               "\n");
-  std::filesystem::rename(mine, file_);
 }
 
 }  // namespace convoke::study

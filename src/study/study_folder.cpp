@@ -1,16 +1,16 @@
 #include "convoke/study/study_folder.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <system_error>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/host.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/run/atomic_file.hpp"
-#include "convoke/run/clock.hpp"
 
 namespace convoke::study {
 namespace {
@@ -26,12 +26,6 @@ void make(const fs::path& folder) {
   }
 }
 
-std::string host() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 // Each recipe with what [set] makes of it: what all cells begin with.
 void keep_recipes(const StudyFile& study, const fs::path& folder) {
   make(folder);
@@ -43,15 +37,15 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
       throw Error(fmt::format("{}: {} is not what it was when this study began", file.string(), name),
                   "runs of different recipes are no repeats: begin a new study with another --output");
     }
-    run::replace_text(file, now);
+    os::replace_text(file, now);
   }
 }
 
 }  // namespace
 
 StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
-  StudyFolder folder(
-      output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, run::time_stamp()) : output);
+  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, os::time_stamp())
+                                    : output);
   make(folder.path());
   const bool used = !fs::is_empty(folder.path());
   if (used && !resume) {
@@ -75,7 +69,7 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
   keep_recipes(study, folder.path() / "recipes");
   make(folder.path() / "runs");
   make(folder.path() / "calibration");
-  run::replace_text(folder.study_file(), study.to_toml());
+  os::replace_text(folder.study_file(), study.to_toml());
   return folder;
 }
 
@@ -104,7 +98,7 @@ fs::path StudyFolder::row(const Configuration& cell, std::int64_t repeat) const 
   return run(cell, repeat).string() + ".csv";
 }
 
-fs::path StudyFolder::calibration() const { return path_ / "calibration" / (host() + ".json"); }
+fs::path StudyFolder::calibration() const { return path_ / "calibration" / (os::host_name() + ".json"); }
 
 std::vector<Measurement> StudyFolder::read() const {
   if (!fs::exists(measurements())) return {};

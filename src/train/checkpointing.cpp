@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
 
@@ -62,7 +63,7 @@ void Checkpointing::after_epoch(const run::CheckpointState& state) {
 
 void Checkpointing::save(const run::CheckpointState& state) {
   if (!group_.root()) return;
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   report_failures();
   run::CheckpointUse& use = phases_.checkpoints;
   if (writer_.ready(kPatience)) {
@@ -84,7 +85,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
   if (job_.keep_best == 0 || !group_.root()) return;
-  const run::Timed timed(phases_.checkpoint);
+  const os::Timed timed(phases_.checkpoint);
   const auto cost = cost_by(job_.early_stopping);
   note_written();
   // Most validations are beaten by what is written: they need not wait for the writer to look at the files.
@@ -127,7 +128,7 @@ void Checkpointing::write(const std::shared_ptr<Best>& best) {
 
 void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   if (!group_.root()) return;
-  const run::Timed timed(phases_.checkpoint);
+  const os::Timed timed(phases_.checkpoint);
   writer_.wait();
   report_failures();
   writer_.wait();

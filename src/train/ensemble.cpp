@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
 #include "convoke/train/common_features.hpp"
@@ -87,7 +88,7 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
   std::optional<Trainer> trainer;
   {
-    const run::Timed timed(turn.phases.load);
+    const os::Timed timed(turn.phases.load);
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
                                  engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
                                  job.keep_checkpoints);

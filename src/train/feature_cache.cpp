@@ -8,8 +8,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/nn/split.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/run/memory.hpp"
 
 namespace convoke::train {
 namespace {
@@ -30,7 +31,7 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
 // The root's, as free memory changes from one look to the next.
 std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   if (job.cache_bytes > 0) return job.cache_bytes;
-  return std::stoull(run::on_root(node, [] { return std::to_string(run::available_bytes() / 2); }));
+  return std::stoull(run::on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void FeatureCache::turn_to(std::int64_t epoch) {
 }
 
 void FeatureCache::compute(std::size_t index) {
-  const run::Timed timed(phases_.features.seconds);
+  const os::Timed timed(phases_.features.seconds);
   const std::span<float> out = view(index);
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},

@@ -7,9 +7,9 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/run/memory.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/os/memory.hpp"
 #include "convoke/train/stage.hpp"
 
 namespace convoke::train {
@@ -115,8 +115,8 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   const mpi::Communicator node = world.split_node();
   const nn::Graph trained = unfrozen_by(job.stages, job.model.graph, 1);
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root()};
-  const std::uint64_t resident = run::resident_bytes();
-  auto available = static_cast<double>(run::available_bytes());
+  const std::uint64_t resident = os::resident_bytes();
+  auto available = static_cast<double>(os::available_bytes());
   node.min(std::span(&available, 1));  // nor does anybody take more before all have looked
   const engine::MemoryNeed need = demand.need(job.engine);
   const std::uint64_t checkpoint = bytes_for_checkpoints(demand);
@@ -135,7 +135,7 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
     what = fmt::format(
         "{}: {} does not fit into memory: {} here need{} {} more, but {} {} left; of the rank that needs "
         "most:{}",
-        mpi::Session::host(), job.name, node.size() == 1 ? "1 rank" : fmt::format("{} ranks", node.size()),
+        os::host_name(), job.name, node.size() == 1 ? "1 rank" : fmt::format("{} ranks", node.size()),
         node.size() == 1 ? "s" : "", format_bytes(wanted), format_bytes(left),
         job.memory_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory_bytes >> 20) : "are",
         table(need, checkpoint, resident));

@@ -7,6 +7,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/classification_report.hpp"
 #include "convoke/metrics/quadratic_kappa.hpp"
+#include "convoke/os/memory.hpp"
 
 namespace convoke::train {
 namespace {
@@ -113,7 +114,7 @@ std::string further_scores(const Evaluation& evaluation, const metrics::Confusio
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
              const mpi::Communicator& world, std::uint64_t predicted_bytes) {
   double largest[] = {makespan_seconds, static_cast<double>(machine.threads_for(threads)),
-                      static_cast<double>(run::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
+                      static_cast<double>(os::peak_resident_bytes()), static_cast<double>(predicted_bytes)};
   world.max(largest);
   return {.ranks = world.size(),
           .threads = static_cast<int>(largest[1]),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoke/os/clock.hpp"
 #include "convoke/train/epoch_samples.hpp"
 
 namespace convoke::train {
@@ -79,7 +80,7 @@ void Trainer::show(double images_per_second) {
 }
 
 double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> repeats) {
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   const engine::LaneEngine::StepResult result =
       engine_.step(static_cast<std::uint32_t>(state_.epochs_done), ids, rate_of(state_.updates), repeats);
   const double seconds = watch.seconds();

@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/split.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/train/records.hpp"
 
 namespace convoke::train {
@@ -50,7 +51,7 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 }
 
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
-  const run::Timed timed(phases_.evaluation);
+  const os::Timed timed(phases_.evaluation);
   if (latest_updates_ != state.updates) {
     // Features are of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;

@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/logs.hpp"
 #include "convoke/train/records.hpp"
@@ -45,7 +46,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
   verdict.rule = job.rule;
   std::vector<const run::Member*> voters;
   {
-    const run::Timed timed(phases.gather);
+    const os::Timed timed(phases.gather);
     verdict.members = gather(std::move(training.members), groups, world);
     for (const TrainedMember& member : verdict.members) {
       if (!member.failure.empty()) continue;
@@ -58,7 +59,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
       return std::string();
     });
   }
-  const run::Timed timed(phases.evaluation);
+  const os::Timed timed(phases.evaluation);
   engine::Evaluator evaluator(job.model.graph, engine::evaluator_options(job.engine, job.model.classes()));
   verdict.test = evaluate_from_root(evaluator, voters, test, world, job.top_k);
   verdict.report = metrics::classification_report(verdict.test.rule(job.rule).all());

@@ -1,14 +1,15 @@
 // checkpoints/best.h5 where it cannot be written.
+#include "apps/failing_renames.hpp"
 #include "apps/place.hpp"
 #include "support/catch.hpp"
-#include "support/full_disk.hpp"
 
 TEST_CASE("a full disk while best.h5 is written is told; what was there stays until there is room") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   const std::string before = bytes_of(place / "run/checkpoints/best.h5");
   REQUIRE(before.size() > 1000);
-  make_full(place / "run/checkpoints/best.h5.tmp");           // a link that is gone after the failure
+  fail_next_rename_to(place / "run/checkpoints/best.h5");
+  const FailingRenames preloaded;
   const Outcome outcome = place.train("run", "--resume", 2);  // the second epoch is better
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);

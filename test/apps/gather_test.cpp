@@ -112,9 +112,10 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
 TEST_CASE("an interrupted gather is done again, and nothing else is overwritten") {
   const Members place;
   fs::create_directory(place / "out");
-  write_text(place / "out/ensemble.h5.tmp", "half of it");
+  write_text(place / "out/ensemble.h5.0123456789ab.tmp", "half of it");
   write_text(place / "out/metrics.jsonl", "{\"event\": \"evaluation\"}\n");
   REQUIRE(place.run("gather m0 m1 m2 --output out").code == 0);
+  CHECK_FALSE(fs::exists(place / "out/ensemble.h5.0123456789ab.tmp"));
   CHECK(Outcome{0, bytes_of(place / "out/metrics.jsonl")}.times("evaluation") == 1);
   const Outcome again = place.run("gather m0 m1 m2 --output out");
   CHECK(again.code == 1);

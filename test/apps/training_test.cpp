@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/failing_renames.hpp"
 #include "apps/place.hpp"
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/random.hpp"
@@ -16,7 +17,6 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/run/model_file.hpp"
 #include "support/catch.hpp"
-#include "support/full_disk.hpp"
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -333,7 +333,8 @@ TEST_CASE("a rank that throws ends all of them, with its message once") {
 TEST_CASE("a full disk while a checkpoint is written is told, and training goes on; the one before stays") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
-  make_full(place / "run/checkpoints/epoch-0002.h5.tmp");  // a link that is gone after the failure
+  fail_next_rename_to(place / "run/checkpoints/epoch-0002.h5");
+  const FailingRenames preloaded;
   const Outcome outcome = place.train("run", "--resume --set train.epochs=3", 2);
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);

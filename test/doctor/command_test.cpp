@@ -7,7 +7,7 @@
 #include <string>
 
 #include "convoke/metrics/json.hpp"
-#include "convoke/run/processors.hpp"
+#include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/shell.hpp"
 #include "support/skip.hpp"
@@ -34,8 +34,8 @@ Outcome doctor_of_two(const std::string& wrapper) {
                                " \"$@\"; fi; exec \"$@\"' sh");
 }
 
-bool several_cores() { return convoke::run::allowed_cpus().size() > 1; }
-std::string first_cpu() { return std::to_string(convoke::run::allowed_cpus().front()); }
+bool several_cores() { return convoke::os::allowed_cpus().size() > 1; }
+std::string first_cpu() { return std::to_string(convoke::os::allowed_cpus().front()); }
 
 /// A recipe without a dataset: what is refused before that is opened, is refused here.
 struct Recipe {

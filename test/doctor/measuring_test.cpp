@@ -11,6 +11,7 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/mpi/control_variable.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 
@@ -76,7 +77,7 @@ TEST_CASE("hosts are described once, ranks each") {
     CHECK(processors.size() == static_cast<std::size_t>(world().size()));
     CHECK(topology.cpus.size() == static_cast<std::size_t>(world().size()));
     CHECK(topology.hosts.size() == 1);
-    CHECK(topology.hosts.at(0).size() == run::online_cpus().size());
+    CHECK(topology.hosts.at(0).size() == os::online_cpus().size());
     CHECK(networks.size() == 1);
     const auto loopback = [](const doctor::Interface& each) { return each.address == "127.0.0.1"; };
     CHECK(std::any_of(networks[0].interfaces.begin(), networks[0].interfaces.end(), loopback));

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "convoke/run/processors.hpp"
+#include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -50,7 +50,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
 
 TEST_CASE("governor and clock are read where the kernel says them, and a clock is measured") {
   const TemporaryFolder system;
-  const int cpu = convoke::run::allowed_cpus().front();
+  const int cpu = convoke::os::allowed_cpus().front();
   const auto folder = system / ("cpu/cpu" + std::to_string(cpu) + "/cpufreq");
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "scaling_governor") << "ondemand\n";

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "convoke/os/processors.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -26,7 +27,7 @@ class Host {
     write("node/node0/cpulist", "0-1,4-5");
     write("node/node1/cpulist", "2-3,6-7");
   }
-  std::vector<run::LogicalCpu> cpus() const { return run::online_cpus(folder_.path()); }
+  std::vector<os::LogicalCpu> cpus() const { return os::online_cpus(folder_.path()); }
 
  private:
   void write(const std::string& name, const std::string& text) {
@@ -45,14 +46,14 @@ run::Machine machine(std::vector<std::vector<int>> cores) {
 }  // namespace
 
 TEST_CASE("processors are read as the kernel describes them") {
-  const std::vector<run::LogicalCpu> cpus = Host().cpus();
+  const std::vector<os::LogicalCpu> cpus = Host().cpus();
   REQUIRE(cpus.size() == 8);
   CHECK(cpus[6].cpu == 6);
   CHECK(cpus[6].core == 2);
   CHECK(cpus[6].node == 1);
-  CHECK(run::cores_of(std::vector<int>{1, 5, 6}, cpus) == std::vector<int>{1, 2});
-  CHECK(run::parse_ranges("0-2,8, 10-11\n") == std::vector<int>{0, 1, 2, 8, 10, 11});
-  CHECK(run::parse_ranges("").empty());
+  CHECK(os::cores_of(std::vector<int>{1, 5, 6}, cpus) == std::vector<int>{1, 2});
+  CHECK(os::parse_ranges("0-2,8, 10-11\n") == std::vector<int>{0, 1, 2, 8, 10, 11});
+  CHECK(os::parse_ranges("").empty());
 }
 
 TEST_CASE("hardware threads that are used as cores are found") {

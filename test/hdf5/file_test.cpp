@@ -3,9 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
+#include <thread>
 
+#include "hdf5/check.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -290,8 +294,14 @@ TEST_CASE("a file that cannot be written is an error and leaves nothing behind")
 
   make_full(folder / "full.h5");
   File file = File::create(folder / "full.h5");
-  file.write("values", std::vector<float>(100000, 1.0F));
-  CHECK_THAT(error_of([&] { file.close(); }),
+  CHECK_THAT(error_of([&] { file.write("values", std::vector<float>(100000, 1.0F)); }),
+             Contains("full.h5: cannot be written: No space left on device"));
+  CHECK_FALSE(std::filesystem::is_symlink(folder / "full.h5"));
+
+  make_full(folder / "full.h5");
+  File structure = File::create(folder / "full.h5");
+  structure.write("values", std::vector<float>(100, 1.0F));
+  CHECK_THAT(error_of([&] { structure.close(); }),
              Contains("full.h5: cannot be written: No space left on device"));
   CHECK_FALSE(std::filesystem::is_symlink(folder / "full.h5"));
 
@@ -327,4 +337,74 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK(file.read<double>("group/z") == std::vector<double>{2.5});
   CHECK(file.dataset("group/a").shape() == Shape{0, 3});
   CHECK_FALSE(file.contains("dangling"));
+}
+
+namespace {
+
+// What files in memory (memfd) that this process has open take, in bytes.
+std::uint64_t bytes_in_memory() {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;
+    const std::string name = std::filesystem::read_symlink(entry.path(), closed).string();
+    struct stat facts {};
+    if (name.starts_with("/memfd:") && ::stat(entry.path().c_str(), &facts) == 0) {
+      bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("the arrays of a file that is written take no memory") {
+  const TemporaryFolder folder;
+  std::vector<float> values(8 << 20);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  File file = File::create(folder / "large.h5");
+  file.write("first", std::vector<float>{1, 2, 3});
+  file.create_group("a").write("large", std::span<const float>(values), Shape{8192, 1024});
+  auto rows = file.create_dataset("rows", ElementType::kFloat32, Shape{8192, 1024});
+  rows.write_rows(4096, std::span<const float>(values).first(4096 * 1024));
+  rows.write_rows(1, std::span<const float>(values).first(1024));
+  rows.set_attribute("checksum", 7);
+  const std::vector<double> converted(1024, 0.5);
+  file.create_dataset("converted", ElementType::kFloat32, Shape{1024})
+      .write(std::span<const double>(converted));
+  file.create_dataset("packed", ElementType::kFloat32, Shape{8, 1024}, 1)
+      .write(std::span<const float>(values).first(8192));
+  file.write("last", std::vector<std::uint8_t>(5000, 9));
+  CHECK(bytes_in_memory() < (1 << 20));
+  file.close();
+
+  const File read = File::open(folder / "large.h5");
+  CHECK(read.read<float>("first") == std::vector<float>{1, 2, 3});
+  CHECK(read.read<float>("a/large") == values);
+  std::vector<float> expected(values.size(), 0.0F);
+  std::copy_n(values.begin(), 4096 * 1024, expected.begin() + 4096 * 1024);
+  std::copy_n(values.begin(), 1024, expected.begin() + 1024);
+  CHECK(read.read<float>("rows") == expected);
+  CHECK(read.dataset("rows").attribute<std::int64_t>("checksum") == 7);
+  CHECK(read.read<float>("converted") == std::vector<float>(1024, 0.5F));
+  CHECK(read.read<float>("packed") == std::vector<float>(values.begin(), values.begin() + 8192));
+  CHECK(read.read<std::uint8_t>("last") == std::vector<std::uint8_t>(5000, 9));
+}
+
+TEST_CASE("threads take turns with HDF5, which may be built without thread safety") {
+  const TemporaryFolder folder;
+  write_example(folder / "a.h5");
+  std::atomic<bool> done = false;
+  std::thread other;
+  {
+    const Turn turn;
+    other = std::thread([&] {
+      File::open(folder / "a.h5").attribute<std::string>("format");
+      done = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK_FALSE(done);
+    CHECK(File::open(folder / "a.h5").attribute<std::string>("format") == "example");  // nested
+  }
+  other.join();
+  CHECK(done);
 }

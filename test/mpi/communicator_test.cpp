@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "mpi/state.hpp"
@@ -11,6 +12,18 @@
 
 using namespace convoke;
 using mpi::Communicator;
+
+namespace {
+
+int freed = 0;
+
+}  // namespace
+
+// What the library calls, by MPI's profiling interface.
+extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
+  ++freed;
+  return PMPI_Comm_free(communicator);
+}
 
 namespace {
 
@@ -189,4 +202,25 @@ TEST_CASE("nobody passes a barrier before the last has come") {
     CHECK(there != 0);
     MPI_Recv(nullptr, 0, MPI_BYTE, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+}
+
+TEST_CASE("a communicator is freed with its last copy, but not while an exception unwinds") {
+  freed = 0;
+  {
+    const Communicator group = world().split(0, 0);
+    const Communicator copy = group;
+    CHECK(freed == 0);
+  }
+  CHECK(freed == 1);
+  // Freeing is collective, and the other ranks may be anywhere.
+  int handle = 0;
+  try {
+    const Communicator group = world().split(0, 0);
+    handle = group.fortran_handle();
+    throw std::runtime_error("this rank fails");
+  } catch (const std::runtime_error&) {
+    CHECK(freed == 1);
+  }
+  MPI_Comm left = MPI_Comm_f2c(handle);
+  PMPI_Comm_free(&left);
 }

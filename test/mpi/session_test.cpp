@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "convoke/os/host.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -64,7 +65,7 @@ TEST_CASE("the library and the host have names fit for a line of output") {
   char name[MPI_MAX_PROCESSOR_NAME];
   int length = 0;
   MPI_Get_processor_name(name, &length);
-  CHECK(mpi::Session::host() == std::string(name, static_cast<std::size_t>(length)));
+  CHECK(os::host_name() == std::string(name, static_cast<std::size_t>(length)));
 }
 
 TEST_CASE("a launcher of another MPI is noticed") {

@@ -13,7 +13,6 @@ using convoke::run::BackgroundWriter;
 using namespace std::chrono_literals;
 
 TEST_CASE("work is done beside the caller, one piece after the other") {
-  if (!convoke::hdf5::thread_safe()) return;
   std::vector<int> order;
   std::atomic<bool> may_go = false;
   BackgroundWriter writer;
@@ -56,7 +55,6 @@ TEST_CASE("what was given is finished before the writer ends") {
 }
 
 TEST_CASE("HDF5 files are written and read by two threads at once") {
-  if (!convoke::hdf5::thread_safe()) return;
   const TemporaryFolder folder;
   const std::vector<float> values(1000, 1.5F);
   BackgroundWriter writer;

@@ -1,11 +1,14 @@
 #include "convoke/run/run_lock.hpp"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -56,6 +59,57 @@ TEST_CASE("the lock of a process that is gone is taken over") {
   REQUIRE(exists(folder / "lock"));
   CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
   CHECK(entries(folder) == 0);
+}
+
+TEST_CASE("a process that has ended and was not reaped holds nothing") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    new RunLock(folder.path());
+    ::_exit(0);
+  }
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  CHECK(convoke::run::lock_holder(folder.path()).empty());
+  CHECK_THAT(RunLock(folder.path()).taken_over(), Contains("process " + std::to_string(child) + " on "));
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("of two jobs that take over the same lock at once, one gets it") {
+  struct Shared {
+    std::atomic<int> ready, tried, held;
+  };
+  void* const memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  for (int round = 0; round < 200; ++round) {
+    const TemporaryFolder folder;
+    leave_lock(folder, "", 10min);
+    auto* const shared = new (memory) Shared{};
+    const auto take = [&] {
+      ++shared->ready;
+      while (shared->ready < 2) {
+      }
+      try {
+        const RunLock lock(folder.path());
+        ++shared->held;
+        ++shared->tried;
+        while (shared->tried < 2) ::usleep(100);
+      } catch (const convoke::Error&) {
+        ++shared->tried;
+      }
+    };
+    const pid_t other = ::fork();
+    if (other == 0) {
+      take();
+      ::_exit(0);
+    }
+    take();
+    ::waitpid(other, nullptr, 0);
+    REQUIRE(shared->held == 1);
+    REQUIRE(entries(folder) == 0);
+  }
+  ::munmap(memory, sizeof(Shared));
 }
 
 TEST_CASE("a lock of another host counts as long as it is renewed") {

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/stop_agreement.hpp"
 #include "support/catch.hpp"
 
@@ -40,7 +40,7 @@ TEST_CASE("a signal to any rank stops all groups") {
   const Communicator& world = session.world();
   const auto signal_stops = [&](int groups, int rank) {
     const Communicator group = world.split(world.rank() * groups / world.size(), 0);
-    const StopSignals none_yet;
+    const os::StopSignals none_yet;
     StopCalls calls(world, group);
     signal_to(rank, world);
     CHECK(train(group, calls).to_string() == "SIGUSR1");
@@ -54,7 +54,7 @@ TEST_CASE("a rank that has nothing more to train passes its signal on") {
   const Session session;
   const Communicator& world = session.world();
   const Communicator group = world.split(world.rank() == 0 ? 0 : 1, 0);
-  const StopSignals none_yet;
+  const os::StopSignals none_yet;
   StopCalls calls(world, group);
   signal_to(world.size() - 1, world);
   // The group of the signal has come to its end; rank 0 trains alone.
@@ -66,7 +66,7 @@ TEST_CASE("calls of all at once, and calls that nobody has looked for, are recei
   const Session session;
   const Communicator& world = session.world();
   const Communicator alone = world.split(world.rank(), 0);
-  const StopSignals none;
+  const os::StopSignals none;
   for (int i = 0; i < 20; ++i) {
     StopCalls calls(world, alone);
     if (i % 2 == 0 || world.rank() == i % world.size()) calls.call(StopReason::out_of_time());

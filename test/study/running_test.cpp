@@ -4,10 +4,9 @@
 #include <fstream>
 #include <thread>
 
+#include "convoke/os/processors.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/run/processors.hpp"
 #include "convoke/study/cell_table.hpp"
-#include "convoke/study/child_process.hpp"
 #include "convoke/study/energy_meter.hpp"
 #include "convoke/study/finished_run.hpp"
 #include "convoke/study/launch.hpp"
@@ -30,13 +29,6 @@ namespace {
 void write(const fs::path& file, const std::string& text) {
   fs::create_directories(file.parent_path());
   std::ofstream(file) << text;
-}
-
-int code_of(ChildProcess& child) {
-  for (;;) {
-    if (const auto code = child.exit_code()) return *code;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
 }
 
 }  // namespace
@@ -69,7 +61,7 @@ TEST_CASE("the spin loop computes twelve chains of multiplications and additions
 TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
   const TemporaryFolder folder;
   const fs::path file = folder / "loops.json";
-  const std::vector<int> cores{run::allowed_cpus().front()};
+  const std::vector<int> cores{os::allowed_cpus().front()};
   SpinLoops loops(cores, file, 0.004);
   loops.calibrate(1);
   loops.calibrate(7);  // more than there are: the same
@@ -119,31 +111,6 @@ TEST_CASE("energy is the sum over packages and memories, over counters that begi
   EnergyMeter none(folder / "nowhere");
   none.start();
   CHECK_FALSE(none.joules());
-}
-
-TEST_CASE("a child process has a log, an exit code, and an end") {
-  const TemporaryFolder folder;
-  const fs::path log = folder / "log";
-  ChildProcess child({"sh", "-c", "echo out; echo err >&2; read line || echo nothing; exit 7"}, log);
-  CHECK(code_of(child) == 7);
-  CHECK(child.exit_code() == 7);
-  CHECK(bytes_of(log) == "out\nerr\nnothing\n");
-
-  ChildProcess killed({"sh", "-c", "kill -9 $$"}, log);
-  CHECK(code_of(killed) == 128 + SIGKILL);
-
-  ChildProcess polite({"sh", "-c", "trap 'exit 3' TERM; while :; do sleep 0.02; done"}, log);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  polite.end();
-  CHECK(polite.exit_code() == 3);
-
-  ChildProcess stubborn({"sh", "-c", "trap '' TERM; while :; do sleep 0.02; done"}, log);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  stubborn.end(0.1);
-  CHECK(stubborn.exit_code() == 128 + SIGKILL);
-
-  CHECK_THAT(error_of([&] { ChildProcess({"no-such-program-here"}, log); }),
-             Contains("cannot start no-such-program-here"));
 }
 
 TEST_CASE("a finished run is what its folder says") {

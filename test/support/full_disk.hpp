@@ -3,11 +3,15 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 /// A file whose every write fails for want of space: a link to /dev/full. Removing it removes the link only.
 inline void make_full(const std::filesystem::path& file) {
   std::filesystem::create_symlink("/dev/full", file);
 }
+
+/// Lets the next renaming to `file` fail as on a full disk, in a program with support/failing_rename.cpp.
+inline void fail_next_rename_to(const std::filesystem::path& file) { std::ofstream(file.string() + ".full"); }
 
 /// While it lives, no file of this process, those in memory (memfd) included, can grow beyond `bytes`.
 class FileSizeLimit {

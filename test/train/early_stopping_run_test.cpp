@@ -8,7 +8,7 @@
 
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "support/catch.hpp"
 #include "support/full_disk.hpp"
 #include "support/tiny.hpp"
@@ -82,13 +82,13 @@ TEST_CASE("a run that is interrupted after every single step stops early where o
   int parts = 0;
   std::int64_t samples = 0;
   do {
-    const StopSignals signals;
+    const os::StopSignals signals;
     world.barrier();
     if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
     part = tiny::train_all(job, pictures, world, run.folder, true);
     samples += part.training.members.at(0).samples_processed;
   } while (part.training.interrupted_by && ++parts < 30 * 4);
-  const StopSignals forget;  // the last one found nothing left to stop
+  const os::StopSignals forget;  // the last one found nothing left to stop
   const TrainedMember& found = part.training.members.at(0);
   CHECK(parts >= 3 * 3);  // the first validation is the best at most, and two others are not
   CHECK(found.model.parameters == expected.model.parameters);
@@ -238,7 +238,7 @@ TEST_CASE("the models of the three best validations of all are kept, whatever mi
   // The first model cannot be written at once, and is written later.
   if (world.root()) {
     tiny::fs::create_directories(run.folder.checkpoints());
-    make_full(run.folder.checkpoints() / "best.h5.tmp");
+    fail_next_rename_to(run.folder.checkpoints() / "best.h5");
   }
   tiny::train_all(job, pictures, world, run.folder);
   world.barrier();
@@ -267,7 +267,7 @@ TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keep
   int parts = 0;
   tiny::Result part;
   do {
-    const StopSignals signals;
+    const os::StopSignals signals;
     world.barrier();
     if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
     part = tiny::train_all(job, pictures, world, run.folder, true);
@@ -278,7 +278,7 @@ TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keep
     if (parts % 3 == 2 && world.root()) tiny::fs::remove(newest_file);
     world.barrier();
   } while (part.training.interrupted_by && ++parts < 100);
-  const StopSignals forget;
+  const os::StopSignals forget;
   CHECK(parts >= 5 * 4);
   CHECK(three_best(run.folder) == expected);
 }

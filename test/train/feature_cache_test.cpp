@@ -205,7 +205,7 @@ TEST_CASE("memory of a node: what a rank writes, all read, in a window and in a 
     node.barrier();
   }
   const std::string error = error_of([&] { run::NodeMemory(node, 64, 0, "/dev/null/memory.bin"); });
-  CHECK(error == "/dev/null/memory.bin: cannot make a file of 64 B: Not a directory");
+  CHECK(error == "/dev/null/memory.bin: cannot be created: Not a directory; it is to hold 64 B");
 }
 
 TEST_CASE("a cache without anything to hold is refused") {

@@ -2,7 +2,7 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/train/stage.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
@@ -113,11 +113,11 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     part.epochs = 1;
     fit(part, pictures, world, folder);
     {
-      const run::StopSignals signals;
+      const os::StopSignals signals;
       if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
       CHECK(bool(fit(wanted, pictures, world, folder, true).training.interrupted_by));
     }
-    const run::StopSignals again;  // forgets the first
+    const os::StopSignals again;  // forgets the first
     CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
   }
 }

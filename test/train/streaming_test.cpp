@@ -4,8 +4,8 @@
 #include "convoke/data/dataset_writer.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/node_storage.hpp"
-#include "convoke/run/signals.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -128,13 +128,13 @@ TEST_CASE("a streamed run that was interrupted within an epoch ends as one that 
   const TrainedMember expected = alone(job, false, session.world());
   const Opened opened(stored, session.world(), kLittle);
   const Run run(session.world());
-  const StopSignals signals;
+  const os::StopSignals signals;
   session.world().barrier();
   if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
   const Training stopped = fit(job, opened.training, session.world(), run.folder);
   CHECK(bool(stopped.interrupted_by));
   CHECK(stopped.members[0].samples_processed == 32);
-  const StopSignals again;  // forgets the first
+  const os::StopSignals again;  // forgets the first
   const Training result = fit(job, opened.training, session.world(), run.folder, true);
   CHECK(result.members[0].samples_processed == 2 * 150 - 32);
   CHECK(result.members[0].model.parameters == expected.model.parameters);

@@ -2,7 +2,7 @@
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/train/summary.hpp"
 #include "convoke/train/verdict.hpp"
 #include "support/catch.hpp"
@@ -156,14 +156,14 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   }
   SECTION("by a signal on one rank, within an epoch") {
     const Run run(session.world());
-    const StopSignals signals;
+    const os::StopSignals signals;
     session.world().barrier();
     if (session.world().rank() == session.world().size() - 1) std::raise(SIGUSR1);
     const Result stopped = train_all(job, pictures, session.world(), run.folder);
     CHECK(bool(stopped.training.interrupted_by));
     CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
     CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
-    const StopSignals again;  // forgets the first
+    const os::StopSignals again;  // forgets the first
     const Result result = train_all(job, pictures, session.world(), run.folder, true);
     CHECK_FALSE(bool(result.training.interrupted_by));
     CHECK(result.training.members[0].model.parameters == expected);
@@ -294,12 +294,12 @@ TEST_CASE("an ensemble goes on with some members finished, one under way, and ot
   Result part;
   int parts = 0;
   do {
-    const StopSignals signals;
+    const os::StopSignals signals;
     world.barrier();
     std::raise(SIGUSR1);
     part = train_all(job, pictures, world, run.folder, true);
   } while (part.training.interrupted_by && ++parts < 100);
-  const StopSignals forget;
+  const os::StopSignals forget;
   CHECK(parts >= 2 * 3);  // two epochs of three steps
   const std::vector<TrainedMember> found = trained(part);
   REQUIRE(found.size() == expected.size());
@@ -395,7 +395,7 @@ TEST_CASE("more ranks and threads than lanes, more batch than samples") {
 
 TEST_CASE("ranks stop together at the same step") {
   const Session session;
-  const StopSignals signals;
+  const os::StopSignals signals;
   StopCalls calls(session.world(), session.world());
   StopAgreement stop(session.world(), std::nullopt, calls);
   CHECK_FALSE(bool(stop.after_step()));
@@ -414,7 +414,7 @@ TEST_CASE("ranks stop together at the same step") {
 
 TEST_CASE("ranks stop together when the time of one of them is over") {
   const Session session;
-  const StopSignals none_yet;
+  const os::StopSignals none_yet;
   using namespace std::chrono_literals;
   const auto now = std::chrono::steady_clock::now();
   StopCalls calls(session.world(), session.world());

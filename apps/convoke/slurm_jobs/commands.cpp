@@ -1,38 +1,15 @@
 #include "slurm_jobs/commands.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <array>
-#include <cstdio>
-#include <memory>
 #include <string_view>
 
 #include "convoke/core/error.hpp"
-#include "convoke/core/text.hpp"
-#include "convoke/slurm/job_script.hpp"
+#include "convoke/os/child_process.hpp"
 
 namespace convoke::app {
 namespace {
-
-struct Answer {
-  int code = 0;
-  std::string text;  ///< output and errors
-};
-
-Answer run_command(const std::string& command) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw Error(fmt::format("cannot run {}", command));
-  Answer answer;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    answer.text.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  while (answer.text.ends_with('\n')) answer.text.pop_back();
-  return answer;
-}
 
 struct Explanation {
   std::string_view said;  ///< a part of what sbatch says
@@ -79,7 +56,7 @@ void warn_of_hopeless(const std::string& submitted) {
        at = submitted.find(kBefore, at + 1)) {
     const std::size_t from = at + kBefore.size();
     const std::string job = submitted.substr(from, submitted.find_first_not_of("0123456789", from) - from);
-    const std::string reason = run_command(fmt::format("squeue --noheader --jobs={} --format=%R", job)).text;
+    const std::string reason = os::run({"squeue", "--noheader", "--jobs=" + job, "--format=%R"}).output;
     for (const Explanation& explanation : kExplanations) {
       if (reason.find(explanation.said) == std::string::npos || explanation.said == "dependency") continue;
       fmt::print(stderr, "warning: job {} waits, and may for ever: {}\n  hint: {}\n", job, reason,
@@ -91,31 +68,29 @@ void warn_of_hopeless(const std::string& submitted) {
 
 }  // namespace
 
-bool is_command(const std::string& command) { return run_command("command -v " + command).code == 0; }
-
 std::vector<slurm::Partition> ask_sinfo() {
-  if (!is_command("sinfo")) {
+  if (!os::find_program("sinfo")) {
     throw Error("there is no Slurm here: sinfo is not on the PATH",
                 "ask on a login node of the cluster, or say --nodes N --ranks-per-node R --cpus-per-rank C");
   }
-  const Answer answer = run_command(slurm::kSinfo);
-  if (answer.code != 0) throw Error("sinfo fails: " + answer.text, explain(answer.text));
-  return slurm::parse_sinfo(answer.text);
+  const os::Answer answer = os::run({slurm::kSinfo.begin(), slurm::kSinfo.end()});
+  if (answer.code != 0) throw Error("sinfo fails: " + answer.output, explain(answer.output));
+  return slurm::parse_sinfo(answer.output);
 }
 
 std::string submit(const std::string& script) {
-  if (!is_command("sbatch")) {
+  if (!os::find_program("sbatch")) {
     throw Error("there is no Slurm here: sbatch is not on the PATH",
                 fmt::format("submit on a login node of the cluster: bash {}", script));
   }
-  const Answer answer = run_command("bash " + shell_word(script));
+  const os::Answer answer = os::run({"bash", script});
   if (answer.code == 0) {
-    warn_of_hopeless(answer.text);
-    return answer.text;
+    warn_of_hopeless(answer.output);
+    return answer.output;
   }
-  const std::size_t jobs = answer.text.rfind(": job ");
-  throw Error(fmt::format("{}: Slurm refuses: {}", script, answer.text),
-              std::string(explain(answer.text)) +
+  const std::size_t jobs = answer.output.rfind(": job ");
+  throw Error(fmt::format("{}: Slurm refuses: {}", script, answer.output),
+              std::string(explain(answer.output)) +
                   (jobs == std::string::npos ? "" : "; end those that it has taken by scancel"));
 }
 

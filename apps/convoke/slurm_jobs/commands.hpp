@@ -8,9 +8,6 @@
 
 namespace convoke::app {
 
-/// True if `command` is on the PATH.
-bool is_command(const std::string& command);
-
 /// The partitions that sinfo knows. Throws Error if there is no Slurm here, or it does not answer.
 std::vector<slurm::Partition> ask_sinfo();
 

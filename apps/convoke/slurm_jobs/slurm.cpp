@@ -11,8 +11,9 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/child_process.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "slurm_jobs/commands.hpp"
 #include "slurm_jobs/kinds.hpp"
 #include "slurm_jobs/study_jobs.hpp"
@@ -56,16 +57,8 @@ std::string command_given() {
 std::string this_program() {
   std::error_code unknown;
   const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
-  if (const char* path = std::getenv("PATH"); path != nullptr) {
-    std::string rest = path;
-    for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
-      end = rest.find(':');
-      const fs::path found = fs::path(rest.substr(0, end)) / "convoke";
-      if (fs::exists(found, unknown)) return fs::equivalent(found, self, unknown) ? "convoke" : self.string();
-      if (end == std::string::npos) break;
-    }
-  }
-  return self.string();
+  const std::optional<fs::path> found = os::find_program("convoke");
+  return found && fs::equivalent(*found, self, unknown) ? "convoke" : self.string();
 }
 
 std::int64_t time_limit(const SlurmOptions& options, const slurm::Partition* partition) {
@@ -133,7 +126,7 @@ void write_files(const fs::path& folder, const std::vector<slurm::File>& files, 
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()));
-  for (const auto& [name, text] : files) run::replace_text(folder / name, text);
+  for (const auto& [name, text] : files) os::replace_text(folder / name, text);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/parts.hpp"
 #include "slurm_jobs/commands.hpp"
@@ -138,7 +138,7 @@ std::string submit_more(const study::StudyFile& file, const std::vector<study::C
   slurm::JobOptions job;
   job.name = file.name;
   job.written_by = "collect.sh, when runs were too few";
-  run::replace_text(script, slurm::submit_script(plan, job));
+  os::replace_text(script, slurm::submit_script(plan, job));
   return submit(script.string());
 }
 

@@ -10,8 +10,8 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/report/study_page.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
 #include "convoke/study/analysis.hpp"
 #include "convoke/study/analysis_tables.hpp"
@@ -116,7 +116,7 @@ void add_study_analyse(CLI::App& parser, StudyAnalyseOptions& options) {
 int study_analyse(const StudyAnalyseOptions& options) {
   // 1. The tables, and what is asked of them.
   require_outputs(options.html, options.figures);
-  if (!options.output.empty()) run::require_replaceable(options.output);
+  if (!options.output.empty()) os::require_replaceable(options.output);
   const study::AnalysisOptions wanted = analysis_options(options);
   std::vector<study::Table> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
@@ -126,7 +126,7 @@ int study_analyse(const StudyAnalyseOptions& options) {
 
   // 3. Say it.
   const std::string json = metrics::to_json(study::to_settings(analysis), true) + "\n";
-  if (!options.output.empty()) run::replace_text(options.output, json);
+  if (!options.output.empty()) os::replace_text(options.output, json);
   if (options.json) {
     fmt::print("{}", json);
   } else {

@@ -8,7 +8,7 @@
 
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/optim/optimizer.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/study/statistics.hpp"
 #include "convoke/sync/allreduce.hpp"
 #include "job.hpp"
@@ -60,7 +60,7 @@ class Trial {
     plan.forward({options_.seed, 0, samples});
     plan.loss(labels, options_.batch);
     std::vector<Progress> progress;
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     plan.backward([&](std::size_t end) { progress.push_back({end, watch.seconds()}); });
     const double end = watch.seconds();
     for (Progress& at : progress) at.seconds_before_end = end - at.seconds_before_end;
@@ -87,14 +87,14 @@ StepTime time_of_step(Trial& trial, double seconds, const mpi::Communicator& wor
   trial.step();
   trial.step();
   world.barrier();
-  const run::Stopwatch watch;
+  const os::Stopwatch watch;
   trial.step();
   const double one = slowest(watch.seconds(), world);
   const auto steps = std::clamp<std::int64_t>(std::llround(seconds / 5 / one), 1, 100000);
   std::vector<double> rounds;
   for (int round = 0; round < 5; ++round) {
     world.barrier();
-    const run::Stopwatch each;
+    const os::Stopwatch each;
     for (std::int64_t i = 0; i < steps; ++i) trial.step();
     rounds.push_back(slowest(each.seconds(), world) / static_cast<double>(steps));
   }
@@ -129,7 +129,7 @@ double add_seconds_per_byte(std::size_t bytes) {
   std::vector<float> own(std::max<std::size_t>(bytes / sizeof(float), 1024)), received(own.size(), 1.0F);
   std::vector<double> seconds;
   for (int i = 0; i < 15; ++i) {
-    const run::Stopwatch watch;
+    const os::Stopwatch watch;
     for (std::size_t k = 0; k < own.size(); ++k) own[k] += received[k];
     seconds.push_back(watch.seconds());
   }

@@ -19,8 +19,9 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
 #include "convoke/mpi/launcher.hpp"
-#include "convoke/run/phases.hpp"
-#include "convoke/run/signals.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "convoke/os/variable.hpp"
 #include "convoke/study/cell_table.hpp"
 #include "convoke/study/conduct.hpp"
 #include "convoke/study/launch.hpp"
@@ -81,7 +82,7 @@ const std::array kOthers{
 // salloc is a step of one process: nothing is wrong with that.
 void require_no_launcher() {
   const std::optional<mpi::Launcher> by = mpi::launcher();
-  const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;
+  const bool by_pmix = os::variable("PMIX_RANK").has_value();
   if (!by_pmix && (!by || (by->processes <= 1 && std::string_view(by->name) == "srun"))) return;
   throw Error(fmt::format("a study starts its runs by mpirun itself, but was started by {}",
                           by ? by->name : "a launcher"),
@@ -212,8 +213,8 @@ int run_part(const Options& options, const study::StudyFile& file,
   }
   const study::Task& task = tasks[static_cast<std::size_t>(options.task)];
   const study::Configuration& cell = cells[task.cell];
-  const run::StopSignals signals;
-  const run::Stopwatch watch;
+  const os::StopSignals signals;
+  const os::Stopwatch watch;
   study::CellRunner runner(file, folder, surroundings);
   const study::RunOutcome outcome = study::run_task(task, cells, file, folder, runner);
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
@@ -257,7 +258,7 @@ int run_study(const Options& options) {
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
 
   // 3. Run by run.
-  const run::StopSignals signals;
+  const os::StopSignals signals;
   const study::Conduct conduct = study::conduct(file, cells, folder, surroundings, metrics::standard_error());
 
   // 4. Say it.

@@ -17,9 +17,9 @@
 #include "convoke/core/text_file.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/study_page.hpp"
-#include "convoke/run/atomic_file.hpp"
 #include "convoke/study/parts.hpp"
 #include "page_file.hpp"
 #include "results.hpp"
@@ -215,7 +215,7 @@ void write_study_results(const fs::path& folder) {
   study::Analysis analysis;
   try {
     analysis = analysis_of(study);
-    run::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
+    os::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
   } catch (const Error& error) {
     fmt::print(stderr, "warning: there is no analysis: {}\n", error.what());
     return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
+#include "convoke/os/file.hpp"
 
 namespace convoke::data {
 
@@ -66,7 +67,7 @@ class DatasetWriter {
   void lay_out();
   void take(std::span<const std::uint64_t> places);
   void complete_files();
-  int descriptor_of(const std::filesystem::path& file);
+  os::File& opened(const std::filesystem::path& file);
   void write_rows(const std::vector<StoredPiece>& array, std::int64_t first, std::span<const std::byte> rows,
                   std::size_t row_bytes);
 
@@ -75,8 +76,7 @@ class DatasetWriter {
   std::vector<SplitSize> sizes_;
   std::vector<StoredSplit> splits_;  // where the arrays are
   bool creator_ = false;             // and not finished
-  std::filesystem::path open_;       // the file that was written last,
-  int descriptor_ = -1;              // and is open
+  os::File open_;                    // the file that was written last
   std::vector<std::filesystem::path> unsynced_;
 };
 

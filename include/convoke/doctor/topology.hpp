@@ -5,14 +5,15 @@
 
 #include "convoke/doctor/finding.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/processors.hpp"
 #include "convoke/run/machine.hpp"
 
 namespace convoke::doctor {
 
 /// Processors of the hosts, and which of them every rank may use.
 struct Topology {
-  std::map<int, std::vector<run::LogicalCpu>> hosts;  ///< by the node of run::Placement
-  std::vector<std::vector<int>> cpus;                 ///< logical CPUs by rank
+  std::map<int, std::vector<os::LogicalCpu>> hosts;  ///< by the node of run::Placement
+  std::vector<std::vector<int>> cpus;                ///< logical CPUs by rank
 };
 
 /// At the root; empty elsewhere. Collective.

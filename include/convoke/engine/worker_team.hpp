@@ -20,8 +20,8 @@ class WorkerTeam {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Runs work(0) .. work(size - 1), each on its own thread, and returns when all are done; rethrows what the
-  /// first one that failed threw.
+  /// Runs work(0) .. work(size - 1), each on its own thread, and returns when all are done. Rethrows the
+  /// exception of the lowest worker that threw one; those of others are dropped.
   void run(const std::function<void(int worker)>& work);
 
  private:

@@ -13,14 +13,13 @@
 #include "convoke/hdf5/handle.hpp"
 
 // HDF5 files: groups of named arrays and attributes. Every failure is a convoke::Error that names the file,
-// the object in it and HDF5's innermost reason; nothing is printed. Threads may use files of their own where
-// thread_safe(), else one thread of a process at a time. Files are reproducible: the same calls write the
-// same bytes (no time stamps).
+// the object in it and HDF5's innermost reason; nothing is printed. Threads may use files of their own;
+// they take turns, since HDF5 may be built without thread safety. Files are reproducible: the same calls
+// write the same bytes (no time stamps).
 
 namespace convoke::hdf5 {
 
-/// True if HDF5 was built to be used by several threads (Debian's is), which then take turns.
-bool thread_safe();
+class NewFile;
 
 /// What an array stores. kOther: none of ours (16-bit numbers, text, compounds, ...).
 enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };
@@ -61,12 +60,16 @@ class Object {
   T attribute(const std::string& name) const;
 
  protected:
-  Object(Handle handle, std::filesystem::path file, std::string path)
-      : handle_(std::move(handle)), file_(std::move(file)), path_(std::move(path)) {}
+  Object(Handle handle, std::filesystem::path file, std::string path, std::weak_ptr<NewFile> new_file)
+      : handle_(std::move(handle)),
+        file_(std::move(file)),
+        path_(std::move(path)),
+        new_file_(std::move(new_file)) {}
 
   Handle handle_;
   std::filesystem::path file_;
   std::string path_;
+  std::weak_ptr<NewFile> new_file_;  // that this is a part of; nothing in a file that is read
 };
 
 /// An n-dimensional array in a file, row-major. Rows are slices along the first axis.
@@ -95,6 +98,7 @@ class Dataset : public Object {
  private:
   friend class Group;
   using Object::Object;
+  bool write_directly(ElementType type, std::int64_t first_row, std::span<const std::byte> values);
 };
 
 /// A group: named groups and datasets. Names may be paths ("a/b"); groups on the way are made when writing.
@@ -142,10 +146,10 @@ class Group : public Object {
 
 /// A file, which is its root group. Closing it ends every group and dataset opened through it.
 ///
-/// A new file is composed in memory (a memfd) and written by close(): HDF5 1.10 crashes the process when it
-/// closes a file on a full disk, whereas an Error is wanted, and shared file systems like one long write
-/// better than many small. Arrays that should not pass through memory are reserved with reserve() and filled
-/// in the file by the caller.
+/// The structure of a new file (groups, attributes, small arrays) is composed in memory and written by
+/// close(): HDF5 1.10 crashes the process when it closes a file on a full disk, whereas an Error is wanted.
+/// Arrays of a page or more go to the disk at once, so that a file takes no memory of its size; they can be
+/// read once the file is closed. The caller fills arrays that are reserved with reserve().
 class File : public Group {
  public:
   /// What becomes of a file that is there already: overwritten, or composed around the bytes that reserved
@@ -163,7 +167,7 @@ class File : public Group {
   /// after close(). Until then they read as zero.
   Dataset reserve(const std::string& name, ElementType type, const Shape& shape);
 
-  /// Writes everything, waits until it is on the disk (fsync), and closes. Throws Error, e.g. when the disk
+  /// Writes the rest, waits until it is on the disk (fsync), and closes. Throws Error, e.g. when the disk
   /// is full, and removes the file then. A new file that is destroyed without close() is removed too.
   void close();
 
@@ -172,11 +176,10 @@ class File : public Group {
   ~File();
 
  private:
-  struct Output;
-  File(Handle file_handle, Handle root, const std::filesystem::path& file, std::unique_ptr<Output> output);
+  File(Handle file_handle, Handle root, const std::filesystem::path& file, std::shared_ptr<NewFile> output);
 
   Handle file_handle_;
-  std::unique_ptr<Output> output_;  // of a new file
+  std::shared_ptr<NewFile> output_;  // nothing in a file that is read
 };
 
 }  // namespace convoke::hdf5

@@ -24,7 +24,7 @@ class Handle {
   explicit operator bool() const { return id_ >= 0; }
   /// Closes now; returns what the closing function returned (negative: failure), 0 if there was nothing to
   /// close.
-  int reset() { return id_ < 0 ? 0 : close_(std::exchange(id_, -1)); }
+  int reset();
 
  private:
   Id id_ = -1;

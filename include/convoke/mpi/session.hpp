@@ -34,7 +34,6 @@ class Session {
   [[noreturn]] void end(int code) const;
 
   static std::string library_version();  ///< "Open MPI v4.1.4"
-  static std::string host();
 
  private:
   double init_seconds_ = 0;

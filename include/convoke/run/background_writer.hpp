@@ -9,9 +9,8 @@
 
 namespace convoke::run {
 
-/// Writes files beside the training: a thread of its own does one piece of work after the other. What fails
-/// is kept as a text and never stops it. Where HDF5 was built without thread safety, work is done at once, by
-/// the caller. Used by one thread.
+/// Writes files while training goes on: a thread of its own does one piece of work after the other. A failure
+/// is kept as a text and never stops it. Used by one thread.
 class BackgroundWriter {
  public:
   using Work = std::function<void()>;

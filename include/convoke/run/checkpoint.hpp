@@ -44,7 +44,8 @@ class Checkpoints {
   Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
               Mathematics mathematics, std::string recipe, std::int64_t kept = 2);
 
-  /// Makes the folder, if it is not there. Throws Error naming it.
+  /// Makes the folder if it does not exist, and removes what a job that was killed was writing into it. Only
+  /// the job that holds the run may call it. Throws Error naming the folder.
   void make_folder() const;
   const std::filesystem::path& folder() const { return folder_; }
 

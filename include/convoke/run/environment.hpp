@@ -12,12 +12,6 @@ namespace convoke::run {
 std::string convoke_version();
 std::string build_description();
 
-/// "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz", from /proc/cpuinfo; "" if that does not tell.
-std::string cpu_model();
-
-/// How this process was called, from /proc/self/cmdline.
-std::string command_line();
-
 /// environment.json: when, by which command, with what versions, on which machine, with which ranks bound to
 /// which cores. Keys in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
 Settings environment(const Machine& machine, int threads);

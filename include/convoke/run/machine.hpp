@@ -1,11 +1,9 @@
 #pragma once
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/run/processors.hpp"
 
 namespace convoke::run {
 
@@ -55,9 +53,5 @@ Machine survey(const mpi::Communicator& world);
 
 /// What survey() makes of everybody's placement; a pure function.
 Machine machine_of(std::vector<Placement> placements, int rank);
-
-/// CPUs that the process's control group and those above it grant (cgroup v1 and v2); 0: no limit.
-double cpu_quota(const std::filesystem::path& membership = "/proc/self/cgroup",
-                 const std::filesystem::path& mount = "/sys/fs/cgroup");
 
 }  // namespace convoke::run

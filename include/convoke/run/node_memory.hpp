@@ -6,6 +6,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/mpi/shared_memory.hpp"
+#include "convoke/os/mapped_file.hpp"
 
 namespace convoke::run {
 
@@ -18,10 +19,6 @@ class NodeMemory {
   /// on all ranks if the disk is full.
   NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
              const std::filesystem::path& file);
-  ~NodeMemory();
-  NodeMemory(const NodeMemory&) = delete;
-  NodeMemory& operator=(const NodeMemory&) = delete;
-
   std::span<std::byte> bytes() const { return bytes_; }
   bool in_file() const { return !window_; }
   /// Collective over the node: what each rank wrote before is visible to all after.
@@ -32,6 +29,7 @@ class NodeMemory {
 
   mpi::Communicator node_;
   std::optional<mpi::SharedMemory> window_;
+  std::optional<os::MappedFile> mapped_;
   std::span<std::byte> bytes_;
 };
 

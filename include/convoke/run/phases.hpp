@@ -5,31 +5,9 @@
 #include <vector>
 
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
 
 namespace convoke::run {
-
-/// Seconds since a moment.
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now();
-};
-
-/// Adds the time of a scope to `seconds`.
-class Timed {
- public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() { seconds_ += watch_.seconds(); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  double& seconds_;
-  Stopwatch watch_;
-};
 
 /// What caches of features have done (train::FeatureCache). Of this rank; over all ranks these add up, but
 /// the seconds.
@@ -74,7 +52,7 @@ struct Phases {
   FeatureUse features;
   CheckpointUse checkpoints;
 
-  Stopwatch since_start;
+  os::Stopwatch since_start;
 
   double compute() const { return steps - exposed_communication; }
 };
@@ -100,8 +78,5 @@ RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world);
 
 /// The same on all ranks. Collective.
 PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);
-
-/// Largest resident set of this process so far, in bytes (VmHWM).
-std::uint64_t peak_resident_bytes();
 
 }  // namespace convoke::run

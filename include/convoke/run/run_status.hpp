@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "convoke/run/periodic_thread.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/periodic_thread.hpp"
 #include "convoke/run/stop_agreement.hpp"
 
 namespace convoke::run {
@@ -46,14 +46,14 @@ class StatusWriter {
   struct Mark {
     std::string title;
     std::int64_t step;
-    Stopwatch since;
+    os::Stopwatch since;
   };
   std::filesystem::path file_;
   Deadline job_end_;
   std::mutex mutex_;
   std::optional<RunStatus> news_;
   std::optional<Mark> first_;
-  std::optional<PeriodicThread> writer_;  // last: it begins when the rest is there
+  std::optional<os::PeriodicThread> writer_;  // last: it begins when the rest is there
 };
 
 /// What status.json says; nothing if there is none, or none that can be read.

@@ -4,7 +4,8 @@
 #include <optional>
 
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/run/phases.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/run/stop_calls.hpp"
 #include "convoke/run/stop_reason.hpp"
 
@@ -15,7 +16,7 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 /// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
 /// a second, at step numbers that all of them derive from the last agreement. One stops for a signal
-/// (StopSignals), because its deadline is over, or because another group does (StopCalls).
+/// (os::StopSignals), because its deadline is over, or because another group does (StopCalls).
 class StopAgreement {
  public:
   /// What is given must outlive it.
@@ -32,7 +33,7 @@ class StopAgreement {
   const mpi::Communicator& group_;
   Deadline deadline_;
   StopCalls& calls_;
-  Stopwatch watch_;
+  os::Stopwatch watch_;
   std::int64_t step_ = 0;
   std::int64_t next_ = 1;  // the first step of which the ranks agree
 };

@@ -4,6 +4,10 @@
 
 namespace convoke::run {
 
+/// The exit code of a job that was told to stop and can be resumed: "requeue me" (EX_TEMPFAIL is 75;
+/// schedulers' scripts look for this one).
+inline constexpr int kExitRequeue = 85;
+
 /// Why training stops before its end. A number, so that ranks can agree on the largest.
 class StopReason {
  public:

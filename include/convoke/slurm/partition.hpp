@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ struct Partition {
 };
 
 /// What sinfo is asked, one line for each kind of nodes in each partition.
-inline constexpr const char* kSinfo = "sinfo --noheader --exact --format '%P|%a|%l|%D|%c|%m|%z|%T'";
+inline constexpr std::array kSinfo{"sinfo", "--noheader", "--exact", "--format", "%P|%a|%l|%D|%c|%m|%z|%T"};
 
 /// Partitions out of what that prints, in its order. Throws Error for a line that is something else.
 std::vector<Partition> parse_sinfo(const std::string& text);

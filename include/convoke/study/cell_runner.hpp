@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/energy_meter.hpp"
 #include "convoke/study/launch.hpp"
@@ -41,7 +42,7 @@ class CellRunner {
 
   /// Run number `repeat` of `cell`, which is made anew whatever is left of an earlier one. Calls `meanwhile`
   /// several times a second. Marks it failed, oversubscribed, disturbed, or "bindings differ" where it was
-  /// bound otherwise than the cell's first run. Ended by a signal (run::StopSignals), it leaves nothing.
+  /// bound otherwise than the cell's first run. Ended by a signal (os::StopSignals), it leaves nothing.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);
   /// A run into `output` that does not count, and leaves nothing but, if it fails, its log beside that. "" or
   /// why it failed.

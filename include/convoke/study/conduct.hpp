@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "convoke/metrics/console.hpp"
+#include "convoke/os/stop_signals.hpp"
 #include "convoke/study/cell_runner.hpp"
 #include "convoke/study/configuration.hpp"
 #include "convoke/study/study_folder.hpp"
@@ -19,7 +20,7 @@ struct Conduct {
 
 /// Makes the runs of a study that are not made yet, one after the other, and adds each to measurements.csv as
 /// it ends. Shows on `console` how far it is. Returns when there is nothing left to run, the budget is used
-/// up, or a signal has come (run::StopSignals must be there): then the run under way is lost, no other.
+/// up, or a signal has come (os::StopSignals must be there): then the run under way is lost, no other.
 Conduct conduct(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
                 const Surroundings& surroundings, metrics::Console console);
 

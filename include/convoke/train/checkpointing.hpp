@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
 #include "convoke/run/background_writer.hpp"
 #include "convoke/run/best_models.hpp"
 #include "convoke/run/checkpoint.hpp"
@@ -69,7 +70,7 @@ class Checkpointing {
 
   Position saved_;  // the newest that was given to the writer, or resumed from
   std::int64_t saved_updates_ = 0;
-  run::Stopwatch since_saved_;
+  os::Stopwatch since_saved_;
   std::vector<std::shared_ptr<Best>> unwritten_;  // or not known to be; at most keep_best
   std::vector<double> written_costs_;  // of the best known to be written, rising; at most keep_best
   run::BackgroundWriter writer_;       // last: it ends first

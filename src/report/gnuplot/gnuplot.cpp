@@ -6,9 +6,10 @@
 #include <fstream>
 #include <system_error>
 
-#include "child.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/child_process.hpp"
 #include "convoke/report/html.hpp"
 #include "letters.hpp"
 #include "script.hpp"
@@ -54,22 +55,20 @@ void set_title(const fs::path& svg, const std::string& title) {
 
 void draw(const Chart& chart, std::span<const Look> looks, const fs::path& svg, const fs::path& pdf,
           std::set<std::string>& missing) {
-  const fs::path unfinished_svg = svg.string() + ".tmp", unfinished_pdf = pdf.string() + ".tmp";
-  const Answer answer = run_child(kGnuplot, {"-d"},  // without anybody's settings
-                                  svg_script(chart, looks, unfinished_svg) + "reset session\n" +
-                                      pdf_script(in_known_letters(chart, missing), looks, unfinished_pdf));
+  os::AtomicFile drawn_svg(svg), drawn_pdf(pdf);
+  const std::string script = svg_script(chart, looks, drawn_svg.temporary()) + "reset session\n" +
+                             pdf_script(in_known_letters(chart, missing), looks, drawn_pdf.temporary());
+  const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: without anybody's settings
   std::error_code failed;
   const auto is_empty = [&](const fs::path& file) { return fs::file_size(file, failed) == 0 || failed; };
-  if (answer.code != 0 || is_empty(unfinished_svg) || is_empty(unfinished_pdf)) {
-    fs::remove(unfinished_svg, failed);
-    fs::remove(unfinished_pdf, failed);
+  if (answer.code != 0 || is_empty(drawn_svg.temporary()) || is_empty(drawn_pdf.temporary())) {
     throw Error(
-        fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", chart.title, answer.text),
-        "it takes gnuplot's terminals svg and pdfcairo (Debian package gnuplot-nox), and space to write");
+        fmt::format("the figure \"{}\" cannot be drawn: gnuplot says: {}", chart.title, answer.output),
+        "it needs gnuplot's terminals svg and pdfcairo (Debian package gnuplot-nox), and space to write");
   }
-  set_title(unfinished_svg, chart.title);
-  fs::rename(unfinished_svg, svg);
-  fs::rename(unfinished_pdf, pdf);
+  set_title(drawn_svg.temporary(), chart.title);
+  drawn_svg.commit(os::Durability::kUnsynced);
+  drawn_pdf.commit(os::Durability::kUnsynced);
 }
 
 }  // namespace convoke::report

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "child.hpp"
 #include "convoke/core/utf8.hpp"
+#include "convoke/os/child_process.hpp"
 
 namespace convoke::report {
 namespace {
@@ -17,9 +17,9 @@ bool has_font(char32_t character) {
   static std::map<char32_t, bool> known;
   const auto [entry, is_new] = known.try_emplace(character);
   if (is_new) {
-    const Answer answer = run_child(
-        "fc-list", {fmt::format(":charset={:x}", static_cast<std::uint32_t>(character)), "family"}, "");
-    entry->second = answer.code == 0 && !answer.text.empty();
+    const os::Answer answer =
+        os::run({"fc-list", fmt::format(":charset={:x}", static_cast<std::uint32_t>(character)), "family"});
+    entry->second = answer.code == 0 && !answer.output.empty();
   }
   return entry->second;
 }

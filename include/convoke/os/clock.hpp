@@ -1,0 +1,39 @@
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace convoke::os {
+
+/// Seconds since a moment, by a clock that nobody sets.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Adds the time of a scope to `seconds`.
+class Timed {
+ public:
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& seconds_;
+  Stopwatch watch_;
+};
+
+/// Now, in seconds since 1970, by the clock of this host.
+double seconds_since_1970();
+
+/// Now, as "2026-11-22T16:30:00Z".
+std::string utc_now();
+
+/// Now, in local time, as "20261122-163000": tells folders of one name apart.
+std::string time_stamp();
+
+}  // namespace convoke::os

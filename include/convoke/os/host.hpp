@@ -1,0 +1,9 @@
+#pragma once
+#include <string>
+
+namespace convoke::os {
+
+/// The name of this host: "n1"; "unknown" if it has none.
+std::string host_name();
+
+}  // namespace convoke::os

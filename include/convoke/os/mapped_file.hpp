@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "convoke/os/file.hpp"
+
+namespace convoke::os {
+
+/// The first bytes of a file as memory, which processes that map the same file share. The file may be closed,
+/// and lose its name.
+class MappedFile {
+ public:
+  /// `file` must be open to read and write, and have so many bytes on its disk: a full disk would end the
+  /// process later. Throws Error.
+  MappedFile(const File& file, std::size_t bytes);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace convoke::os

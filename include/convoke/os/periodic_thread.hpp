@@ -1,0 +1,26 @@
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace convoke::os {
+
+/// Calls something every so often, from a thread of its own that gets no signals, until it is destroyed.
+class PeriodicThread {
+ public:
+  /// `work` must not throw.
+  PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work);
+  ~PeriodicThread();  ///< returns when work that was under way has ended
+  PeriodicThread(const PeriodicThread&) = delete;
+  PeriodicThread& operator=(const PeriodicThread&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace convoke::os

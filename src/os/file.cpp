@@ -1,0 +1,181 @@
+#include "convoke/os/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::os {
+namespace {
+
+int flags_of(Access access) {
+  switch (access) {
+    case Access::kRead:
+      return O_RDONLY;
+    case Access::kWrite:
+      return O_WRONLY;
+    case Access::kReadWrite:
+      return O_RDWR;
+    case Access::kCreate:
+      return O_RDWR | O_CREAT;
+    case Access::kTruncate:
+      return O_RDWR | O_CREAT | O_TRUNC;
+    case Access::kAppend:
+      return O_WRONLY | O_CREAT | O_APPEND;
+  }
+  assert(false);
+  return 0;
+}
+
+// What the user can do about it.
+std::string hint_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "make room on the disk, or write elsewhere";
+    case EMFILE:
+      return "raise the number of files that a process may open: ulimit -n";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
+
+File::File(std::filesystem::path path, Access access, unsigned mode) : path_(std::move(path)) {
+  const int flags = flags_of(access);
+  do descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, mode);
+  while (descriptor_ < 0 && errno == EINTR);
+  if (descriptor_ >= 0) return;
+  const int error = errno;
+  const bool creates = (flags & O_CREAT) != 0;
+  throw Error(
+      fmt::format("{}: cannot be {}: {}", path_.string(), creates ? "created" : "opened", reason_of(error)),
+      creates && error == ENOENT ? "does the folder exist?" : hint_for(error));
+}
+
+File File::in_memory(const std::string& name) {
+  File file(name, ::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (!file) file.fail("created", errno);
+  return file;
+}
+
+// Not O_TMPFILE, which network file systems lack.
+File File::unnamed(const std::filesystem::path& folder) {
+  std::string name = (folder / ".convoke-XXXXXX").string();
+  File file(folder, ::mkostemp(name.data(), O_CLOEXEC));
+  if (!file)
+    throw Error(fmt::format("{}: no file can be created in it: {}", folder.string(), reason_of(errno)));
+  ::unlink(name.c_str());
+  return file;
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void File::fail(const char* what, int error_number) const {
+  throw Error(fmt::format("{}: cannot be {}: {}", path_.string(), what, reason_of(error_number)),
+              hint_for(error_number));
+}
+
+std::uint64_t File::size() const {
+  struct stat facts {};
+  if (::fstat(descriptor_, &facts) != 0) fail("read", errno);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+std::size_t File::read_some_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got =
+        ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+void File::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  const std::size_t got = read_some_at(offset, bytes);
+  if (got == bytes.size()) return;
+  throw Error(fmt::format("{}: is truncated: it ends at byte {}, {} bytes early", path_.string(),
+                          offset + got, bytes.size() - got));
+}
+
+void File::will_read(std::uint64_t offset, std::uint64_t bytes) const {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+}
+
+void File::forget(std::uint64_t offset, std::uint64_t bytes) const {
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_DONTNEED);
+}
+
+std::string File::text() const {
+  std::string text(size(), '\0');
+  text.resize(read_some_at(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) fail("written", put < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+}
+
+void File::resize(std::uint64_t bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) fail("written", errno);
+}
+
+void File::allocate(std::uint64_t bytes) {
+  if (const int error = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0)
+    fail("written", error);
+}
+
+void File::sync() const {
+  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("written", errno);
+}
+
+void File::close() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("written", errno);
+}
+
+bool File::try_lock(bool shared) {
+  if (::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) return true;
+  if (errno != EWOULDBLOCK) fail("locked", errno);
+  return false;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  File(folder.empty() ? "." : folder, Access::kRead).sync();
+}
+
+}  // namespace convoke::os

@@ -1,0 +1,24 @@
+#include "convoke/os/variable.hpp"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace convoke::os {
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<std::int64_t> number_in(const std::string& name) {
+  const std::string text = variable(name).value_or("");
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+void set_default(const std::string& name, const std::string& value) {
+  ::setenv(name.c_str(), value.c_str(), 0);
+}
+
+}  // namespace convoke::os

@@ -1,0 +1,119 @@
+// Jobs in a control group whose memory is limited, as those of a scheduler.
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <regex>
+#include <system_error>
+
+#include "apps/place.hpp"
+#include "convoke/os/control_groups.hpp"
+#include "support/catch.hpp"
+#include "support/skip.hpp"
+
+namespace {
+
+/// A control group below this process' own or one above it, where one can be made that limits memory.
+class MemoryGroup {
+ public:
+  MemoryGroup() {
+    for (const convoke::os::ControlGroup& group : convoke::os::control_groups("memory")) {
+      std::error_code failed;
+      const fs::path folder = group.folder / ("convoke-test-" + std::to_string(::getpid()));
+      if (!fs::create_directory(folder, failed)) continue;
+      folder_ = folder;
+      limit_ = folder / (group.unified ? "memory.max" : "memory.limit_in_bytes");
+      if (fs::exists(limit_)) return;
+      remove();
+    }
+  }
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+  ~MemoryGroup() { remove(); }
+
+  explicit operator bool() const { return !folder_.empty(); }
+  bool limit(std::uint64_t bytes) const {
+    std::ofstream file(limit_);
+    file << bytes;
+    file.close();
+    return static_cast<bool>(file);
+  }
+  /// To put before a command: it runs in this group.
+  std::string enter() const { return "echo $$ > " + (folder_ / "cgroup.procs").string() + " && exec "; }
+
+ private:
+  void remove() {
+    for (int turn = 0; turn < 100 && !folder_.empty(); ++turn) {  // a process that has ended leaves it later
+      if (::rmdir(folder_.c_str()) == 0 || errno == ENOENT) folder_.clear();
+      if (!folder_.empty()) ::usleep(20'000);
+    }
+  }
+  fs::path folder_, limit_;
+};
+
+bool in_memory(const fs::path& folder) {
+  constexpr std::uint32_t kTmpfs = 0x01021994;
+  struct statfs system {};
+  return ::statfs(folder.c_str(), &system) == 0 && static_cast<std::uint32_t>(system.f_type) == kTmpfs;
+}
+
+// "need 210.5 MiB more, but 12.0 MiB are left": what lacks, in bytes.
+std::optional<std::uint64_t> lacking(const std::string& text) {
+  static const std::regex kSizes(R"(need[s]? ([0-9.]+) ([KMG])iB more, but ([0-9.]+) ([KMG])iB are left)");
+  std::smatch found;
+  if (!std::regex_search(text, found, kSizes)) return std::nullopt;
+  const auto bytes = [&](std::size_t number, std::size_t unit) {
+    const double scale = found[unit] == "K" ? 0x1p10 : found[unit] == "M" ? 0x1p20 : 0x1p30;
+    return std::stod(found[number]) * scale;
+  };
+  return static_cast<std::uint64_t>(bytes(1, 2) - bytes(3, 4));
+}
+
+}  // namespace
+
+TEST_CASE("a job that is admitted under a memory limit survives its checkpoint") {
+  const MemoryGroup group;
+  const Place place;
+  if (!group || !group.limit(std::uint64_t{1} << 30)) return skip("no control group for memory can be made");
+  if (in_memory(place.folder.path())) return skip("the temporary folder is in memory itself");
+  // 8 million parameters, which a checkpoint holds three times: with both moments of Adam.
+  write_text(place / "large.toml", R"(name = "large"
+seed = 3
+[data]
+path = "data.h5"
+[model]
+input = [1, 8, 8]
+layers = [
+  { layer = "flatten" },
+  { layer = "dense", units = 116000, activation = "relu" },
+  { layer = "dense", units = 4, activation = "softmax" },
+]
+[train]
+epochs = 2
+batch = 32
+optimizer = { name = "adam", learning_rate = 0.001 }
+[run]
+threads = 1
+report = false
+)");
+  // The first limit at which the job is not refused.
+  std::uint64_t limit = std::uint64_t{200} << 20;
+  Outcome outcome;
+  for (int turn = 0; turn < 10; ++turn) {
+    REQUIRE(group.limit(limit));
+    outcome = place.run("train large.toml --quiet --output run-" + std::to_string(turn), group.enter());
+    const std::optional<std::uint64_t> more = lacking(outcome.text);
+    if (!more) break;
+    limit += *more + (1 << 20);
+  }
+  CAPTURE(limit, outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.text.find("left out") == std::string::npos);  // every checkpoint was written
+  std::size_t checkpoints = 0;
+  for (const auto& run : fs::directory_iterator(place.folder.path())) {
+    checkpoints += fs::exists(run.path() / "checkpoints/epoch-0002.h5") ? 1U : 0U;
+  }
+  CHECK(checkpoints == 1);
+}

@@ -1,0 +1,30 @@
+#include "convoke/engine/worker_team.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+#include "support/catch.hpp"
+
+using convoke::engine::WorkerTeam;
+
+TEST_CASE("a team runs its work once on each worker") {
+  for (const int workers : {1, 2, 4}) {
+    WorkerTeam team(workers);
+    std::atomic<int> sum = 0;
+    for (int turn = 0; turn < 3; ++turn) team.run([&](int worker) { sum += worker + 1; });
+    CHECK(sum == 3 * workers * (workers + 1) / 2);
+  }
+}
+
+TEST_CASE("the exceptions of a run end with it, however many workers throw") {
+  WorkerTeam team(4);
+  const auto fail = [](int worker) { throw std::runtime_error("worker " + std::to_string(worker)); };
+  CHECK_THROWS_WITH(team.run(fail), "worker 0");
+  CHECK_NOTHROW(team.run([](int) {}));
+  CHECK_THROWS_WITH(team.run([&](int worker) {
+    if (worker >= 2) fail(worker);
+  }),
+                    "worker 2");
+  CHECK_NOTHROW(team.run([](int) {}));
+}

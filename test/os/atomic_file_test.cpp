@@ -1,0 +1,194 @@
+#include "convoke/os/atomic_file.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "convoke/core/error.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/full_disk.hpp"
+#include "support/temporary_folder.hpp"
+
+using convoke::Error;
+using convoke::os::replace_file;
+using convoke::os::replace_text;
+using convoke::os::require_replaceable;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_bytes(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a file is replaced as a whole") {
+  const TemporaryFolder folder;
+  replace_text(folder / "a.txt", "one");
+  replace_text(folder / "a.txt", "two");
+  CHECK(bytes_of(folder / "a.txt") == "two");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a writer that fails leaves the old file and no temporary") {
+  const TemporaryFolder folder;
+  replace_text(folder / "a.txt", "one");
+  const auto fail = [](const fs::path& temporary) {
+    write_bytes(temporary, "half");
+    throw Error("the writer gave up");
+  };
+  try {
+    replace_file(folder / "a.txt", fail);
+    FAIL("did not throw");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) ==
+          (folder / "a.txt").string() + ": cannot be written: the writer gave up");
+    CHECK(error.hint().find("still as it was") != std::string::npos);
+  }
+  CHECK(bytes_of(folder / "a.txt") == "one");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a full disk is an error that names the file") {
+  const TemporaryFolder folder;
+  replace_text(folder / "a.txt", "one");
+  const std::string large(100'000, 'x');
+  const FileSizeLimit full(4096);
+  try {
+    replace_text(folder / "a.txt", large);
+    FAIL("did not throw");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find((folder / "a.txt").string()) == 0);
+    CHECK(std::string(error.what()).find("File too large") != std::string::npos);
+  }
+  CHECK(bytes_of(folder / "a.txt") == "one");
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a folder that does not exist is an error that names the file") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(replace_text(folder / "none/a.txt", "one"), Error);
+}
+
+TEST_CASE("devices, pipes, folders and what the program prints into are never replaced") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "a");
+  fs::create_symlink("/dev/full", folder / "device");
+  fs::create_symlink("/proc/self/fd/1", folder / "printed");
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const fs::path& name :
+       {folder / "a", folder / "device", folder / "pipe", folder / "printed", fs::path("/dev/full")}) {
+    CAPTURE(name);
+    const auto before = fs::status(name).type();
+    try {
+      replace_text(name, "lost");
+      FAIL("did not throw");
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find(name.string() + ": is ") == 0);
+      CHECK(error.hint().find("name a regular file") == 0);
+    }
+    CHECK(fs::status(name).type() == before);
+  }
+  CHECK(fs::is_symlink(fs::symlink_status(folder / "printed")));
+  CHECK(files_in(folder.path()) == 4);
+}
+
+TEST_CASE("a link stays one, and what it stands for is replaced") {
+  const TemporaryFolder folder;
+  replace_text(folder / "a.txt", "one");
+  fs::create_symlink("a.txt", folder / "link");
+  replace_text(folder / "link", "two");
+  CHECK(bytes_of(folder / "a.txt") == "two");
+  CHECK(fs::is_symlink(fs::symlink_status(folder / "link")));
+  CHECK_NOTHROW(require_replaceable(folder / "none.txt"));
+
+  fs::remove(folder / "a.txt");  // now it stands for nothing
+  replace_text(folder / "link", "three");
+  CHECK(bytes_of(folder / "link") == "three");
+}
+
+TEST_CASE("a temporary name belongs to nobody else") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.txt.tmp", "somebody's notes");
+  replace_text(folder / "a.txt", "one");
+  CHECK(bytes_of(folder / "a.txt.tmp") == "somebody's notes");
+
+  // Two writers at once: both are whole, the last one counts.
+  convoke::os::AtomicFile first(folder / "a.txt"), second(folder / "a.txt");
+  CHECK(first.temporary() != second.temporary());
+  CHECK(first.temporary().parent_path() == folder.path());
+  write_bytes(first.temporary(), "first");
+  write_bytes(second.temporary(), "second");
+  first.commit();
+  CHECK(bytes_of(folder / "a.txt") == "first");
+  second.commit(convoke::os::Durability::kUnsynced);
+  CHECK(bytes_of(folder / "a.txt") == "second");
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("a file that is replaced keeps its mode, a new one gets the usual one") {
+  const TemporaryFolder folder;
+  const auto mode_of = [](const fs::path& file) {
+    struct stat facts {};
+    REQUIRE(::stat(file.c_str(), &facts) == 0);
+    return facts.st_mode & 07777;
+  };
+  const mode_t umask_before = ::umask(027);
+  replace_text(folder / "new.txt", "one");
+  ::umask(umask_before);
+  CHECK(mode_of(folder / "new.txt") == 0640);
+  for (const mode_t mode : {0600U, 0755U, 0664U, 0444U}) {
+    CAPTURE(mode);
+    REQUIRE(::chmod((folder / "new.txt").c_str(), mode) == 0);
+    convoke::os::AtomicFile file(folder / "new.txt");
+    CHECK((mode_of(file.temporary()) & 0077) == 0);  // nobody else reads it before
+    write_bytes(file.temporary(), "two");
+    file.commit();
+    CHECK(mode_of(folder / "new.txt") == mode);
+  }
+}
+
+TEST_CASE("what a writer that was killed has left is told by its name, and removed") {
+  const TemporaryFolder folder;
+  const fs::path left = convoke::os::make_temporary(folder / "epoch-0001.h5");
+  CHECK(convoke::os::is_temporary(left));
+  for (const char* name : {"epoch-0001.h5", "notes.tmp", "a.0123456789a.tmp", "a.0123456789aG.tmp", ".tmp"}) {
+    CAPTURE(name);
+    CHECK_FALSE(convoke::os::is_temporary(name));
+    write_bytes(folder / name, "kept");
+  }
+  convoke::os::remove_temporaries(folder.path());
+  CHECK_FALSE(exists(left));
+  CHECK(files_in(folder.path()) == 5);
+  CHECK_NOTHROW(convoke::os::remove_temporaries(folder / "none"));
+
+  const std::string long_name(250, 'n');  // of 255 bytes that a name may have
+  replace_text(folder / long_name, "whole");
+  CHECK(bytes_of(folder / long_name) == "whole");
+}
+
+TEST_CASE("a complete file or folder takes the place of another one") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "new");
+  write_bytes(folder / "new/a", "new");
+  fs::create_directories(folder / "old");
+  write_bytes(folder / "old/b", "old");
+  convoke::os::replace_path(folder / "new", folder / "old");
+  CHECK(bytes_of(folder / "old/a") == "new");
+  CHECK_FALSE(exists(folder / "old/b"));
+  CHECK(files_in(folder.path()) == 1);
+  write_bytes(folder / "file", "file");
+  convoke::os::replace_path(folder / "file", folder / "old");
+  CHECK(bytes_of(folder / "old") == "file");
+  CHECK_THROWS_AS(convoke::os::replace_path(folder / "none", folder / "old"), Error);
+  CHECK(bytes_of(folder / "old") == "file");
+}

@@ -1,0 +1,115 @@
+#include "convoke/os/child_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
+
+using namespace convoke;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+int code_of(os::ChildProcess& child) {
+  for (;;) {
+    if (const auto code = child.exit_code()) return *code;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a child process has a log, an exit code, and an end") {
+  const TemporaryFolder folder;
+  const fs::path log = folder / "log";
+  os::ChildProcess child({"sh", "-c", "echo out; echo err >&2; read line || echo nothing; exit 7"}, log);
+  CHECK(code_of(child) == 7);
+  CHECK(child.exit_code() == 7);
+  CHECK(bytes_of(log) == "out\nerr\nnothing\n");
+
+  os::ChildProcess killed({"sh", "-c", "kill -9 $$"}, log);
+  CHECK(code_of(killed) == 128 + SIGKILL);
+
+  os::ChildProcess polite({"sh", "-c", "trap 'exit 3' TERM; while :; do sleep 0.02; done"}, log);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  polite.end();
+  CHECK(polite.exit_code() == 3);
+
+  os::ChildProcess stubborn({"sh", "-c", "trap '' TERM; while :; do sleep 0.02; done"}, log);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  stubborn.end(0.1);
+  CHECK(stubborn.exit_code() == 128 + SIGKILL);
+
+  CHECK_THAT(error_of([&] { os::ChildProcess({"no-such-program-here"}, log); }),
+             Contains("cannot start no-such-program-here"));
+}
+
+TEST_CASE("the end of a child that somebody else has reaped is noticed, its exit code is lost") {
+  const TemporaryFolder folder;
+  // Whoever has started this program may have had it ignore SIGCHLD: then the system reaps.
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  os::ChildProcess child({"sh", "-c", "exit 7"}, folder / "log");
+  CHECK(code_of(child) == os::ChildProcess::kLost);
+  child.end();
+  {
+    os::ChildProcess running({"sleep", "60"}, folder / "log");
+    CHECK_FALSE(running.exit_code());
+    running.end();
+    CHECK(running.exit_code() == os::ChildProcess::kLost);
+  }
+  CHECK(os::run({"true"}).code == os::ChildProcess::kLost);
+  std::signal(SIGCHLD, before);
+}
+
+TEST_CASE("a program that is run reads its input, and answers by a code and what it prints") {
+  const std::string long_text(1 << 20, 'x');  // more than a pipe takes
+  const os::Answer answer = os::run({"cat"}, {.input = long_text + "\n\n"});
+  CHECK(answer.code == 0);
+  CHECK(answer.output == long_text);
+
+  const std::vector<std::string> both{"sh", "-c", "echo out; echo err >&2; exit 3"};
+  CHECK(os::run(both).output == "out\nerr");
+  CHECK(os::run(both, {.errors = false}).output == "out");
+  CHECK(os::run(both).code == 3);
+  CHECK(os::run({"sh", "-c", "kill -9 $$"}).code == 128 + SIGKILL);
+  CHECK(os::run({"sh", "-c", "read line || echo nothing"}).output == "nothing");
+  CHECK(os::run({"echo", "$HOME; echo 'no shell'"}).output == "$HOME; echo 'no shell'");
+
+  const os::Answer none = os::run({"no-such-program-here"});
+  CHECK(none.code == 127);
+  CHECK_THAT(none.output, Contains("cannot start no-such-program-here"));
+  CHECK(os::run({"sleep", "60"}, {.seconds = 0.05}).code == 128 + SIGKILL);
+}
+
+TEST_CASE("a child gets signals that the thread which starts it blocks") {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const os::Answer answer = os::run({"grep", "SigBlk", "/proc/self/status"});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  CHECK_THAT(answer.output, Catch::EndsWith("0000000000000000"));
+}
+
+TEST_CASE("a program is found on the PATH if it can be run") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "a/tool");  // a folder is no program
+  fs::create_directories(folder / "b");
+  std::ofstream(folder / "b/tool") << "#!/bin/sh\n";
+  const Variable path("PATH", folder.path().string() + "/a:" + folder.path().string() + "/b");
+  CHECK_FALSE(os::find_program("tool"));
+  fs::permissions(folder / "b/tool", fs::perms::owner_all);
+  CHECK(os::find_program("tool") == folder / "b/tool");
+  const Variable none("PATH", std::nullopt);
+  CHECK_FALSE(os::find_program("tool"));
+}

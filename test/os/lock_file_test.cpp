@@ -1,0 +1,154 @@
+#include "convoke/os/lock_file.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Holders whose text begins with "dead" are.
+bool lives(const std::string& text, double) { return !text.starts_with("dead"); }
+
+std::string holder_of(const fs::path& file) try {
+  const os::LockFile lock(file, "second", lives);
+  return "second";
+} catch (const os::LockHeld& held) {
+  return held.holder;
+}
+
+std::size_t entries(const TemporaryFolder& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
+}
+
+/// One byte from one process to another, which waits for it.
+class Bell {
+ public:
+  Bell() { REQUIRE(::pipe(ends_) == 0); }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+  ~Bell() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  void ring() const { REQUIRE(::write(ends_[1], "!", 1) == 1); }
+  void wait() const {
+    char byte = 0;
+    REQUIRE(::read(ends_[0], &byte, 1) == 1);
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+}  // namespace
+
+TEST_CASE("a lock says who holds it, and is gone after him") {
+  const TemporaryFolder folder;
+  {
+    const os::LockFile lock(folder / "lock", "first", lives);
+    CHECK_FALSE(lock.taken_over());
+    CHECK(bytes_of(folder / "lock") == "first");
+    CHECK(holder_of(folder / "lock") == "first");
+    CHECK(entries(folder) == 1);
+  }
+  CHECK(entries(folder) == 0);
+  CHECK_THROWS_AS(os::LockFile(folder / "none/lock", "first", lives), Error);
+}
+
+TEST_CASE("two who have judged the same dead holder: one gets the lock") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock") << "dead";
+  const Bell judged, go_on;
+  const pid_t other = ::fork();
+  if (other == 0) {
+    // Stops where it hurts most: it knows that the holder is dead, and has not removed his lock yet.
+    const auto slowly = [&](const std::string& text, double) {
+      if (text == "dead") {
+        judged.ring();
+        go_on.wait();
+      }
+      return lives(text, 0);
+    };
+    try {
+      const os::LockFile lock(folder / "lock", "other", slowly);
+    } catch (const os::LockHeld& held) {
+      ::_exit(held.holder == "mine" ? 3 : 4);
+    }
+    ::_exit(5);  // it has the lock, too
+  }
+  judged.wait();
+  {
+    const os::LockFile mine(folder / "lock", "mine", lives);
+    CHECK(mine.taken_over() == "dead");
+    go_on.ring();
+    int status = 0;
+    ::waitpid(other, &status, 0);
+    CHECK(WEXITSTATUS(status) == 3);
+    CHECK(bytes_of(folder / "lock") == "mine");
+    CHECK(entries(folder) == 1);
+  }
+  CHECK(entries(folder) == 0);
+}
+
+TEST_CASE("one who died while he took a lock over is no obstacle") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "lock") << "dead";
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const unsigned char c : std::string("dead")) {
+    hash ^= c;
+    hash *= 0x100000001b3;
+  }
+  char name[32];
+  std::snprintf(name, sizeof name, "lock.%016llx", static_cast<unsigned long long>(hash));
+  std::ofstream(folder / name) << "dead as well";
+  const os::LockFile lock(folder / "lock", "mine", lives);
+  CHECK(lock.taken_over() == "dead");
+  CHECK(bytes_of(folder / "lock") == "mine");
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("a holder who was replaced touches nothing of his successor's") {
+  const TemporaryFolder folder;
+  auto lock = std::make_unique<os::LockFile>(folder / "lock", "mine", lives);
+  fs::remove(folder / "lock");
+  std::ofstream(folder / "lock") << "successor";
+  const auto then = fs::last_write_time(folder / "lock") - 10min;
+  fs::last_write_time(folder / "lock", then);
+  lock->renew();
+  CHECK(fs::last_write_time(folder / "lock") == then);
+  lock.reset();
+  CHECK(bytes_of(folder / "lock") == "successor");
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("the age of a lock is the time since it was renewed") {
+  const TemporaryFolder folder;
+  const os::LockFile lock(folder / "lock", "mine", lives);
+  double silent = -1;
+  const auto listen = [&](const std::string&, double seconds) {
+    silent = seconds;
+    return true;
+  };
+  const auto age = [&] {
+    CHECK_THROWS_AS(os::LockFile(folder / "lock", "second", listen), os::LockHeld);
+    return silent;
+  };
+  fs::last_write_time(folder / "lock", fs::last_write_time(folder / "lock") - 10min);
+  CHECK(age() >= 600);
+  lock.renew();
+  CHECK(age() < 300);
+}

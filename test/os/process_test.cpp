@@ -1,0 +1,54 @@
+#include "convoke/os/process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "convoke/os/host.hpp"
+#include "convoke/os/variable.hpp"
+#include "support/catch.hpp"
+#include "support/variable.hpp"
+
+using namespace convoke;
+
+TEST_CASE("a process is told by its number and start, and only while it runs") {
+  CHECK(os::process_number() == ::getpid());
+  CHECK_FALSE(os::start_of_process(::getpid()).empty());
+  CHECK(os::start_of_process(0).empty());
+  CHECK_FALSE(os::parent_name().empty());
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::string started = os::start_of_process(child);
+  CHECK_FALSE(started.empty());
+  ::kill(child, SIGSTOP);
+  CHECK(os::start_of_process(child) == started);  // stopped, not dead
+  ::kill(child, SIGKILL);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);  // and not reaped
+  CHECK(os::start_of_process(child).empty());
+  ::waitpid(child, nullptr, 0);
+  CHECK(os::start_of_process(child).empty());
+}
+
+TEST_CASE("a variable that is empty is not set") {
+  const Variable set("CONVOKE_TEST_VARIABLE", "12 apples");
+  CHECK(os::variable("CONVOKE_TEST_VARIABLE") == "12 apples");
+  CHECK(os::number_in("CONVOKE_TEST_VARIABLE") == 12);
+  os::set_default("CONVOKE_TEST_VARIABLE", "13");
+  CHECK(os::number_in("CONVOKE_TEST_VARIABLE") == 12);
+  const Variable empty("CONVOKE_TEST_VARIABLE", "");
+  CHECK_FALSE(os::variable("CONVOKE_TEST_VARIABLE"));
+  const Variable words("CONVOKE_TEST_VARIABLE", "apples");
+  CHECK_FALSE(os::number_in("CONVOKE_TEST_VARIABLE"));
+  const Variable none("CONVOKE_TEST_VARIABLE", std::nullopt);
+  CHECK_FALSE(os::variable("CONVOKE_TEST_VARIABLE"));
+  os::set_default("CONVOKE_TEST_VARIABLE", "13");
+  CHECK(os::number_in("CONVOKE_TEST_VARIABLE") == 13);
+  CHECK_FALSE(os::host_name().empty());
+}

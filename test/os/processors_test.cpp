@@ -1,0 +1,40 @@
+#include "convoke/os/processors.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "support/catch.hpp"
+
+namespace os = convoke::os;
+
+TEST_CASE("all threads of the process move, and those that it starts later") {
+  const std::vector<int> before = os::allowed_cpus();
+  const std::vector<int> one{before.back()};
+  std::atomic<bool> moved = false;
+  std::vector<int> seen;
+  std::thread running([&] {
+    while (!moved) std::this_thread::yield();
+    seen = os::allowed_cpus();
+  });
+  CHECK(os::allow_cpus(one).empty());
+  moved = true;
+  running.join();
+  CHECK(seen == one);
+  std::vector<int> later;
+  std::thread([&] { later = os::allowed_cpus(); }).join();
+  CHECK(later == one);
+  CHECK(os::allow_cpus(before).empty());
+  CHECK(os::allowed_cpus() == before);
+}
+
+TEST_CASE("processors that are not there are refused with the reason") {
+  const std::vector<int> before = os::allowed_cpus();
+  CHECK(os::allow_cpus(std::vector<int>{100'000}) == "Invalid argument");
+  CHECK(os::allowed_cpus() == before);
+}
+
+TEST_CASE("core lists are written as ranges") {
+  CHECK(os::format_ranges(std::vector<int>{0, 1, 2, 3, 8}) == "0-3, 8");
+  CHECK(os::format_ranges(std::vector<int>{5}) == "5");
+  CHECK(os::format_ranges(std::vector<int>{}).empty());
+}

@@ -1,0 +1,57 @@
+#include "convoke/os/stop_signals.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using convoke::os::StopSignals;
+
+TEST_CASE("a stop signal is remembered; the next one changes nothing, also when nobody listens any more") {
+  {
+    const StopSignals signals;
+    CHECK(StopSignals::received() == 0);
+    std::raise(SIGUSR1);
+    CHECK(StopSignals::received() == SIGUSR1);
+  }
+  std::raise(SIGUSR1);
+  std::raise(SIGTERM);
+  CHECK(StopSignals::received() == SIGUSR1);
+  const StopSignals signals;
+  CHECK(StopSignals::received() == 0);
+}
+
+TEST_CASE("where no stop signal came, what they did before is put back") {
+  std::signal(SIGTERM, SIG_DFL);
+  { const StopSignals signals; }
+  struct sigaction now {};
+  sigaction(SIGTERM, nullptr, &now);
+  CHECK(now.sa_handler == SIG_DFL);
+}
+
+#if defined(__x86_64__)
+TEST_CASE("a stop signal leaves alone what lies below the stack pointer, which oneDNN sets to the heap") {
+  constexpr auto kMark = std::byte{0x5A};
+  std::vector<std::byte> heap(64 << 10, kMark);
+  const StopSignals signals;
+  long number = SYS_tgkill;
+  // A system call with `rsp` in the middle of `heap`: the signal comes before the next instruction.
+  asm volatile(
+      "mov %%rsp, %%rbx\n\t"
+      "mov %[stack], %%rsp\n\t"
+      "syscall\n\t"
+      "mov %%rbx, %%rsp"
+      : "+a"(number)
+      : "D"(static_cast<long>(getpid())), "S"(syscall(SYS_gettid)),
+        "d"(static_cast<long>(SIGUSR1)), [stack] "r"(heap.data() + heap.size() / 2)
+      : "rbx", "rcx", "r11", "memory", "cc");
+  CHECK(number == 0);
+  CHECK(StopSignals::received() == SIGUSR1);
+  CHECK(std::ranges::all_of(heap, [&](std::byte byte) { return byte == kMark; }));
+}
+#endif
