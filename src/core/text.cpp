@@ -74,6 +74,10 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string format_fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
 std::string format_count(std::int64_t count) {

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 
 #include "convoke/core/blocked_signals.hpp"
+#include "convoke/core/wide_fixed_point.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
@@ -196,10 +198,12 @@ std::vector<float> Evaluator::to_probabilities(std::vector<float> outputs) const
   return probabilities;
 }
 
-std::int64_t Evaluator::fixed_loss(std::span<const float> outputs, std::size_t sample,
-                                   std::int32_t label) const {
+double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const {
   const auto each = static_cast<std::size_t>(outputs_);
-  return engine::fixed_loss(options_.loss->of(outputs.subspan(sample * each, each), label));
+  const std::span<const float> prediction = outputs.subspan(sample * each, each);
+  // A loss may bound what it takes in, and hide that.
+  const bool finite = std::ranges::all_of(prediction, [](float value) { return std::isfinite(value); });
+  return finite ? options_.loss->of(prediction, label) : std::numeric_limits<double>::infinity();
 }
 
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids) {
@@ -215,26 +219,20 @@ Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<con
   const std::vector<float> outputs = evaluator.outputs(loader, mine);
   const std::vector<float> probabilities = evaluator.to_probabilities(outputs);
   const auto classes = static_cast<std::ptrdiff_t>(evaluator.classes());
-  std::int64_t sums[] = {0, 0};  // correct, loss
+  std::int64_t correct = 0;
+  ExactSum loss;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const auto row = probabilities.begin() + static_cast<std::ptrdiff_t>(i) * classes;
     const std::int32_t label = loader.split().labels[mine[i]];
-    sums[0] += std::max_element(row, row + classes) - row == label;
-    sums[1] += evaluator.fixed_loss(outputs, i, label);
+    correct += std::max_element(row, row + classes) - row == label;
+    loss.add(evaluator.loss(outputs, i, label));
   }
-  group.sum(sums);
+  group.sum(std::span(&correct, 1));
+  group.sum(loss.parts());
   const auto samples = static_cast<std::int64_t>(ids.size());
   if (samples == 0) return {};
-  return {samples, static_cast<double>(sums[0]) / static_cast<double>(samples),
-          loss_from_fixed(sums[1]) / static_cast<double>(samples)};
+  return {samples, static_cast<double>(correct) / static_cast<double>(samples),
+          loss.value() / static_cast<double>(samples)};
 }
-
-std::int64_t fixed_loss(double loss) {
-  constexpr double kLargest =
-      0x1p20;  // a prediction that is not finite is as wrong as can be: the comparison fails
-  return std::llrint(std::ldexp(loss <= kLargest ? loss : kLargest, 32));
-}
-
-double loss_from_fixed(std::int64_t sum) { return std::ldexp(static_cast<double>(sum), -32); }
 
 }  // namespace convoke::engine

@@ -26,7 +26,8 @@ void PlateauSchedule::epoch_done(const EpochOutcome& outcome, Feedback& feedback
     --feedback.cooldown;
     feedback.wait = 0;
   }
-  if (outcome.validation_loss < feedback.best - options_.min_delta) {
+  if (std::isfinite(outcome.validation_loss) &&
+      outcome.validation_loss < feedback.best - options_.min_delta) {
     feedback.best = outcome.validation_loss;
     feedback.wait = 0;
     return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/error.hpp"
 #include "convoke/run/collective.hpp"
@@ -83,9 +84,9 @@ void Checkpointing::save(const run::CheckpointState& state) {
 }
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  if (job_.keep_best == 0 || !group_.root()) return;
-  const run::Timed timed(phases_.checkpoint);
   const auto cost = cost_by(job_.early_stopping);
+  if (job_.keep_best == 0 || !group_.root() || std::isinf(cost(validated))) return;
+  const run::Timed timed(phases_.checkpoint);
   note_written();
   // Most validations are beaten by what is written: they need not wait for the writer to look at the files.
   if (std::ssize(written_costs_) == job_.keep_best && written_costs_.back() <= cost(validated)) return;

@@ -108,6 +108,8 @@ std::string further_scores(const Evaluation& evaluation, const metrics::Confusio
   return line.empty() ? line : line + "\n";
 }
 
+std::string loss_text(double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; }
+
 }  // namespace
 
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
@@ -201,8 +203,8 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
   std::string text;
   if (members.size() > 1) {
     for (std::size_t m = 0; m < members.size(); ++m) {
-      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {:.4f}\n", members[m],
-                          evaluation.members[m].accuracy, evaluation.members[m].loss);
+      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {}\n", members[m],
+                          evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss));
     }
     for (const RuleOutcome& outcome : evaluation.rules) {
       text += fmt::format("  {:<10} ", outcome.name);
@@ -213,8 +215,8 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
                         evaluation.disagreement.mean());
   } else {
-    text += fmt::format("  accuracy {:.4f}   loss {:.4f}\n", evaluation.members.front().accuracy,
-                        evaluation.members.front().loss);
+    text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
+                        loss_text(evaluation.members.front().loss));
   }
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
   text += further_scores(evaluation, matrix);

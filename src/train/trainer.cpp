@@ -8,6 +8,13 @@
 #include "convoke/train/epoch_samples.hpp"
 
 namespace convoke::train {
+namespace {
+
+constexpr const char* kSteadier =
+    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data";
+
+}  // namespace
+
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                  const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
                  Reports reports, run::Phases& phases)
@@ -31,6 +38,10 @@ Outcome Trainer::run() {
   checkpointing_.finish(state_, bool(interrupted));
   phases_.exposed_communication += engine_.exposed_seconds();
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
+  // No step follows whose loss would tell.
+  if (!interrupted && !std::ranges::all_of(kept, [](float value) { return std::isfinite(value); })) {
+    throw Divergence(fmt::format("the weights are not finite after step {}", state_.updates), kSteadier);
+  }
   return {.interrupted_by = interrupted,
           .epochs_done = state_.epochs_done,
           .steps = state_.updates,
@@ -96,10 +107,9 @@ double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const st
 
 void Trainer::diverged() {
   const std::string where = engine_.diagnose();
-  throw Divergence(
-      fmt::format("the loss is not finite at epoch {}, step {}: first in {}", state_.epochs_done + 1,
-                  state_.steps_done + 1, where),
-      "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data");
+  throw Divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
+                               state_.epochs_done + 1, state_.steps_done + 1, where),
+                   kSteadier);
 }
 
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/train/records.hpp"
 
@@ -69,9 +71,16 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
     latest_ = engine::score(*evaluator_, features == nullptr ? loader_ : features->loader(),
                             assignment_.validation, group_);
     latest_updates_ = state.updates;
+    if (!std::isfinite(latest_.loss)) {
+      latest_.accuracy = std::numeric_limits<double>::quiet_NaN();
+      if (group_.root()) {
+        reports_.progress.warn(fmt::format(
+            "the validation loss after step {} is not finite: this validation is not used", state.updates));
+      }
+    }
   }
   state.validation_accuracy = latest_.accuracy;
-  state.best_validation_accuracy = std::max(state.best_validation_accuracy, latest_.accuracy);
+  state.best_validation_accuracy = std::fmax(state.best_validation_accuracy, latest_.accuracy);
   return latest_;
 }
 
@@ -83,9 +92,12 @@ void Validation::judge(const engine::Score& score, const std::vector<float>& par
   checkpointing_.keep_best(parameters,
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
-  reports_.progress.note(fmt::format(
-      "stopped early: {} has not been better since step {} of {} ({} evaluation{})",
-      job_.early_stopping.monitor(), best.updates, state.updates, best.wait, best.wait == 1 ? "" : "s"));
+  reports_.progress.note(best.updates == 0
+                             ? fmt::format("stopped early: {} has not been finite in {}",
+                                           job_.early_stopping.monitor(), counted(best.wait, "evaluation"))
+                             : fmt::format("stopped early: {} has not been better since step {} of {} ({})",
+                                           job_.early_stopping.monitor(), best.updates, state.updates,
+                                           counted(best.wait, "evaluation")));
   if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.early_stopping, state));
 }
 

@@ -32,4 +32,7 @@ std::string shell_word(const std::string& text);
 /// "60,000".
 std::string format_count(std::int64_t count);
 
+/// "1 rank", "2 ranks": for nouns whose plural ends in s.
+std::string counted(std::int64_t count, std::string_view noun);
+
 }  // namespace convoke

@@ -38,7 +38,7 @@ struct TestViews {
 struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
-  double loss = 0;
+  double loss = 0;  ///< infinite if that of a sample is not finite (or 2^40 or more)
 };
 
 /// Predictions of one parameter set after the other: a graph compiled for inference, once per worker thread,
@@ -72,8 +72,8 @@ class Evaluator {
   }
   std::vector<float> predict(std::span<const float> samples) { return to_probabilities(outputs(samples)); }
 
-  /// Loss of each sample from outputs(), in units of 2^-32: sums of it do not depend on their order.
-  std::int64_t fixed_loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
+  /// Loss of a sample from outputs(); infinite if an output of it is not finite.
+  double loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
   std::size_t parameter_values() const { return canonical_values(parameters_); }
   std::int64_t classes() const { return options_.classes; }
@@ -107,9 +107,5 @@ std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span
 /// any number of them. Collective.
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group);
-
-/// A loss in units of 2^-32, and a sum of such.
-std::int64_t fixed_loss(double loss);
-double loss_from_fixed(std::int64_t sum);
 
 }  // namespace convoke::engine

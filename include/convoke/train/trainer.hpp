@@ -21,7 +21,8 @@
 
 namespace convoke::train {
 
-/// The loss of a step was not finite. Names layer, rank, epoch and step; the same on all ranks of the group.
+/// The loss of a step, or a weight after the last one, was not finite. Names layer, rank, epoch and step
+/// where they are known; the same on all ranks of the group.
 struct Divergence : Error {
   using Error::Error;
 };

@@ -135,6 +135,12 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
       page.warning(fmt::format("Member {:g} has left the vote: {}", number_at(member, "member"), failure));
     }
   }
+  for (const Settings& member : tables_at(run.summary, "test.members")) {
+    if (member.find("loss") != nullptr && !std::isfinite(number_at(member, "loss"))) {
+      page.warning(fmt::format("The test loss of member {:g} is not finite: its predictions are unusable",
+                               number_at(member, "member")));
+    }
+  }
   if (run.complete()) {
     page.facts(scores(run));
     page.facts(costs(run));
