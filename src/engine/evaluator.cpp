@@ -10,6 +10,7 @@
 
 #include "convoke/core/blocked_signals.hpp"
 #include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
@@ -216,7 +217,7 @@ std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group) {
   const std::span<const std::uint32_t> mine = part_of(group, ids);
-  const std::vector<float> outputs = evaluator.outputs(loader, mine);
+  const std::vector<float> outputs = mpi::together(group, [&] { return evaluator.outputs(loader, mine); });
   const std::vector<float> probabilities = evaluator.to_probabilities(outputs);
   const auto classes = static_cast<std::ptrdiff_t>(evaluator.classes());
   std::int64_t correct = 0;

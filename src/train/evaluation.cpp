@@ -5,6 +5,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
@@ -44,8 +45,11 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int64_t> correct(static_cast<std::size_t>(members));
   std::vector<ExactSum> losses(static_cast<std::size_t>(members));
   for (std::int64_t m = 0; m < members; ++m) {
-    evaluator.load(parameters(m));
-    std::vector<float> outputs = evaluator.outputs(loader, mine, views);
+    const std::span<const float> canonical = parameters(m);
+    std::vector<float> outputs = mpi::together(group, [&] {
+      evaluator.load(canonical);
+      return evaluator.outputs(loader, mine, views);
+    });
     for (std::size_t i = 0; i < truth.size(); ++i) {
       losses[static_cast<std::size_t>(m)].add(evaluator.loss(outputs, i, truth[i]));
     }

@@ -86,7 +86,9 @@ Value::Array member_facts(const Verdict& verdict) {
 std::string summary_title(const Job& job, const Verdict& verdict) {
   if (!job.ensemble) return "one synchronous model";
   if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
-    return fmt::format("ensemble of {}", job.members);
+    return verdict.voters.size() == verdict.members.size()
+               ? fmt::format("ensemble of {}", job.members)
+               : fmt::format("ensemble of {}, {} of which vote", job.members, verdict.voters.size());
   }
   if (verdict.members.size() == 1) {
     return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index, job.members);
@@ -261,6 +263,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
+  bool failed = false;
   for (const TrainedMember& member : verdict.members) {
     if (member.stopped_at > 0) {
       text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
@@ -269,8 +272,10 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     }
     if (!member.failure.empty()) {
       text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
+      failed = true;
     }
   }
+  if (failed) text += "  (once the cause is removed, --resume trains such members on, and all vote again)\n";
   text += fmt::format("test, {} images{}\n", format_count(verdict.test.samples),
                       job.ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
   return text + evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names);

@@ -54,14 +54,18 @@ Outcome Trainer::run() {
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
 // next step.
 run::StopReason Trainer::train_epoch() {
-  const data::EpochPlan plan = plan_epoch(job_, assignment_, loader_, state_.epochs_done);
+  const data::EpochPlan plan =
+      mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
   std::optional<data::ReadAhead> ahead;
   // Samples that are streamed, unless features are read in their place.
-  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features())
-    ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
+  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features()) {
+    mpi::together(group_, [&] {
+      ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
+    });
+  }
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;

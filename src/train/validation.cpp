@@ -7,6 +7,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/train/records.hpp"
 
@@ -56,15 +57,17 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
   if (latest_updates_ != state.updates) {
     // Features are of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
-    if (!evaluator_ || features != features_) {
-      features_ = features;
-      evaluator_.emplace(
-          features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
-          engine::evaluator_options(job_.engine, job_.model.classes()));
-    }
-    // Those of the prefix come first.
-    const std::size_t known = features == nullptr ? 0 : features->parameters().size();
-    evaluator_->load(std::span(parameters).subspan(known));
+    mpi::together(group_, [&] {
+      if (!evaluator_ || features != features_) {
+        features_ = features;
+        evaluator_.emplace(
+            features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
+            engine::evaluator_options(job_.engine, job_.model.classes()));
+      }
+      // Those of the prefix come first.
+      const std::size_t known = features == nullptr ? 0 : features->parameters().size();
+      evaluator_->load(std::span(parameters).subspan(known));
+    });
     if (features != nullptr && group_.root()) {
       phases_.features.read += static_cast<std::int64_t>(assignment_.validation.size());
     }
@@ -88,7 +91,9 @@ void Validation::judge(const engine::Score& score, const std::vector<float>& par
                        run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
   const bool better = job_.early_stopping.judge(score, state.updates, best);
-  if (better && job_.early_stopping.restores_best()) best.parameters = parameters;
+  if (better && job_.early_stopping.restores_best()) {
+    mpi::together(group_, [&] { best.parameters = parameters; });
+  }
   checkpointing_.keep_best(parameters,
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;

@@ -29,7 +29,7 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
     reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
   }
   throw Error("no member is left to vote: " + join(reasons, "; "),
-              "lower the learning rate, or look at the data");
+              "remove the cause; --resume trains each member on from its newest checkpoint");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class Evaluator {
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids);
 
 /// Score of the loaded parameters on `ids`, shared by the ranks of `group`. The same on all of them, and for
-/// any number of them. Collective.
+/// any number of them. Collective; what one rank throws, all throw (mpi::agree).
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group);
 
