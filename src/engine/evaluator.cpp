@@ -89,6 +89,17 @@ EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& opt
                       .loss = options.loss.get()}};
 }
 
+std::vector<float> TestViews::mean(
+    const std::function<std::vector<float>(std::int64_t view)>& outputs) const {
+  std::vector<float> sum = outputs(0);
+  for (std::int64_t view = 1; view < count; ++view) {
+    const std::vector<float> one = outputs(view);
+    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+  }
+  for (float& value : sum) value /= static_cast<float>(count);
+  return sum;
+}
+
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),
@@ -131,14 +142,10 @@ std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span
 
 std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                                       const TestViews& views) {
-  std::vector<float> sum = outputs(loader, ids);
-  for (std::int64_t view = 1; view < views.count; ++view) {
-    const std::vector<float> one =
-        outputs(loader.in_view({.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)}), ids);
-    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
-  }
-  for (float& value : sum) value /= static_cast<float>(views.count);
-  return sum;
+  return views.mean([&](std::int64_t view) {
+    if (view == 0) return outputs(loader, ids);
+    return outputs(loader.in_view({.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)}), ids);
+  });
 }
 
 Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {

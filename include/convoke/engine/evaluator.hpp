@@ -27,11 +27,14 @@ struct EvaluatorOptions {
 /// Those that go with an engine, for samples of `classes` classes.
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
-/// Test-time augmentation: how often a sample is looked at, first as it is, then in views keyed by (seed, 1),
-/// ...
+/// Test-time augmentation: how often a sample is evaluated, first as it is, then in views keyed by (seed, 1),
+/// (seed, 2), ...
 struct TestViews {
   std::int64_t count = 1;
   std::uint64_t seed = 0;
+
+  /// The mean over the views of what a network says in each.
+  std::vector<float> mean(const std::function<std::vector<float>(std::int64_t view)>& outputs) const;
 };
 
 /// Accuracy and mean loss on some samples.
