@@ -308,15 +308,4 @@ std::size_t LaneEngine::plan_bytes() const {
   return bytes;
 }
 
-std::int64_t LaneEngine::first_lane() const {
-  return share_of({0, impl_->options_.batch / impl_->options_.lane}, impl_->group_.rank(),
-                  impl_->group_.size())
-      .first;
-}
-std::int64_t LaneEngine::lane_count() const {
-  return share_of({0, impl_->options_.batch / impl_->options_.lane}, impl_->group_.rank(),
-                  impl_->group_.size())
-      .count;
-}
-
 }  // namespace convoke::engine

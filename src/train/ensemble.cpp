@@ -14,8 +14,7 @@
 #include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
-#include "convoke/train/common_features.hpp"
-#include "convoke/train/logs.hpp"
+#include "convoke/train/feature_cache.hpp"
 #include "convoke/train/memory.hpp"
 #include "convoke/train/tensorboard.hpp"
 

@@ -11,6 +11,8 @@
 namespace convoke::train {
 namespace {
 
+constexpr std::size_t kMistakes = 36;  // that are kept to be looked at
+
 // Of probabilities (samples, classes), summed over the ranks of `group`. Collective.
 template <class T>
 metrics::Calibration calibration_of(std::span<const T> probabilities, std::span<const std::int32_t> truth,

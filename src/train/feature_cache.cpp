@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
@@ -32,6 +33,15 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
 std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   if (job.cache_bytes > 0) return job.cache_bytes;
   return std::stoull(run::on_root(node, [] { return std::to_string(run::available_bytes() / 2); }));
+}
+
+bool members_begin_alike(const Job& job) {
+  if (job.cache_features == 0 || job.members == 1 || !job.weights) return false;
+  const std::vector<engine::CanonicalParameter> frozen =
+      engine::canonical_parameters(nn::prefix_of(job.model.graph, nn::frozen_prefix(job.model.graph)));
+  return std::all_of(job.weights->given.begin(),
+                     job.weights->given.begin() + static_cast<std::ptrdiff_t>(frozen.size()),
+                     [](bool given) { return given; });
 }
 
 }  // namespace
@@ -106,6 +116,22 @@ void FeatureCache::compute(std::size_t index) {
     }
   });
   memory_.publish();
+}
+
+std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
+  return folder.file(fmt::format("features-{}.bin", world.rank()));
+}
+
+std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
+                                              const run::RunFolder& folder, const mpi::Communicator& world,
+                                              run::Phases& phases) {
+  if (!members_begin_alike(job)) return nullptr;
+  auto features = std::make_unique<FeatureCache>(job, loader, job.weights->values, world.split_node(),
+                                                 feature_file(folder, world), phases);
+  for (std::int64_t epoch = 0; epoch < std::min(job.cache_features, job.epochs); ++epoch) {
+    features->turn_to(epoch);
+  }
+  return features;
 }
 
 }  // namespace convoke::train

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoke/train/epoch_samples.hpp"
-
 namespace convoke::train {
 namespace {
 

@@ -77,9 +77,7 @@ class LaneEngine {
   double exposed_seconds() const;  ///< communication not hidden, sum over all steps, this rank
   /// After a step: the plan that this rank's first worker ran, to look at or to time; null if it had no lane.
   nn::Network* plan();
-  std::size_t plan_bytes() const;   ///< activation memory of all workers
-  std::int64_t first_lane() const;  ///< this rank's range of a full batch's lanes
-  std::int64_t lane_count() const;
+  std::size_t plan_bytes() const;  ///< activation memory of all workers
 
  private:
   class Impl;

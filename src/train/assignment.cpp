@@ -1,4 +1,4 @@
-#include "convoke/train/epoch_samples.hpp"
+#include "convoke/train/assignment.hpp"
 
 #include <algorithm>
 
