@@ -227,10 +227,9 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
   const run::PhaseSpreads& phases = cost.phases;
-  std::string text =
-      fmt::format("{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name, summary_title(job, verdict),
-                  cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
-                  job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
+  std::string text = fmt::format("{}: {}, {} x {}, reduction {}\n", job.name, summary_title(job, verdict),
+                                 counted(cost.ranks, "rank"), counted(cost.threads, "thread"),
+                                 job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(
       "  makespan      {:.2f} s   ({}load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
       "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",
@@ -242,10 +241,9 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       phases.steps.max,
       cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds{}, peak memory {} per rank\n", cost.core_seconds(),
-                      cost.oversubscribed()
-                          ? fmt::format(" (OVERSUBSCRIBED: {} threads on {} core{})", cost.all_threads,
-                                        cost.cores, cost.cores == 1 ? "" : "s")
-                          : std::string(),
+                      cost.oversubscribed() ? fmt::format(" (OVERSUBSCRIBED: {} threads on {})",
+                                                          cost.all_threads, counted(cost.cores, "core"))
+                                            : std::string(),
                       format_bytes(cost.peak_resident_bytes));
   if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
     text += fmt::format(
