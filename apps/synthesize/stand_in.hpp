@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convoke/core/random.hpp"
-#include "convoke/data_prep/synthesize/synthesize.hpp"
+#include "synthesize/synthesize.hpp"
 
 namespace convoke::data_prep {
 

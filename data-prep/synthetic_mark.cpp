@@ -1,4 +1,4 @@
-#include "convoke/data_prep/synthesize/mark.hpp"
+#include "convoke/data_prep/synthetic_mark.hpp"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/synthesize/synthesize.hpp"
+#include "synthesize/synthesize.hpp"
 
 #include <fmt/format.h>
 
