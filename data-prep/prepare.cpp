@@ -13,7 +13,7 @@
 #include "convoke/core/text.hpp"
 #include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/source_table.hpp"
-#include "convoke/data_prep/synthesize/mark.hpp"
+#include "convoke/data_prep/synthetic_mark.hpp"
 #include "findings.hpp"
 #include "spool.hpp"
 

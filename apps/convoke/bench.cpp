@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bench_data.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
@@ -181,9 +182,8 @@ int bench(const BenchOptions& options) {
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}: {}, {} rank{} x {} thread{}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
-             world.size(), world.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s", batch,
-             recipe.lane());
+  fmt::print("{}: {}, {} x {}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
+             counted(world.size(), "rank"), counted(threads, "thread"), batch, recipe.lane());
   const std::string unit = samples_of(graph) + "/s";
   fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
              figures(*std::min_element(rates.begin(), rates.end())),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
@@ -101,9 +102,9 @@ int bench_data(const BenchOptions& options) {
                                                  {"written_bytes_per_second", bytes}}));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}: samples of shape {} to lanes of {}{}, {} rank{} x {} thread{}\n", recipe.name,
-             graph.input_shape().to_string(), size, augmented ? ", augmented" : "", world.size(),
-             world.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
+  fmt::print("{}: samples of shape {} to lanes of {}{}, {} x {}\n", recipe.name,
+             graph.input_shape().to_string(), size, augmented ? ", augmented" : "",
+             counted(world.size(), "rank"), counted(threads, "thread"));
   fmt::print("  samples/s          {:>10.0f}  (rounds from {:.0f} to {:.0f})\n", rate, rates.front(),
              rates.back());
   fmt::print("  MB/s               {:>10.0f}  written to the lanes\n", bytes / 1e6);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "convoke/core/text.hpp"
 #include "convoke/doctor/examination.hpp"
 #include "convoke/doctor/launcher.hpp"
 #include "convoke/mpi/session.hpp"
@@ -57,7 +58,7 @@ int info(const InfoOptions& options) {
   line("instruction set", backend.instruction_set);
   line("MPI", mpi::Session::library_version());
   line("processor", os::cpu_model());
-  line("ranks", fmt::format("{} on {} host{}", machine.ranks, machine.nodes, machine.nodes == 1 ? "" : "s"));
+  line("ranks", fmt::format("{} on {}", machine.ranks, counted(machine.nodes, "host")));
 
   // 3. Which cores each rank may use, and what would spoil a run.
   print_placements(machine, options.threads);

@@ -85,11 +85,8 @@ void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, st
   flush();
 }
 
-/// Test-time augmentation: the mean over several views of each sample.
-struct Views {
-  std::int64_t count = 1;
-  std::uint64_t seed = 0;
-  std::shared_ptr<const data::Augmenter> augmenter = nullptr;  ///< null: one view, the sample as it is
+struct Views : engine::TestViews {
+  std::shared_ptr<const data::Augmenter> augmenter;  ///< null: one view, the sample as it is
 };
 
 // A view of samples (n, C, H, W), which are normalised: back to pixels (H, W, C) and through the augmenter.
@@ -122,14 +119,10 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
     std::vector<float> ballots;
     for (const run::Member& member : models.members) {
       evaluator.load(member.parameters);
-      std::vector<float> sum = evaluator.outputs(samples);
-      for (std::int64_t view = 1; view < views.count; ++view) {
-        const std::vector<float> one =
-            evaluator.outputs(seen_in(view, views, samples, begin, models.description));
-        std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
-      }
-      for (float& value : sum) value /= static_cast<float>(views.count);
-      const std::vector<float> rows = evaluator.to_probabilities(std::move(sum));
+      const std::vector<float> rows = evaluator.to_probabilities(views.mean([&](std::int64_t view) {
+        if (view == 0) return evaluator.outputs(samples);
+        return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
+      }));
       ballots.insert(ballots.end(), rows.begin(), rows.end());
     }
     begin += count;
@@ -303,7 +296,7 @@ int predict(const PredictOptions& options) {
               evaluator.output_shape(), models.ensemble, world);
     return EXIT_SUCCESS;
   }
-  const Views views{options.views, recipe ? recipe->seed : 0,
+  const Views views{{options.views, recipe ? recipe->seed : 0},
                     test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
   const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule, views);
   const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};

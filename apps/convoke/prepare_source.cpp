@@ -28,23 +28,17 @@ data_prep::Team team_of(const mpi::Communicator& world) {
           }};
 }
 
-std::string words(std::int64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? one : many);
-}
-
 void print_findings(const data_prep::PrepareReport& report) {
   if (report.taken_up > 0)
-    fmt::print("  {} had been decoded by a run that was cut short\n",
-               words(report.taken_up, "sample", "samples"));
-  if (report.left_out > 0)
-    fmt::print("  {} left out: unreadable\n", words(report.left_out, "sample", "samples"));
+    fmt::print("  {} had been decoded by a run that was cut short\n", counted(report.taken_up, "sample"));
+  if (report.left_out > 0) fmt::print("  {} left out: unreadable\n", counted(report.left_out, "sample"));
   if (report.duplicates > 0) {
-    fmt::print("  {} of equal samples, {} of them in two splits\n", words(report.duplicates, "pair", "pairs"),
+    fmt::print("  {} of equal samples, {} of them in two splits\n", counted(report.duplicates, "pair"),
                format_count(report.leaks));
   }
   if (report.lookalikes > 0) {
     fmt::print("  {} of pictures that look the same, {} of them in two splits\n",
-               words(report.lookalikes, "pair", "pairs"), format_count(report.lookalike_leaks));
+               counted(report.lookalikes, "pair"), format_count(report.lookalike_leaks));
   }
   if (!report.list.empty()) fmt::print("  listed in {}\n", report.list.string());
   if (!report.absent.empty()) fmt::print("  classes without a training sample: {}\n", join(report.absent));

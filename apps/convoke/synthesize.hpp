@@ -2,7 +2,7 @@
 #include <string>
 
 #include "command.hpp"
-#include "convoke/data_prep/synthesize/synthesize.hpp"
+#include "synthesize/synthesize.hpp"
 
 namespace convoke::app {
 

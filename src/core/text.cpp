@@ -74,6 +74,14 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{}{}", noun, count == 1 ? "" : "s");
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}", format_count(count), plural(count, noun));
+}
+
 std::string format_fixed(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
 std::string format_count(std::int64_t count) {

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace convoke {
 namespace {
@@ -32,6 +33,31 @@ void wide_fixed_point_to_double(std::span<const std::int64_t> sum, std::span<dou
   assert(sum.size() == 2 * n);
   for (std::size_t i = 0; i < n; ++i)
     values[i] = static_cast<double>(sum[i]) / kHigh + static_cast<double>(sum[n + i]) / kLow;
+}
+
+// Moves whole units of the next part there, so that 0 <= part < 2^bits for all but the first: one sum has one
+// such form.
+void ExactSum::carry() {
+  const auto move = [](std::int64_t& part, std::int64_t& next, int bits) {
+    const std::int64_t whole = part >> bits;
+    part -= whole << bits;
+    next += whole;
+  };
+  move(parts_[2], parts_[1], 46);
+  move(parts_[1], parts_[0], 42);
+}
+
+void ExactSum::add(double value) {
+  if (!wide_fixed_point_add({&value, 1}, std::span(parts_).subspan(1, 2))) ++parts_[3];
+  carry();
+}
+
+double ExactSum::value() const {
+  if (parts_[3] != 0) return std::numeric_limits<double>::infinity();
+  ExactSum sum = *this;
+  sum.carry();
+  return std::ldexp(static_cast<double>(sum.parts_[0]), 36) + static_cast<double>(sum.parts_[1]) / kHigh +
+         static_cast<double>(sum.parts_[2]) / kLow;
 }
 
 }  // namespace convoke

@@ -19,14 +19,6 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-struct ShardingEntry {
-  std::string_view name;
-  Sharding sharding;
-};
-constexpr std::array kShardings{
-    ShardingEntry{"contiguous", Sharding::kContiguous}, ShardingEntry{"stratified", Sharding::kStratified},
-    ShardingEntry{"bootstrap", Sharding::kBootstrap}, ShardingEntry{"full", Sharding::kFull}};
-
 Ids range(std::int64_t first, std::int64_t last) {
   Ids ids(static_cast<std::size_t>(last - first));
   std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
@@ -80,8 +72,6 @@ void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::u
 }
 
 }  // namespace
-
-Sharding sharding_from(const std::string& name) { return find_in(kShardings, name, "sharding").sharding; }
 
 Ids shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member, std::int64_t members,
           std::uint64_t seed) {

@@ -94,12 +94,12 @@ std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> 
 }
 
 std::string ranks_text(std::span<const int> ranks) {
-  return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", os::format_ranges(ranks));
+  return fmt::format("{} {}", plural(std::ssize(ranks), "rank"), os::format_ranges(ranks));
 }
 std::string cores_text(std::span<const int> cores) {
   std::vector<int> sorted(cores.begin(), cores.end());
   std::sort(sorted.begin(), sorted.end());
-  return fmt::format("core{} {}", sorted.size() > 1 ? "s" : "", os::format_ranges(sorted));
+  return fmt::format("{} {}", plural(std::ssize(sorted), "core"), os::format_ranges(sorted));
 }
 
 std::size_t node_cores(std::span<const Leeway> leeway, std::span<const int> ranks) {
@@ -125,10 +125,10 @@ std::string describe_mending(std::span<const run::Placement> before,
     const auto moved =
         std::count_if(better.begin(), better.end(), [](const auto& to) { return !to.empty(); });
     return fmt::format(
-        "binding mended: the launcher had bound {} rank{} to fewer cores than there are; rank {} on {} has "
+        "binding mended: the launcher had bound {} to fewer cores than there are; rank {} on {} has "
         "{} "
         "instead of {} now{}",
-        moved, moved == 1 ? "" : "s", rank, before[rank].host, cores_text(better[rank]),
+        counted(moved, "rank"), rank, before[rank].host, cores_text(better[rank]),
         cores_text(before[rank].cores), moved == 1 ? "" : ", the others alike");
   }
   return {};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "convoke/core/text.hpp"
 #include "convoke/mpi/launcher.hpp"
 #include "convoke/mpi/session.hpp"
 
@@ -18,9 +19,8 @@ std::vector<Finding> judge_launcher(const run::Machine& machine) {
   return {{
       .severity = Severity::kOk,
       .subject = "launcher",
-      .evidence = fmt::format("{} rank{} of one MPI world on {} host{}, {}", machine.ranks,
-                              machine.ranks == 1 ? "" : "s", machine.nodes, machine.nodes == 1 ? "" : "s",
-                              mpi::Session::library_version()),
+      .evidence = fmt::format("{} of one MPI world on {}, {}", counted(machine.ranks, "rank"),
+                              counted(machine.nodes, "host"), mpi::Session::library_version()),
   }};
 }
 

@@ -212,15 +212,15 @@ std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vect
     const HostNetwork& host = hosts[index++];
     for (const run::Sharing& sharing : run::sharings(machine.placements, node)) {
       if (!has_more_ranks_than_cores(sharing) || host.yields) continue;
-      found.push_back({.severity = Severity::kWarning,
-                       .subject = "oversubscription",
-                       .evidence = fmt::format("{}: {} ranks on {} core{}, and one that waits keeps its core "
-                                               "from the others: a small message takes 10 ms instead of "
-                                               "0.05 ms",
-                                               host.host, sharing.ranks.size(), sharing.cores.size(),
-                                               sharing.cores.size() == 1 ? "" : "s"),
-                       .remedy = "start fewer ranks, or mpirun --mca mpi_yield_when_idle 1 (mpirun "
-                                 "--oversubscribe sets it by itself)"});
+      found.push_back(
+          {.severity = Severity::kWarning,
+           .subject = "oversubscription",
+           .evidence = fmt::format("{}: {} ranks on {}, and one that waits keeps its core "
+                                   "from the others: a small message takes 10 ms instead of "
+                                   "0.05 ms",
+                                   host.host, sharing.ranks.size(), counted(sharing.cores.size(), "core")),
+           .remedy = "start fewer ranks, or mpirun --mca mpi_yield_when_idle 1 (mpirun "
+                     "--oversubscribe sets it by itself)"});
     }
   }
   return found;

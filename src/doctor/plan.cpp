@@ -22,21 +22,19 @@ std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
   if (workers > lanes) {  // the result would be right, but bought with cores that do nothing
     return {{.severity = Severity::kWarning,
              .subject = "lanes",
-             .evidence = fmt::format(
-                 "a step of {} samples is {} lane{} of {}, so {} of its {} worker threads "
-                 "stay idle",
-                 job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, workers - lanes, workers),
+             .evidence = fmt::format("a step of {} samples is {} of {}, so {} of its {} worker threads "
+                                     "stay idle",
+                                     job.engine.batch, counted(lanes, "lane"), job.engine.lane,
+                                     workers - lanes, workers),
              .remedy = "fewer ranks or threads, a larger train.batch or a smaller train.lane"}};
   }
   return {{
       .severity = Severity::kOk,
       .subject = "lanes",
-      .evidence = fmt::format(
-          "{}: a step of {} samples is {} lane{} of {}, for {} rank{} x {} thread{}{}", job.name,
-          job.engine.batch, lanes, lanes == 1 ? "" : "s", job.engine.lane, group, group == 1 ? "" : "s",
-          job.engine.threads, job.engine.threads == 1 ? "" : "s",
-          job.ensemble ? fmt::format(" for each of {} member{}", job.members, job.members == 1 ? "" : "s")
-                       : ""),
+      .evidence = fmt::format("{}: a step of {} samples is {} of {}, for {} x {}{}", job.name,
+                              job.engine.batch, counted(lanes, "lane"), job.engine.lane,
+                              counted(group, "rank"), counted(job.engine.threads, "thread"),
+                              job.ensemble ? " for each of " + counted(job.members, "member") : ""),
   }};
 }
 
@@ -74,9 +72,9 @@ std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::
     found.push_back({
         .severity = Severity::kOk,
         .subject = "dataset",
-        .evidence = fmt::format("{}: {} samples, {} in {} file{}, held in memory once per host",
-                                dataset.string(), format_count(layout.samples), format_bytes(layout.bytes),
-                                layout.files, layout.files == 1 ? "" : "s"),
+        .evidence = fmt::format("{}: {} samples, {} in {}, held in memory once per host", dataset.string(),
+                                format_count(layout.samples), format_bytes(layout.bytes),
+                                counted(layout.files, "file")),
     });
   }
   return found;
@@ -95,8 +93,8 @@ std::vector<Finding> examine_memory(const Plan& plan, const mpi::Communicator& w
     world.max(std::span(&most, 1));
     Finding finding{.severity = Severity::kOk, .subject = "memory"};
     finding.evidence =
-        fmt::format("a rank takes {}, {} rank{} of a host {}, samples {}; {} are free", format_bytes(rank),
-                    node.size(), node.size() == 1 ? "" : "s", format_bytes(static_cast<std::uint64_t>(most)),
+        fmt::format("a rank takes {}, {} of a host {}, samples {}; {} are free", format_bytes(rank),
+                    counted(node.size(), "rank"), format_bytes(static_cast<std::uint64_t>(most)),
                     plan.streamed ? "are streamed" : format_bytes(plan.window_bytes()),
                     format_bytes(static_cast<std::uint64_t>(std::max(0.0, least) +
                                                             static_cast<double>(plan.window_bytes()))));

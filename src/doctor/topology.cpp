@@ -1,4 +1,5 @@
 #include "convoke/doctor/topology.hpp"
+#include "convoke/core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -95,10 +96,10 @@ std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topo
       found.push_back(
           {.severity = Severity::kWarning,
            .subject = "smt",
-           .evidence = fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of {} core{} "
+           .evidence = fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of {} "
                                    "({} each), whose arithmetic units they share",
                                    machine.placements[static_cast<std::size_t>(node)].host, running,
-                                   cpus.size(), cores, cores == 1 ? "" : "s", together),
+                                   cpus.size(), counted(cores, "core"), together),
            .remedy = "a thread or rank for each core: run.threads = \"auto\", mpirun without "
                      "--use-hwthread-cpus, sbatch --hint=nomultithread"});
     }
@@ -121,15 +122,15 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
     if (across.empty()) continue;
     const std::size_t per_memory = std::max<std::size_t>(1, ranks.size() / nodes.size());
     const std::size_t each = cores_by_memory(host).size() / nodes.size() / per_memory;
-    found.push_back({.severity = ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote,
-                     .subject = "numa",
-                     .evidence = fmt::format(
-                         "{}: cores of rank{} {} belong to several of the {} NUMA nodes, where memory "
-                         "of the others is slower",
-                         machine.placements[static_cast<std::size_t>(node)].host,
-                         across.size() > 1 ? "s" : "", os::format_ranges(across), nodes.size()),
-                     .remedy = fmt::format("a rank or several for each: mpirun --map-by ppr:{}:numa:PE={}",
-                                           per_memory, std::max<std::size_t>(1, each))});
+    found.push_back(
+        {.severity = ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote,
+         .subject = "numa",
+         .evidence = fmt::format("{}: cores of {} {} belong to several of the {} NUMA nodes, where memory "
+                                 "of the others is slower",
+                                 machine.placements[static_cast<std::size_t>(node)].host,
+                                 plural(std::ssize(across), "rank"), os::format_ranges(across), nodes.size()),
+         .remedy = fmt::format("a rank or several for each: mpirun --map-by ppr:{}:numa:PE={}", per_memory,
+                               std::max<std::size_t>(1, each))});
   }
   return found;
 }
@@ -142,7 +143,7 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
     const int together = threads_per_core(host);
     std::set<int> nodes;
     for (const os::LogicalCpu& cpu : host) nodes.insert(cpu.node);
-    text += fmt::format("{}: {} core{}{}{}{}\n", first.host, cores.size(), cores.size() == 1 ? "" : "s",
+    text += fmt::format("{}: {}{}{}{}\n", first.host, counted(cores.size(), "core"),
                         together > 1 ? fmt::format(" of {} hardware threads", together) : "",
                         nodes.size() > 1 ? fmt::format(", {} NUMA nodes", nodes.size()) : "",
                         first.quota > 0 ? fmt::format(", {:.1f} CPUs granted", first.quota) : "");
@@ -155,9 +156,8 @@ std::string binding_map(const run::Machine& machine, const Topology& topology, i
         row += std::binary_search(own.begin(), own.end(), cores[i].second) ? '#' : '.';
       }
       const int running = machine.threads_of(rank, threads);
-      text += fmt::format("  rank {:<5} {}  {} thread{}, core{} {}\n", rank, row, running,
-                          running == 1 ? "" : "s", placement.cores.size() == 1 ? "" : "s",
-                          os::format_ranges(placement.cores));
+      text += fmt::format("  rank {:<5} {}  {}, {} {}\n", rank, row, counted(running, "thread"),
+                          plural(std::ssize(placement.cores), "core"), os::format_ranges(placement.cores));
     }
   }
   return text;

@@ -4,9 +4,12 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 
+#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/threads.hpp"
 #include "convoke/os/blocked_signals.hpp"
 #include "engine/execution.hpp"
@@ -86,6 +89,17 @@ EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& opt
                       .loss = options.loss.get()}};
 }
 
+std::vector<float> TestViews::mean(
+    const std::function<std::vector<float>(std::int64_t view)>& outputs) const {
+  std::vector<float> sum = outputs(0);
+  for (std::int64_t view = 1; view < count; ++view) {
+    const std::vector<float> one = outputs(view);
+    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
+  }
+  for (float& value : sum) value /= static_cast<float>(count);
+  return sum;
+}
+
 Evaluator::Evaluator(const nn::Graph& graph, EvaluatorOptions options)
     : parameters_(canonical_parameters(graph)),
       input_(graph.input_shape()),
@@ -128,14 +142,10 @@ std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span
 
 std::vector<float> Evaluator::outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                                       const TestViews& views) {
-  std::vector<float> sum = outputs(loader, ids);
-  for (std::int64_t view = 1; view < views.count; ++view) {
-    const std::vector<float> one =
-        outputs(loader.in_view({.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)}), ids);
-    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
-  }
-  for (float& value : sum) value /= static_cast<float>(views.count);
-  return sum;
+  return views.mean([&](std::int64_t view) {
+    if (view == 0) return outputs(loader, ids);
+    return outputs(loader.in_view({.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)}), ids);
+  });
 }
 
 Evaluator::Fill Evaluator::fill_from(std::span<const float> samples) const {
@@ -196,10 +206,12 @@ std::vector<float> Evaluator::to_probabilities(std::vector<float> outputs) const
   return probabilities;
 }
 
-std::int64_t Evaluator::fixed_loss(std::span<const float> outputs, std::size_t sample,
-                                   std::int32_t label) const {
+double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const {
   const auto each = static_cast<std::size_t>(outputs_);
-  return engine::fixed_loss(options_.loss->of(outputs.subspan(sample * each, each), label));
+  const std::span<const float> prediction = outputs.subspan(sample * each, each);
+  // A loss may bound what it takes in, and hide that.
+  const bool finite = std::ranges::all_of(prediction, [](float value) { return std::isfinite(value); });
+  return finite ? options_.loss->of(prediction, label) : std::numeric_limits<double>::infinity();
 }
 
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids) {
@@ -212,29 +224,23 @@ std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group) {
   const std::span<const std::uint32_t> mine = part_of(group, ids);
-  const std::vector<float> outputs = evaluator.outputs(loader, mine);
+  const std::vector<float> outputs = mpi::together(group, [&] { return evaluator.outputs(loader, mine); });
   const std::vector<float> probabilities = evaluator.to_probabilities(outputs);
   const auto classes = static_cast<std::ptrdiff_t>(evaluator.classes());
-  std::int64_t sums[] = {0, 0};  // correct, loss
+  std::int64_t correct = 0;
+  ExactSum loss;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const auto row = probabilities.begin() + static_cast<std::ptrdiff_t>(i) * classes;
     const std::int32_t label = loader.split().labels[mine[i]];
-    sums[0] += std::max_element(row, row + classes) - row == label;
-    sums[1] += evaluator.fixed_loss(outputs, i, label);
+    correct += std::max_element(row, row + classes) - row == label;
+    loss.add(evaluator.loss(outputs, i, label));
   }
-  group.sum(sums);
+  group.sum(std::span(&correct, 1));
+  group.sum(loss.parts());
   const auto samples = static_cast<std::int64_t>(ids.size());
   if (samples == 0) return {};
-  return {samples, static_cast<double>(sums[0]) / static_cast<double>(samples),
-          loss_from_fixed(sums[1]) / static_cast<double>(samples)};
+  return {samples, static_cast<double>(correct) / static_cast<double>(samples),
+          loss.value() / static_cast<double>(samples)};
 }
-
-std::int64_t fixed_loss(double loss) {
-  constexpr double kLargest =
-      0x1p20;  // a prediction that is not finite is as wrong as can be: the comparison fails
-  return std::llrint(std::ldexp(loss <= kLargest ? loss : kLargest, 32));
-}
-
-double loss_from_fixed(std::int64_t sum) { return std::ldexp(static_cast<double>(sum), -32); }
 
 }  // namespace convoke::engine

@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "convoke/core/error.hpp"
@@ -15,6 +16,7 @@
 #include "convoke/engine/moments_exchange.hpp"
 #include "convoke/engine/update.hpp"
 #include "convoke/engine/worker_team.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
@@ -84,18 +86,17 @@ nn::PlanOptions plan_options(const EngineOptions& options) {
 class LaneEngine::Impl {
  public:
   Impl(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
-       const optim::Optimizer& optimizer, const mpi::Communicator& group)
+       const optim::Optimizer& optimizer, const mpi::Communicator& group,
+       std::shared_ptr<MomentsExchange> moments)
       : options_(options),
         group_(group),
         layout_(make_layout(graph, options)),
         parameters_(nn::initial_parameters(*layout_, options.seed)),
         working_(layout_, parameters_.data()),
-        team_(worker_count(options, group.rank(), group.size())) {
-    check_layouts_agree(*layout_, group);
+        team_(worker_count(options, group.rank(), group.size())),
+        moments_(std::move(moments)) {
     const bool exact = options.reduction == Reduction::kExact;
     primitive_threads_ = primitive_threads(options, team_.size());
-    if (nn::has_synchronized_batch_norm(graph))
-      moments_ = std::make_unique<MomentsExchange>(group_, team_.size(), options.batch / options.lane, exact);
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {
       nn::set_primitive_threads(primitive_threads_);
@@ -133,7 +134,17 @@ class LaneEngine::Impl {
     merged_ = 0;
     if (moments_) moments_->begin_step();
     strategy_->begin_step();
-    team_.run(compute_);
+    std::exception_ptr failure;
+    try {
+      team_.run(compute_);
+    } catch (...) {
+      failure = std::current_exception();
+      if (group_.size() == 1) throw;
+    }
+    // A rank that fails still takes part in the exchange, for which the others wait.
+    for (const auto& worker : workers_) {
+      if (worker->complete() < exchange_size()) worker->give_up();
+    }
 
     // 2. The sums over threads and ranks.
     if (group_.size() == 1) {
@@ -142,6 +153,7 @@ class LaneEngine::Impl {
       spin_until([&] { return advance() == exchange_size(); });
     }
     strategy_->finish_gradients();
+    if (any_failed()) mpi::agree(group_, failure);
     exposed_seconds_ += strategy_->exposed_seconds() + (moments_ ? moments_->seconds() : 0);
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
@@ -154,9 +166,11 @@ class LaneEngine::Impl {
 
   std::string diagnose() {
     std::vector<std::string> found(workers_.size());
-    team_.run([&](int i) {
-      const auto index = static_cast<std::size_t>(i);
-      found[index] = workers_[index]->first_non_finite(input_, share_of(lanes_, i, team_.size()));
+    mpi::together(group_, [&] {
+      team_.run([&](int i) {
+        const auto index = static_cast<std::size_t>(i);
+        found[index] = workers_[index]->first_non_finite(input_, share_of(lanes_, i, team_.size()));
+      });
     });
     const auto it =
         std::find_if(found.begin(), found.end(), [](const std::string& name) { return !name.empty(); });
@@ -183,7 +197,6 @@ class LaneEngine::Impl {
  private:
   static std::shared_ptr<const nn::ParameterLayout> make_layout(const nn::Graph& graph,
                                                                 const EngineOptions& options) {
-    check(options);
     nn::single_threaded();
     return std::make_shared<nn::ParameterLayout>(graph, options.lane, options.convolution, options.precision);
   }
@@ -194,13 +207,8 @@ class LaneEngine::Impl {
   void compute(int i) {
     // Worker 0 also moves the exchange along, if there is one.
     const bool talks = i == 0 && group_.size() > 1;
-    try {
-      workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
-                                                 talks ? progress_ : no_progress_);
-    } catch (...) {
-      if (moments_) moments_->abandon();  // the others wait for it within the step
-      throw;
-    }
+    workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
+                                               talks ? progress_ : no_progress_);
   }
 
   // Adds the other workers' sums to those of the first, which are what is exchanged.
@@ -228,6 +236,13 @@ class LaneEngine::Impl {
     return merged_;
   }
 
+  // After the exchange, so the same on all ranks.
+  bool any_failed() {
+    LaneWorker& first = *workers_.front();
+    const std::size_t place = layout_->gradient_size() + kFailed;
+    return exact() ? first.fixed()[place] != 0 : first.floats()[place] > 0;
+  }
+
   StepResult tally(std::size_t samples) {
     LaneWorker& first = *workers_.front();
     std::span<float> tail = first.floats().subspan(layout_->gradient_size());
@@ -241,7 +256,7 @@ class LaneEngine::Impl {
   }
 
   WorkerTeam team_;
-  std::unique_ptr<MomentsExchange> moments_;  ///< of synchronised batch norms, if there are any
+  std::shared_ptr<MomentsExchange> moments_;  ///< of synchronised batch norms, if there are any
   int primitive_threads_ = 1;
   std::unique_ptr<sync::Strategy> strategy_;
   std::function<void(int)> prepare_, compute_;
@@ -254,8 +269,18 @@ class LaneEngine::Impl {
 };
 
 LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
-                       const optim::Optimizer& optimizer, const mpi::Communicator& group)
-    : impl_(std::make_unique<Impl>(graph, options, loader, optimizer, group)) {}
+                       const optim::Optimizer& optimizer, const mpi::Communicator& group) {
+  check(options);
+  std::shared_ptr<MomentsExchange> moments;
+  if (nn::has_synchronized_batch_norm(graph)) {
+    moments = std::make_shared<MomentsExchange>(group, worker_count(options, group.rank(), group.size()),
+                                                options.batch / options.lane,
+                                                options.reduction == Reduction::kExact);
+  }
+  impl_ = mpi::together(
+      group, [&] { return std::make_unique<Impl>(graph, options, loader, optimizer, group, moments); });
+  check_layouts_agree(*impl_->layout_, group);
+}
 LaneEngine::~LaneEngine() = default;
 
 LaneEngine::StepResult LaneEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
@@ -281,17 +306,6 @@ std::size_t LaneEngine::plan_bytes() const {
   std::size_t bytes = 0;
   for (const auto& worker : impl_->workers_) bytes += worker->plan_bytes();
   return bytes;
-}
-
-std::int64_t LaneEngine::first_lane() const {
-  return share_of({0, impl_->options_.batch / impl_->options_.lane}, impl_->group_.rank(),
-                  impl_->group_.size())
-      .first;
-}
-std::int64_t LaneEngine::lane_count() const {
-  return share_of({0, impl_->options_.batch / impl_->options_.lane}, impl_->group_.rank(),
-                  impl_->group_.size())
-      .count;
 }
 
 }  // namespace convoke::engine

@@ -102,7 +102,7 @@ void LaneWorker::judge(nn::Network& network, const StepInput& step, const Target
   float* tail = gradients + layout_->gradient_size();
   tail[kLoss] = static_cast<float>(tally.loss / static_cast<double>(batch));
   tail[kCorrect] = static_cast<float>(tally.correct);
-  tail[kBad] = 0;
+  tail[kBad] = tail[kFailed] = 0;
 }
 
 // Takes elements [begin, end) of a stretch's gradients, which stand at `gradients` as in the arena, into the
@@ -166,6 +166,17 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
       run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
   }
   if (bad_) fixed_[layout_->gradient_size() + kBad] += 1;
+  publish(floats_.size());
+}
+
+void LaneWorker::give_up() {
+  const std::size_t tally = layout_->gradient_size();
+  std::ranges::fill(floats_.span().subspan(tally), 0.0F);
+  floats_[tally + kFailed] = 1;
+  if (options_.exact) {
+    std::ranges::fill(fixed_.span().subspan(tally), 0);
+    fixed_[tally + kFailed] = 1;
+  }
   publish(floats_.size());
 }
 

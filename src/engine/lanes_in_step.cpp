@@ -1,5 +1,7 @@
 #include "engine/lanes_in_step.hpp"
 
+#include <limits>
+
 #include "convoke/engine/moments_exchange.hpp"
 
 namespace convoke::engine {
@@ -27,14 +29,46 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<Stretch>
   }
 }
 
+// Runs `work` unless this worker has failed in the step.
+template <class Work>
+void LaneWorker::InStep::attempt(const Work& work) {
+  if (failure_) return;
+  try {
+    work();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+// In the first step the workers of all ranks tell each other whether they have loaded their samples and
+// compiled their plans: before that none of them knows which sums follow.
+bool LaneWorker::InStep::learn_stops(const StepInput& step) {
+  attempt([&] {
+    // Without a lane there is still every sum to take part in; any plan says which there are.
+    const nn::Network& any = count_ > 0 ? *members_.front()->network : worker_.plan(step.lane, 1);
+    forward_.assign(any.forward_stops().begin(), any.forward_stops().end());
+    backward_.assign(any.backward_stops().begin(), any.backward_stops().end());
+  });
+  MomentsExchange& sums = *worker_.options_.moments;
+  double failed = failure_ ? std::numeric_limits<double>::quiet_NaN() : 0;
+  sums.add(worker_.options_.worker, std::span(&failed, 1));
+  sums.sum(worker_.options_.worker, 1, *progress_);
+  sums.read(std::span(&failed, 1));
+  return knows_stops_ = failed == 0;
+}
+
 // Between two segments: this worker's moments into the sum, and the sum into all of its plans.
-bool LaneWorker::InStep::exchange(std::size_t moments, const std::function<void()>& progress) {
+void LaneWorker::InStep::exchange(std::size_t moments) {
   MomentsExchange& sums = *worker_.options_.moments;
   const int worker = worker_.options_.worker;
-  for (std::size_t i = 0; i < count_; ++i) sums.add(worker, members_[i]->moments);
-  if (!sums.sum(worker, moments, progress)) return false;
+  if (failure_) {
+    sums.add(worker, std::vector<double>(moments, std::numeric_limits<double>::quiet_NaN()));
+  } else {
+    for (std::size_t i = 0; i < count_; ++i) sums.add(worker, members_[i]->moments);
+  }
+  sums.sum(worker, moments, *progress_);
+  if (failure_) return;
   for (std::size_t i = 0; i < count_; ++i) sums.read(members_[i]->moments);
-  return true;
 }
 
 void LaneWorker::InStep::judge(const StepInput& step) {
@@ -56,22 +90,29 @@ void LaneWorker::InStep::ready(Member& member, std::size_t end) {
 bool LaneWorker::InStep::run(const StepInput& step, const std::vector<Stretch>& stretches,
                              const std::function<void()>& progress) {
   progress_ = &progress;
-  start(step, stretches);
-  // Without a lane there is still every sum to take part in; any plan says which there are.
-  const nn::Network& any = count_ > 0 ? *members_.front()->network : worker_.plan(step.lane, 1);
-  const std::span<const std::size_t> forward = any.forward_stops(), backward = any.backward_stops();
+  failure_ = nullptr;
+  attempt([&] { start(step, stretches); });
+  if (!knows_stops_ && !learn_stops(step)) {
+    if (failure_) std::rethrow_exception(failure_);
+    return false;
+  }
 
-  for (std::size_t segment = 0; segment <= forward.size(); ++segment) {
-    for (std::size_t i = 0; i < count_; ++i)
-      members_[i]->moments = members_[i]->network->forward(members_[i]->key, segment);
-    if (segment < forward.size() && !exchange(forward[segment], progress)) return false;
+  for (std::size_t segment = 0; segment <= forward_.size(); ++segment) {
+    attempt([&] {
+      for (std::size_t i = 0; i < count_; ++i)
+        members_[i]->moments = members_[i]->network->forward(members_[i]->key, segment);
+    });
+    if (segment < forward_.size()) exchange(forward_[segment]);
   }
-  judge(step);
-  for (std::size_t segment = 0; segment <= backward.size(); ++segment) {
-    for (std::size_t i = 0; i < count_; ++i)
-      members_[i]->moments = members_[i]->network->backward(members_[i]->ready, segment);
-    if (segment < backward.size() && !exchange(backward[segment], progress)) return false;
+  attempt([&] { judge(step); });
+  for (std::size_t segment = 0; segment <= backward_.size(); ++segment) {
+    attempt([&] {
+      for (std::size_t i = 0; i < count_; ++i)
+        members_[i]->moments = members_[i]->network->backward(members_[i]->ready, segment);
+    });
+    if (segment < backward_.size()) exchange(backward_[segment]);
   }
+  if (failure_) std::rethrow_exception(failure_);
   for (std::size_t i = 0; i < count_; ++i)
     worker_.take(members_[i]->gradients, worker_.layout_->gradient_size(), worker_.floats_.size(), i == 0);
   return true;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,7 +17,9 @@ class LaneWorker::InStep {
  public:
   explicit InStep(LaneWorker& worker) : worker_(worker) {}
 
-  /// As LaneWorker::run. False: another worker has failed, and nothing was summed.
+  /// As LaneWorker::run. A worker that fails keeps taking part in all sums of the step, for which the others
+  /// wait, with moments that are not finite, and throws at its end. False: in the first step some worker
+  /// could not begin, and nothing was summed.
   bool run(const StepInput& step, const std::vector<Stretch>& stretches,
            const std::function<void()>& progress);
 
@@ -34,7 +37,10 @@ class LaneWorker::InStep {
     nn::Network::Ready ready;
   };
   void start(const StepInput& step, const std::vector<Stretch>& stretches);
-  bool exchange(std::size_t moments, const std::function<void()>& progress);
+  template <class Work>
+  void attempt(const Work& work);
+  bool learn_stops(const StepInput& step);
+  void exchange(std::size_t moments);
   void judge(const StepInput& step);
   void ready(Member& member, std::size_t end);
 
@@ -42,6 +48,9 @@ class LaneWorker::InStep {
   std::vector<std::unique_ptr<Member>> members_;  ///< by their place in the step; only grows
   std::size_t count_ = 0;                         ///< of members in this step
   const std::function<void()>* progress_ = nullptr;
+  std::exception_ptr failure_;                   ///< of this step
+  bool knows_stops_ = false;                     ///< from the first step on
+  std::vector<std::size_t> forward_, backward_;  ///< moments at each stop, the same in all plans
 };
 
 }  // namespace convoke::engine

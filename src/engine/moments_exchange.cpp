@@ -38,7 +38,6 @@ void MomentsExchange::begin_step() {
     part->arrived.store(0, std::memory_order_relaxed);
   }
   done_.store(0, std::memory_order_relaxed);
-  abandoned_.store(false, std::memory_order_relaxed);
   seconds_ = 0;
 }
 
@@ -93,28 +92,24 @@ void MomentsExchange::sum_parts(std::size_t count) {
   }
 }
 
-bool MomentsExchange::sum(int worker, std::size_t count, const std::function<void()>& progress) {
+void MomentsExchange::sum(int worker, std::size_t count, const std::function<void()>& progress) {
   Part& part = *parts_[static_cast<std::size_t>(worker)];
   start(part, count);
   const std::uint64_t round = ++part.round;
   part.arrived.store(round, std::memory_order_release);
-  const auto abandoned = [&] { return abandoned_.load(std::memory_order_acquire); };
   if (worker == 0) {
     spin_until([&] {
       progress();
-      return abandoned() || std::all_of(parts_.begin(), parts_.end(), [&](const auto& other) {
-               return other->arrived.load(std::memory_order_acquire) >= round;
-             });
+      return std::all_of(parts_.begin(), parts_.end(), [&](const auto& other) {
+        return other->arrived.load(std::memory_order_acquire) >= round;
+      });
     });
-    if (abandoned()) return false;
     sum_parts(count);
     done_.store(round, std::memory_order_release);
   } else {
-    spin_until([&] { return abandoned() || done_.load(std::memory_order_acquire) >= round; });
-    if (abandoned()) return false;
+    spin_until([&] { return done_.load(std::memory_order_acquire) >= round; });
   }
   part.count = 0;
-  return true;
 }
 
 void MomentsExchange::read(std::span<double> moments) const {

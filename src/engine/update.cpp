@@ -6,10 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/fixed_point.hpp"
-#include "convoke/optim/averaging.hpp"
-#include "convoke/optim/clipping.hpp"
-#include "convoke/optim/norm.hpp"
-#include "convoke/optim/penalty.hpp"
+#include "convoke/optim/passes.hpp"
 
 namespace convoke::engine {
 namespace {

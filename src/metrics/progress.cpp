@@ -27,7 +27,8 @@ std::string epoch_text(std::int64_t epoch, std::int64_t epochs) {
 }
 
 std::string number_text(const std::string& name, double value) {
-  return std::isnan(value) ? std::string() : name + " " + format_fixed(value, 4);
+  if (std::isnan(value)) return {};
+  return name + " " + (std::isinf(value) ? "not finite" : format_fixed(value, 4));
 }
 
 std::string rate_text(double images_per_second) {

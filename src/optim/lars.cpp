@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "convoke/core/multiversion.hpp"
-#include "convoke/optim/norm.hpp"
+#include "convoke/optim/passes.hpp"
 
 namespace convoke::optim {
 namespace {

@@ -3,15 +3,7 @@
 #include <array>
 
 #include "convoke/core/table.hpp"
-#include "convoke/optim/constant_schedule.hpp"
-#include "convoke/optim/cosine_schedule.hpp"
-#include "convoke/optim/exponential_schedule.hpp"
-#include "convoke/optim/one_cycle_schedule.hpp"
-#include "convoke/optim/piecewise_schedule.hpp"
-#include "convoke/optim/plateau_schedule.hpp"
-#include "convoke/optim/polynomial_schedule.hpp"
-#include "convoke/optim/step_schedule.hpp"
-#include "convoke/optim/warmup.hpp"
+#include "optim/schedules.hpp"
 
 namespace convoke::optim {
 namespace {
@@ -22,14 +14,10 @@ struct ScheduleEntry {
 };
 
 constexpr std::array kSchedules{
-    ScheduleEntry{"constant", ConstantSchedule::read},
-    ScheduleEntry{"step", StepSchedule::read},
-    ScheduleEntry{"exponential", ExponentialSchedule::read},
-    ScheduleEntry{"cosine", CosineSchedule::read},
-    ScheduleEntry{"piecewise", PiecewiseSchedule::read},
-    ScheduleEntry{"polynomial", PolynomialSchedule::read},
-    ScheduleEntry{"one_cycle", OneCycleSchedule::read},
-    ScheduleEntry{"plateau", PlateauSchedule::read},
+    ScheduleEntry{"constant", constant_schedule},       ScheduleEntry{"step", step_schedule},
+    ScheduleEntry{"exponential", exponential_schedule}, ScheduleEntry{"cosine", cosine_schedule},
+    ScheduleEntry{"piecewise", piecewise_schedule},     ScheduleEntry{"polynomial", polynomial_schedule},
+    ScheduleEntry{"one_cycle", one_cycle_schedule},     ScheduleEntry{"plateau", plateau_schedule},
 };
 
 constexpr double kLongestWarmup = 1e6;  // epochs; also refuses infinity
@@ -47,7 +35,7 @@ std::unique_ptr<Schedule> make_schedule(const Settings& settings) {
   read.check("warmup_epochs", warmup_epochs >= 0 && warmup_epochs <= kLongestWarmup, "at least 0");
   read.finish();
   if (warmup_epochs == 0) return schedule;
-  return std::make_unique<Warmup>(warmup_epochs, std::move(schedule));
+  return warmed_up(warmup_epochs, std::move(schedule));
 }
 
 std::vector<std::string> schedule_names() { return names_in(kSchedules); }

@@ -3,17 +3,9 @@
 #include "sections.hpp"
 
 namespace convoke::recipe {
-namespace {
-
-constexpr std::array<Named<data::Sharding>, 4> kShardings{{{"contiguous", data::Sharding::kContiguous},
-                                                           {"stratified", data::Sharding::kStratified},
-                                                           {"bootstrap", data::Sharding::kBootstrap},
-                                                           {"full", data::Sharding::kFull}}};
-
-}  // namespace
 
 std::string to_string(data::Sharding sharding) {
-  for (const auto& entry : kShardings) {
+  for (const auto& entry : data::kShardings) {
     if (entry.value == sharding) return std::string(entry.name);
   }
   throw Error("this way to share samples has no name");
@@ -23,7 +15,7 @@ EnsembleRecipe read_ensemble(const TomlDocument& document) {
   SectionReader read(document, "ensemble");
   EnsembleRecipe ensemble;
   ensemble.members = read.get_count_or("members", "ranks");
-  ensemble.shards = read.get_entry("shards", to_string(ensemble.shards), kShardings, "sharding").value;
+  ensemble.shards = read.get_entry("shards", to_string(ensemble.shards), data::kShardings, "sharding").value;
   ensemble.rule = read.get("rule", ensemble.rule);
   read.at("rule", [&] { return vote::find_rule(ensemble.rule); });
   read.finish();

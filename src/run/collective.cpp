@@ -1,26 +1,16 @@
 #include "convoke/run/collective.hpp"
 
-#include <optional>
 #include <span>
 
-#include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
 
 namespace convoke::run {
 
 std::string on_root(const mpi::Communicator& group, const std::function<std::string()>& work) {
   std::string result;
-  std::optional<Error> error;
-  if (group.root()) {
-    try {
-      result = work();
-    } catch (const Error& caught) {
-      error = caught;
-    }
-  }
-  if (any_of(group, error.has_value())) {
-    const std::string message = group.broadcast(error ? std::string(error->what()) : std::string());
-    throw Error(message, group.broadcast(error ? error->hint() : std::string()));
-  }
+  mpi::together(group, [&] {
+    if (group.root()) result = work();
+  });
   return group.broadcast(std::move(result));
 }
 

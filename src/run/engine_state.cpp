@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/run/collective.hpp"
 
 namespace convoke::run {
@@ -38,7 +39,7 @@ std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, co
     return newest ? to_bytes(*newest) : std::string();
   });
   if (bytes.empty()) return std::nullopt;
-  return checkpoint_from_bytes(bytes);
+  return mpi::together(group, [&] { return checkpoint_from_bytes(bytes); });
 }
 
 void restore(CheckpointState& state, std::size_t slots,

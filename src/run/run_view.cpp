@@ -41,11 +41,9 @@ std::string place_of(const Settings& environment) {
   std::set<std::string> hosts;
   for (const Settings& placement : tables_at(environment, "placements"))
     hosts.insert(text_at(placement, "host"));
-  const double ranks = number_at(environment, "ranks");
-  const double threads = number_at(environment, "threads");
   const std::vector<std::string> names(hosts.begin(), hosts.end());
-  return fmt::format("{:g} rank{} x {:g} thread{} on {}", ranks, ranks == 1 ? "" : "s", threads,
-                     threads == 1 ? "" : "s", join(names, ", "));
+  return fmt::format("{} x {} on {}", counted(count_at(environment, "ranks").value_or(0), "rank"),
+                     counted(count_at(environment, "threads").value_or(0), "thread"), join(names, ", "));
 }
 
 // The lines of metrics.jsonl as curves over epochs; of an ensemble those of all members, each an epoch's

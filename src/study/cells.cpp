@@ -11,10 +11,6 @@
 namespace convoke::study {
 namespace {
 
-std::string plural(std::int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void settle(Cell& cell) {
   const auto is_disturbed = [](const Measurement& m) { return m.has_mark("disturbed"); };
   if (!std::all_of(cell.runs.begin(), cell.runs.end(), is_disturbed)) {
@@ -62,7 +58,7 @@ std::string to_string(const Coordinates& at) {
   add(at.system);
   add(at.mode);
   if (at.ranks > 0) {
-    add(plural(at.ranks, "rank") + (at.threads == 1 ? "" : " x " + plural(at.threads, "thread")));
+    add(counted(at.ranks, "rank") + (at.threads == 1 ? "" : " x " + counted(at.threads, "thread")));
   }
   if (at.portion != 1) add(portion_text(at.portion) + " of the samples");
   add(at.batch == "weak" ? "weak batch" : "");

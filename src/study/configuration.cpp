@@ -147,9 +147,9 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks) {
   const std::int64_t lanes = recipe.train.batch / recipe.lane();
   const std::int64_t group = (ranks + members - 1) / members;  // of the largest group
   if (group <= lanes) return {};
-  return fmt::format("{} ranks{}, but a step of {} samples has {} lane{} of {}: {} would have no work", group,
-                     votes ? " for a member" : "", recipe.train.batch, lanes, lanes == 1 ? "" : "s",
-                     recipe.lane(), group - lanes);
+  return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
+                     votes ? " for a member" : "", recipe.train.batch, counted(lanes, "lane"), recipe.lane(),
+                     group - lanes);
 }
 
 std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::int64_t repeat) const {

@@ -56,6 +56,12 @@ std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
 Measurement read_finished_run(const fs::path& folder) {
   const Settings summary = require_json(folder / "summary.json");
   const Settings environment = require_json(folder / "environment.json");
+  for (const Settings& member : tables_at(summary, "member_facts")) {
+    if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
+      throw Error(fmt::format("member {:g} has left the vote: {}", number_at(member, "member"), failure),
+                  "a run whose members did not all train is not a measurement");
+    }
+  }
   Measurement run;
   run.ranks = std::llround(require(summary, "ranks"));
   run.threads = std::llround(require(summary, "threads"));

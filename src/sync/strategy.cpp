@@ -4,10 +4,21 @@
 
 #include "convoke/core/table.hpp"
 #include "convoke/sync/allreduce.hpp"
-#include "convoke/sync/none.hpp"
 
 namespace convoke::sync {
 namespace {
+
+// No communication: the sums are this rank's own, as for the members of an ensemble.
+class None final : public Strategy {
+ public:
+  None(const mpi::Communicator&, Exchange, const StrategyOptions&) {}
+
+  void begin_step() override {}
+  void gradients_ready(std::size_t) override {}
+  void finish_gradients() override {}
+  void after_step(std::span<float>) override {}
+  double exposed_seconds() const override { return 0; }
+};
 
 template <class T>
 std::unique_ptr<Strategy> make(const mpi::Communicator& group, Exchange exchange,
@@ -32,7 +43,5 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Comm
                                         Exchange exchange, const StrategyOptions& options) {
   return find_in(kStrategies, name, "strategy").make(group, exchange, options);
 }
-
-std::vector<std::string> strategy_names() { return names_in(kStrategies); }
 
 }  // namespace convoke::sync

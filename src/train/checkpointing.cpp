@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <new>
 
 #include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/engine_state.hpp"
@@ -32,7 +35,9 @@ Checkpointing::Checkpointing(const Job& job, StagedEngine& engine, const mpi::Co
       best_models_(checkpoints_.folder(), job.keep_best, cost_by(job.early_stopping)),
       reports_(reports),
       phases_(phases) {
-  if (group_.root()) checkpoints_.make_folder();
+  mpi::together(group_, [&] {
+    if (group_.root()) checkpoints_.make_folder();
+  });
 }
 
 Checkpointing::~Checkpointing() {
@@ -66,16 +71,24 @@ void Checkpointing::save(const run::CheckpointState& state) {
   const os::Stopwatch watch;
   report_failures();
   run::CheckpointUse& use = phases_.checkpoints;
-  if (writer_.ready(kPatience)) {
-    run::CheckpointState copy = state;
-    engine_.capture(copy);
-    writer_.give([this, copy = std::move(copy)] { checkpoints_.save(copy); });
-    saved_ = position_of(state);
-    ++use.written;
-    use.longest_wait = std::max(use.longest_wait, watch.seconds());
+  std::string left_out;
+  if (!writer_.ready(kPatience)) {
+    left_out = "the one before is still being written";
   } else {
-    reports_.progress.warn(fmt::format(
-        "the checkpoint after step {} is left out: the one before is still being written", state.updates));
+    try {
+      run::CheckpointState copy = state;
+      engine_.capture(copy);
+      writer_.give([this, copy = std::move(copy)] { checkpoints_.save(copy); });
+      saved_ = position_of(state);
+      ++use.written;
+      use.longest_wait = std::max(use.longest_wait, watch.seconds());
+    } catch (const std::bad_alloc&) {
+      left_out = "there is no memory for a copy of the state";
+    }
+  }
+  if (!left_out.empty()) {
+    reports_.progress.warn(
+        fmt::format("the checkpoint after step {} is left out: {}", state.updates, left_out));
     ++use.left_out;
   }
   saved_updates_ = state.updates;
@@ -84,8 +97,19 @@ void Checkpointing::save(const run::CheckpointState& state) {
 }
 
 void Checkpointing::keep_best(const std::vector<float>& parameters, const run::Validated& validated) {
-  if (job_.keep_best == 0 || !group_.root()) return;
+  const double cost = job_.early_stopping.cost(validated.loss, validated.accuracy);
+  if (job_.keep_best == 0 || !group_.root() || std::isinf(cost)) return;
   const os::Timed timed(phases_.checkpoint);
+  try {
+    give_best(parameters, validated);
+  } catch (const std::exception& error) {
+    reports_.progress.warn(fmt::format("the model after step {} is not kept as one of the best: {}",
+                                       validated.step, error.what()));
+    ++phases_.checkpoints.left_out;
+  }
+}
+
+void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated) {
   const auto cost = cost_by(job_.early_stopping);
   note_written();
   // Most validations are beaten by what is written: they need not wait for the writer to look at the files.
@@ -135,11 +159,12 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   if (saved_ == position_of(state)) return;
   save(state);
   writer_.wait();
-  const std::vector<std::string> failed = failures();
-  if (failed.empty()) return;
+  std::vector<std::string> failed = failures();
+  if (failed.empty() && saved_ == position_of(state)) return;
+  if (failed.empty()) failed.emplace_back("the last checkpoint could not be copied");
   if (needed) {
-    throw Error(failed.front(), fmt::format("free some space; what was kept before in {} is as it was",
-                                            checkpoints_.folder().string()));
+    throw JobError(failed.front(), fmt::format("free some space; earlier checkpoints in {} are unchanged",
+                                               checkpoints_.folder().string()));
   }
   reports_.progress.warn(failed.front());
 }

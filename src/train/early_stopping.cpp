@@ -38,12 +38,14 @@ EarlyStopping EarlyStopping::read(const Settings& settings) {
 
 double EarlyStopping::cost(double loss, double accuracy) const {
   const double cost = find_in(kMonitors, options_.monitor, "monitor").less_is_better(loss, accuracy);
-  return std::isnan(cost) ? std::numeric_limits<double>::infinity() : cost;
+  return std::isfinite(loss) && std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
 }
 
 bool EarlyStopping::judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const {
-  const bool first = best.evaluations++ == 0;
-  if (first || cost(score.loss, score.accuracy) + options_.min_delta < cost(best.loss, best.accuracy)) {
+  ++best.evaluations;
+  // There is no best yet where none has been finite: its loss is NaN then, and its cost infinite.
+  const double before = cost(best.loss, best.accuracy), now = cost(score.loss, score.accuracy);
+  if (std::isinf(before) ? std::isfinite(now) : now + options_.min_delta < before) {
     best.wait = 0;
     best.updates = updates;
     best.loss = score.loss;

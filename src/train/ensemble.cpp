@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <numeric>
 #include <optional>
 
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/train/batch_statistics.hpp"
-#include "convoke/train/common_features.hpp"
-#include "convoke/train/logs.hpp"
+#include "convoke/train/feature_cache.hpp"
 #include "convoke/train/memory.hpp"
 #include "convoke/train/tensorboard.hpp"
 
@@ -57,14 +58,21 @@ data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) 
   return ids;
 }
 
-TrainedMember train_member(const Turn& turn, std::int64_t member,
-                           const std::function<void(const Settings&)>& log) {
-  const Job& job = turn.job;
-  TrainedMember result;
-  result.model.index = member;
-  result.model.seed = member_seed(job.engine.seed, member);
-  result.model.shard = job.shards_name;
+// Runs what fails for all members if it does for one: the logs of the run, and a recipe that is not that of
+// the checkpoints.
+template <class Work>
+void for_all_members(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw JobError(error.what(), error.hint());
+  }
+}
 
+// Fills `result` in. Throws what ends the training of the member, or the job.
+void train_member(const Turn& turn, std::int64_t member, const std::function<void(const Settings&)>& log,
+                  TrainedMember& result) {
+  const Job& job = turn.job;
   const data::Holdout ids = samples_of(job, turn.feed, member);
   result.model.training_samples = static_cast<std::int64_t>(ids.train.size());
   const Assignment assignment{.member = member,
@@ -81,8 +89,10 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
   std::function<void(const Settings&)> log_member;
   if (log) {
     log_member = [&](const Settings& record) {
-      log(record);
-      if (events) append_curves(*events, record);
+      for_all_members([&] {
+        log(record);
+        if (events) append_curves(*events, record);
+      });
     };
   }
   metrics::Progress progress(title_of(job, member), steps * job.epochs, turn.show);
@@ -95,25 +105,47 @@ TrainedMember train_member(const Turn& turn, std::int64_t member,
     trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop, std::move(checkpoints),
                     Reports{progress, log_member, title_of(job, member), turn.status}, turn.phases);
     if (job.weights) trainer->start_from(*job.weights);
-    if (turn.resume) trainer->resume();
-    if (job.log.tensorboard && turn.group.root()) {
-      events.emplace(events_folder(job, turn.folder, member),
-                     turn.resume ? std::optional(trainer->steps()) : std::nullopt);
-    }
+    for_all_members([&] {
+      if (turn.resume) trainer->resume();
+      if (job.log.tensorboard && turn.group.root()) {
+        events.emplace(events_folder(job, turn.folder, member),
+                       turn.resume ? std::optional(trainer->steps()) : std::nullopt);
+      }
+    });
   }
+  Outcome outcome = trainer->run();
+  result.interrupted_by = outcome.interrupted_by;
+  result.epochs_done = outcome.epochs_done;
+  result.steps = outcome.steps;
+  result.stopped_at = outcome.stopped_at;
+  result.samples_processed = outcome.samples_processed;
+  result.model.validation_accuracy = outcome.validation_accuracy;
+  result.model.parameters = std::move(outcome.parameters);
+}
+
+// What ended the training of a member, if that need not end the job: in a group of several ranks, only what
+// all of them have thrown, for otherwise the others wait.
+std::string failure_of(const Turn& turn, const std::exception& error) {
+  if (!turn.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
+  if (turn.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
+  return mpi::as_error(std::current_exception()).what();
+}
+
+// A member that fails leaves the vote, and the others go on.
+TrainedMember train_or_leave(const Turn& turn, std::int64_t member,
+                             const std::function<void(const Settings&)>& log) {
+  TrainedMember result;
+  result.model.index = member;
+  result.model.seed = member_seed(turn.job.engine.seed, member);
+  result.model.shard = turn.job.shards_name;
   try {
-    Outcome outcome = trainer->run();
-    result.interrupted_by = outcome.interrupted_by;
-    result.epochs_done = outcome.epochs_done;
-    result.steps = outcome.steps;
-    result.stopped_at = outcome.stopped_at;
-    result.samples_processed = outcome.samples_processed;
-    result.model.validation_accuracy = outcome.validation_accuracy;
-    result.model.parameters = std::move(outcome.parameters);
-  } catch (const Divergence& error) {
-    if (!job.ensemble) throw;
-    result.failure = error.what();
-    progress.note(fmt::format("member {} leaves the vote: {}", member, error.what()));
+    train_member(turn, member, log, result);
+  } catch (const std::exception& error) {
+    result.failure = failure_of(turn, error);
+    if (turn.group.root()) {
+      metrics::Progress(turn.job.name, 0, turn.show)
+          .warn(fmt::format("member {} leaves the vote: {}", member, result.failure));
+    }
   }
   return result;
 }
@@ -213,7 +245,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
                   status ? &*status : nullptr};
   Training training;
   for (const std::int64_t member : groups.turns()) {
-    training.members.push_back(train_member(turn, member, log));
+    training.members.push_back(train_or_leave(turn, member, log));
     if (training.members.back().interrupted_by) break;
   }
   calls.wait_for_all();

@@ -4,10 +4,14 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/wide_fixed_point.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
 namespace {
+
+constexpr std::size_t kMistakes = 36;  // that are kept to be looked at
 
 // Of probabilities (samples, classes), summed over the ranks of `group`. Collective.
 template <class T>
@@ -39,13 +43,17 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
   std::vector<std::int32_t> truth;
   for (const std::uint32_t id : mine) truth.push_back(loader.split().labels[id]);
 
-  std::vector<float> probabilities;                                       // (members, samples, classes)
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(2 * members));  // of each member: correct, loss
+  std::vector<float> probabilities;  // (members, samples, classes)
+  std::vector<std::int64_t> correct(static_cast<std::size_t>(members));
+  std::vector<ExactSum> losses(static_cast<std::size_t>(members));
   for (std::int64_t m = 0; m < members; ++m) {
-    evaluator.load(parameters(m));
-    std::vector<float> outputs = evaluator.outputs(loader, mine, views);
+    const std::span<const float> canonical = parameters(m);
+    std::vector<float> outputs = mpi::together(group, [&] {
+      evaluator.load(canonical);
+      return evaluator.outputs(loader, mine, views);
+    });
     for (std::size_t i = 0; i < truth.size(); ++i) {
-      sums[static_cast<std::size_t>(2 * m + 1)] += evaluator.fixed_loss(outputs, i, truth[i]);
+      losses[static_cast<std::size_t>(m)].add(evaluator.loss(outputs, i, truth[i]));
     }
     const std::vector<float> one = evaluator.to_probabilities(std::move(outputs));
     probabilities.insert(probabilities.end(), one.begin(), one.end());
@@ -55,9 +63,10 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
 
   const std::vector<std::int32_t> labels = vote::member_labels(ballots);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    sums[2 * (i / truth.size())] += labels[i] == truth[i % truth.size()] ? 1 : 0;
+    correct[i / truth.size()] += labels[i] == truth[i % truth.size()] ? 1 : 0;
   }
-  group.sum(sums);
+  group.sum(correct);
+  for (ExactSum& loss : losses) group.sum(loss.parts());
   vote::Disagreement disagreement(members);
   disagreement.add(labels);
   group.sum(disagreement.counts());
@@ -74,8 +83,8 @@ Evaluation evaluate(engine::Evaluator& evaluator, std::int64_t members,
       .member_calibration = {},
       .mistakes = worst_mistakes(ballots, mean, truth, mine, kMistakes, group)};
   for (std::size_t m = 0; m < static_cast<std::size_t>(members); ++m) {
-    result.members.push_back({samples, static_cast<double>(sums[2 * m]) / static_cast<double>(samples),
-                              engine::loss_from_fixed(sums[2 * m + 1]) / static_cast<double>(samples)});
+    result.members.push_back({samples, static_cast<double>(correct[m]) / static_cast<double>(samples),
+                              losses[m].value() / static_cast<double>(samples)});
     const std::size_t values = truth.size() * static_cast<std::size_t>(evaluator.classes());
     result.member_calibration.push_back(
         calibration_of(std::span<const float>(probabilities).subspan(m * values, values), truth,

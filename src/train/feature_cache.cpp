@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/engine/canonical.hpp"
 #include "convoke/engine/lane_worker.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/memory.hpp"
@@ -34,6 +36,15 @@ std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   return std::stoull(run::on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
 }
 
+bool members_begin_alike(const Job& job) {
+  if (job.cache_features == 0 || job.members == 1 || !job.weights) return false;
+  const std::vector<engine::CanonicalParameter> frozen =
+      engine::canonical_parameters(nn::prefix_of(job.model.graph, nn::frozen_prefix(job.model.graph)));
+  return std::all_of(job.weights->given.begin(),
+                     job.weights->given.begin() + static_cast<std::ptrdiff_t>(frozen.size()),
+                     [](bool given) { return given; });
+}
+
 }  // namespace
 
 FeatureCache::FeatureCache(const Job& job, const data::BatchLoader& samples,
@@ -44,7 +55,9 @@ FeatureCache::FeatureCache(const Job& job, const data::BatchLoader& samples,
       node_(node),
       phases_(phases),
       last_(cut_of(job.model.graph)),
-      prefix_(nn::prefix_of(job.model.graph, last_), prefix_options(job)),
+      prefix_(mpi::together(
+          node,
+          [&] { return engine::Evaluator(nn::prefix_of(job.model.graph, last_), prefix_options(job)); })),
       parameters_(parameters.begin(),
                   parameters.begin() + static_cast<std::ptrdiff_t>(prefix_.parameter_values())),
       features_(static_cast<std::size_t>(prefix_.output_shape().elements())),
@@ -88,20 +101,38 @@ void FeatureCache::compute(std::size_t index) {
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},
                                                   node_.rank(), node_.size());
-  // A few lanes per thread at a time, so that little memory is needed beside the cache.
-  const std::size_t stretch = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
+  // A few lanes per thread at a time, so that little memory is needed in addition to the cache.
+  const std::size_t segment = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
   const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
   const data::BatchLoader samples =
       samples_.in_view({.seed = job_.engine.seed, .epoch = static_cast<std::uint32_t>(index)});
-  std::vector<std::uint32_t> ids;
-  for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += stretch) {
-    ids.resize(std::min(stretch, end - first));
-    std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
-    const std::vector<float> rows = prefix_.raw(samples, ids);
-    std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>(first * features_));
-    phases_.features.computed += static_cast<std::int64_t>(ids.size());
-  }
+  mpi::together(node_, [&] {
+    std::vector<std::uint32_t> ids;
+    for (std::size_t first = static_cast<std::size_t>(mine.first) * lane; first < end; first += segment) {
+      ids.resize(std::min(segment, end - first));
+      std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+      const std::vector<float> rows = prefix_.raw(samples, ids);
+      std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>(first * features_));
+      phases_.features.computed += static_cast<std::int64_t>(ids.size());
+    }
+  });
   memory_.publish();
+}
+
+std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world) {
+  return folder.file(fmt::format("features-{}.bin", world.rank()));
+}
+
+std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
+                                              const run::RunFolder& folder, const mpi::Communicator& world,
+                                              run::Phases& phases) {
+  if (!members_begin_alike(job)) return nullptr;
+  auto features = std::make_unique<FeatureCache>(job, loader, job.weights->values, world.split_node(),
+                                                 feature_file(folder, world), phases);
+  for (std::int64_t epoch = 0; epoch < std::min(job.cache_features, job.epochs); ++epoch) {
+    features->turn_to(epoch);
+  }
+  return features;
 }
 
 }  // namespace convoke::train

@@ -90,7 +90,7 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
   }
   const std::uint64_t each = demand.need(now).total() + checkpoint + kProgramBytes;
   if (const std::uint64_t ranks = left / std::max<std::uint64_t>(1, each); ranks >= 1 && node_ranks > 1) {
-    ways.push_back(fmt::format("{} rank{} on this node", ranks, ranks == 1 ? "" : "s"));
+    ways.push_back(counted(ranks, "rank") + " on this node");
   }
   return join(ways, "; ");
 }
@@ -133,10 +133,10 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   std::string what, hint;
   if (wanted > left && static_cast<double>(mine) == most) {
     what = fmt::format(
-        "{}: {} does not fit into memory: {} here need{} {} more, but {} {} left; of the rank that needs "
+        "{}: {} does not fit into memory: {} here {} {} more, but {} {} left; of the rank that needs "
         "most:{}",
-        os::host_name(), job.name, node.size() == 1 ? "1 rank" : fmt::format("{} ranks", node.size()),
-        node.size() == 1 ? "s" : "", format_bytes(wanted), format_bytes(left),
+        os::host_name(), job.name, counted(node.size(), "rank"), node.size() == 1 ? "needs" : "need",
+        format_bytes(wanted), format_bytes(left),
         job.memory_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory_bytes >> 20) : "are",
         table(need, checkpoint, resident));
     const std::string ways = what_fits(demand, checkpoint, left, node.size());

@@ -23,4 +23,13 @@ void Reports::epoch_done(std::int64_t member, std::int64_t updates,
   if (log) log(epoch_record(member, updates, fields));
 }
 
+RunLogs::RunLogs(const Job& job, const run::RunFolder& folder) : lines_(folder.metrics()) {
+  if (job.log.csv) csv_.emplace(folder.file("metrics.csv"));
+}
+
+void RunLogs::append(const Settings& record) {
+  lines_.append(record);
+  if (csv_) csv_->append(record);
+}
+
 }  // namespace convoke::train

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/run/engine_state.hpp"
 
@@ -46,7 +47,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done) {
   if (begins || cached != (features_ != nullptr)) {
     run::CheckpointState state;
     state.updates = engine_->steps_done();
-    capture(state);
+    mpi::together(group_, [&] { capture(state); });
     if (!cached) {
       engine_.reset();  // it reads from the features
       own_.reset();
@@ -57,7 +58,9 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done) {
     make_engine(stages);
     run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
   }
-  if (features_ != nullptr) features_->turn_to(epochs_done);
+  if (features_ != nullptr) {
+    mpi::together(group_, [&] { features_->turn_to(epochs_done); });  // ranks of several nodes
+  }
   return begins;
 }
 
@@ -69,8 +72,11 @@ bool StagedEngine::prefix_is_frozen(const nn::Graph& graph) const {
 void StagedEngine::open_features(const std::vector<float>& parameters) {
   features_ = assignment_.features;
   if (features_ == nullptr) {
-    own_ = std::make_unique<FeatureCache>(job_, loader_, parameters, group_.split_node(),
-                                          assignment_.feature_file, phases_);
+    const mpi::Communicator node = group_.split_node();
+    own_ = mpi::together(group_, [&] {
+      return std::make_unique<FeatureCache>(job_, loader_, parameters, node, assignment_.feature_file,
+                                            phases_);
+    });
     features_ = own_.get();
   } else if (!std::equal(features_->parameters().begin(), features_->parameters().end(),
                          parameters.begin())) {
@@ -81,7 +87,7 @@ void StagedEngine::open_features(const std::vector<float>& parameters) {
 }
 
 void StagedEngine::start_from(const run::InitialWeights& weights) {
-  run::apply(weights, parameters_, *engine_);
+  mpi::together(group_, [&] { run::apply(weights, parameters_, *engine_); });
 }
 
 engine::LaneEngine::StepResult StagedEngine::step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
@@ -94,7 +100,8 @@ engine::LaneEngine::StepResult StagedEngine::step(std::uint32_t epoch, std::span
 }
 
 std::vector<float> StagedEngine::result() {
-  return whole(engine::unpack(parameters_, engine_->layout(), engine_->result()));
+  return mpi::together(
+      group_, [&] { return whole(engine::unpack(parameters_, engine_->layout(), engine_->result())); });
 }
 
 // The engine's parameters, which are 0 where the features are read in place of the prefix, with those of the

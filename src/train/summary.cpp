@@ -87,7 +87,9 @@ Value::Array member_facts(const Verdict& verdict) {
 std::string summary_title(const Job& job, const Verdict& verdict) {
   if (!job.ensemble) return "one synchronous model";
   if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
-    return fmt::format("ensemble of {}", job.members);
+    return verdict.voters.size() == verdict.members.size()
+               ? fmt::format("ensemble of {}", job.members)
+               : fmt::format("ensemble of {}, {} of which vote", job.members, verdict.voters.size());
   }
   if (verdict.members.size() == 1) {
     return fmt::format("member {} of an ensemble of {}", verdict.members.front().model.index, job.members);
@@ -108,6 +110,8 @@ std::string further_scores(const Evaluation& evaluation, const metrics::Confusio
   add("ECE", evaluation.calibration.expected_error());
   return line.empty() ? line : line + "\n";
 }
+
+std::string loss_text(double loss) { return std::isfinite(loss) ? format_fixed(loss, 4) : "not finite"; }
 
 }  // namespace
 
@@ -202,8 +206,8 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
   std::string text;
   if (members.size() > 1) {
     for (std::size_t m = 0; m < members.size(); ++m) {
-      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {:.4f}\n", members[m],
-                          evaluation.members[m].accuracy, evaluation.members[m].loss);
+      text += fmt::format("  member {:<3} accuracy {:.4f}   loss {}\n", members[m],
+                          evaluation.members[m].accuracy, loss_text(evaluation.members[m].loss));
     }
     for (const RuleOutcome& outcome : evaluation.rules) {
       text += fmt::format("  {:<10} ", outcome.name);
@@ -214,8 +218,8 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
     text += fmt::format("  disagreement {:.4f}   (share of samples on which two members differ)\n",
                         evaluation.disagreement.mean());
   } else {
-    text += fmt::format("  accuracy {:.4f}   loss {:.4f}\n", evaluation.members.front().accuracy,
-                        evaluation.members.front().loss);
+    text += fmt::format("  accuracy {:.4f}   loss {}\n", evaluation.members.front().accuracy,
+                        loss_text(evaluation.members.front().loss));
   }
   const metrics::ConfusionMatrix& matrix = evaluation.rule(rule).all();
   text += further_scores(evaluation, matrix);
@@ -224,10 +228,9 @@ std::string evaluation_text(const Evaluation& evaluation, const std::string& rul
 
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost) {
   const run::PhaseSpreads& phases = cost.phases;
-  std::string text =
-      fmt::format("{}: {}, {} rank{} x {} thread{}, reduction {}\n", job.name, summary_title(job, verdict),
-                  cost.ranks, cost.ranks == 1 ? "" : "s", cost.threads, cost.threads == 1 ? "" : "s",
-                  job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
+  std::string text = fmt::format("{}: {}, {} x {}, reduction {}\n", job.name, summary_title(job, verdict),
+                                 counted(cost.ranks, "rank"), counted(cost.threads, "thread"),
+                                 job.engine.reduction == engine::Reduction::kExact ? "exact" : "fast");
   text += fmt::format(
       "  makespan      {:.2f} s   ({}load {:.2f}, compute {:.2f}, exposed communication {:.2f}, "
       "evaluation {:.2f}, gather {:.2f}, checkpoints {:.2f})\n",
@@ -239,10 +242,9 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
       phases.steps.max,
       cost.ranks == 1 ? "" : fmt::format(" of the slowest rank (the fastest: {:.2f} s)", phases.steps.min));
   text += fmt::format("  cost          {:.1f} core-seconds{}, peak memory {} per rank\n", cost.core_seconds(),
-                      cost.oversubscribed()
-                          ? fmt::format(" (OVERSUBSCRIBED: {} threads on {} core{})", cost.all_threads,
-                                        cost.cores, cost.cores == 1 ? "" : "s")
-                          : std::string(),
+                      cost.oversubscribed() ? fmt::format(" (OVERSUBSCRIBED: {} threads on {})",
+                                                          cost.all_threads, counted(cost.cores, "core"))
+                                            : std::string(),
                       format_bytes(cost.peak_resident_bytes));
   if (const run::CheckpointUse& use = cost.checkpoints; use.written + use.left_out > 0) {
     text += fmt::format(
@@ -260,6 +262,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
   text += fmt::format("  parameters    {} trainable\n", format_count(job.model.graph.trainable_count()));
   const double validation = mean_validation_accuracy(verdict);
   if (!std::isnan(validation)) text += fmt::format("  validation    accuracy {:.4f}\n", validation);
+  bool failed = false;
   for (const TrainedMember& member : verdict.members) {
     if (member.stopped_at > 0) {
       text += fmt::format("  {}stopped early after {} steps, in epoch {}\n",
@@ -268,8 +271,10 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
     }
     if (!member.failure.empty()) {
       text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
+      failed = true;
     }
   }
+  if (failed) text += "  (once the cause is removed, --resume trains such members on, and all vote again)\n";
   text += fmt::format("test, {} images{}\n", format_count(verdict.test.samples),
                       job.ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
   return text + evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names);

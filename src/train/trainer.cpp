@@ -6,9 +6,14 @@
 #include <cmath>
 
 #include "convoke/os/clock.hpp"
-#include "convoke/train/epoch_samples.hpp"
-
 namespace convoke::train {
+namespace {
+
+constexpr const char* kSteadier =
+    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data";
+
+}  // namespace
+
 Trainer::Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                  const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
                  Reports reports, run::Phases& phases)
@@ -32,6 +37,10 @@ Outcome Trainer::run() {
   checkpointing_.finish(state_, bool(interrupted));
   phases_.exposed_communication += engine_.exposed_seconds();
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
+  // No step follows whose loss would tell.
+  if (!interrupted && !std::ranges::all_of(kept, [](float value) { return std::isfinite(value); })) {
+    throw Divergence(fmt::format("the weights are not finite after step {}", state_.updates), kSteadier);
+  }
   return {.interrupted_by = interrupted,
           .epochs_done = state_.epochs_done,
           .steps = state_.updates,
@@ -44,14 +53,18 @@ Outcome Trainer::run() {
 // The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
 // next step.
 run::StopReason Trainer::train_epoch() {
-  const data::EpochPlan plan = plan_epoch(job_, assignment_, loader_, state_.epochs_done);
+  const data::EpochPlan plan =
+      mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
     reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
   std::optional<data::ReadAhead> ahead;
   // Samples that are streamed, unless features are read in their place.
-  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features())
-    ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
+  if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features()) {
+    mpi::together(group_, [&] {
+      ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
+    });
+  }
   if (phases_.first_step == 0) phases_.first_step = phases_.since_start.seconds();
   const std::int64_t samples_before = samples_processed_;
   double seconds = 0;
@@ -97,10 +110,9 @@ double Trainer::take_step(std::span<const std::uint32_t> ids, std::span<const st
 
 void Trainer::diverged() {
   const std::string where = engine_.diagnose();
-  throw Divergence(
-      fmt::format("the loss is not finite at epoch {}, step {}: first in {}", state_.epochs_done + 1,
-                  state_.steps_done + 1, where),
-      "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data");
+  throw Divergence(fmt::format("the loss is not finite at epoch {}, step {}: first in {}",
+                               state_.epochs_done + 1, state_.steps_done + 1, where),
+                   kSteadier);
 }
 
 void Trainer::finish_epoch(double seconds, std::int64_t samples) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/nn/split.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/train/records.hpp"
@@ -55,24 +58,33 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
   if (latest_updates_ != state.updates) {
     // Features are of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
-    if (!evaluator_ || features != features_) {
-      features_ = features;
-      evaluator_.emplace(
-          features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
-          engine::evaluator_options(job_.engine, job_.model.classes()));
-    }
-    // Those of the prefix come first.
-    const std::size_t known = features == nullptr ? 0 : features->parameters().size();
-    evaluator_->load(std::span(parameters).subspan(known));
+    mpi::together(group_, [&] {
+      if (!evaluator_ || features != features_) {
+        features_ = features;
+        evaluator_.emplace(
+            features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
+            engine::evaluator_options(job_.engine, job_.model.classes()));
+      }
+      // Those of the prefix come first.
+      const std::size_t known = features == nullptr ? 0 : features->parameters().size();
+      evaluator_->load(std::span(parameters).subspan(known));
+    });
     if (features != nullptr && group_.root()) {
       phases_.features.read += static_cast<std::int64_t>(assignment_.validation.size());
     }
     latest_ = engine::score(*evaluator_, features == nullptr ? loader_ : features->loader(),
                             assignment_.validation, group_);
     latest_updates_ = state.updates;
+    if (!std::isfinite(latest_.loss)) {
+      latest_.accuracy = std::numeric_limits<double>::quiet_NaN();
+      if (group_.root()) {
+        reports_.progress.warn(fmt::format(
+            "the validation loss after step {} is not finite: this validation is not used", state.updates));
+      }
+    }
   }
   state.validation_accuracy = latest_.accuracy;
-  state.best_validation_accuracy = std::max(state.best_validation_accuracy, latest_.accuracy);
+  state.best_validation_accuracy = std::fmax(state.best_validation_accuracy, latest_.accuracy);
   return latest_;
 }
 
@@ -80,13 +92,18 @@ void Validation::judge(const engine::Score& score, const std::vector<float>& par
                        run::CheckpointState& state) {
   run::BestSoFar& best = state.best;
   const bool better = job_.early_stopping.judge(score, state.updates, best);
-  if (better && job_.early_stopping.restores_best()) best.parameters = parameters;
+  if (better && job_.early_stopping.restores_best()) {
+    mpi::together(group_, [&] { best.parameters = parameters; });
+  }
   checkpointing_.keep_best(parameters,
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
-  reports_.progress.note(fmt::format(
-      "stopped early: {} has not been better since step {} of {} ({} evaluation{})",
-      job_.early_stopping.monitor(), best.updates, state.updates, best.wait, best.wait == 1 ? "" : "s"));
+  reports_.progress.note(best.updates == 0
+                             ? fmt::format("stopped early: {} has not been finite in {}",
+                                           job_.early_stopping.monitor(), counted(best.wait, "evaluation"))
+                             : fmt::format("stopped early: {} has not been better since step {} of {} ({})",
+                                           job_.early_stopping.monitor(), best.updates, state.updates,
+                                           counted(best.wait, "evaluation")));
   if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.early_stopping, state));
 }
 

@@ -8,8 +8,8 @@
 #include "convoke/core/text.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/run/collective.hpp"
-#include "convoke/train/logs.hpp"
 #include "convoke/train/records.hpp"
+#include "convoke/train/reports.hpp"
 #include "convoke/train/tensorboard.hpp"
 
 namespace convoke::train {
@@ -30,7 +30,22 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
     reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
   }
   throw Error("no member is left to vote: " + join(reasons, "; "),
-              "lower the learning rate, or look at the data");
+              "remove the cause; --resume trains each member on from its newest checkpoint");
+}
+
+// evaluate() with models that only rank 0 holds: they are passed on one at a time. Collective.
+Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
+                              const data::BatchLoader& loader, const mpi::Communicator& world,
+                              std::int64_t top_k) {
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::vector<float> parameters(evaluator.parameter_values());
+  const auto next = [&](std::int64_t member) -> std::span<const float> {
+    if (world.root()) parameters = models[static_cast<std::size_t>(member)]->parameters;
+    world.broadcast(std::as_writable_bytes(std::span(parameters)));
+    return parameters;
+  };
+  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world, top_k);
 }
 
 }  // namespace
@@ -69,20 +84,6 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
     return std::string();
   });
   return verdict;
-}
-
-Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
-                              const data::BatchLoader& loader, const mpi::Communicator& world,
-                              std::int64_t top_k) {
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
-  std::iota(ids.begin(), ids.end(), 0U);
-  std::vector<float> parameters(evaluator.parameter_values());
-  const auto next = [&](std::int64_t member) -> std::span<const float> {
-    if (world.root()) parameters = models[static_cast<std::size_t>(member)]->parameters;
-    world.broadcast(std::as_writable_bytes(std::span(parameters)));
-    return parameters;
-  };
-  return evaluate(evaluator, static_cast<std::int64_t>(models.size()), next, loader, ids, world, top_k);
 }
 
 }  // namespace convoke::train

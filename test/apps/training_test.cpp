@@ -427,7 +427,7 @@ TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an er
   CHECK(stopped.code == 1);
   CHECK(stopped.says("error: run/checkpoints/epoch-"));
   CHECK(stopped.says("cannot be written"));
-  CHECK(stopped.says("hint: free some space; what was kept before in run/checkpoints is as it was"));
+  CHECK(stopped.says("hint: free some space; earlier checkpoints in run/checkpoints are unchanged"));
   CHECK_FALSE(stopped.says("Stopped by"));
 }
 

@@ -59,3 +59,11 @@ TEST_CASE("counts are written in groups of three") {
   CHECK(format_count(-1234567) == "-1,234,567");
   CHECK(format_count(std::numeric_limits<std::int64_t>::min()) == "-9,223,372,036,854,775,808");
 }
+
+TEST_CASE("plurals") {
+  CHECK(counted(1, "rank") == "1 rank");
+  CHECK(counted(0, "rank") == "0 ranks");
+  CHECK(counted(std::size_t{2000}, "core") == "2,000 cores");
+  CHECK(plural(1, "core") == "core");
+  CHECK(plural(3, "core") == "cores");
+}

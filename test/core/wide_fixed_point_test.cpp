@@ -69,3 +69,44 @@ TEST_CASE("wide fixed point refuses what is not finite or too large, and goes on
     CHECK(result == std::vector<double>{1.5, 0, -2});
   }
 }
+
+TEST_CASE("an exact sum is that of long doubles, for any order, partition and number of terms") {
+  std::vector<double> values = some_values(3000);
+  long double expected = 0;
+  ExactSum whole, parts[3];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    expected += static_cast<long double>(values[i]);
+    whole.add(values[values.size() - 1 - i]);
+    parts[i % 3].add(values[i]);
+  }
+  CHECK(std::fabs(whole.value() - static_cast<double>(expected)) <
+        3000 * 0x1p-53 + std::fabs(whole.value()) * 0x1p-52);
+  for (std::size_t i = 0; i < ExactSum::kParts; ++i) {
+    parts[0].parts()[i] += parts[1].parts()[i] + parts[2].parts()[i];
+  }
+  CHECK(parts[0].value() == whole.value());
+}
+
+TEST_CASE("an exact sum of many of the largest terms does not wrap, nor do those of many ranks") {
+  for (const double sign : {1.0, -1.0}) {
+    const double largest = sign * std::nextafter(kWideFixedPointTermLimit, 0);
+    const std::int64_t terms = 4 * kWideFixedPointTerms;
+    ExactSum sum;
+    for (std::int64_t i = 0; i < terms; ++i) sum.add(largest);
+    CHECK(sum.value() == Catch::Approx(largest * static_cast<double>(terms)));
+    for (std::int64_t& part : sum.parts()) part *= 65536;
+    CHECK(sum.value() == Catch::Approx(largest * static_cast<double>(terms) * 65536));
+  }
+}
+
+TEST_CASE("an exact sum with a term that is not finite is infinite") {
+  for (const double bad : {std::nan(""), -std::numeric_limits<double>::infinity(), 1e300}) {
+    ExactSum sum;
+    for (const double value : {1.5, bad, -2.0, bad}) sum.add(value);
+    CHECK(sum.value() == std::numeric_limits<double>::infinity());
+  }
+  ExactSum sum;
+  CHECK(sum.value() == 0);
+  sum.add(-0.25);
+  CHECK(sum.value() == -0.25);
+}

@@ -143,6 +143,17 @@ TEST_CASE("a plateau schedule reduces the rate when Keras does") {
               0.005, 0.005, 0.005, 0.005, 0.0005, 0.0005, 0.0005, 5e-05, 5e-05, 5e-05, 5e-06});
 }
 
+TEST_CASE("to a plateau schedule a loss that is not finite is never the best") {
+  const auto schedule = make_schedule({{"name", "plateau"}, {"factor", 0.5}, {"patience", 2}});
+  Feedback feedback;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double loss : {infinity, 1.0, std::nan(""), -infinity}) {
+    schedule->epoch_done({.validation_loss = loss, .base_rate = 0.1}, feedback);
+  }
+  CHECK(feedback.best == 1);
+  CHECK(feedback.factor == 0.5);
+}
+
 TEST_CASE("a plateau schedule needs validation, and begins when it is warm") {
   const Settings settings{{"name", "plateau"}, {"patience", 1}};
   Settings warm = settings;

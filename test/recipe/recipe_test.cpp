@@ -144,11 +144,14 @@ TEST_CASE("pixels are divided by 255 unless told otherwise, other samples are no
 }
 
 TEST_CASE("named choices are what the areas know by these names") {
-  for (const char* name : {"contiguous", "stratified", "bootstrap", "full"}) {
-    const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {std::string("ensemble.shards=") + name});
-    CHECK(recipe.ensemble.shards == data::sharding_from(name));
+  for (const auto& [name, sharding] : data::kShardings) {
+    const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {"ensemble.shards=" + std::string(name)});
+    CHECK(recipe.ensemble.shards == sharding);
     CHECK(to_string(recipe.ensemble.shards) == name);
   }
+  CHECK(set_error("ensemble.shards=stratifed")
+            .find("unknown sharding \"stratifed\" (did you mean "
+                  "\"stratified\"?)") != std::string::npos);
   data::DatasetInfo info;
   info.sample_shape = {1, 2, 2};
   info.channel_mean = {0.0};

@@ -108,6 +108,10 @@ TEST_CASE(
   report::RunRecord record = report::read_run(folder / "run");
   CHECK(report::result_of(record).name == "ensemble of 2, 4 x 1");
   CHECK_FALSE(report::result_of(record).content_hash.empty());
+  report::RunRecord failed = record;
+  failed.summary.set("member_facts", Value::Array{Settings{{"member", 0}},
+                                                  Settings{{"member", 1}, {"failure", "shard.h5: gone"}}});
+  CHECK(report::result_of(failed).name == "ensemble of 2 - 1 failed, 4 x 1");
   record.summary.set("all_threads", 4);
   record.summary.set("cores", 2);
   const RunResult crowded = report::result_of(record);

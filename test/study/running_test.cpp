@@ -142,6 +142,10 @@ TEST_CASE("a finished run is what its folder says") {
   CHECK(run.communication_seconds == 0.5);
   CHECK_FALSE(run.gather_seconds);
   CHECK(run.epoch_seconds == 1.75);
+  write(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
+    {"member": 1, "failure": "shard.h5: gone"}]})");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
+             Contains("member 1 has left the vote: shard.h5: gone"));
   write(folder / "summary.json", R"({"ranks": 1, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 5.5})");
   CHECK(read_finished_run(folder.path()).epoch_seconds ==

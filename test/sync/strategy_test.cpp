@@ -17,8 +17,7 @@ mpi::Communicator world() { return mpi::Communicator::wrap(MPI_Comm_c2f(MPI_COMM
 
 TEST_CASE("every strategy in the table can be made") {
   std::vector<float> gradients(10, 1.0F);
-  CHECK(sync::strategy_names() == std::vector<std::string>{"allreduce", "none"});
-  for (const std::string& name : sync::strategy_names())
+  for (const char* const name : {"allreduce", "none"})
     CHECK(sync::make_strategy(name, world(), {gradients, {}}, {}));
 }
 

@@ -156,6 +156,36 @@ TEST_CASE("metrics.jsonl tells the validations within epochs, and why training h
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
 }
 
+TEST_CASE("validations whose loss is not finite are told as such, and nothing is the best") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const tiny::Pictures pictures(150), others(40);
+  Job job = stopping_job();
+  job.early_stopping = EarlyStopping({.patience = 2, .restore_best = true});
+  job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}});
+  const data::BatchLoader training = pictures.loader();
+  const data::BatchLoader validation(others.split(), Shape{1, 8, 8}, data::Normalization{{3e38F}, {0}});
+  const tiny::Run run(world);
+  Phases phases;
+  const TrainedMember member =
+      train_members(job, Feed(training, &validation), split(world, 1), world, run.folder, false, true, phases)
+          .members.at(0);
+  CHECK(member.stopped_at == 6);
+  CHECK(std::isnan(member.model.validation_accuracy));
+  world.barrier();
+  if (!world.root()) return;
+  int validations = 0;
+  for (const Settings& line : lines_of(run.folder)) {
+    if (event_of(line) != "validation") continue;
+    ++validations;
+    CHECK(metrics::to_json(line).find(R"("validation_loss":null)") != std::string::npos);
+  }
+  CHECK(validations == 2);
+  CHECK_FALSE(std::filesystem::exists(run.folder.checkpoints() / "best.h5"));
+  CHECK(newest(job, run.folder).best.updates == 0);
+  CHECK(newest(job, run.folder).parameters == member.model.parameters);
+}
+
 TEST_CASE("best.h5 is the model of the best validation") {
   const Session session;
   const mpi::Communicator& world = session.world();

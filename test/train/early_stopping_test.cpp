@@ -1,5 +1,8 @@
 #include "convoke/train/early_stopping.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -22,7 +25,7 @@ Course course(const EarlyStopping& rule, const std::vector<double>& losses,
     const engine::Score score{1, accuracies.empty() ? 0 : accuracies[i], losses[i]};
     if (rule.judge(score, 10 * evaluation, best)) result.best.push_back(evaluation);
     if (best.stopped) result.stopped = evaluation;
-    CHECK(best.updates == 10 * result.best.back());
+    CHECK(best.updates == (result.best.empty() ? 0 : 10 * result.best.back()));
   }
   return result;
 }
@@ -64,6 +67,19 @@ TEST_CASE("early stopping by accuracy, and none") {
   CHECK(found.stopped == 6);
   CHECK(course(EarlyStopping(), kLosses).stopped == 0);
   CHECK(course(EarlyStopping(), kLosses).best == std::vector<std::int64_t>{1, 2, 4, 8});
+}
+
+TEST_CASE("a validation whose loss is not finite is never the best, not even the first") {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  for (const char* const monitor : {"validation_loss", "validation_accuracy"}) {
+    const EarlyStopping rule({.monitor = monitor, .patience = 2});
+    Course found = course(rule, {nan, 3.0, -infinity, 2.0, infinity, nan}, {0.9, 0.5, 0.9, 0.6, 0.9, 0.9});
+    CHECK(found.best == std::vector<std::int64_t>{2, 4});
+    CHECK(found.stopped == 6);
+    found = course(rule, {infinity, nan, 1.0}, {0.9, 0.9, 0.9});
+    CHECK(found.best.empty());
+    CHECK(found.stopped == 2);
+  }
 }
 
 TEST_CASE("early stopping is read, written back, and refused where it is wrong") {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <csignal>
 #include <optional>
 
@@ -168,6 +170,92 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a split o
     }
     CHECK(member.model.validation_accuracy == Catch::Approx(correct / 40.0).epsilon(1e-12));
   }
+}
+
+TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed run tries it again") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const Stored stored(world);
+  Job job = tiny::job();
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = data::Sharding::kContiguous;
+  job.epochs = 3;
+  job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
+  const Opened opened(stored, world, GENERATE(kLittle, kNothing));
+  const Feed feed(opened.training, &opened.validation);
+  const Run whole_run(world, "whole");
+  const Training whole = fit(job, feed, world, whole_run.folder);
+
+  const Run run(world);
+  Job begun = job;
+  begun.epochs = 1;
+  fit(begun, feed, world, run.folder);
+  const auto file = stored.path / "train-00004-of-00005.h5";  // of member 1 alone
+  const std::string bytes = bytes_of(file);
+  world.barrier();
+  if (world.root()) tiny::fs::resize_file(file, 64);
+  world.barrier();
+  Training broken = fit(job, feed, world, run.folder, true);
+  REQUIRE(broken.members.size() == whole.members.size());
+  for (std::size_t i = 0; i < whole.members.size(); ++i) {
+    const TrainedMember& member = broken.members[i];
+    if (member.model.index == 1) {
+      CHECK(member.failure.find("train-00004-of-00005.h5") != std::string::npos);
+      CHECK(member.model.parameters.empty());
+    } else {
+      CHECK(member.failure.empty());
+      CHECK(member.model.parameters == whole.members[i].model.parameters);
+    }
+  }
+  CHECK_FALSE(bool(broken.interrupted_by));
+  const tiny::Pictures test = Stored::pictures_of(2);
+  Phases phases;
+  const Verdict verdict =
+      convene(job, std::move(broken), split(world, 2), world, test.loader(), run.folder, phases);
+  CHECK(verdict.voters == std::vector<std::int64_t>{0});
+  CHECK(verdict.members.at(1).failure.find("train-00004-of-00005.h5") != std::string::npos);
+
+  world.barrier();
+  if (world.root()) tiny::write_bytes(file, bytes);
+  world.barrier();
+  const Training mended = fit(job, feed, world, run.folder, true);
+  for (std::size_t i = 0; i < whole.members.size(); ++i) {
+    CHECK(mended.members.at(i).failure.empty());
+    CHECK(mended.members.at(i).model.parameters == whole.members[i].model.parameters);
+  }
+}
+
+TEST_CASE("where no member is left, the error says why of each; a single model ends the job at once") {
+  const Session session;
+  const mpi::Communicator& world = session.world();
+  const Stored stored(world);
+  Job job = tiny::job();
+  const Opened opened(stored, world, kNothing);
+  world.barrier();
+  if (world.root()) {
+    for (const char* const shard : {"1", "4"}) {
+      tiny::fs::resize_file(stored.path / fmt::format("train-0000{}-of-00005.h5", shard), 64);
+    }
+  }
+  world.barrier();
+  {
+    const Run run(world);
+    CHECK(error_of([&] { fit(job, opened.training, world, run.folder); }).find("-of-00005.h5") !=
+          std::string::npos);
+  }
+  job.ensemble = true;
+  job.members = 2;
+  job.shards = data::Sharding::kContiguous;
+  const Run run(world);
+  Training training = fit(job, opened.training, world, run.folder);
+  const tiny::Pictures test = Stored::pictures_of(2);
+  Phases phases;
+  const std::string error = error_of(
+      [&] { convene(job, std::move(training), split(world, 2), world, test.loader(), run.folder, phases); });
+  CHECK(error.starts_with("no member is left to vote: member 0: "));
+  CHECK(error.find("train-00001-of-00005.h5") < error.find("; member 1: "));
+  CHECK(error.find("train-00004-of-00005.h5") > error.find("; member 1: "));
 }
 
 TEST_CASE("early stopping looks at a split of its own") {

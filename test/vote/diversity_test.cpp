@@ -1,7 +1,7 @@
 #include "convoke/vote/diversity.hpp"
 
 #include "convoke/core/random.hpp"
-#include "convoke/vote/ballots.hpp"
+#include "convoke/vote/rule.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;

@@ -238,19 +238,17 @@ int study_predict(const StudyPredictOptions& options) {
   }
   double bytes = 0;
   for (const study::Bucket& bucket : profile.buckets) bytes += bucket.bytes;
-  fmt::print(
-      "{}: {} scaling, batch {}{}, {} thread{} a rank, {} rank{} a node; a step sums {} in {} bucket{}\n",
-      recipe.name, options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
-      threads, threads == 1 ? "" : "s", cluster.ranks_per_node, cluster.ranks_per_node == 1 ? "" : "s",
-      format_bytes(static_cast<std::uint64_t>(bytes)), profile.buckets.size(),
-      profile.buckets.size() == 1 ? "" : "s");
+  fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; a step sums {} in {}\n", recipe.name,
+             options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
+             counted(threads, "thread"), counted(cluster.ranks_per_node, "rank"),
+             format_bytes(static_cast<std::uint64_t>(bytes)), counted(profile.buckets.size(), "bucket"));
   fmt::print("  within a node  {}\n  between nodes  {}\n", describe(network.within, network.within_from),
              describe(network.between, network.between_from));
   print_steps(steps);
   print_scatter(profile.scatter());
   if (checked) {
-    fmt::print("here, {} rank{}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n", world.size(),
-               world.size() == 1 ? "" : "s", checked->seconds() * 1e3, *real * 1e3,
+    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
+               counted(world.size(), "rank"), checked->seconds() * 1e3, *real * 1e3,
                (checked->seconds() / *real - 1) * 100);
   }
   return EXIT_SUCCESS;

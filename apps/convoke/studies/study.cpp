@@ -100,9 +100,8 @@ study::Surroundings surroundings_of(const Options& options) {
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
                 const study::Surroundings& surroundings) {
-  fmt::print("{}: {} cells, {} to {} run{} of each, on {} core{}\n", file.name, cells.size(), file.repeats,
-             file.at_most, file.at_most == 1 ? "" : "s", surroundings.all_cores,
-             surroundings.all_cores == 1 ? "" : "s");
+  fmt::print("{}: {} cells, {} to {} of each, on {}\n", file.name, cells.size(), file.repeats,
+             counted(file.at_most, "run"), counted(surroundings.all_cores, "core"));
   for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
     const study::Configuration& cell = cells[i];
     const study::Launch launch =

@@ -141,8 +141,8 @@ std::string source_text(const fs::path& study) {
   const std::vector<Settings> of_runs = environments(study);
   const std::string cpu = of_runs.empty() ? std::string() : text_at(of_runs.front(), "cpu");
   const std::int64_t rows = std::ssize(study::read_table(table_of(study)).rows);
-  return fmt::format("{} ({} row{}{})", table_of(study).lexically_normal().string(), format_count(rows),
-                     rows == 1 ? "" : "s", cpu.empty() ? "" : ", on " + cpu);
+  return fmt::format("{} ({}{})", table_of(study).lexically_normal().string(), counted(rows, "row"),
+                     cpu.empty() ? "" : ", on " + cpu);
 }
 
 // "" of one study, which its title names.

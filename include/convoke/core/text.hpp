@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,5 +32,15 @@ std::string shell_word(const std::string& text);
 
 /// "60,000".
 std::string format_count(std::int64_t count);
+
+/// "rank" for 1, "ranks" for all other counts.
+std::string plural(std::int64_t count, std::string_view noun);
+
+/// "1 rank", "2 ranks", "1,024 ranks".
+std::string counted(std::int64_t count, std::string_view noun);
+template <std::unsigned_integral Count>
+std::string counted(Count count, std::string_view noun) {
+  return counted(static_cast<std::int64_t>(count), noun);
+}
 
 }  // namespace convoke

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -16,5 +18,24 @@ bool wide_fixed_point_add(std::span<const double> values, std::span<std::int64_t
 
 /// values[i] = the sum's i-th value, rounded to double.
 void wide_fixed_point_to_double(std::span<const std::int64_t> sum, std::span<double> values);
+
+/// An exact sum of any number of doubles, over threads and ranks in any order: three integers with carries,
+/// so that it cannot wrap. A term that is not finite, or reaches kWideFixedPointTermLimit, makes it infinite.
+class ExactSum {
+ public:
+  static constexpr std::size_t kParts = 4;
+
+  void add(double value);
+  /// The sum as a double, the same for any order of its terms; infinite if a term was bad.
+  double value() const;
+
+  /// What to add up over at most 2^16 ranks, in place.
+  std::span<std::int64_t, kParts> parts() { return parts_; }
+
+ private:
+  void carry();
+
+  std::array<std::int64_t, kParts> parts_{};  // units 2^36, 2^-6 and 2^-52, and the number of bad terms
+};
 
 }  // namespace convoke

@@ -1,7 +1,8 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoke/data/dataset.hpp"
@@ -11,8 +12,13 @@ namespace convoke::data {
 /// How an ensemble's members share the training samples.
 enum class Sharding { kContiguous, kStratified, kBootstrap, kFull };
 
-/// "contiguous", "stratified", "bootstrap", "full". Throws Error listing them.
-Sharding sharding_from(const std::string& name);
+struct ShardingEntry {
+  std::string_view name;
+  Sharding value;
+};
+inline constexpr std::array kShardings{
+    ShardingEntry{"contiguous", Sharding::kContiguous}, ShardingEntry{"stratified", Sharding::kStratified},
+    ShardingEntry{"bootstrap", Sharding::kBootstrap}, ShardingEntry{"full", Sharding::kFull}};
 
 /// The sample ids of member `member` of `members`. Contiguous: N / members each, the rest to the last (as the
 /// seed paper); stratified: every class spread evenly; bootstrap: N / members drawn with replacement with

@@ -27,18 +27,21 @@ struct EvaluatorOptions {
 /// Those that go with an engine, for samples of `classes` classes.
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
-/// Test-time augmentation: how often a sample is looked at, first as it is, then in views keyed by (seed, 1),
-/// ...
+/// Test-time augmentation: how often a sample is evaluated, first as it is, then in views keyed by (seed, 1),
+/// (seed, 2), ...
 struct TestViews {
   std::int64_t count = 1;
   std::uint64_t seed = 0;
+
+  /// The mean over the views of what a network says in each.
+  std::vector<float> mean(const std::function<std::vector<float>(std::int64_t view)>& outputs) const;
 };
 
 /// Accuracy and mean loss on some samples.
 struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
-  double loss = 0;
+  double loss = 0;  ///< infinite if that of a sample is not finite (or 2^40 or more)
 };
 
 /// Predictions of one parameter set after the other: a graph compiled for inference, once per worker thread,
@@ -72,8 +75,8 @@ class Evaluator {
   }
   std::vector<float> predict(std::span<const float> samples) { return to_probabilities(outputs(samples)); }
 
-  /// Loss of each sample from outputs(), in units of 2^-32: sums of it do not depend on their order.
-  std::int64_t fixed_loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
+  /// Loss of a sample from outputs(); infinite if an output of it is not finite.
+  double loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
   std::size_t parameter_values() const { return canonical_values(parameters_); }
   std::int64_t classes() const { return options_.classes; }
@@ -104,12 +107,8 @@ class Evaluator {
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids);
 
 /// Score of the loaded parameters on `ids`, shared by the ranks of `group`. The same on all of them, and for
-/// any number of them. Collective.
+/// any number of them. Collective; what one rank throws, all throw (mpi::agree).
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group);
-
-/// A loss in units of 2^-32, and a sum of such.
-std::int64_t fixed_loss(double loss);
-double loss_from_fixed(std::int64_t sum);
 
 }  // namespace convoke::engine

@@ -41,13 +41,15 @@ std::int64_t auto_lane(std::int64_t batch);
 /// state of one model.
 class LaneEngine {
  public:
-  /// Collective over `group`. `loader` feeds it; both and `optimizer` must outlive the engine. Throws Error
-  /// if batch is no multiple of lane, or ranks disagree on the parameter layout.
+  /// Collective over `group`. `loader` feeds it; both and `optimizer` must outlive the engine. Throws Error,
+  /// on all ranks, if batch is not a multiple of lane, ranks disagree on the parameter layout, or one of them
+  /// fails.
   LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
              const optim::Optimizer& optimizer, const mpi::Communicator& group);
   ~LaneEngine();
 
   /// One training step over `samples` (the ids of the whole global batch, at most options.batch). Collective.
+  /// What one rank throws, all throw (mpi::agree); the engine is of no use then.
   struct StepResult {
     /// Mean over the batch, and penalties. Not finite: the update was not made, see diagnose().
     double loss = 0;
@@ -75,9 +77,7 @@ class LaneEngine {
   double exposed_seconds() const;  ///< communication not hidden, sum over all steps, this rank
   /// After a step: the plan that this rank's first worker ran, to look at or to time; null if it had no lane.
   nn::Network* plan();
-  std::size_t plan_bytes() const;   ///< activation memory of all workers
-  std::int64_t first_lane() const;  ///< this rank's range of a full batch's lanes
-  std::int64_t lane_count() const;
+  std::size_t plan_bytes() const;  ///< activation memory of all workers
 
  private:
   class Impl;

@@ -19,7 +19,7 @@ namespace convoke::engine {
 class MomentsExchange;
 
 /// What a step adds up besides gradients: the last elements of the exchanged arena.
-enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kTallySize = 16 };
+enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kFailed = 3, kTallySize = 16 };
 
 /// A step as all workers of a rank see it.
 struct StepInput {
@@ -55,6 +55,9 @@ class LaneWorker {
   /// Sums in elements [0, complete()) are final; the last part is the tally. Read by other threads.
   std::size_t complete() const { return complete_.load(std::memory_order_acquire); }
   void restart() { complete_.store(0, std::memory_order_relaxed); }
+  /// After a run() that did not complete the sums: they count as complete, and the tally says that they are
+  /// not, so that the exchange with the other ranks can end.
+  void give_up();
 
   std::span<float> floats() { return floats_.span(); }       ///< layout.size() + kTallySize
   std::span<std::int64_t> fixed() { return fixed_.span(); }  ///< the same, exact only

@@ -29,15 +29,12 @@ class MomentsExchange {
 
   /// Called by every worker of every rank, with or without lanes, and the same `count` everywhere: returns
   /// when the sum of `count` moments is there to be read. `progress` is called while worker 0 waits for the
-  /// others. False: a worker of this rank has failed, and there is no sum.
-  bool sum(int worker, std::size_t count, const std::function<void()>& progress);
+  /// others.
+  void sum(int worker, std::size_t count, const std::function<void()>& progress);
 
   /// The sum, until this worker calls sum() again. A moment that was not finite, or beyond 2^40 with `exact`,
   /// makes NaN of it.
   void read(std::span<double> moments) const;
-
-  /// For a worker that fails: the others of this rank no longer wait for it.
-  void abandon() { abandoned_.store(true, std::memory_order_release); }
 
   double seconds() const { return seconds_; }  ///< of this step, in MPI
 
@@ -58,7 +55,6 @@ class MomentsExchange {
   std::vector<std::unique_ptr<Part>> parts_;  ///< by worker; the first becomes the sum
   std::vector<double> total_;
   std::atomic<std::uint64_t> done_{0};
-  std::atomic<bool> abandoned_{false};
   double seconds_ = 0;
 };
 

@@ -18,7 +18,7 @@ struct ProgressFields {
   double images_per_second = 0;
 };
 
-/// What the line at the end of an epoch shows; NaN and 0 are left out.
+/// What the line at the end of an epoch shows; NaN and 0 are left out, infinity is said to be not finite.
 struct EpochFields {
   std::int64_t epoch = 0;  ///< from 1
   std::int64_t epochs = 0;

@@ -17,11 +17,12 @@ struct RunResult {
   std::string provenance;           ///< of its samples
   std::string content_hash, split;  ///< of the samples that it was tested on; empty: nobody knows
   std::int64_t ranks = 0, threads = 0, members = 0, samples = 0;
+  std::int64_t missing = 0;  ///< members that have left the vote
   Workers workers;
   double accuracy = 0, precision = 0, recall = 0, f1 = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0;
 
-  /// "synchronous, 2 x 1" or "ensemble of 2, 2 x 1"; with a mark if threads shared cores.
+  /// "synchronous, 2 x 1" or "ensemble of 2, 2 x 1"; with a mark if members failed or threads shared cores.
   std::string title() const;
 };
 

@@ -6,8 +6,8 @@
 
 namespace convoke::run {
 
-/// Runs `work` on rank 0 of `group` and returns its text on all ranks; an Error there is thrown as the same
-/// Error everywhere, so that no rank waits for one that has given up. Collective.
+/// Runs `work` on rank 0 of `group` and returns its text on all ranks; what it throws, all ranks throw as
+/// mpi::agree() does. Collective.
 std::string on_root(const mpi::Communicator& group, const std::function<std::string()>& work);
 
 /// True on all ranks if `flag` is true on one. Collective.

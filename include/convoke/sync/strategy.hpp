@@ -4,8 +4,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "convoke/mpi/communicator.hpp"
 
@@ -43,7 +41,5 @@ class Strategy {
 /// Throws Error listing the known names.
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const mpi::Communicator& group,
                                         Exchange exchange, const StrategyOptions& options);
-
-std::vector<std::string> strategy_names();
 
 }  // namespace convoke::sync

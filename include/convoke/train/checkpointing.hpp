@@ -22,7 +22,8 @@ namespace convoke::train {
 /// thread writes the copy. A checkpoint that cannot be written is a warning, and the ones before it stay.
 class Checkpointing {
  public:
-  /// Everything given must outlive it. Makes the folder (root); throws Error if that cannot be.
+  /// Everything given must outlive it. The root makes the folder. Collective; throws Error on all ranks if
+  /// that cannot be.
   Checkpointing(const Job& job, StagedEngine& engine, const mpi::Communicator& group,
                 run::Checkpoints checkpoints, const Reports& reports, run::Phases& phases);
   ~Checkpointing();
@@ -34,8 +35,8 @@ class Checkpointing {
   void after_epoch(const run::CheckpointState& state);
   /// A model file of a validation that is among the best so far. `parameters`: canonical.
   void keep_best(const std::vector<float>& parameters, const run::Validated& validated);
-  /// When no step follows: the last state is on disk when this returns. Throws Error if it is not, and
-  /// `needed`: nobody can go on from here then.
+  /// When no step follows: the last state is on disk when this returns. Throws JobError at the root if it is
+  /// not, and `needed`: nobody can go on from here then.
   void finish(const run::CheckpointState& state, bool needed);
 
   /// The newest usable state, the same on all ranks, or nothing if there is none; the engine has it then.
@@ -54,6 +55,7 @@ class Checkpointing {
     std::atomic<bool> written = false;
   };
   static Position position_of(const run::CheckpointState& state);
+  void give_best(const std::vector<float>& parameters, const run::Validated& validated);
   void write(const std::shared_ptr<Best>& best);
   void note_written();
   void save(const run::CheckpointState& state);

@@ -26,11 +26,11 @@ class EarlyStopping {
   /// never. Throws Error for an unknown key or monitor, a value out of range, and without patience.
   static EarlyStopping read(const Settings& settings);
 
-  /// Takes a validation after `updates` steps into account: true if it is the best so far. May set
-  /// `best.stopped`.
+  /// Takes a validation after `updates` steps into account: true if it is the best so far, which one whose
+  /// loss is not finite never is. May set `best.stopped`.
   bool judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const;
 
-  /// What is monitored, such that less is better; infinite where it is not a number.
+  /// What is monitored, such that less is better; infinite where the loss is not finite.
   double cost(double loss, double accuracy) const;
 
   bool stops() const { return options_.patience >= 0; }

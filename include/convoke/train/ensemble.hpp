@@ -47,9 +47,11 @@ struct Training {
 std::uint64_t require_trainable(const Job& job, const Feed& feed, const Groups& groups,
                                 const mpi::Communicator& world);
 
-/// Trains the job's members, each by its group. A member whose loss diverges is left behind with the reason,
-/// and the others go on. `quiet`: no progress. Collective over `world`. Throws Error for whatever else goes
-/// wrong, on the ranks where it does.
+/// Trains the job's members, each by its group. A member of an ensemble that fails (its loss diverges, its
+/// samples cannot be read, its memory is not enough) is left behind with the reason, and the others go on.
+/// What ends the job is thrown on the ranks that meet it: JobError, what goes wrong with features or
+/// checkpoints that training begins with, and in a group of several ranks what mpi::together() does not
+/// guard. `quiet`: no progress. Collective over `world`.
 Training train_members(const Job& job, const Feed& feed, const Groups& groups, const mpi::Communicator& world,
                        const run::RunFolder& folder, bool resume, bool quiet, run::Phases& phases);
 

@@ -14,9 +14,6 @@
 
 namespace convoke::train {
 
-/// So many mistakes are kept to be looked at.
-constexpr std::size_t kMistakes = 36;
-
 /// What a voting rule elects: prefixes[k] counts the votes of the first k + 1 members.
 struct RuleOutcome {
   std::string name;
@@ -34,7 +31,7 @@ struct Evaluation {
   Ranking ranking;                     ///< of the members' mean probabilities
   metrics::Calibration calibration;    ///< of the same
   std::vector<metrics::Calibration> member_calibration;
-  std::vector<Mistake> mistakes;  ///< the worst of the same, at most kMistakes
+  std::vector<Mistake> mistakes;  ///< the worst of the same, at most 36
 
   /// Throws Error listing the known ones.
   const RuleOutcome& rule(const std::string& name) const;

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/run/node_memory.hpp"
 #include "convoke/run/phases.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/train/job.hpp"
 
 namespace convoke::train {
@@ -59,5 +61,15 @@ class FeatureCache {
   std::vector<bool> computed_;  // by view
   data::BatchLoader loader_;
 };
+
+/// Where a rank's cache of features is a file if it is one.
+std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world);
+
+/// The features of all members of an ensemble, whose networks begin alike if all their frozen weights are
+/// given (Job::weights). Members go through their epochs each for itself, so all views are computed at once.
+/// Null if they do not, or there is one model only. Collective over `world`.
+std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
+                                              const run::RunFolder& folder, const mpi::Communicator& world,
+                                              run::Phases& phases);
 
 }  // namespace convoke::train

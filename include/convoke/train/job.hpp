@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "convoke/core/error.hpp"
 #include "convoke/data/augmenter.hpp"
 #include "convoke/data/epoch_plan.hpp"
 #include "convoke/engine/lane_engine.hpp"
@@ -19,6 +20,11 @@
 #include "convoke/train/stage.hpp"
 
 namespace convoke::train {
+
+/// Ends the job although a single member met it: what fails is needed by all, as the disk of the run folder.
+struct JobError : Error {
+  using Error::Error;
+};
 
 /// What a run logs besides metrics.jsonl.
 struct LogOptions {

@@ -5,7 +5,7 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/mpi/communicator.hpp"
-#include "convoke/vote/ballots.hpp"
+#include "convoke/vote/rule.hpp"
 
 namespace convoke::train {
 

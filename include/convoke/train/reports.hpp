@@ -1,11 +1,16 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "convoke/core/settings.hpp"
+#include "convoke/metrics/csv_log.hpp"
 #include "convoke/metrics/progress.hpp"
+#include "convoke/metrics/run_log.hpp"
+#include "convoke/run/run_folder.hpp"
 #include "convoke/run/run_status.hpp"
+#include "convoke/train/job.hpp"
 
 namespace convoke::train {
 
@@ -20,6 +25,21 @@ struct Reports {
   void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
   /// At the end of an epoch of a member, after `updates` steps since the start.
   void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& fields) const;
+};
+
+/// The logs of all members: metrics.jsonl and, if the job wants it, metrics.csv. Rank 0 alone writes them:
+/// whole lines appended by several hosts are not safe on a network file system.
+class RunLogs {
+ public:
+  /// Throws Error naming the file.
+  RunLogs(const Job& job, const run::RunFolder& folder);
+
+  /// A record of train/records.hpp. Throws Error naming the file that cannot be written.
+  void append(const Settings& record);
+
+ private:
+  metrics::RunLog lines_;
+  std::optional<metrics::CsvLog> csv_;
 };
 
 }  // namespace convoke::train

@@ -26,7 +26,7 @@ class StagedEngine {
   StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                const mpi::Communicator& group, run::Phases& phases);
 
-  /// Starts from the weights that are given instead of initial values.
+  /// Starts from the weights that are given instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
 
   /// To be called before the epoch after `epochs_done`. True if a stage begins with it. Collective. Throws
@@ -39,14 +39,14 @@ class StagedEngine {
 
   /// The base rate of the stage.
   double learning_rate() const { return learning_rate_; }
-  /// What to evaluate and to keep, canonical, of the whole network.
+  /// What to evaluate and to keep, canonical, of the whole network. Collective.
   std::vector<float> result();
 
   /// What the epoch's samples are read from in place of them; null: nothing.
   const FeatureCache* features() const { return features_; }
 
   /// Fills the arrays of `state`, and takes them: run::capture() and run::restore(). The latter enters the
-  /// stage that `state` was in. Collective.
+  /// stage that `state` was in, and is collective.
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "convoke/core/error.hpp"
 #include "convoke/data/batch_loader.hpp"
 #include "convoke/mpi/communicator.hpp"
+#include "convoke/mpi/together.hpp"
 #include "convoke/run/checkpoint.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/run/stop_agreement.hpp"
@@ -21,9 +21,10 @@
 
 namespace convoke::train {
 
-/// The loss of a step was not finite. Names layer, rank, epoch and step; the same on all ranks of the group.
-struct Divergence : Error {
-  using Error::Error;
+/// The loss of a step, or a weight after the last one, was not finite. Names layer, rank, epoch and step
+/// where they are known; the same on all ranks of the group.
+struct Divergence : mpi::GroupError {
+  using GroupError::GroupError;
 };
 
 /// What becomes of the training of one model.
@@ -45,7 +46,7 @@ class Trainer {
           const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
           Reports reports, run::Phases& phases);
 
-  /// Starts from the weights that are given instead of initial values.
+  /// Starts from the weights that are given instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
 
   /// Goes on from the newest usable checkpoint, if there is one. Collective. Throws Error as
@@ -55,7 +56,9 @@ class Trainer {
   /// Steps since the start, those of the runs before included.
   std::int64_t steps() const { return state_.updates; }
 
-  /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence.
+  /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence,
+  /// JobError as Checkpointing::finish, and what a rank of the group throws (mpi::GroupError, on all of
+  /// them).
   Outcome run();
 
  private:

@@ -25,9 +25,4 @@ struct Verdict {
 Verdict convene(const Job& job, Training training, const Groups& groups, const mpi::Communicator& world,
                 const data::BatchLoader& test, const run::RunFolder& folder, run::Phases& phases);
 
-/// Calls evaluate() with models that only rank 0 holds: they are passed on one at a time. Collective.
-Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
-                              const data::BatchLoader& loader, const mpi::Communicator& world,
-                              std::int64_t top_k = kDefaultTopK);
-
 }  // namespace convoke::train

@@ -4,9 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "convoke/vote/ballots.hpp"
-
 namespace convoke::vote {
+
+/// The ballots on some samples: class probabilities of every member. A view.
+struct Ballots {
+  std::span<const float> probabilities;  ///< (members, samples, classes), dense
+  std::int64_t members = 0;
+  std::int64_t samples = 0;
+  std::int64_t classes = 0;
+};
+
+/// The most probable class of each member on each sample, lowest label first among equals: (members,
+/// samples).
+std::vector<std::int32_t> member_labels(const Ballots& ballots);
+
+/// The mean probabilities over the members, (samples, classes).
+std::vector<double> mean_probabilities(const Ballots& ballots);
 
 /// A voting rule: elects one label per sample from the first `members` members of the ballots, 1 <= members
 /// <= ballots.members. `elected`: one label per sample.

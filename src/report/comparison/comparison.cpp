@@ -57,6 +57,12 @@ std::string difference_of_samples(const RunResult& a, const RunResult& b) {
   return {};
 }
 
+std::int64_t failed_members(const RunRecord& run) {
+  const std::vector<Settings> members = tables_at(run.summary, "member_facts");
+  return std::ranges::count_if(members,
+                               [](const Settings& member) { return !text_at(member, "failure").empty(); });
+}
+
 std::string alone(const RunResult& run) {
   const std::int64_t cores = run.workers.cores;
   return fmt::format("{}: no {} here had as many cores ({}).", run.name,
@@ -66,7 +72,9 @@ std::string alone(const RunResult& run) {
 }  // namespace
 
 std::string RunResult::title() const {
-  const std::string kind = ensemble ? fmt::format("ensemble of {}", members) : "synchronous";
+  const std::string kind = !ensemble      ? "synchronous"
+                           : missing == 0 ? fmt::format("ensemble of {}", members)
+                                          : fmt::format("ensemble of {} - {} failed", members, missing);
   return fmt::format("{}, {} x {}{}", kind, ranks, threads,
                      workers.oversubscribed() ? " [OVERSUBSCRIBED]" : "");
 }
@@ -90,6 +98,7 @@ RunResult result_of(const RunRecord& run) {
                    .threads = count("threads"),
                    .members = count("members"),
                    .samples = count("test.samples"),
+                   .missing = failed_members(run),
                    .workers = run.workers(),
                    .accuracy = number("test.accuracy"),
                    .precision = number("test.precision"),

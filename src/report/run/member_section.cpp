@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "convoke/core/lookup.hpp"
 #include "report/run/sections.hpp"
@@ -11,6 +12,11 @@ namespace convoke::report {
 namespace {
 
 constexpr std::size_t kMostPairs = 64;  // members whose pairs are shown
+
+Cell loss_cell(const Settings& tested) {
+  const double loss = number_at(tested, "loss");
+  return tested.find("loss") == nullptr || std::isfinite(loss) ? Cell::number(loss) : Cell("not finite");
+}
 
 Table member_table(const RunRecord& run) {
   Table table{{"member", "test accuracy", "test loss", "ECE", "validation accuracy", "training samples",
@@ -34,7 +40,7 @@ Table member_table(const RunRecord& run) {
                                                 : std::string();
     table.rows.push_back({fmt::format("member {:g}", member),
                           Cell::percent(votes ? number_at(*test, "accuracy") : NAN, 2),
-                          Cell::number(votes ? number_at(*test, "loss") : NAN), Cell::number(ece, 3),
+                          votes ? loss_cell(*test) : Cell::number(NAN), Cell::number(ece, 3),
                           Cell::percent(number_at(facts, "validation_accuracy"), 2),
                           Cell::count(count_at(facts, "training_samples").value_or(0)),
                           text_at(facts, "shard"), Cell::count(count_at(facts, "epochs").value_or(0)),

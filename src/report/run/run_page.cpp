@@ -24,7 +24,11 @@ std::string kind_of(const RunRecord& run) {
   if (facts.size() == 1 && all > 1) {  // trained alone
     return fmt::format("member {:g} of an ensemble of {:g}", number_at(facts.front(), "member") + 1, all);
   }
-  return std::isnan(members) ? "an ensemble" : fmt::format("ensemble of {:g}", members);
+  if (std::isnan(members)) return "an ensemble";
+  const std::size_t voters = tables_at(run.summary, "test.members").size();
+  return voters == 0 || voters == facts.size()
+             ? fmt::format("ensemble of {:g}", members)
+             : fmt::format("ensemble of {:g}, {} of which vote", members, voters);
 }
 
 void add_number(Facts& facts, const std::string& name, double value, const std::string& text) {
@@ -133,6 +137,12 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   for (const Settings& member : tables_at(run.summary, "member_facts")) {
     if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
       page.warning(fmt::format("Member {:g} has left the vote: {}", number_at(member, "member"), failure));
+    }
+  }
+  for (const Settings& member : tables_at(run.summary, "test.members")) {
+    if (member.find("loss") != nullptr && !std::isfinite(number_at(member, "loss"))) {
+      page.warning(fmt::format("The test loss of member {:g} is not finite: its predictions are unusable",
+                               number_at(member, "member")));
     }
   }
   if (run.complete()) {

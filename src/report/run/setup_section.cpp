@@ -11,27 +11,19 @@
 // What was run, where, and how to run it again.
 
 namespace convoke::report {
-namespace {
-
-std::string plural(double count, const char* what) {
-  return fmt::format("{:g} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 std::string workers_text(const RunRecord& run) {
   const Settings& known = run.complete() ? run.summary : run.environment;
-  const std::string text = fmt::format("{} x {}", plural(number_at(known, "ranks"), "rank"),
-                                       plural(number_at(known, "threads"), "thread"));
+  const std::string text = fmt::format("{} x {}", counted(count_at(known, "ranks").value_or(0), "rank"),
+                                       counted(count_at(known, "threads").value_or(0), "thread"));
   const Workers workers = run.workers();
   if (!workers.oversubscribed()) return text;
-  return fmt::format("{} on {} [OVERSUBSCRIBED]", text, plural(static_cast<double>(workers.cores), "core"));
+  return fmt::format("{} on {} [OVERSUBSCRIBED]", text, counted(workers.cores, "core"));
 }
 
 std::string oversubscription_note(const Workers& workers) {
   return fmt::format(
       "{} worker threads shared {}: times, rates and costs are not those of a machine with a core for each.",
-      workers.threads, plural(static_cast<double>(workers.cores), "core"));
+      workers.threads, counted(workers.cores, "core"));
 }
 
 std::string repeating_command(const RunRecord& run) {

@@ -59,9 +59,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
                     [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
     // As many workers may be ranks or threads: a line for each number of threads.
     const auto name_of = [&](const study::Coordinates& at) {
-      return several_threads
-                 ? fmt::format("{}, {} thread{}", curve_name, at.threads, at.threads == 1 ? "" : "s")
-                 : curve_name;
+      return several_threads ? fmt::format("{}, {}", curve_name, counted(at.threads, "thread")) : curve_name;
     };
     const auto base = static_cast<double>(curve->base.workers());
     for (const study::ScalingPoint& point : curve->points) {
@@ -136,8 +134,7 @@ void add_portions(Page& page, const study::Analysis& analysis) {
     Lines lines;
     for (std::size_t w = 0; w < table.sizes.size(); ++w) {
       const auto& [ranks, threads] = table.sizes[w];
-      const std::string name = threads == 1 ? fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s")
-                                            : fmt::format("{} x {}", ranks, threads);
+      const std::string name = threads == 1 ? counted(ranks, "rank") : fmt::format("{} x {}", ranks, threads);
       for (std::size_t p = 0; p < table.portions.size(); ++p) {
         const auto& place = table.places[p][w];
         if (!place) continue;

@@ -26,8 +26,8 @@ ShortNames::ShortNames(std::span<const study::Cell> cells) {
 
 std::string ShortNames::cell(const study::Coordinates& at) const {
   if (at.ranks == 0) return curve(at);
-  const std::string ranks = threads_ ? fmt::format("{} x {}", at.ranks, at.threads)
-                                     : fmt::format("{} rank{}", at.ranks, at.ranks == 1 ? "" : "s");
+  const std::string ranks =
+      threads_ ? fmt::format("{} x {}", at.ranks, at.threads) : counted(at.ranks, "rank");
   const bool alone = !(systems_ || modes_ || batches_ || variants_ || portions_);
   return alone ? ranks : fmt::format("{}, {}", curve(at), ranks);
 }

@@ -45,8 +45,8 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   page.section("Overview");
   if (origin.missing > 0) {
     page.warning(fmt::format(
-        "This study is not complete: at least {} more run{} wanted. If no job is making them, go on with:",
-        format_count(origin.missing), origin.missing == 1 ? " is" : "s are"));
+        "This study is not complete: at least {} more {} wanted. If no job is making them, go on with:",
+        format_count(origin.missing), origin.missing == 1 ? "run is" : "runs are"));
     page.code(origin.resume);
   }
   std::map<std::string, std::int64_t> marked;
@@ -62,7 +62,8 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
         "apart in the charts.",
         cells, analysis.cells.size(), cells == 1 ? "is" : "are", mark));
   }
-  if (failed > 0) page.warning(fmt::format("{} run{} failed.", failed, failed == 1 ? " has" : "s have"));
+  if (failed > 0)
+    page.warning(fmt::format("{} {} failed.", counted(failed, "run"), failed == 1 ? "has" : "have"));
   for (const study::Finding& finding : analysis.audit.findings) {
     const std::string text = finding.subject + " " + finding.text;
     if (finding.wrong) {

@@ -1,0 +1,146 @@
+#include "synthesize/synthesize.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+#include "synthesize/birds.hpp"
+#include "synthesize/fundus.hpp"
+#include "synthesize/io_patterns.hpp"
+#include "synthesize/leaves.hpp"
+#include "synthesize/reviews.hpp"
+#include "synthesize/stand_in.hpp"
+
+namespace convoke::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a kind may be told, besides what all are.
+struct Takes {
+  bool size = false, classes = false, layout = false;
+};
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<StandIn> (*make)(const SynthesizeOptions&);
+  Takes takes;
+  std::string_view description;
+};
+
+constexpr std::array kStandIns{
+    Entry{"birds",
+          make_birds,
+          {.size = true, .classes = true},
+          "up to 525 species, as BIRDS-525 (train, valid, test and birds.csv)"},
+    Entry{"fundus",
+          make_fundus,
+          {.size = true, .layout = true},
+          "retinas in five grades, as EyePACS (trainLabels.csv) or APTOS (train.csv)"},
+    Entry{"io-patterns", make_io_patterns, {}, "what an I/O server sees of three access patterns, a table"},
+    Entry{"leaves",
+          make_leaves,
+          {.size = true},
+          "tomato leaves with nine diseases or none, as PlantVillage (train, valid)"},
+    Entry{"reviews", make_reviews, {}, "reviews of films, as IMDb (train/pos, ...), and as a table"},
+};
+
+void check(const SynthesizeOptions& options, const Entry& entry) {
+  if (!(options.difficulty >= 0 && options.difficulty <= 1)) {
+    throw Error(fmt::format("--difficulty {}: must be 0 to 1", options.difficulty));
+  }
+  const auto refuse = [&](const char* option, bool given, bool taken) {
+    if (given && !taken)
+      throw Error(fmt::format("{} {}: there is no such choice", entry.name, option), "leave it out");
+  };
+  refuse("--size", options.height > 0, entry.takes.size);
+  refuse("--classes", options.classes > 0, entry.takes.classes);
+  refuse("--layout", !options.layout.empty(), entry.takes.layout);
+}
+
+[[noreturn]] void cannot_write(const fs::path& path, const std::error_code& error) {
+  throw Error(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
+}
+
+void require_new(const fs::path& output) {
+  std::error_code error;
+  if (!fs::exists(output, error)) return;
+  if (fs::is_directory(output, error) && fs::is_empty(output, error)) return;
+  throw Error(fmt::format("{}: is there already", output.string()), "remove it, or give another --output");
+}
+
+// The command that makes the same again.
+std::string mark(const SynthesizeOptions& options) {
+  std::string command = fmt::format("convoke synthesize {} --difficulty {} --seed {}", options.kind,
+                                    options.difficulty, options.seed);
+  if (options.samples > 0) command += fmt::format(" --samples {}", options.samples);
+  if (options.height > 0) command += fmt::format(" --size {}x{}", options.height, options.width);
+  if (options.classes > 0) command += fmt::format(" --classes {}", options.classes);
+  if (!options.layout.empty()) command += fmt::format(" --layout {}", options.layout);
+  return fmt::format(
+      "synthetic, made by `{}`\nA program has made these samples; they only have the form of the data "
+      "set that they stand for.\nWhoever reports a result on them must say so.\n",
+      command);
+}
+
+}  // namespace
+
+void write_text(const fs::path& file, const std::string& text) {
+  errno = 0;
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) cannot_write(file, {errno, std::generic_category()});
+}
+
+void synthesize(const SynthesizeOptions& options, const Team& team) {
+  // 1. What to make.
+  const auto& entry = find_in(kStandIns, options.kind, "kind of stand-in");
+  check(options, entry);
+  const std::unique_ptr<StandIn> stand_in = entry.make(options);
+
+  // 2. A place for it that bears another name until it is whole.
+  const fs::path part = options.output.string() + ".part";
+  if (team.index == 0) {
+    require_new(options.output);
+    std::error_code error;
+    fs::remove_all(part, error);
+    if (!fs::create_directories(part, error)) cannot_write(part, error);
+    for (const fs::path& folder : stand_in->folders()) {
+      if (fs::create_directories(part / folder, error); error) cannot_write(part / folder, error);
+    }
+  }
+  team.barrier();
+
+  // 3. Each process its range of the files, in any order.
+  const Share mine(stand_in->files(), team);
+  for (std::int64_t i = mine.first; i < mine.last; ++i) {
+    stand_in->write_file(i, part);
+    if (options.progress) options.progress(i + 1 - mine.first, mine.size());
+  }
+  team.barrier();
+
+  // 4. What is said of all of them, and the name.
+  if (team.index == 0) {
+    stand_in->write_tables(part);
+    write_text(part / kSyntheticMark, mark(options));
+    std::error_code error;
+    fs::remove(options.output, error);
+    fs::rename(part, options.output, error);
+    if (error) cannot_write(options.output, error);
+  }
+  team.barrier();
+}
+
+std::vector<SyntheticKind> synthetic_kinds() {
+  std::vector<SyntheticKind> kinds;
+  for (const Entry& entry : kStandIns)
+    kinds.push_back({std::string(entry.name), std::string(entry.description)});
+  return kinds;
+}
+
+}  // namespace convoke::data_prep

@@ -1,0 +1,19 @@
+#include "convoke/data_prep/synthetic_mark.hpp"
+
+#include <fstream>
+
+namespace convoke::data_prep {
+
+std::string synthetic_mark(const std::filesystem::path& source) {
+  std::filesystem::path folder = std::filesystem::absolute(source).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // written with a slash at its end
+  constexpr int kFolders = 3;
+  for (int i = 0; i < kFolders; ++i, folder = folder.parent_path()) {
+    std::ifstream in(folder / kSyntheticMark);
+    std::string line;
+    if (std::getline(in, line) && line.starts_with("synthetic")) return line;
+  }
+  return {};
+}
+
+}  // namespace convoke::data_prep

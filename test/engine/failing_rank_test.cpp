@@ -1,0 +1,113 @@
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "convoke/data/dataset.hpp"
+#include "convoke/data/dataset_writer.hpp"
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/mpi/session.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/tiny.hpp"
+
+// A rank that cannot read its samples: no other rank waits for it, and all say why.
+
+using namespace convoke;
+using namespace convoke::engine;
+
+namespace {
+
+constexpr std::int64_t kSamples = 64;
+
+/// Pictures in a file of this rank's own, which are read as they are wanted.
+struct Streamed {
+  TemporaryFolder folder;
+  std::filesystem::path file = folder / "samples.h5";
+  data::Dataset dataset;
+  data::BatchLoader loader;
+
+  Streamed()
+      : dataset(write_and_open()),
+        loader(dataset.split("train"), Shape{1, 8, 8}, data::Normalization{{1.0F / 255}, {0}}) {}
+
+  void truncate() const { std::filesystem::resize_file(file, 64); }
+
+ private:
+  data::Dataset write_and_open() const {
+    data::DatasetInfo info;
+    info.sample_shape = Shape{1, 8, 8};
+    info.classes = 4;
+    auto writer = data::DatasetWriter::create(file, info, {{"train", kSamples}}, true);
+    const tiny::Pictures pictures(kSamples);
+    writer.write("train", 0, pictures.samples, pictures.labels);
+    writer.finish();
+    return data::Dataset::open(file, {"train"}, data::private_storage(0));
+  }
+};
+
+nn::Graph graph(bool synchronized) {
+  return nn::build_graph(Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
+                                          {{"layer", "batch_norm"}, {"synchronized", synchronized}},
+                                          {{"layer", "flatten"}},
+                                          {{"layer", "dense"}, {"units", 4}, {"activation", "softmax"}}});
+}
+
+EngineOptions options(Reduction reduction, int threads) {
+  EngineOptions options;
+  options.batch = kSamples;
+  options.lane = 4;
+  options.reduction = reduction;
+  options.threads = threads;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a rank that fails within a step makes all ranks throw its error, which leaves them in order") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
+  const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
+  const int failing = world.size() - 1;
+  for (const bool synchronized : {false, true}) {
+    for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
+      for (const int threads : {1, 3}) {
+        for (const int good_steps : {0, 2}) {
+          CAPTURE(synchronized, threads, good_steps);
+          const nn::Graph network = graph(synchronized);
+          const Streamed samples;
+          std::string message;
+          {
+            LaneEngine engine(network, options(reduction, threads), samples.loader, *optimizer, world);
+            for (int i = 0; i < good_steps; ++i) engine.step(0, ids, 0.1);
+            if (world.rank() == failing) samples.truncate();
+            message = error_of([&] { engine.step(0, ids, 0.1); });
+            CHECK(engine.steps_done() == good_steps);
+          }
+          CHECK(message == world.broadcast(message, failing));
+          CHECK(message.find("samples.h5") != std::string::npos);
+          // The ranks are where they were: they can sum, and train again.
+          const Streamed others;
+          LaneEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
+          CHECK(std::isfinite(engine.step(0, ids, 0.1).loss));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a rank that fails in an evaluation makes all ranks throw its error") {
+  const mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const Streamed samples;
+  Evaluator evaluator(tiny::graph());
+  evaluator.load(tiny::parameters());
+  const std::vector<std::uint32_t> ids = tiny::Pictures(kSamples).ids();
+  CHECK(score(evaluator, samples.loader, ids, world).samples == kSamples);
+  if (world.root()) samples.truncate();
+  const std::string message = error_of([&] { score(evaluator, samples.loader, ids, world); });
+  CHECK(message == world.broadcast(message));
+  CHECK(message.find("samples.h5") != std::string::npos);
+}
