@@ -16,7 +16,6 @@
 #include "convoke/engine/update.hpp"
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
 #include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
@@ -94,7 +93,7 @@ class LaneEngine::Impl {
     check_layouts_agree(*layout_, group);
     const bool exact = options.reduction == Reduction::kExact;
     primitive_threads_ = primitive_threads(options, team_.size());
-    if (nn::has_synchronized_batch_norm(graph))
+    if (nn::synchronizes(graph))
       moments_ = std::make_unique<MomentsExchange>(group_, team_.size(), options.batch / options.lane, exact);
     workers_.resize(static_cast<std::size_t>(team_.size()));
     team_.run([&](int i) {

@@ -1,33 +1,14 @@
 #include "convoke/nn/split.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
+#include "convoke/nn/freeze.hpp"
 #include "convoke/nn/layers/structure.hpp"
 #include "nn/layers/feature_input.hpp"
 
 namespace convoke::nn {
 namespace {
-
-constexpr std::array<std::string_view, 3> kRandomLayers{"dropout", "gaussian_noise", "stochastic_depth"};
-
-bool draws_random_numbers(const Layer& layer) {
-  if (std::find(kRandomLayers.begin(), kRandomLayers.end(), layer.type()) != kRandomLayers.end()) return true;
-  const Settings settings = layer.settings();
-  return std::any_of(settings.entries().begin(), settings.entries().end(), [](const auto& entry) {
-    return entry.first.ends_with("dropout") && entry.second != Value(0.0);  // of recurrent layers
-  });
-}
-
-bool stays(const ParameterSpec& spec) { return spec.frozen || (spec.statistic() && spec.momentum == 1); }
-
-/// Whether its output depends on its inputs alone, in all steps.
-bool fixed(const Graph& graph, const Node& node) {
-  if (node.layer == nullptr) return true;
-  const std::vector<ParameterSpec>& parameters = graph.owner(node).parameters;
-  return !draws_random_numbers(*node.layer) && std::all_of(parameters.begin(), parameters.end(), stays);
-}
 
 /// Whether the nodes behind `last` see nothing before it.
 bool separates(const Graph& graph, std::size_t last) {
@@ -49,10 +30,13 @@ void copy(const Node& node, Graph& graph) {
   if (!node.parameters.empty()) graph.set_options(node.index, node.options);
 }
 
+/// The number of nodes at the beginning whose output depends on their inputs alone, in all steps.
 std::size_t fixed_nodes(const Graph& graph) {
+  const std::vector<bool> inference = inference_nodes(graph);
   const auto& nodes = graph.nodes();
-  const auto end =
-      std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return !fixed(graph, node); });
+  const auto end = std::find_if(nodes.begin() + 1, nodes.end(), [&](const Node& node) {
+    return !is_settled(graph, node) || (node.layer->traits().draws_random && !inference[node.index]);
+  });
   return static_cast<std::size_t>(end - nodes.begin());
 }
 

@@ -11,6 +11,19 @@ LayerPtr make_layer(const Settings& settings);
 /// The names of all layers.
 std::vector<std::string> layer_names();
 
+/// A layer as the guide shows it.
+struct LayerHelp {
+  std::string name;
+  std::string family;  ///< "convolution", "pooling", ...
+  std::string help;    ///< a phrase; `code` and "→" occur in it
+  bool joins = false;  ///< it needs two or more `inputs`
+  std::vector<LayerKey> keys;
+};
+
+/// All layers in alphabetical order, and the keys that every layer takes. docs/layers.md follows from them.
+std::vector<LayerHelp> layer_guide();
+std::vector<LayerKey> common_layer_keys();
+
 /// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
 /// (names) wires it otherwise. A layer with weights, or `add`, with `activation = "relu"` is followed by that
 /// layer as a node of its own. Any layer takes `trainable` (false: its parameters are frozen), `l1` and `l2`

@@ -1,5 +1,6 @@
 #include "convoke/nn/layers/channel_scale.hpp"
 
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/kernels/scale_shift.hpp"
 #include "nn/layers/per_channel.hpp"
@@ -11,9 +12,9 @@ std::vector<ParameterSpec> ChannelScale::parameters(std::span<const ValueSpec> i
   return {{.name = "gamma", .shape = {channels_of(inputs[0])}, .initializer = initial}};
 }
 
-LayerPtr ChannelScale::make(SettingsReader& read) {
+LayerPtr ChannelScale::make(LayerReader& read) {
   ChannelScaleOptions o;
-  o.initial = read.get("initial", o.initial);
+  o.initial = read.get("initial", o.initial, "initial value of each factor");
   return std::make_shared<ChannelScale>(o);
 }
 

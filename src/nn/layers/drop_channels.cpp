@@ -31,7 +31,7 @@ void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const Ste
 
 void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Drop what) {
   const std::size_t from = node.inputs[0];
-  if (!plan.training() || rate == 0) return plan.set_alias(node.index, from);
+  if (!plan.training(node) || rate == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);

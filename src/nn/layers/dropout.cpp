@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/dropout.hpp"
 #include "nn/layers/drop_channels.hpp"
 #include "nn/layers/in_place.hpp"
@@ -24,17 +25,17 @@ Settings Dropout::settings() const {
   return settings;
 }
 
-LayerPtr Dropout::make(SettingsReader& read) {
-  read.require_value("rate");
-  const double rate = read.get("rate", 0.0);
-  if (!(rate >= 0 && rate < 1)) read.fail(fmt::format("\"rate\" must be in [0, 1), but is {}", rate));
-  return std::make_shared<Dropout>(DropoutOptions{rate, read.get("spatial", false)});
+LayerPtr Dropout::make(LayerReader& read) {
+  const double rate = read.require_number("rate", "probability that an element is zeroed, below 1");
+  read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
+  const bool spatial = read.get("spatial", false, "drop whole channels, or features of a sequence");
+  return std::make_shared<Dropout>(DropoutOptions{rate, spatial});
 }
 
 void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   if (options_.spatial) return compile_drop_channels(plan, node, options_.rate, Drop::kChannels);
   const std::size_t from = node.inputs[0];
-  if (!plan.training() || options_.rate == 0) return plan.set_alias(node.index, from);
+  if (!plan.training(node) || options_.rate == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/layer_norm.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -37,15 +38,15 @@ Settings LayerNorm::settings() const {
           {"center", options_.center}};
 }
 
-LayerPtr LayerNorm::make(SettingsReader& read) {
+LayerPtr LayerNorm::make(LayerReader& read) {
   LayerNormOptions o;
-  const std::string axis = read.get("axis", "features");
-  read.check("axis", axis == "features" || axis == "channels", "\"features\" or \"channels\"");
+  const std::string axis = read.choice("axis", "features", {"features", "channels"},
+                                       "\"channels\" of an image normalises each pixel by itself");
   if (axis == "channels") o.axis = LayerNormOptions::Axis::kChannels;
-  o.epsilon = read.get("epsilon", o.epsilon);
+  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   read.check("epsilon", o.epsilon > 0, "above 0");
-  o.scale = read.get("scale", o.scale);
-  o.center = read.get("center", o.center);
+  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
+  o.center = read.get("center", o.center, "add a learned beta");
   return std::make_shared<LayerNorm>(o);
 }
 

@@ -1,5 +1,6 @@
 #include "convoke/nn/layers/prelu.hpp"
 
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/per_channel.hpp"
 #include "nn/layers/per_channel.hpp"
 
@@ -13,9 +14,10 @@ Settings PRelu::settings() const {
   return {{"layer", "prelu"}, {"initializer", options_.initializer.write()}};
 }
 
-LayerPtr PRelu::make(SettingsReader& read) {
+LayerPtr PRelu::make(LayerReader& read) {
   PReluOptions o;
-  o.initializer = Initializer::read(read, "initializer", o.initializer);
+  o.initializer =
+      read.initializer("initializer", o.initializer, "initial slopes; PyTorch's are constant 0.25");
   return std::make_shared<PRelu>(o);
 }
 

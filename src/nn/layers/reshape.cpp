@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -60,9 +61,8 @@ Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings Reshape::settings() const { return {{"layer", "reshape"}, {"shape", list(shape_)}}; }
 
-LayerPtr Reshape::make(SettingsReader& read) {
-  read.require_value("shape");
-  auto shape = read.get("shape", std::vector<std::int64_t>{});
+LayerPtr Reshape::make(LayerReader& read) {
+  auto shape = read.require_integers("shape", "list of integers", "the new shape; one extent may be -1");
   const bool good = std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e >= 1 || e == -1; });
   read.check("shape",
              good && !shape.empty() && shape.size() <= 3 && std::count(shape.begin(), shape.end(), -1) <= 1,
@@ -99,9 +99,9 @@ Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings Permute::settings() const { return {{"layer", "permute"}, {"dims", list(dims_)}}; }
 
-LayerPtr Permute::make(SettingsReader& read) {
-  read.require_value("dims");
-  auto dims = read.get("dims", std::vector<std::int64_t>{});
+LayerPtr Permute::make(LayerReader& read) {
+  auto dims =
+      read.require_integers("dims", "list of integers", "which axis of the input each axis is, from 1");
   std::vector<std::int64_t> sorted = dims, all(dims.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 1);

@@ -1,12 +1,13 @@
 #include "convoke/nn/layers/stochastic_depth.hpp"
 
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/drop_channels.hpp"
 
 namespace convoke::nn {
 
-LayerPtr StochasticDepth::make(SettingsReader& read) {
-  read.require_value("rate");
-  const double rate = read.get("rate", 0.0);
+LayerPtr StochasticDepth::make(LayerReader& read) {
+  const double rate =
+      read.require_number("rate", "probability that the branch is dropped for a sample, below 1");
   read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
   return std::make_shared<StochasticDepth>(rate);
 }

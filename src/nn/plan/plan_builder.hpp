@@ -98,6 +98,8 @@ class PlanBuilder {
   const Graph& graph() const { return graph_; }
   const PlanOptions& options() const { return options_; }
   bool training() const { return options_.training; }
+  /// The same for one node: a frozen beginning of the network runs as in prediction (freeze.hpp).
+  bool training(const Node& node) const { return training() && !inference_[node.index]; }
   const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
   std::int64_t samples() const { return options_.lane * options_.lanes; }
   const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
@@ -218,6 +220,7 @@ class PlanBuilder {
   const ParameterLayout* layout_;
   PlanOptions options_;
   std::vector<Fusion> fusions_;
+  std::vector<bool> inference_;  ///< by node, inference_nodes()
   std::vector<std::size_t> alias_;
   std::vector<Tensor> values_;
   std::vector<Tensor> gradients_;

@@ -21,7 +21,7 @@ class ChannelScale final : public Layer {
   Settings settings() const override { return {{"layer", "channel_scale"}, {"initial", options_.initial}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   ChannelScaleOptions options_;

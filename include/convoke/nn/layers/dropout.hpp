@@ -20,10 +20,11 @@ class Dropout final : public Layer {
   explicit Dropout(DropoutOptions options) : options_(options) {}
   std::string_view type() const override { return "dropout"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.draws_random = options_.rate > 0}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   DropoutOptions options_;

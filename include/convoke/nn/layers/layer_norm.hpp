@@ -28,7 +28,7 @@ class LayerNorm final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   LayerNormOptions options_;

@@ -12,10 +12,8 @@ struct Symbol;
 class Merge : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
   Settings settings() const override { return {{"layer", type()}}; }
-
- protected:
-  Merge() : Layer(Inputs::kSeveral) {}
 };
 
 /// y = a - b, of exactly two inputs.

@@ -18,10 +18,11 @@ class PRelu final : public Layer {
   std::string_view type() const override { return "prelu"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.is_activation = true}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   PReluOptions options_;

@@ -14,8 +14,8 @@ struct RecurrentOptions {
   double recurrent_dropout = 0;  ///< of the state that the gates see, [0, 1)
 };
 
-/// What LSTM and GRU share: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the state after
-/// the last place; U = units, or 2 units if bidirectional.
+/// The common part of LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the
+/// state after the last place; U = units, or 2 units if bidirectional.
 ///
 /// Padding: a second input, the tokens (N, L) that the sequences were made of, masks the places where the
 /// token is 0, wherever they stand: the state passes over them unchanged, and with it the output; of a
@@ -32,7 +32,7 @@ class Recurrent : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  bool takes_tokens() const override { return true; }
+  LayerTraits traits() const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
@@ -40,9 +40,8 @@ class Recurrent : public Layer {
 
  protected:
   enum class Cell { kLstm, kGru };
-  Recurrent(Cell cell, RecurrentOptions options)
-      : Layer(Inputs::kOneOrMore), cell_(cell), options_(options) {}
-  static RecurrentOptions read_options(SettingsReader& read);
+  Recurrent(Cell cell, RecurrentOptions options) : cell_(cell), options_(options) {}
+  static RecurrentOptions read_options(LayerReader& read);
 
  private:
   std::int64_t gates() const { return cell_ == Cell::kLstm ? 4 : 3; }
@@ -60,7 +59,7 @@ class Lstm final : public Recurrent {
  public:
   explicit Lstm(RecurrentOptions options) : Recurrent(Cell::kLstm, options) {}
   std::string_view type() const override { return "lstm"; }
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<Lstm>(read_options(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<Lstm>(read_options(read)); }
 };
 
 /// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras'
@@ -71,7 +70,7 @@ class Gru final : public Recurrent {
  public:
   explicit Gru(RecurrentOptions options) : Recurrent(Cell::kGru, options) {}
   std::string_view type() const override { return "gru"; }
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<Gru>(read_options(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<Gru>(read_options(read)); }
 };
 
 Symbol lstm(Symbol x, RecurrentOptions options);

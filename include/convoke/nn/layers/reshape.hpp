@@ -18,7 +18,7 @@ class Reshape final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   std::vector<std::int64_t> shape_;
@@ -34,7 +34,7 @@ class Permute final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   std::vector<std::int64_t> dims_;

@@ -1,6 +1,5 @@
 #pragma once
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
@@ -25,7 +24,7 @@ class Resize final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   ResizeOptions options_;

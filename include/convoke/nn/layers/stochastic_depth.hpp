@@ -14,10 +14,11 @@ class StochasticDepth final : public Layer {
   explicit StochasticDepth(double rate) : rate_(rate) {}
   std::string_view type() const override { return "stochastic_depth"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  LayerTraits traits() const override { return {.draws_random = rate_ > 0, .ends_branch = true}; }
   Settings settings() const override { return {{"layer", "stochastic_depth"}, {"rate", rate_}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   double rate_;
