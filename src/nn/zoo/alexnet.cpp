@@ -1,4 +1,4 @@
-#include "nn/zoo/alexnet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"

@@ -1,4 +1,4 @@
-#include "nn/zoo/convnext.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 

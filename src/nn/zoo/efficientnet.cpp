@@ -1,4 +1,4 @@
-#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 

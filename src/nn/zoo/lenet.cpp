@@ -1,4 +1,4 @@
-#include "nn/zoo/lenet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"

@@ -1,4 +1,4 @@
-#include "nn/zoo/resnet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
