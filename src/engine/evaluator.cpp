@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "convoke/nn/threads.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/os/blocked_signals.hpp"
 #include "engine/execution.hpp"
 

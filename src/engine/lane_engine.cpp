@@ -17,7 +17,6 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
-#include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {

@@ -6,8 +6,8 @@
 
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/stretches.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/memory.hpp"
-#include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {

@@ -10,7 +10,6 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
-#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/channel_shuffle.hpp"
 #include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
@@ -24,9 +23,9 @@
 #include "convoke/nn/layers/layer_norm.hpp"
 #include "convoke/nn/layers/local_response_norm.hpp"
 #include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/pool1d.hpp"
-#include "convoke/nn/layers/prelu.hpp"
 #include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/reshape.hpp"
@@ -34,8 +33,6 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "convoke/nn/layers/stochastic_depth.hpp"
-#include "convoke/nn/layers/structure.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -271,8 +268,6 @@ LayerPtr make_layer(const Settings& settings) {
   Wiring wiring;
   return read_layer(settings, wiring);
 }
-
-std::vector<std::string> layer_names() { return names_in(kLayers); }
 
 std::vector<LayerHelp> layer_guide() {
   std::vector<LayerHelp> guide;

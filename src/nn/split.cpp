@@ -4,11 +4,44 @@
 #include <cassert>
 
 #include "convoke/nn/freeze.hpp"
-#include "convoke/nn/layers/structure.hpp"
-#include "nn/layers/feature_input.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {
+
+/// The beginning of a suffix_of() a network: its input, which is plain, in the layout and type in which the
+/// whole network has the value of node `last`. The layers that follow then add up in the same order as there.
+/// It occurs in a suffix only, so neither the table nor a file contains it.
+class FeatureInput final : public Layer {
+ public:
+  FeatureInput(std::shared_ptr<const Graph> whole, std::size_t last)
+      : whole_(std::move(whole)), last_(last) {}
+  std::string_view type() const override { return "identity"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  LayerTraits traits() const override { return {.is_view = true, .is_frozen = true}; }
+  Settings settings() const override { return {{"layer", "identity"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+ private:
+  std::shared_ptr<const Graph> whole_;
+  std::size_t last_;
+};
+
+void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
+  PlanOptions options = plan.options();
+  options.training = options.working_weights = false;  // forward decides about values
+  PlanBuilder rehearsal(*whole_, nullptr, options);
+  rehearsal.compile();
+  const Desc wanted = rehearsal.value(last_).desc;
+  const Dims dims = dims_of(wanted);
+  Tensor x = plan.value(node.inputs[0]);
+  // A flattened image keeps its four dims in a plan.
+  if (dims.size() == 4 && dims_of(x.desc).size() == 2) {
+    x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
+  }
+  plan.set_value(node.index, plan.reordered(x, wanted, node));
+}
 
 /// Whether the nodes behind `last` see nothing before it.
 bool separates(const Graph& graph, std::size_t last) {

@@ -24,7 +24,7 @@ TEST_CASE("docs/layers.md has the tables that the code gives") {
 
 TEST_CASE("a terminal lists all layers, and shows one with its keys") {
   const std::string list = list_layers();
-  for (const std::string& name : layer_names()) CHECK(list.find("  " + name + " ") != std::string::npos);
+  for (const LayerHelp& layer : layer_guide()) CHECK(list.find("  " + layer.name + " ") != std::string::npos);
   const std::string conv = describe_layer("conv2d");
   CHECK(conv.find("filters           output channels (required)") != std::string::npos);
   CHECK(conv.find("(default: \"valid\")") != std::string::npos);

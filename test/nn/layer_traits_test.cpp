@@ -6,7 +6,8 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 

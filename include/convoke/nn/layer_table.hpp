@@ -8,9 +8,6 @@ namespace convoke::nn {
 /// an unknown layer (listing the known ones), an unknown key or a wrong type.
 LayerPtr make_layer(const Settings& settings);
 
-/// The names of all layers.
-std::vector<std::string> layer_names();
-
 /// A layer as the guide shows it.
 struct LayerHelp {
   std::string name;

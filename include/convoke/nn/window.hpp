@@ -48,8 +48,6 @@ Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::
 /// A sequence (L, F) as the image that it is stored as, (F, 1, L). Throws Error if the shape is not a
 /// sequence.
 Shape as_image(const Shape& sequence);
-/// An image of one row as a sequence.
-inline Shape as_sequence(const Shape& image) { return {image[2], image[0]}; }
 
 /// Both axes of a window over `input` (C, H, W). Throws Error if the input is not an image or the window does
 /// not fit.

@@ -42,6 +42,28 @@ Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const T
 
 }  // namespace
 
+void Flatten::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  if (in.rank() != 2) return plan.set_alias(node.index, from);
+  // A sequence: its row-major memory, read as a vector.
+  const Type type = type_of(plan.value(from).desc);
+  Tensor y = plan.reordered(plan.value(from), plan.plain_desc(in, type), node);
+  y.desc = plan.plain_desc(node.shape, type);
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    Tensor dx = plan.gradient_like_value(node.index, node);
+    if (!dx) return;
+    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+void Identity::compile(PlanBuilder& plan, const Node& node) const {
+  plan.set_alias(node.index, node.inputs[0]);
+}
+
 Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
   std::vector<std::int64_t> extents = shape_;
   const auto open = std::find(extents.begin(), extents.end(), -1);
@@ -127,6 +149,8 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
+Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
+Symbol identity(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Identity>(), {x.node})}; }
 Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
   return {x.graph, x.graph->add(std::make_shared<Reshape>(std::move(shape)), {x.node})};
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/placement.hpp"
+#include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -111,7 +111,7 @@ class Network::Plan {
 
  private:
   void place_memory() {
-    ArenaPlan plan = place_buffers(builder_);
+    ArenaPlacement plan = place_buffers(builder_);
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();

@@ -5,12 +5,12 @@
 #include <array>
 
 #include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/layer_norm.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/stochastic_depth.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {

@@ -9,7 +9,7 @@ struct PoolOptions {
   Extent size{2};
   Extent stride{0};  ///< 0: as size, as Keras
   Padding padding{};
-  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (extent.hpp)
+  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (window.hpp)
   bool count_padding = false;  ///< average: padding counts as zeroes; what sticks out beyond it does not
 };
 

@@ -65,7 +65,6 @@ using LossPtr = std::shared_ptr<const Loss>;
 LossPtr make_loss(const Settings& settings);
 /// Softmax cross-entropy without options.
 LossPtr default_loss();
-std::vector<std::string> loss_names();
 
 /// Applies a loss's activation to (n, k) outputs of a network that ends without it, in place.
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample);

@@ -28,6 +28,29 @@ class PRelu final : public Layer {
   PReluOptions options_;
 };
 
+struct ChannelScaleOptions {
+  double initial = 1e-6;  ///< every gamma before training, as ConvNeXt
+};
+
+/// y = gamma x with a learned gamma for each channel (or feature); any shape, which it keeps. At the end of a
+/// residual branch it is "layer scale": H. Touvron et al., "Going deeper with image transformers", ICCV 2021.
+/// Parameter: gamma (C).
+class ChannelScale final : public Layer {
+ public:
+  explicit ChannelScale(ChannelScaleOptions options = {}) : options_(options) {}
+  std::string_view type() const override { return "channel_scale"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  Settings settings() const override { return {{"layer", "channel_scale"}, {"initial", options_.initial}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+
+  static LayerPtr make(LayerReader& read);
+
+ private:
+  ChannelScaleOptions options_;
+};
+
 Symbol prelu(Symbol x, PReluOptions options = {});
+Symbol channel_scale(Symbol x, ChannelScaleOptions options = {});
 
 }  // namespace convoke::nn
