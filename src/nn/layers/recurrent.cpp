@@ -61,8 +61,8 @@ std::vector<ParameterSpec> Recurrent::parameters(std::span<const ValueSpec> inpu
     if (!options_.bias) continue;
     specs.push_back({.name = prefix + "bias",
                      .shape = {width},
-                     .initializer = cell_ == Cell::kLstm ? "unit_forget_bias" : "zeros"});
-    if (cell_ == Cell::kGru) specs.push_back({.name = prefix + "recurrent_bias", .shape = {width}});
+                     .initializer = unit_ == Unit::kLstm ? "unit_forget_bias" : "zeros"});
+    if (unit_ == Unit::kGru) specs.push_back({.name = prefix + "recurrent_bias", .shape = {width}});
   }
   return specs;
 }
@@ -112,7 +112,7 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   std::vector<std::shared_ptr<Direction>> built;
   for (int i = 0; i < directions; ++i) {
     DirectionSpec spec;
-    spec.gru = cell_ == Cell::kGru;
+    spec.gru = unit_ == Unit::kGru;
     spec.reverse = i == 1;
     spec.number = static_cast<std::uint32_t>(i);
     spec.directions = directions;

@@ -35,7 +35,7 @@ Symbol convnext_conv(Symbol x, Conv2dOptions options, const std::string& name) {
 
 Symbol convnext_norm(Symbol x, const std::string& name) {
   const bool image = shape_of(x).rank() == 3;
-  const auto axis = image ? LayerNormOptions::Axis::kChannels : LayerNormOptions::Axis::kFeatures;
+  const auto axis = image ? LayerNormOptions::Over::kChannels : LayerNormOptions::Over::kFeatures;
   return apply(LayerNorm({.axis = axis, .epsilon = 1e-6}), x, name);
 }
 

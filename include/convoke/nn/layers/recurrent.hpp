@@ -39,14 +39,14 @@ class Recurrent : public Layer {
   const RecurrentOptions& options() const { return options_; }
 
  protected:
-  enum class Cell { kLstm, kGru };
-  Recurrent(Cell cell, RecurrentOptions options) : cell_(cell), options_(options) {}
+  enum class Unit { kLstm, kGru };
+  Recurrent(Unit unit, RecurrentOptions options) : unit_(unit), options_(options) {}
   static RecurrentOptions read_options(LayerReader& read);
 
  private:
-  std::int64_t gates() const { return cell_ == Cell::kLstm ? 4 : 3; }
+  std::int64_t gates() const { return unit_ == Unit::kLstm ? 4 : 3; }
 
-  Cell cell_;
+  Unit unit_;
   RecurrentOptions options_;
 };
 
@@ -57,7 +57,7 @@ class Recurrent : public Layer {
 /// Gates in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
 class Lstm final : public Recurrent {
  public:
-  explicit Lstm(RecurrentOptions options) : Recurrent(Cell::kLstm, options) {}
+  explicit Lstm(RecurrentOptions options) : Recurrent(Unit::kLstm, options) {}
   std::string_view type() const override { return "lstm"; }
   static LayerPtr make(LayerReader& read) { return std::make_shared<Lstm>(read_options(read)); }
 };
@@ -68,7 +68,7 @@ class Lstm final : public Recurrent {
 /// Gates in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
 class Gru final : public Recurrent {
  public:
-  explicit Gru(RecurrentOptions options) : Recurrent(Cell::kGru, options) {}
+  explicit Gru(RecurrentOptions options) : Recurrent(Unit::kGru, options) {}
   std::string_view type() const override { return "gru"; }
   static LayerPtr make(LayerReader& read) { return std::make_shared<Gru>(read_options(read)); }
 };

@@ -116,8 +116,8 @@ class Network {
   std::vector<double> time_steps(int repeats);
 
  private:
-  class Plan;
-  std::unique_ptr<Plan> plan_;
+  class Compiled;
+  std::unique_ptr<Compiled> plan_;
 };
 
 }  // namespace convoke::nn
