@@ -196,7 +196,7 @@ const std::vector<Name>& activations() {
   return names;
 }
 
-/// What every layer may have next to its own settings.
+/// The settings that every layer may have.
 struct Wiring {
   std::string layer, name, activation;
   std::vector<std::string> inputs;

@@ -26,7 +26,7 @@ struct ParameterSpec {
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
   bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
-  /// Of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
+  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
   double momentum = 0;
   bool frozen = false;  ///< stays as it is: no gradient, no update; trainable is false then (set by Graph)
   /// Penalty of weights (not bias): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.

@@ -27,7 +27,7 @@ class LayerReader : public SettingsReader {
  public:
   /// `settings` must outlive the reader; `layer`: the name, for messages.
   LayerReader(const Settings& settings, std::string_view layer);
-  /// Of no settings: every key is absent, every required one has a value that stands for any, and nothing is
+  /// A reader of no settings: every key is absent, every required one has a placeholder, and nothing is
   /// out of range. What a layer reads from it, it records.
   static LayerReader describing();
 

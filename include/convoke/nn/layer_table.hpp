@@ -28,8 +28,7 @@ std::vector<LayerKey> common_layer_keys();
 /// same parameters (Graph::share). Throws Error that names the layer, the shapes and where it was written.
 Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers);
 
-/// What such a list takes as its input: tokens if there is an embedding, which reads nothing else, else
-/// numbers.
+/// The input of such a list: tokens if there is an embedding, which reads nothing else, else numbers.
 ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.

@@ -30,7 +30,7 @@ struct LayerTraits {
   bool takes_activation = false;  ///< may have `activation` though it has no weights
   bool joins_loss = false;        ///< as the last layer it may be a part of the loss
 
-  // What one pass over memory can do together.
+  // Fusion: work that one pass over memory can share.
   FusibleActivation activation = FusibleActivation::kNone;  ///< all that it computes
   bool applies_relu = false;                                ///< can apply a ReLU that follows
   bool applies_curves = false;                              ///< and a relu6, silu or hard_swish

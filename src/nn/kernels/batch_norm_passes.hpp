@@ -251,7 +251,7 @@ template <int N, Form kForm, class T>
                                           BatchNormSums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
-  // What was written down is read again while it is near.
+  // The values are read again while they are in the cache.
   const std::int64_t piece = kForm == Form::kPlain || kForm == Form::kPooled ? pixels : 128;
   for (std::int64_t sample = 0; sample < s.lane; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;

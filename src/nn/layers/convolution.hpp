@@ -33,7 +33,7 @@ class Convolution {
   Tensor backward(Tensor dy, bool wants_data) const;
 
  private:
-  /// What all three passes share.
+  /// Common to all three passes.
   struct Geometry {
     Dims stride, dilation, before, after;
     std::int64_t height = 0, width = 0;  ///< of the output

@@ -248,7 +248,7 @@ void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<v
   add_step(std::move(step));
 }
 
-// A gradient that is written beside its place: the memory lives from the first step that may write it; when
+// A gradient that is not written to its place: the memory lives from the first step that may write it; when
 // it is complete it is added, and the last use completes the parameter.
 void PlanBuilder::add_step(Step step) {
   if (!in_backward_) return forward.push_back(std::move(step));

@@ -14,7 +14,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
+/// A stage of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
 struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, filters;
   int blocks;

@@ -120,7 +120,7 @@ Graph convnext_tiny(const ZooOptions& options);
 Graph leaf_cnn(const ZooOptions& options);
 
 /// The classifier of I/O access patterns, (5) -> 5 -> 5 -> classes (3 in the thesis), ReLU between. "Normal
-/// initialisation": the deviation is not given, Keras' is taken.
+/// initialisation": the standard deviation is not given, Keras' is taken.
 Graph nn_twins(const ZooOptions& options);
 
 /// The sentiment of a review of 300 words, tokens (L) below 20,000: embedding 128, LSTM 128 with dropout 0.2

@@ -15,7 +15,7 @@ struct ResizeOptions {
 /// (N, C, H, W) -> (N, C, H', W') by interpolation; output pixel o looks at (o + 1/2) H / H' - 1/2 of the
 /// input (half-pixel centres), without smoothing when it shrinks. As Keras' Resizing and UpSampling2D and
 /// PyTorch's interpolate with "nearest-exact" or "bilinear" (align_corners=False); PyTorch's "nearest"
-/// differs where the size is no multiple of the input's.
+/// differs where the size is not a multiple of the input's.
 class Resize final : public Layer {
  public:
   explicit Resize(ResizeOptions options) : options_(options) {}

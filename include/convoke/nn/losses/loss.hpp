@@ -17,11 +17,11 @@ struct Judged {
   std::span<const std::int32_t> labels;   ///< (n)
   std::span<const float> sample_weights;  ///< (n), or empty: 1 each
   std::int64_t batch = 0;                 ///< samples of the whole step, of which these are n
-  /// Of samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
+  /// For samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
 
-  /// What sample i mostly is.
+  /// The label with the larger share of sample i.
   std::int32_t main_label(std::size_t i) const {
     return shares.empty() || shares[i] >= 0.5F ? labels[i] : second_labels[i];
   }
