@@ -8,6 +8,7 @@
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/gaussian_noise.hpp"
 #include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
@@ -74,7 +75,7 @@ namespace {
 Symbol block(Symbol x) {
   x = relu(batch_norm(conv2d(gaussian_noise(x, 0.3), {.filters = 6, .kernel = 3})));
   const Symbol branch = silu(batch_norm(conv2d(dropout(x, 0.4), {.filters = 6, .kernel = 1})));
-  return flatten(add(x, stochastic_depth(branch, 0.5)));
+  return global_average_pool(add(x, stochastic_depth(branch, 0.5)));
 }
 Symbol head(Symbol x) { return dense(dropout(x, 0.5), {.units = 3}); }
 

@@ -6,6 +6,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
@@ -57,7 +58,7 @@ std::optional<Graph> network_of(const LayerPtr& layer) {
     try {
       const std::size_t node =
           graph.add(layer, joins ? std::vector<std::size_t>{0, 0} : std::vector<std::size_t>{0});
-      flatten({&graph, node});
+      dense(flatten({&graph, node}), {.units = 3});
       return graph;
     } catch (const Error&) {
     }

@@ -6,6 +6,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
+#include "experiment.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -68,4 +69,29 @@ TEST_CASE("both parts together have the parameters of the whole, and every node 
   CHECK(prefix.output_shape() == suffix.input_shape());
   CHECK(suffix.output_shape() == Shape{7});
   for (const Node& node : graph.nodes()) CHECK(suffix.find(node.name) == node.index);
+}
+
+TEST_CASE("both parts of EfficientNet, one after the other, train the head as the whole does, to the bit") {
+  Graph graph = make_zoo_model("efficientnet-b0", {.input = {3, 32, 32}, .classes = 4});
+  freeze(graph, resolve_parts("efficientnet-b0", graph, {"backbone"}));
+  const std::size_t last = frozen_prefix(graph);
+  Experiment whole(graph, {.lane = 4});
+  Experiment prefix(prefix_of(graph, last), {.lane = 4, .training = false});
+  Experiment suffix(suffix_of(graph, last), {.lane = 4});
+  const reference::Parameters values = by_name(*whole.layout, whole.parameters.span());
+  for (Experiment* part : {&prefix, &suffix}) {
+    for (const ParameterSlot& slot : part->layout->slots()) {
+      const auto& from = values.at(slot.name);
+      part->layout->pack(slot, std::vector<float>(from.begin(), from.end()), part->parameters.span());
+    }
+  }
+  const Batch batch(graph, 4);
+  Batch features = batch;
+  const std::vector<double> output = prefix.run(batch).output;
+  features.input.assign(output.begin(), output.end());
+  const Outcome expected = whole.run(batch), found = suffix.run(features);
+  CHECK(found.output == expected.output);
+  CHECK(found.loss == expected.loss);
+  CHECK(found.gradients == expected.gradients);
+  CHECK(found.gradients.size() == 2);
 }
