@@ -18,6 +18,7 @@
 #include "gather.hpp"
 #include "info.hpp"
 #include "inspect.hpp"
+#include "layers.hpp"
 #include "predict.hpp"
 #include "prepare.hpp"
 #include "report.hpp"
@@ -51,6 +52,7 @@ const std::array kCommands{
     command("evaluate", "Accuracy, votes and report of trained models on a dataset", add_evaluate, evaluate),
     command("predict", "Label pictures, NumPy batches or datasets", add_predict, predict),
     command("summary", "Show a recipe's network: layers, shapes, parameters", add_summary, summary),
+    command("layers", "List the layers of recipes, or show one with its keys", add_layers, layers),
     command("bench", "Time the training step on random data, beside the bare primitives", add_bench, bench),
     command("doctor", "Look at ranks, hosts and a recipe for what would spoil a job, and say what mends it",
             add_doctor, doctor),

@@ -5,7 +5,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/network.hpp"
 #include "convoke/recipe/recipe.hpp"
 
@@ -100,7 +99,7 @@ int summary(const SummaryOptions& options) {
   }
   fmt::print("{}{}{}\n\n{}", recipe.name, recipe.description.empty() ? "" : ": ", recipe.description,
              graph.summary());
-  if (nn::has_synchronized_batch_norm(graph))
+  if (nn::synchronizes(graph))
     fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
 
   // 3. What a step will run.

@@ -10,7 +10,7 @@
 
 #include "convoke/core/wide_fixed_point.hpp"
 #include "convoke/mpi/together.hpp"
-#include "convoke/nn/threads.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/os/blocked_signals.hpp"
 #include "engine/execution.hpp"
 

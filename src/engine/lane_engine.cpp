@@ -18,9 +18,7 @@
 #include "convoke/engine/worker_team.hpp"
 #include "convoke/mpi/together.hpp"
 #include "convoke/nn/backend.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/plan/working_weights.hpp"
-#include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -272,7 +270,7 @@ LaneEngine::LaneEngine(const nn::Graph& graph, const EngineOptions& options, con
                        const optim::Optimizer& optimizer, const mpi::Communicator& group) {
   check(options);
   std::shared_ptr<MomentsExchange> moments;
-  if (nn::has_synchronized_batch_norm(graph)) {
+  if (nn::synchronizes(graph)) {
     moments = std::make_shared<MomentsExchange>(group, worker_count(options, group.rank(), group.size()),
                                                 options.batch / options.lane,
                                                 options.reduction == Reduction::kExact);

@@ -6,9 +6,8 @@
 
 #include "convoke/engine/lane_worker.hpp"
 #include "convoke/engine/stretches.hpp"
-#include "convoke/nn/layers/batch_norm.hpp"
+#include "convoke/nn/backend.hpp"
 #include "convoke/nn/plan/memory.hpp"
-#include "convoke/nn/threads.hpp"
 #include "engine/execution.hpp"
 
 namespace convoke::engine {
@@ -62,7 +61,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   nn::set_primitive_threads(primitive_threads(options, workers));
   Arenas arenas(graph, layout, plan_options(options));
   const bool exact = options.reduction == Reduction::kExact;
-  const bool in_step = nn::has_synchronized_batch_norm(graph);  // all lanes at work at the same time
+  const bool in_step = nn::synchronizes(graph);  // all lanes at work at the same time
   const std::size_t gradients = layout->gradient_size() + kTallySize;
   const Cut cut{.lane = options.lane,
                 .one_by_one = exact,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "convoke/nn/layers/batch_norm.hpp"
-
 namespace convoke::engine {
 
 LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
@@ -17,16 +15,16 @@ LaneRange share_of(LaneRange lanes, std::int64_t part, std::int64_t parts) {
 // samples than with two.
 std::int64_t bytes_together(const nn::Graph& graph) {
   constexpr std::int64_t kTogether = std::int64_t{8} << 20, kUnlimited = std::int64_t{1} << 50;
-  return nn::has_synchronized_batch_norm(graph) ? kUnlimited : kTogether;
+  return nn::synchronizes(graph) ? kUnlimited : kTogether;
 }
 
 std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision precision) {
   std::int64_t values = 0;
   for (const nn::Node& node : graph.nodes()) {
-    const bool view =
-        node.layer != nullptr &&
-        (node.layer->type() == "relu" || node.layer->type() == "flatten" || node.layer->type() == "identity");
-    if (!view) values += node.shape.elements();
+    const nn::LayerTraits traits = node.layer == nullptr ? nn::LayerTraits{} : node.layer->traits();
+    // A ReLU is computed by the layer before it.
+    const bool nothing = traits.is_view || traits.activation == nn::FusibleActivation::kRelu;
+    if (!nothing) values += node.shape.elements();
   }
   return values * (precision == nn::Precision::kBfloat16 ? 2 : 4) * 3 / 2;
 }

@@ -1,5 +1,7 @@
 #include "convoke/nn/backend.hpp"
 
+#include <omp.h>
+
 #include <fmt/format.h>
 
 #include <oneapi/dnnl/dnnl_debug.h>
@@ -35,5 +37,7 @@ void require_precision(Precision precision, bool emulate) {
           ? "train with precision = \"fp32\"; or with emulate_bf16 = true, which is slower than fp32"
           : "train with precision = \"fp32\"");
 }
+
+void set_primitive_threads(int threads) { omp_set_num_threads(threads); }
 
 }  // namespace convoke::nn

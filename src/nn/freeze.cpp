@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 
@@ -62,6 +64,37 @@ void unfreeze(Graph& graph, std::span<const std::string> patterns, std::int64_t 
     throw Error(fmt::format("unfreeze: nothing that \"{}\" names is frozen", pattern),
                 "freeze it first (model.freeze), or take it out");
   }
+}
+
+bool is_settled(const Graph& graph, const Node& node) {
+  const std::vector<ParameterSpec>& specs = graph.owner(node).parameters;
+  return std::all_of(specs.begin(), specs.end(), [](const ParameterSpec& spec) {
+    return spec.frozen || (spec.statistic() && spec.momentum == 1);
+  });
+}
+
+std::vector<bool> inference_nodes(const Graph& graph) {
+  const std::size_t count = graph.nodes().size();
+  std::vector<bool> settled(count, true), behind_frozen(count, false), inference(count, false);
+  for (const Node& node : graph.nodes()) {
+    if (node.layer == nullptr) continue;
+    const LayerTraits traits = node.layer->traits();
+    const Node& owner = graph.owner(node);
+    const bool frozen = traits.is_frozen || (!owner.parameters.empty() && !owner.options.trainable);
+    bool all_settled = is_settled(graph, node), any_behind = frozen;
+    for (const std::size_t from : node.inputs) {
+      all_settled = all_settled && settled[from];
+      any_behind = any_behind || behind_frozen[from];
+    }
+    settled[node.index] = all_settled;
+    behind_frozen[node.index] = any_behind;
+    inference[node.index] = all_settled && (frozen || (traits.ends_branch && any_behind));
+  }
+  for (std::size_t i = count; i-- > 0;) {
+    if (!inference[i]) continue;
+    for (const std::size_t from : graph.node(i).inputs) inference[from] = true;
+  }
+  return inference;
 }
 
 }  // namespace convoke::nn

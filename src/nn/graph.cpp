@@ -20,16 +20,18 @@ std::int64_t count(const Node& node, bool trainable_only) {
 }
 
 void check_inputs(const Layer& layer, std::span<const ValueSpec> shapes) {
+  using Inputs = LayerTraits::Inputs;
+  const LayerTraits traits = layer.traits();
   for (const ValueSpec& shape : shapes) {
-    if (shape.type != ValueType::kToken || layer.takes_tokens()) continue;
+    if (shape.type != ValueType::kToken || traits.takes_tokens) continue;
     throw Error(fmt::format("needs numbers, but its input is {}", shape.describe()),
                 "put an embedding layer before it");
   }
-  if (layer.joins() && shapes.size() < 2) {
+  if (traits.inputs == Inputs::kSeveral && shapes.size() < 2) {
     throw Error("needs two or more inputs",
                 fmt::format("name them: {{ layer = \"{}\", inputs = [\"a\", \"b\"] }}", layer.type()));
   }
-  if (layer.takes_several() || shapes.size() == 1) return;
+  if (traits.inputs != Inputs::kOne || shapes.size() == 1) return;
   std::vector<std::string> given;
   for (const ValueSpec& shape : shapes) given.push_back(shape.describe());
   throw Error(fmt::format("has one input, but {} are given: {}", shapes.size(), join(given)),
@@ -115,7 +117,7 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
 std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
   assert(of < nodes_.size());
   if (nodes_[of].layer == nullptr) {
-    throw Error(fmt::format("\"{}\" is no layer that could be shared", nodes_[of].name));
+    throw Error(fmt::format("\"{}\" is not a layer, so it cannot be shared", nodes_[of].name));
   }
   const Node& owner = this->owner(nodes_[of]);
   Node node = make_node(owner.layer, std::move(inputs), std::move(name));
@@ -185,6 +187,12 @@ std::int64_t Graph::trainable_count() const {
   std::int64_t total = 0;
   for (const Node& node : nodes_) total += count(node, true);
   return total;
+}
+
+bool synchronizes(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    return node.layer != nullptr && node.layer->traits().synchronizes && graph.owner(node).options.trainable;
+  });
 }
 
 std::string Graph::summary() const {

@@ -209,10 +209,6 @@ const Initializer Initializer::kGlorotUniform("glorot_uniform");
 Initializer::Initializer(std::string_view name) : Initializer(Settings{{"name", name}}) {}
 Initializer::Initializer(const Settings& settings) : settings_(complete(settings)) {}
 
-Initializer Initializer::read(SettingsReader& read, std::string_view key, const Initializer& fallback) {
-  return read.has(key) ? Initializer(read.table(key)) : fallback;
-}
-
 Value Initializer::write() const {
   const Value& name = *settings_.find("name");
   return *this == Initializer(std::get<std::string>(name.data())) ? name : Value(settings_);
@@ -226,12 +222,6 @@ void Initializer::fill(const Shape& shape, std::int64_t fan_in, std::int64_t fan
   Draw draw{settings_,         shape, at_least_one(fan_in), at_least_one(fan_out), RandomStream(key),
             NormalStream(key), values};
   entry_of(std::get<std::string>(settings_.find("name")->data())).fill(draw);
-}
-
-Initializers Initializers::read(SettingsReader& read) {
-  const Initializers defaults;
-  return {Initializer::read(read, "initializer", defaults.weight),
-          Initializer::read(read, "bias_initializer", defaults.bias)};
 }
 
 void Initializers::write(Settings& settings) const {

@@ -10,7 +10,6 @@
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
-#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/channel_shuffle.hpp"
 #include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv1d.hpp"
@@ -24,9 +23,9 @@
 #include "convoke/nn/layers/layer_norm.hpp"
 #include "convoke/nn/layers/local_response_norm.hpp"
 #include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/pool1d.hpp"
-#include "convoke/nn/layers/prelu.hpp"
 #include "convoke/nn/layers/recurrent.hpp"
 #include "convoke/nn/layers/rescale.hpp"
 #include "convoke/nn/layers/reshape.hpp"
@@ -34,25 +33,25 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "convoke/nn/layers/stochastic_depth.hpp"
-#include "convoke/nn/layers/structure.hpp"
 
 namespace convoke::nn {
 namespace {
 
 struct LayerEntry {
   std::string_view name;
-  LayerPtr (*make)(SettingsReader& read);
+  std::string_view family;  ///< its heading in the guide
+  LayerPtr (*make)(LayerReader& read);
+  std::string_view help;
 };
 
-/// A layer without hyper-parameters.
+/// A layer without settings.
 template <class L>
-LayerPtr plain(SettingsReader&) {
+LayerPtr plain(LayerReader&) {
   return std::make_shared<L>();
 }
 
 template <GlobalPool::Mode kMode, GlobalPool::Over kOver>
-LayerPtr global_pool(SettingsReader&) {
+LayerPtr global_pool(LayerReader&) {
   return std::make_shared<GlobalPool>(kMode, kOver);
 }
 
@@ -62,89 +61,142 @@ constexpr auto kImage = GlobalPool::Over::kImage;
 constexpr auto kSequence = GlobalPool::Over::kSequence;
 
 constexpr std::array kLayers{
-    LayerEntry{"adaptive_average_pool", AdaptivePool::make<kAverage>},
-    LayerEntry{"adaptive_max_pool", AdaptivePool::make<kMax>},
-    LayerEntry{"add", plain<Add>},
-    LayerEntry{"average", plain<Average>},
-    LayerEntry{"average_pool", AveragePool::make},
-    LayerEntry{"average_pool1d", Pool1d::make<kAverage>},
-    LayerEntry{"batch_norm", BatchNorm::make},
-    LayerEntry{"channel_scale", ChannelScale::make},
-    LayerEntry{"channel_shuffle", ChannelShuffle::make},
-    LayerEntry{"concat", Concat::make},
-    LayerEntry{"conv1d", Conv1d::make},
-    LayerEntry{"conv2d", Conv2d::make},
-    LayerEntry{"conv2d_transpose", Conv2dTranspose::make},
-    LayerEntry{"crop", Crop::make},
-    LayerEntry{"dense", Dense::make},
-    LayerEntry{"depthwise_conv2d", DepthwiseConv2d::make},
-    LayerEntry{"dropout", Dropout::make},
-    LayerEntry{"elu", Activation::make<Activation::Function::kElu>},
-    LayerEntry{"embedding", Embedding::make},
-    LayerEntry{"flatten", plain<Flatten>},
-    LayerEntry{"gaussian_noise", GaussianNoise::make},
-    LayerEntry{"gelu", Activation::make<Activation::Function::kGelu>},
-    LayerEntry{"global_average_pool", global_pool<kAverage, kImage>},
-    LayerEntry{"global_average_pool1d", global_pool<kAverage, kSequence>},
-    LayerEntry{"global_max_pool", global_pool<kMax, kImage>},
-    LayerEntry{"global_max_pool1d", global_pool<kMax, kSequence>},
-    LayerEntry{"group_norm", GroupNorm::make},
-    LayerEntry{"gru", Gru::make},
-    LayerEntry{"hard_sigmoid", Activation::make<Activation::Function::kHardSigmoid>},
-    LayerEntry{"hard_swish", Activation::make<Activation::Function::kHardSwish>},
-    LayerEntry{"identity", plain<Identity>},
-    LayerEntry{"layer_norm", LayerNorm::make},
-    LayerEntry{"leaky_relu", Activation::make<Activation::Function::kLeakyRelu>},
-    LayerEntry{"local_response_norm", LocalResponseNorm::make},
-    LayerEntry{"lstm", Lstm::make},
-    LayerEntry{"max_pool", MaxPool::make},
-    LayerEntry{"max_pool1d", Pool1d::make<kMax>},
-    LayerEntry{"maximum", plain<Maximum>},
-    LayerEntry{"multiply", plain<Multiply>},
-    LayerEntry{"permute", Permute::make},
-    LayerEntry{"prelu", PRelu::make},
-    LayerEntry{"relu", Activation::make<Activation::Function::kRelu>},
-    LayerEntry{"relu6", Activation::make<Activation::Function::kRelu6>},
-    LayerEntry{"rescale", Rescale::make},
-    LayerEntry{"reshape", Reshape::make},
-    LayerEntry{"resize", Resize::make},
-    LayerEntry{"selu", Activation::make<Activation::Function::kSelu>},
-    LayerEntry{"separable_conv2d", SeparableConv2d::make},
-    LayerEntry{"sigmoid", Activation::make<Activation::Function::kSigmoid>},
-    LayerEntry{"silu", Activation::make<Activation::Function::kSilu>},
-    LayerEntry{"slice", Slice::make},
-    LayerEntry{"softmax", plain<Softmax>},
-    LayerEntry{"softplus", Activation::make<Activation::Function::kSoftplus>},
-    LayerEntry{"standardize", Standardize::make},
-    LayerEntry{"stochastic_depth", StochasticDepth::make},
-    LayerEntry{"subtract", plain<Subtract>},
-    LayerEntry{"tanh", Activation::make<Activation::Function::kTanh>},
-    LayerEntry{"zero_pad", ZeroPad::make},
+    LayerEntry{"adaptive_average_pool", "pooling", AdaptivePool::make<kAverage>,
+               "mean over windows that cover the image: (C, H, W) → (C, height, width), as PyTorch"},
+    LayerEntry{"adaptive_max_pool", "pooling", AdaptivePool::make<kMax>,
+               "maximum over windows that cover the image: (C, H, W) → (C, height, width), as PyTorch"},
+    LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`"},
+    LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape"},
+    LayerEntry{"average_pool", "pooling", AveragePool::make, "mean over windows: (C, H, W) → (C, H', W')"},
+    LayerEntry{"average_pool1d", "pooling", Pool1d::make<kAverage>,
+               "mean over windows along a sequence: (L, F) → (L', F)"},
+    LayerEntry{"batch_norm", "normalisation", BatchNorm::make,
+               "normalises each channel over a lane of images, sequences or vectors"},
+    LayerEntry{"channel_scale", "normalisation", ChannelScale::make,
+               "a learned factor for each channel (\"layer scale\" of ConvNeXt)"},
+    LayerEntry{
+        "channel_shuffle", "structure", ChannelShuffle::make,
+        "channels as (groups, C / groups), transposed, as ShuffleNet; of images, sequences or vectors"},
+    LayerEntry{"concat", "merging", Concat::make,
+               "inputs side by side along an axis; their other axes are equal"},
+    LayerEntry{"conv1d", "convolution", Conv1d::make, "convolution along a sequence: (L, F) → (L', filters)"},
+    LayerEntry{"conv2d", "convolution", Conv2d::make, "convolution: (C, H, W) → (filters, H', W')"},
+    LayerEntry{"conv2d_transpose", "convolution", Conv2dTranspose::make,
+               "transposed convolution: (C, H, W) → (filters, H', W')"},
+    LayerEntry{"crop", "structure", Crop::make, "removes the border of an image"},
+    LayerEntry{"dense", "convolution", Dense::make,
+               "fully connected: (F) → (units); put `flatten` before it where the input is not a vector"},
+    LayerEntry{"depthwise_conv2d", "convolution", DepthwiseConv2d::make,
+               "a convolution of each channel by itself: (C, H, W) → (C × multiplier, H', W')"},
+    LayerEntry{"dropout", "regularisation", Dropout::make,
+               "zeroes elements at random in training and scales the others by 1 / (1 − rate)"},
+    LayerEntry{"elu", "activation", Activation::make<Activation::Function::kElu>,
+               "x > 0 ? x : alpha (eˣ − 1)"},
+    LayerEntry{"embedding", "recurrent", Embedding::make,
+               "a vector for each token: tokens (L) → (L, units); it reads the network's input"},
+    LayerEntry{"flatten", "structure", plain<Flatten>, "any value → (F); an image channels first"},
+    LayerEntry{"gaussian_noise", "regularisation", GaussianNoise::make, "adds normal noise in training"},
+    LayerEntry{"gelu", "activation", Activation::make<Activation::Function::kGelu>,
+               "x Φ(x), Φ the normal distribution"},
+    LayerEntry{"global_average_pool", "pooling", global_pool<kAverage, kImage>,
+               "mean over the image: (C, H, W) → (C)"},
+    LayerEntry{"global_average_pool1d", "pooling", global_pool<kAverage, kSequence>,
+               "mean over the sequence: (L, F) → (F)"},
+    LayerEntry{"global_max_pool", "pooling", global_pool<kMax, kImage>,
+               "maximum over the image: (C, H, W) → (C)"},
+    LayerEntry{"global_max_pool1d", "pooling", global_pool<kMax, kSequence>,
+               "maximum over the sequence: (L, F) → (F)"},
+    LayerEntry{"group_norm", "normalisation", GroupNorm::make,
+               "normalises groups of channels of each sample: images, sequences, vectors"},
+    LayerEntry{
+        "gru", "recurrent", Gru::make,
+        "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the places "
+        "whose token is 0"},
+    LayerEntry{"hard_sigmoid", "activation", Activation::make<Activation::Function::kHardSigmoid>,
+               "relu6(x + 3) / 6"},
+    LayerEntry{"hard_swish", "activation", Activation::make<Activation::Function::kHardSwish>,
+               "x relu6(x + 3) / 6; also called `hard_silu`"},
+    LayerEntry{"identity", "structure", plain<Identity>, "its input"},
+    LayerEntry{"layer_norm", "normalisation", LayerNorm::make,
+               "normalises the features of each place: (L, F), (F) or, by axis, images"},
+    LayerEntry{"leaky_relu", "activation", Activation::make<Activation::Function::kLeakyRelu>,
+               "x > 0 ? x : negative_slope x"},
+    LayerEntry{"local_response_norm", "normalisation", LocalResponseNorm::make,
+               "divides by the sum of squares of neighbouring channels; images"},
+    LayerEntry{"lstm", "recurrent", Lstm::make,
+               "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
+               "places whose token is 0"},
+    LayerEntry{"max_pool", "pooling", MaxPool::make, "maximum over windows: (C, H, W) → (C, H', W')"},
+    LayerEntry{"max_pool1d", "pooling", Pool1d::make<kMax>,
+               "maximum over windows along a sequence: (L, F) → (L', F)"},
+    LayerEntry{"maximum", "merging", plain<Maximum>, "largest of inputs of one shape, element by element"},
+    LayerEntry{
+        "multiply", "merging", plain<Multiply>,
+        "product of inputs of one shape; one of (C) or (C, 1, 1) scales the channels of images, one of (F) "
+        "the features of sequences"},
+    LayerEntry{"permute", "structure", Permute::make, "axes in another order"},
+    LayerEntry{"prelu", "activation", PRelu::make,
+               "x > 0 ? x : slope x with a learned slope for each channel"},
+    LayerEntry{"relu", "activation", Activation::make<Activation::Function::kRelu>, "max(x, 0)"},
+    LayerEntry{"relu6", "activation", Activation::make<Activation::Function::kRelu6>, "min(max(x, 0), 6)"},
+    LayerEntry{"rescale", "normalisation", Rescale::make, "scale x + offset"},
+    LayerEntry{"reshape", "structure", Reshape::make,
+               "the same numbers, row by row, as (C, H, W), (L, F) or (F); images run channels first, unlike "
+               "Keras': there, `permute` by `[2, 3, 1]` before and by `[3, 1, 2]` behind it"},
+    LayerEntry{"resize", "structure", Resize::make, "interpolates an image: (C, H, W) → (C, H', W')"},
+    LayerEntry{"selu", "activation", Activation::make<Activation::Function::kSelu>,
+               "1.0507 elu(x) with alpha 1.6733"},
+    LayerEntry{"separable_conv2d", "convolution", SeparableConv2d::make,
+               "depthwise convolution, then 1 × 1: (C, H, W) → (filters, H', W')"},
+    LayerEntry{"sigmoid", "activation", Activation::make<Activation::Function::kSigmoid>, "1 / (1 + e⁻ˣ)"},
+    LayerEntry{"silu", "activation", Activation::make<Activation::Function::kSilu>,
+               "x / (1 + e⁻ˣ); also called `swish`"},
+    LayerEntry{"slice", "structure", Slice::make,
+               "a part of its input along an axis; a split is several slices"},
+    LayerEntry{"softmax", "activation", plain<Softmax>, "eˣ divided by its sum over a vector of classes"},
+    LayerEntry{"softplus", "activation", Activation::make<Activation::Function::kSoftplus>, "log(1 + eˣ)"},
+    LayerEntry{"standardize", "normalisation", Standardize::make, "(x − mean) / √variance"},
+    LayerEntry{"stochastic_depth", "regularisation", StochasticDepth::make,
+               "at the end of a residual branch: drops all of it for a sample at random in training"},
+    LayerEntry{"subtract", "merging", plain<Subtract>, "difference of two inputs of one shape"},
+    LayerEntry{"tanh", "activation", Activation::make<Activation::Function::kTanh>, "hyperbolic tangent"},
+    LayerEntry{"zero_pad", "structure", ZeroPad::make, "zeroes around an image"},
 };
 
-/// What `activation = "..."` may name: layers of one input that need no settings; "linear" is none.
+/// Other names of the same layers: those of Keras and of the papers.
+struct Alias {
+  std::string_view name, of;
+};
+constexpr std::array kAliases{Alias{"hard_silu", "hard_swish"}, Alias{"swish", "silu"}};
+
+std::string_view without_alias(std::string_view name) {
+  const auto alias =
+      std::find_if(kAliases.begin(), kAliases.end(), [&](const Alias& a) { return a.name == name; });
+  return alias == kAliases.end() ? name : alias->of;
+}
+
+/// What the layer `entry` is with any settings.
+LayerTraits traits_of(const LayerEntry& entry) {
+  LayerReader any = LayerReader::describing();
+  return entry.make(any)->traits();
+}
+
+/// The layers that `activation = "..."` may name; "linear" is none.
 struct Name {
   std::string_view name;
 };
-constexpr std::array kActivations{
-    Name{"elu"},     Name{"gelu"},  Name{"hard_sigmoid"}, Name{"hard_swish"}, Name{"leaky_relu"},
-    Name{"linear"},  Name{"prelu"}, Name{"relu"},         Name{"relu6"},      Name{"selu"},
-    Name{"sigmoid"}, Name{"silu"},  Name{"softmax"},      Name{"softplus"},   Name{"tanh"},
-};
-
-/// Other names of the same: those of Keras and of the papers.
-struct LayerAlias {
-  std::string_view name, of;
-};
-constexpr std::array kLayerAliases{LayerAlias{"hard_silu", "hard_swish"}, LayerAlias{"swish", "silu"}};
-
-std::string_view without_alias(std::string_view name) {
-  const auto alias = std::find_if(kLayerAliases.begin(), kLayerAliases.end(),
-                                  [&](const LayerAlias& a) { return a.name == name; });
-  return alias == kLayerAliases.end() ? name : alias->of;
+const std::vector<Name>& activations() {
+  static const std::vector<Name> names = [] {
+    std::vector<Name> list{{"linear"}};
+    for (const LayerEntry& entry : kLayers) {
+      if (traits_of(entry).is_activation) list.push_back({entry.name});
+    }
+    return list;
+  }();
+  return names;
 }
 
-/// What every layer may have beside its own settings.
+/// The settings that every layer may have.
 struct Wiring {
   std::string layer, name, activation;
   std::vector<std::string> inputs;
@@ -152,34 +204,35 @@ struct Wiring {
 };
 
 /// Names are flat, since files store parameters by them and HDF5 takes a slash for a group. Recipes may have
-/// slashes in names, and the graphs of files written by 0.1 do.
+/// slashes in names.
 std::string flat(std::string name) {
   std::replace(name.begin(), name.end(), '/', '.');
   return name;
 }
 
-void read_options(SettingsReader& read, ParameterOptions& options) {
-  options.trainable = read.get("trainable", options.trainable);
-  options.l1 = read.get("l1", options.l1);
-  options.l2 = read.get("l2", options.l2);
+void read_options(LayerReader& read, ParameterOptions& options) {
+  options.trainable = read.get("trainable", options.trainable, "false freezes its parameters");
+  options.l1 = read.get("l1", options.l1, "penalty l1 Σ|w| on its weights");
+  options.l2 = read.get("l2", options.l2, "penalty l2 Σw² on its weights");
   read.check("l1", options.l1 >= 0, "at least 0");
   read.check("l2", options.l2 >= 0, "at least 0");
 }
 
-void read_names(SettingsReader& read, const Settings& settings, Wiring& wiring) {
-  wiring.name = flat(read.get("name", ""));
-  wiring.inputs = read.get("inputs", std::vector<std::string>{});
+void read_names(LayerReader& read, const Settings& settings, Wiring& wiring) {
+  wiring.name =
+      flat(read.text("name", "its name, which others use in `inputs`; by default its kind and a number"));
+  wiring.inputs = read.texts("inputs", "names of the layers that feed it; by default the one before");
   std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
-  if (!read.has("activation")) return;
-  wiring.activation = without_alias(read.get("activation", ""));
-  find_in(kActivations, wiring.activation, "activation", settings.where());
+  wiring.activation = without_alias(
+      read.text("activation", "an activation, with its defaults, behind a layer with weights or `add`"));
+  if (!wiring.activation.empty()) find_in(activations(), wiring.activation, "activation", settings.where());
 }
 
 LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   SettingsReader first(settings, "layer");
   wiring.layer = without_alias(first.require_string("layer"));
   const LayerEntry& entry = find_in(kLayers, wiring.layer, "layer", settings.where());
-  SettingsReader read(settings, fmt::format("layer \"{}\"", wiring.layer));
+  LayerReader read(settings, wiring.layer);
   read.has("layer");
   read_names(read, settings, wiring);
   read_options(read, wiring.options);
@@ -191,7 +244,7 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
 /// { layer = "shared", of = "name" }: the layer of another node once more. Returns that node. `of` may name
 /// the result of a layer with an activation; the activation itself is asked for anew.
 std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wiring) {
-  SettingsReader read(settings, "layer \"shared\"");
+  LayerReader read(settings, "shared");
   wiring.layer = read.require_string("layer");
   const std::string name = read.require_string("of");
   read_names(read, settings, wiring);
@@ -216,7 +269,24 @@ LayerPtr make_layer(const Settings& settings) {
   return read_layer(settings, wiring);
 }
 
-std::vector<std::string> layer_names() { return names_in(kLayers); }
+std::vector<LayerHelp> layer_guide() {
+  std::vector<LayerHelp> guide;
+  for (const LayerEntry& entry : kLayers) {
+    LayerReader read = LayerReader::describing();
+    const LayerTraits traits = entry.make(read)->traits();
+    guide.push_back({std::string(entry.name), std::string(entry.family), std::string(entry.help),
+                     traits.inputs == LayerTraits::Inputs::kSeveral, read.keys()});
+  }
+  return guide;
+}
+
+std::vector<LayerKey> common_layer_keys() {
+  LayerReader read = LayerReader::describing();
+  Wiring wiring;
+  read_names(read, {}, wiring);
+  read_options(read, wiring.options);
+  return read.keys();
+}
 
 Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
   Graph graph(input);
@@ -235,7 +305,7 @@ Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
           activated && !wiring.name.empty() ? wiring.name + "." + wiring.layer : wiring.name;
       const std::size_t node = shared ? graph.share(of, from, own) : graph.add(layer, from, own);
       if (!shared && !wiring.activation.empty() && graph.node(node).parameters.empty() &&
-          layer->type() != "add") {
+          !layer->traits().takes_activation) {
         throw Error(fmt::format("{} takes no \"activation\": it has no weights", graph.node(node).name),
                     fmt::format("write the activation as a layer of its own: {{ layer = \"{}\" }}",
                                 wiring.activation));
@@ -256,9 +326,11 @@ Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
 }
 
 ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers) {
-  const bool embeds = std::any_of(layers.begin(), layers.end(), [](const Settings& layer) {
-    const Value* type = layer.find("layer");
-    return type != nullptr && *type == Value("embedding");
+  const bool embeds = std::any_of(layers.begin(), layers.end(), [](const Settings& settings) {
+    const Value* type = settings.find("layer");
+    return std::any_of(kLayers.begin(), kLayers.end(), [&](const LayerEntry& entry) {
+      return type != nullptr && *type == Value(entry.name) && traits_of(entry).vocabulary > 0;
+    });
   });
   return {input, embeds ? ValueType::kToken : ValueType::kReal};
 }

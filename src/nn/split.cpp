@@ -1,32 +1,46 @@
 #include "convoke/nn/split.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
-#include "convoke/nn/layers/structure.hpp"
-#include "nn/layers/feature_input.hpp"
+#include "convoke/nn/freeze.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 namespace {
 
-constexpr std::array<std::string_view, 3> kRandomLayers{"dropout", "gaussian_noise", "stochastic_depth"};
+/// The beginning of a suffix_of() a network: its input, which is plain, in the layout and type in which the
+/// whole network has the value of node `last`. The layers that follow then add up in the same order as there.
+/// It occurs in a suffix only, so neither the table nor a file contains it.
+class FeatureInput final : public Layer {
+ public:
+  FeatureInput(std::shared_ptr<const Graph> whole, std::size_t last)
+      : whole_(std::move(whole)), last_(last) {}
+  std::string_view type() const override { return "identity"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  LayerTraits traits() const override { return {.is_view = true, .is_frozen = true}; }
+  Settings settings() const override { return {{"layer", "identity"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
 
-bool draws_random_numbers(const Layer& layer) {
-  if (std::find(kRandomLayers.begin(), kRandomLayers.end(), layer.type()) != kRandomLayers.end()) return true;
-  const Settings settings = layer.settings();
-  return std::any_of(settings.entries().begin(), settings.entries().end(), [](const auto& entry) {
-    return entry.first.ends_with("dropout") && entry.second != Value(0.0);  // of recurrent layers
-  });
-}
+ private:
+  std::shared_ptr<const Graph> whole_;
+  std::size_t last_;
+};
 
-bool stays(const ParameterSpec& spec) { return spec.frozen || (spec.statistic() && spec.momentum == 1); }
-
-/// Whether its output depends on its inputs alone, in all steps.
-bool fixed(const Graph& graph, const Node& node) {
-  if (node.layer == nullptr) return true;
-  const std::vector<ParameterSpec>& parameters = graph.owner(node).parameters;
-  return !draws_random_numbers(*node.layer) && std::all_of(parameters.begin(), parameters.end(), stays);
+void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
+  PlanOptions options = plan.options();
+  options.training = options.working_weights = false;  // forward decides about values
+  PlanBuilder rehearsal(*whole_, nullptr, options);
+  rehearsal.compile();
+  const Desc wanted = rehearsal.value(last_).desc;
+  const Dims dims = dims_of(wanted);
+  Tensor x = plan.value(node.inputs[0]);
+  // A flattened image keeps its four dims in a plan.
+  if (dims.size() == 4 && dims_of(x.desc).size() == 2) {
+    x.desc = plan.plain_desc(Shape{dims[1], dims[2], dims[3]}, type_of(x.desc));
+  }
+  plan.set_value(node.index, plan.reordered(x, wanted, node));
 }
 
 /// Whether the nodes behind `last` see nothing before it.
@@ -49,10 +63,13 @@ void copy(const Node& node, Graph& graph) {
   if (!node.parameters.empty()) graph.set_options(node.index, node.options);
 }
 
+/// The number of nodes at the beginning whose output depends on their inputs alone, in all steps.
 std::size_t fixed_nodes(const Graph& graph) {
+  const std::vector<bool> inference = inference_nodes(graph);
   const auto& nodes = graph.nodes();
-  const auto end =
-      std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return !fixed(graph, node); });
+  const auto end = std::find_if(nodes.begin() + 1, nodes.end(), [&](const Node& node) {
+    return !is_settled(graph, node) || (node.layer->traits().draws_random && !inference[node.index]);
+  });
   return static_cast<std::size_t>(end - nodes.begin());
 }
 

@@ -36,6 +36,15 @@ TEST_CASE("help teaches with examples, and needs no MPI") {
   CHECK(version.text == "convoke " CONVOKE_VERSION "\n");
 }
 
+TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {
+  CHECK(convoke("layers", kWithoutMpi).says("\n  conv2d "));
+  const Outcome one = convoke("layers dropout", kWithoutMpi);
+  CHECK(one.code == 0);
+  CHECK(one.says("  rate              probability that an element is zeroed, below 1 (required)\n"));
+  CHECK(convoke("layers --markdown", kWithoutMpi).says("| **`dropout`** |"));
+  CHECK(convoke("layers dropuot", kWithoutMpi).says("did you mean \"dropout\"?"));
+}
+
 TEST_CASE("wrong usage ends with 2 and says what is right") {
   const Outcome unknown = convoke("trai", kWithoutMpi);
   CHECK(unknown.code == 2);

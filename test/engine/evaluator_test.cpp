@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "convoke/nn/threads.hpp"
+#include "convoke/nn/backend.hpp"
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 

@@ -9,7 +9,7 @@
 #include "convoke/core/random.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/dropout.hpp"
 #include "support/catch.hpp"

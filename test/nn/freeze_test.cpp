@@ -1,10 +1,15 @@
 // Freezing by name.
 #include "convoke/nn/freeze.hpp"
 
+#include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/gaussian_noise.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -62,4 +67,79 @@ TEST_CASE("freezing what does not exist") {
   CHECK(error_of([] { frozen({"conv2d_3"}); }) ==
         "freeze: no node with parameters is called \"conv2d_3\" (did you mean \"conv2d_1\"?)");
   CHECK(error_of([] { frozen({"flatten_1"}); }).starts_with("freeze: no node with parameters"));
+}
+
+namespace {
+
+/// A residual block whose branch is dropped at random, after noise and dropout.
+Symbol block(Symbol x) {
+  x = relu(batch_norm(conv2d(gaussian_noise(x, 0.3), {.filters = 6, .kernel = 3})));
+  const Symbol branch = silu(batch_norm(conv2d(dropout(x, 0.4), {.filters = 6, .kernel = 1})));
+  return global_average_pool(add(x, stochastic_depth(branch, 0.5)));
+}
+Symbol head(Symbol x) { return dense(dropout(x, 0.5), {.units = 3}); }
+
+Graph whole(const std::vector<std::string>& patterns) {
+  Graph graph({2, 5, 5});
+  head(block(input(graph)));
+  freeze(graph, patterns);
+  return graph;
+}
+
+std::vector<std::string> as_in_prediction(const Graph& graph) {
+  const std::vector<bool> inference = inference_nodes(graph);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes()) {
+    if (node.index > 0 && inference[node.index] && node.layer->traits().draws_random)
+      names.push_back(node.name);
+  }
+  return names;
+}
+
+/// Gives `part` the values of those parameters of `all` that it has too.
+void copy_parameters(const Experiment& all, Experiment& part) {
+  const reference::Parameters values = by_name(*all.layout, all.parameters.span());
+  for (const ParameterSlot& slot : part.layout->slots()) {
+    const auto& from = values.at(slot.name);
+    part.layout->pack(slot, std::vector<float>(from.begin(), from.end()), part.parameters.span());
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what is frozen with everything before it draws nothing; what is behind the last frozen weights does") {
+  using Names = std::vector<std::string>;
+  CHECK(as_in_prediction(whole({})).empty());
+  CHECK(as_in_prediction(whole({"backbone"})) ==
+        Names{"gaussian_noise_1", "dropout_1", "stochastic_depth_1"});
+  CHECK(as_in_prediction(whole({"conv2d_1", "batch_norm_1"})) == Names{"gaussian_noise_1"});
+  CHECK(as_in_prediction(whole({"conv2d_2", "batch_norm_2"})).empty());  // conv2d_1 is trained
+  CHECK(as_in_prediction(whole({"*"})).size() == 4);                     // the head is frozen too
+}
+
+// Keras' guide to transfer learning: x = base_model(inputs, training=False), then dropout and a dense layer.
+TEST_CASE("a frozen backbone trains its head as one that is called with training = False") {
+  const Graph graph = whole({"backbone"});
+  Experiment together(graph, {.lane = 3});
+  const Batch batch(graph, 3);
+
+  Graph base({2, 5, 5});
+  block(input(base));
+  Experiment predicting(base, {.lane = 3, .training = false});
+  copy_parameters(together, predicting);
+  const std::vector<double> features = predicting.run(batch).output;
+
+  Graph rest(base.output_shape());
+  Symbol x = input(rest);
+  while (rest.nodes().size() < base.nodes().size()) x = identity(x);  // random numbers go by a node's place
+  head(x);
+  Experiment training(rest, {.lane = 3});
+  copy_parameters(together, training);
+  Batch given = batch;
+  given.input.assign(features.begin(), features.end());
+
+  const Outcome found = together.run(batch), expected = training.run(given);
+  check_equal(found, expected, 1e-6);
+  CHECK(found.gradients.size() == 2);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/table.hpp"
 #include "convoke/core/text.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -295,7 +296,7 @@ TEST_CASE("every layer of the table makes a layer of its name") {
     described.push_back(settings);
   for (const Settings& settings : describe_graph(build_graph(tokens(6), sequences())))
     described.push_back(settings);
-  for (const std::string& name : layer_names()) {
+  for (const std::string& name : names_in(layer_guide())) {
     const auto it = std::find_if(described.begin(), described.end(), [&](const Settings& settings) {
       return *settings.find("layer") == Value(name);
     });
@@ -327,7 +328,8 @@ TEST_CASE("an activation \"linear\" is none") {
 
 TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
-        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " + join(layer_names()));
+        "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " +
+            join(names_in(layer_guide())));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"unit", 2}}}).starts_with("recipe.toml:7: layer \"dense\": "));
   CHECK(refusal({4}, {{{"layer", "dense"}, {"units", 2}, {"biass", true}}})
             .starts_with("recipe.toml:7: layer \"dense\": unknown key \"biass\" (did you mean \"bias\"?)"));

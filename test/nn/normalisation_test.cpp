@@ -4,16 +4,16 @@
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
-#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/group_norm.hpp"
 #include "convoke/nn/layers/layer_norm.hpp"
 #include "convoke/nn/layers/local_response_norm.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/prelu.hpp"
 #include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "golden.hpp"
 #include "support/error_of.hpp"
 
@@ -23,7 +23,7 @@ using namespace convoke::nn;
 namespace {
 
 constexpr PlanOptions kLane{.lane = 3};
-using Axis = LayerNormOptions::Axis;
+using Over = LayerNormOptions::Over;
 
 /// The body on an image after a convolution, and as the first layer.
 template <class Body>
@@ -72,16 +72,16 @@ std::string refusal(const Shape& shape, const Settings& settings) {
 
 TEST_CASE("layer_norm over features and over channels") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    check(on_images(channels, [](Symbol x) { return layer_norm(x, {.axis = Axis::kChannels}); }));
+    check(on_images(channels, [](Symbol x) { return layer_norm(x, {.axis = Over::kChannels}); }));
     check(on_sequences(channels, [](Symbol x) { return layer_norm(x); }));
     check(on_vectors(channels, [](Symbol x) { return layer_norm(x, {.epsilon = 1e-5}); }));
     check(on_images(channels, [](Symbol x) {
-      return layer_norm(x, {.axis = Axis::kChannels, .scale = false, .center = false});
+      return layer_norm(x, {.axis = Over::kChannels, .scale = false, .center = false});
     }));
     check(on_sequences(channels, [](Symbol x) { return layer_norm(x, {.center = false}); }));
   }
   Graph graph({3, 3, 3});
-  Symbol x = layer_norm(conv2d(input(graph), {.filters = 20, .kernel = 2}), {.axis = Axis::kChannels});
+  Symbol x = layer_norm(conv2d(input(graph), {.filters = 20, .kernel = 2}), {.axis = Over::kChannels});
   dense(layer_norm(dense(flatten(gelu(x)), {.units = 24})), {.units = 5});
   check_bf16(graph, {.lane = 8});
 }
@@ -101,7 +101,7 @@ TEST_CASE("layer_norm is Keras' and PyTorch's") {
                     -0.4063802, 4.620841,  -0.118192, 2.992857,   -3.889285,  1.272768}) < 1e-6);
   // F.layer_norm(x.permute(0, 2, 3, 1), (4,), gamma, beta, 1e-6).permute(0, 3, 1, 2), x = fill(2, 4, 1, 3)
   Graph image({4, 1, 3});
-  flatten(layer_norm(input(image), {.axis = Axis::kChannels, .epsilon = 1e-6}));
+  flatten(layer_norm(input(image), {.axis = Over::kChannels, .epsilon = 1e-6}));
   CHECK(difference(evaluate(image, golden_fill(24), given),
                    {-1.241638, -1.241637, 0.3864751, -0.6944252, -0.694425, 1.331926,
                     1.641637,  1.641637,  2.836353,  5.76655,    5.76655,   -6.391557,

@@ -10,7 +10,7 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
@@ -36,9 +36,17 @@ std::vector<float> counting(std::size_t count) {
   return values;
 }
 
+std::size_t size_of(const ParameterSlot& slot) {
+  return static_cast<std::size_t>(slot.spec.shape.elements());
+}
+
+/// The values of all slots, one after the other.
 std::vector<float> canonical(const ParameterLayout& layout, std::span<const float> arena) {
-  std::vector<float> values(canonical_size(layout));
-  to_canonical(layout, arena, values);
+  std::vector<float> values;
+  for (const ParameterSlot& slot : layout.slots()) {
+    values.resize(values.size() + size_of(slot));
+    layout.unpack(slot, arena, std::span(values).last(size_of(slot)));
+  }
   return values;
 }
 
@@ -98,10 +106,14 @@ TEST_CASE("unpack is the inverse of pack in every layout, and stays within its s
 
 TEST_CASE("the canonical values of all slots, and back") {
   const ParameterLayout layout(various(), 4);
-  CHECK(canonical_size(layout) == static_cast<std::size_t>(various().parameter_count()));
-  const auto values = counting(canonical_size(layout));
+  const auto values = counting(static_cast<std::size_t>(various().parameter_count()));
   AlignedBuffer<float> arena(layout.size());
-  from_canonical(layout, values, arena.span());
+  std::size_t from = 0;
+  for (const ParameterSlot& slot : layout.slots()) {
+    layout.pack(slot, std::span(values).subspan(from, size_of(slot)), arena.span());
+    from += size_of(slot);
+  }
+  CHECK(from == values.size());
   CHECK(canonical(layout, arena.span()) == values);
   // Slot after slot: the first is dense_2.weight (4, 10), then its bias.
   std::vector<float> bias(4);

@@ -10,9 +10,10 @@
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
 #include "nn/plan/arena.hpp"
 #include "support/catch.hpp"
@@ -51,7 +52,7 @@ TEST_CASE("no two buffers that are alive at the same time overlap") {
       }
       sum += (buffer.bytes + 63) / 64 * 64;
     }
-    const ArenaPlan plan = place(buffers);
+    const ArenaPlacement plan = place(buffers);
     REQUIRE(plan.offsets.size() == count);
     CHECK(plan.bytes <= sum);
     for (std::size_t i = 0; i < count; ++i) {

@@ -6,8 +6,8 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 

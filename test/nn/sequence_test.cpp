@@ -7,7 +7,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/recurrent.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/recurrent.hpp"
 #include "support/catch.hpp"

@@ -5,9 +5,10 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
@@ -179,7 +180,7 @@ TEST_CASE("mistakes in sharing and in the keys of every layer name the place and
   CHECK(refusal({4}, {a, layer("shared", {{"of", "aa"}})}) ==
         "recipe.toml:7: no node is called \"aa\" (did you mean \"a\"?) | nodes so far: input, a");
   CHECK(refusal({4}, {a, layer("shared", {{"of", "input"}})}) ==
-        "recipe.toml:7: \"input\" is no layer that could be shared | ");
+        "recipe.toml:7: \"input\" is not a layer, so it cannot be shared | ");
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}, {"units", 3}})})
             .starts_with("recipe.toml:7: layer \"shared\": unknown key \"units\""));
   CHECK(refusal({4}, {layer("dense", {{"units", 5}, {"l2", -1}})}) ==

@@ -6,6 +6,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/zoo.hpp"
 #include "convoke/nn/zoo_parts.hpp"
+#include "experiment.hpp"
 #include "support/catch.hpp"
 
 using namespace convoke;
@@ -30,11 +31,13 @@ TEST_CASE("the cut is behind all that is frozen, where one value carries everyth
   CHECK(cut("mobilenet-v2", {"backbone"}) == "global_average_pool_1");  // before the dropout
   CHECK(cut("vgg16", {"backbone"}) == "flatten_1");
   CHECK(cut("resnet18", {"layer1.*"}) == "input");
-  // Stochastic depth is random though nothing of it is trained.
-  CHECK(cut("convnext-tiny", {"backbone"}) == "add_1");
+  // Stochastic depth within what is frozen is off; behind a trained block it draws.
+  CHECK(cut("efficientnet-b0", {"backbone"}) == "global_average_pool_17");
+  CHECK(cut("convnext-tiny", {"backbone"}) == "global_average_pool_1");
+  CHECK(cut("efficientnet-b0", {"blocks:3"}) == "add_1");
 }
 
-TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer may draw random numbers") {
+TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer draws no random numbers") {
   const auto tied = [](bool frozen) {
     Graph graph(Shape{6});
     const Symbol a = dense(input(graph), {.units = 6});
@@ -50,8 +53,8 @@ TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer may
     Graph graph = build_graph(Shape{5, 3}, {{{"layer", "lstm"}, {"units", 4}, {"dropout", rate}},
                                             {{"layer", "dense"}, {"units", 2}}});
     freeze(graph, std::vector<std::string>{"lstm_1"});
-    CHECK(graph.node(frozen_prefix(graph)).name == (rate == 0 ? "lstm_1" : "input"));
-    CHECK(first_not_fixed(graph) == (rate == 0 ? "dense_1" : "lstm_1"));
+    CHECK(graph.node(frozen_prefix(graph)).name == "lstm_1");  // frozen, it drops nothing
+    CHECK(first_not_fixed(graph) == "dense_1");
   }
 }
 
@@ -66,4 +69,29 @@ TEST_CASE("both parts together have the parameters of the whole, and every node 
   CHECK(prefix.output_shape() == suffix.input_shape());
   CHECK(suffix.output_shape() == Shape{7});
   for (const Node& node : graph.nodes()) CHECK(suffix.find(node.name) == node.index);
+}
+
+TEST_CASE("both parts of EfficientNet, one after the other, train the head as the whole does, to the bit") {
+  Graph graph = make_zoo_model("efficientnet-b0", {.input = {3, 32, 32}, .classes = 4});
+  freeze(graph, resolve_parts("efficientnet-b0", graph, {"backbone"}));
+  const std::size_t last = frozen_prefix(graph);
+  Experiment whole(graph, {.lane = 4});
+  Experiment prefix(prefix_of(graph, last), {.lane = 4, .training = false});
+  Experiment suffix(suffix_of(graph, last), {.lane = 4});
+  const reference::Parameters values = by_name(*whole.layout, whole.parameters.span());
+  for (Experiment* part : {&prefix, &suffix}) {
+    for (const ParameterSlot& slot : part->layout->slots()) {
+      const auto& from = values.at(slot.name);
+      part->layout->pack(slot, std::vector<float>(from.begin(), from.end()), part->parameters.span());
+    }
+  }
+  const Batch batch(graph, 4);
+  Batch features = batch;
+  const std::vector<double> output = prefix.run(batch).output;
+  features.input.assign(output.begin(), output.end());
+  const Outcome expected = whole.run(batch), found = suffix.run(features);
+  CHECK(found.output == expected.output);
+  CHECK(found.loss == expected.loss);
+  CHECK(found.gradients == expected.gradients);
+  CHECK(found.gradients.size() == 2);
 }

@@ -18,7 +18,6 @@
 #include "convoke/nn/layers/reshape.hpp"
 #include "convoke/nn/layers/slice.hpp"
 #include "convoke/nn/layers/softmax.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "experiment.hpp"
 #include "nn/kernels/merge.hpp"
 #include "support/catch.hpp"

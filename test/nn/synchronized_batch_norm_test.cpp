@@ -13,7 +13,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
@@ -159,11 +159,11 @@ TEST_CASE("synchronized: where a plan stops depends on its graph alone") {
     CHECK(plain.network.backward_stops().empty());
   }
   Graph frozen = with_batch_norms(20, true);
-  CHECK(has_synchronized_batch_norm(frozen));
+  CHECK(synchronizes(frozen));
   freeze(frozen, std::vector<std::string>{"batch_norm_*"});
-  CHECK(!has_synchronized_batch_norm(frozen));
+  CHECK(!synchronizes(frozen));
   CHECK(Experiment(frozen, {.lane = 4}).network.forward_stops().empty());
-  CHECK(!has_synchronized_batch_norm(with_batch_norms(20, false)));
+  CHECK(!synchronizes(with_batch_norms(20, false)));
 }
 
 TEST_CASE("synchronized: bf16") {

@@ -1,5 +1,5 @@
 // Worker threads: each has a plan and gradients of its own, all share the parameters.
-#include "convoke/nn/threads.hpp"
+#include "convoke/nn/backend.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "experiment.hpp"
 #include "support/catch.hpp"
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "convoke/mpi/session.hpp"
+#include "convoke/nn/zoo.hpp"
+#include "convoke/nn/zoo_parts.hpp"
 #include "convoke/run/model_file.hpp"
 #include "fine_tuning.hpp"
 #include "support/catch.hpp"
@@ -80,6 +82,20 @@ TEST_CASE("exact: with as many views as epochs, augmented training is that witho
   const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
   CHECK(fit(cached(wanted, wanted.epochs), pictures, world).parameters() == expected);
   CHECK(fit(cached(wanted, 1), pictures, world).parameters() != expected);
+}
+
+TEST_CASE("exact: a backbone with dropout and stochastic depth is cached whole, and trains as without") {
+  const mpi::Session session;
+  const mpi::Communicator world = session.world();
+  const tiny::Pictures pictures(64);
+  Job wanted = job({});
+  wanted.epochs = 2;
+  wanted.model.graph = nn::make_zoo_model("efficientnet-b0", {.input = {1, 8, 8}, .classes = 4});
+  nn::freeze(wanted.model.graph, nn::resolve_parts("efficientnet-b0", wanted.model.graph, {"backbone"}));
+  const std::vector<float> expected = fit(wanted, pictures, world.split(world.rank(), 0)).parameters();
+  const Result found = fit(cached(wanted), pictures, world);
+  CHECK(found.parameters() == expected);
+  CHECK(found.phases.features.bytes == (world.root() ? 64 * 1280 * 4 : 0));
 }
 
 TEST_CASE("a smaller last lane is as without the cache up to rounding, and the same for any ranks") {

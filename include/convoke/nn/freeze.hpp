@@ -22,6 +22,17 @@ void unfreeze(Graph& graph, std::span<const std::string> patterns, std::int64_t 
 /// with `what`, if there is none.
 std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& pattern, std::string_view what);
 
+/// For each node whether training runs it as prediction does: dropout, noise and stochastic depth pass
+/// through and batch norm takes its running statistics. This holds for frozen nodes with only frozen ones
+/// before them, and for what stands before such a node, as Keras' guide to transfer learning calls a frozen
+/// base model with training = False. Dropout behind the last frozen weights belongs to the head and stays as
+/// it is; stochastic depth belongs to the block before it.
+std::vector<bool> inference_nodes(const Graph& graph);
+
+/// Whether the parameters of `node`, its own or shared, stay as they are: all are frozen, or statistics of a
+/// batch norm that never move. True without parameters.
+bool is_settled(const Graph& graph, const Node& node);
+
 /// Whether `name` fits `pattern`, in which `*` stands for any text.
 bool matches(std::string_view pattern, std::string_view name);
 

@@ -77,6 +77,9 @@ class Graph {
   std::vector<Node> nodes_;
 };
 
+/// True if training stops for moments that are summed over the plans of a step (Network::forward_stops).
+bool synchronizes(const Graph& graph);
+
 /// A value in a graph under construction: `x = relu(conv2d(x, {.filters = 32, .kernel = 3}))`.
 struct Symbol {
   Graph* graph;

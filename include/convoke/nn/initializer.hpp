@@ -37,8 +37,6 @@ class Initializer {
 
   static const Initializer kZeros, kOnes, kGlorotUniform;
 
-  /// `key = "he_normal"` or `key = { name = "normal", stddev = 0.01 }`; `fallback` if the key is absent.
-  static Initializer read(SettingsReader& read, std::string_view key, const Initializer& fallback);
   /// The name, or the table with the options if one is not at its default.
   Value write() const;
 
@@ -58,7 +56,6 @@ struct Initializers {
   Initializer weight = Initializer::kGlorotUniform;
   Initializer bias = Initializer::kZeros;
 
-  static Initializers read(SettingsReader& read);
   /// Adds the keys to a layer's settings, each only if it is not at its default.
   void write(Settings& settings) const;
 };

@@ -8,6 +8,8 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/initializer.hpp"
+#include "convoke/nn/layer_reader.hpp"
+#include "convoke/nn/layer_traits.hpp"
 #include "convoke/nn/value.hpp"
 
 namespace convoke::nn {
@@ -24,7 +26,7 @@ struct ParameterSpec {
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
   bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
-  /// Of a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
+  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
   double momentum = 0;
   bool frozen = false;  ///< stays as it is: no gradient, no update; trainable is false then (set by Graph)
   /// Penalty of weights (not bias): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
@@ -36,8 +38,8 @@ struct ParameterSpec {
   bool statistic() const { return !trainable && !frozen; }
 };
 
-/// What a layer is: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable;
-/// holds no weights. A new layer is one class like this and one line in src/nn/layer_table.cpp.
+/// A layer: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable; holds
+/// no weights. A new layer is one class like this and one line in src/nn/layer_table.cpp.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -49,25 +51,12 @@ class Layer {
   virtual Shape output_shape(std::span<const ValueSpec> inputs) const = 0;
   /// The parameters for these inputs, in the order in which they are stored; empty for most layers.
   virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const;
-  /// True if an input may be tokens; the graph refuses them for all other layers.
-  virtual bool takes_tokens() const { return false; }
+  /// What graph, plan and engine must know of it besides.
+  virtual LayerTraits traits() const { return {}; }
   /// The hyper-parameters, such that the layer table makes an equal layer of them.
   virtual Settings settings() const = 0;
   /// Adds this layer's forward steps to a plan, and to its backward what it takes to get gradients.
   virtual void compile(PlanBuilder& plan, const Node& node) const = 0;
-
-  /// True if it joins two or more inputs; the graph refuses more than one for all other layers, and one for
-  /// these.
-  bool joins() const { return inputs_ == Inputs::kSeveral; }
-  /// True if it may have more than one input.
-  bool takes_several() const { return inputs_ != Inputs::kOne; }
-
- protected:
-  enum class Inputs { kOne, kOneOrMore, kSeveral };
-  explicit Layer(Inputs inputs = Inputs::kOne) : inputs_(inputs) {}
-
- private:
-  Inputs inputs_;
 };
 
 using LayerPtr = std::shared_ptr<const Layer>;

@@ -8,8 +8,18 @@ namespace convoke::nn {
 /// an unknown layer (listing the known ones), an unknown key or a wrong type.
 LayerPtr make_layer(const Settings& settings);
 
-/// The names of all layers.
-std::vector<std::string> layer_names();
+/// A layer as the guide shows it.
+struct LayerHelp {
+  std::string name;
+  std::string family;  ///< "convolution", "pooling", ...
+  std::string help;    ///< a phrase; `code` and "→" occur in it
+  bool joins = false;  ///< it needs two or more `inputs`
+  std::vector<LayerKey> keys;
+};
+
+/// All layers in alphabetical order, and the keys that every layer takes. docs/layers.md follows from them.
+std::vector<LayerHelp> layer_guide();
+std::vector<LayerKey> common_layer_keys();
 
 /// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
 /// (names) wires it otherwise. A layer with weights, or `add`, with `activation = "relu"` is followed by that
@@ -18,8 +28,7 @@ std::vector<std::string> layer_names();
 /// same parameters (Graph::share). Throws Error that names the layer, the shapes and where it was written.
 Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers);
 
-/// What such a list takes as its input: tokens if there is an embedding, which reads nothing else, else
-/// numbers.
+/// The input of such a list: tokens if there is an embedding, which reads nothing else, else numbers.
 ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers);
 
 /// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.

@@ -8,8 +8,8 @@ namespace convoke::nn {
 
 /// The last node of the part of `graph` that makes the same of a sample in every step of training: it and all
 /// nodes before it have no parameters that change (frozen ones, or statistics of a frozen batch norm) and
-/// draw no random numbers, and the rest of the network sees nothing of that part but this node's output. 0,
-/// the input, if there is no such part with parameters in it.
+/// draw no random numbers (inference_nodes() in freeze.hpp), and the rest of the network sees nothing of that
+/// part but this node's output. 0, the input, if there is no such part with parameters in it.
 std::size_t frozen_prefix(const Graph& graph);
 
 /// Name of the first node for which the part ends there: that is trained, or draws random numbers; "" if

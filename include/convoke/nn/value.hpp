@@ -5,7 +5,7 @@
 
 namespace convoke::nn {
 
-/// What the elements of a value are. Numbers are stored as fp32 or bf16, as the plan's precision says; tokens
+/// The type of a value's elements. Numbers are stored as fp32 or bf16, as the plan's precision says; tokens
 /// are int32.
 enum class ValueType { kReal, kToken };
 

@@ -61,7 +61,7 @@ template <Form kForm, class T>
           const Planes at = planes_of(s, lane, channel);
           const std::int64_t c0 = lane * s.in.padded_channels() + channel;
           const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + c0, memory.scale + c0);
-          Sums<kWidth> sums;
+          BatchNormSums<kWidth> sums;
           reduce<kWidth, kForm>(s, at, x, dy, k, memory, gated, sums);
           float k1[kWidth], k2[kWidth];
           for (int c = 0; c < kWidth; ++c) {

@@ -34,7 +34,7 @@ template <Form kForm, class T>
         constexpr int kWidth = decltype(width)::value;
         const Channels<kWidth> k(gamma + channel, beta + channel, memory.mean + channel,
                                  memory.scale + channel);
-        Sums<kWidth> sums;
+        BatchNormSums<kWidth> sums;
         reduce<kWidth, kForm>(s, planes_of(s, 0, channel), x, dy, k, memory, gated, sums);
         for (int c = 0; c < kWidth && channel + c < s.in.channels; ++c) {
           dbeta[channel + c] = sums.first[c];

@@ -66,7 +66,7 @@ struct Channels {
 /// Two sums over a lane, N channels: floats within a plane, in four chains so that no addition waits for the
 /// last; doubles over planes.
 template <int N>
-struct Sums {
+struct BatchNormSums {
   double first[N] = {}, second[N] = {};
 
   /// Adds what `term(pixel)(channel)` returns, a pair, over the pixels of a plane.
@@ -114,7 +114,7 @@ template <int N, class T, class Statistic>
   const std::int64_t step = s.in.block, pixels = s.in.pixels();
   float shift[N];
   for (int c = 0; c < N; ++c) shift[c] = x[at.in_first + c];
-  Sums<N> sums;
+  BatchNormSums<N> sums;
   for (std::int64_t i = 0; i < s.lane; ++i) {
     const T* plane = x + at.in_first + i * at.in_sample;
     sums.add_plane(
@@ -248,10 +248,10 @@ template <int N, Form kForm, class T>
 template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
                                           const Channels<N>& k, const BatchNormMemory& memory, T* gated,
-                                          Sums<N>& sums) {
+                                          BatchNormSums<N>& sums) {
   const std::int64_t step = s.in.block, pixels = s.out_height() * s.out_width();
   const float threshold = s.relu ? 0.0F : -std::numeric_limits<float>::infinity(), ceiling = s.ceiling;
-  // What was written down is read again while it is near.
+  // The values are read again while they are in the cache.
   const std::int64_t piece = kForm == Form::kPlain || kForm == Form::kPooled ? pixels : 128;
   for (std::int64_t sample = 0; sample < s.lane; ++sample) {
     const std::int64_t out = at.out_first + sample * at.out_sample;

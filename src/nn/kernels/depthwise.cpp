@@ -95,7 +95,7 @@ template <class Vector, class T>
   const std::int64_t out = s.out_height * s.out_width * kBlock<Vector>;
   const std::int64_t count = s.kernel_height * s.kernel_width;
   for (std::int64_t g = 0; g < s.blocks; ++g) {
-    // Sums of a sample first: they stay small beside the whole, whose rounding they would meet.
+    // Sums of a sample first: added to the total one by one, they would be rounded to its precision.
     Vector total[DepthwiseShape::kMaxTaps] = {};
     Vector bias = {};
     for (std::int64_t n = 0; n < s.samples; ++n) {

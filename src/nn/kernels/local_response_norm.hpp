@@ -3,7 +3,7 @@
 
 namespace convoke::nn {
 
-/// Of A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional neural
+/// By A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional neural
 /// networks", NeurIPS 2012, with PyTorch's mean over the window in place of the sum.
 struct LocalResponse {
   std::int64_t size = 5;  ///< channels of a window: size / 2 before, the rest from the channel itself on

@@ -27,7 +27,7 @@ struct RecurrentPlace {
   T* y = nullptr;                   ///< row n at y + n * y_stride; null if nobody reads it
   const T* dy = nullptr;            ///< the same of its gradient
   std::int64_t y_stride = 0;
-  float* dh = nullptr;          ///< (N, U): gradient that passes to h_before beside R; read and written
+  float* dh = nullptr;          ///< (N, U): gradient that passes to h_before around R; read and written
   float* dc = nullptr;          ///< (N, U), LSTM: the same of c; read and written
   const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last place
 };

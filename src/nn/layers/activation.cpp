@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/activation.hpp"
 #include "nn/kernels/pieces.hpp"
 #include "nn/layers/in_place.hpp"
@@ -16,16 +17,17 @@ struct Entry {
   Function function;
   std::string_view name;
   Curve curve;  ///< of our kernels; relu, sigmoid and tanh are oneDNN's
+  FusibleActivation fusible = FusibleActivation::kNone;
 };
 constexpr std::array kFunctions{
-    Entry{Function::kRelu, "relu", {}},
-    Entry{Function::kRelu6, "relu6", Curve::kRelu6},
+    Entry{Function::kRelu, "relu", {}, FusibleActivation::kRelu},
+    Entry{Function::kRelu6, "relu6", Curve::kRelu6, FusibleActivation::kRelu6},
     Entry{Function::kLeakyRelu, "leaky_relu", Curve::kLeakyRelu},
     Entry{Function::kElu, "elu", Curve::kElu},
     Entry{Function::kSelu, "selu", Curve::kSelu},
     Entry{Function::kGelu, "gelu", Curve::kGelu},
-    Entry{Function::kSilu, "silu", Curve::kSilu},
-    Entry{Function::kHardSwish, "hard_swish", Curve::kHardSwish},
+    Entry{Function::kSilu, "silu", Curve::kSilu, FusibleActivation::kSilu},
+    Entry{Function::kHardSwish, "hard_swish", Curve::kHardSwish, FusibleActivation::kHardSwish},
     Entry{Function::kHardSigmoid, "hard_sigmoid", Curve::kHardSigmoid},
     Entry{Function::kSoftplus, "softplus", Curve::kSoftplus},
     Entry{Function::kSigmoid, "sigmoid", {}},
@@ -58,6 +60,12 @@ Symbol apply_activation(Symbol x, Function function, double alpha = 0, bool appr
 
 std::string_view Activation::type() const { return entry_of(function_).name; }
 
+LayerTraits Activation::traits() const {
+  return {.is_activation = true,
+          .joins_loss = function_ == Function::kSigmoid,
+          .activation = entry_of(function_).fusible};
+}
+
 Settings Activation::settings() const {
   Settings settings{{"layer", type()}};
   if (function_ == Function::kLeakyRelu) settings.set("negative_slope", alpha_);
@@ -66,17 +74,18 @@ Settings Activation::settings() const {
   return settings;
 }
 
-LayerPtr Activation::make(Function function, SettingsReader& read) {
+LayerPtr Activation::make(Function function, LayerReader& read) {
   double alpha = 0;
   bool approximate = false;
   if (function == Function::kLeakyRelu) {
-    alpha = read.get("negative_slope", LeakyReluOptions{}.negative_slope);
+    alpha = read.get("negative_slope", LeakyReluOptions{}.negative_slope,
+                     "slope below 0; PyTorch's default is 0.01");
     read.check("negative_slope", alpha >= 0, "at least 0");
   } else if (function == Function::kElu) {
-    alpha = read.get("alpha", EluOptions{}.alpha);
+    alpha = read.get("alpha", EluOptions{}.alpha, "scale of the exponential below 0");
     read.check("alpha", alpha >= 0, "at least 0");
   } else if (function == Function::kGelu) {
-    approximate = read.get("approximate", approximate);
+    approximate = read.get("approximate", approximate, "use the tanh form");
   }
   return std::make_shared<Activation>(function, alpha, approximate);
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/nn/layer_reader.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -31,12 +31,9 @@ std::size_t Axis::in(const Shape& shape) const {
   return static_cast<std::size_t>(it - axes.begin());
 }
 
-Axis Axis::read(SettingsReader& read) {
-  static constexpr std::array<std::string_view, 5> kNames{"channels", "height", "width", "time", "features"};
-  const std::string name = read.get("axis", "channels");
-  const bool known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-  if (!known) read.fail("\"axis\" must be \"channels\", \"height\", \"width\", \"time\" or \"features\"");
-  return name;
+Axis Axis::read(LayerReader& read) {
+  return read.choice("axis", "channels", {"channels", "height", "width", "time", "features"},
+                     "the axis; \"time\" of sequences, \"features\" of sequences and vectors");
 }
 
 }  // namespace convoke::nn

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "convoke/nn/layers/pool.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/batch_norm_plan.hpp"
 
 namespace convoke::nn {
 namespace {
 
-// What inference does; of a frozen node also what training does, since nothing is learned here.
+// In prediction, and in training of a frozen node, since nothing is learned here.
 void add_given_statistics(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm) {
   with_stored_type(norm.x.desc, [&](auto zero) {
     using T = decltype(zero);
@@ -130,6 +130,13 @@ std::vector<ParameterSpec> BatchNorm::parameters(std::span<const ValueSpec> inpu
   return specs;
 }
 
+LayerTraits BatchNorm::traits() const {
+  return {.synchronizes = options_.synchronized && !options_.frozen,
+          .applies_relu = true,
+          .applies_curves = true,
+          .pools_behind_relu = true};
+}
+
 Settings BatchNorm::settings() const {
   return {{"layer", "batch_norm"},
           {"momentum", options_.momentum},
@@ -140,14 +147,16 @@ Settings BatchNorm::settings() const {
           {"synchronized", options_.synchronized}};
 }
 
-LayerPtr BatchNorm::make(SettingsReader& read) {
+LayerPtr BatchNorm::make(LayerReader& read) {
   BatchNormOptions o;
-  o.momentum = read.get("momentum", o.momentum);
-  o.epsilon = read.get("epsilon", o.epsilon);
-  o.scale = read.get("scale", o.scale);
-  o.center = read.get("center", o.center);
-  o.frozen = read.get("frozen", o.frozen);
-  o.synchronized = read.get("synchronized", o.synchronized);
+  o.momentum = read.get("momentum", o.momentum, "of the running statistics; PyTorch's 0.1 is 0.9 here");
+  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
+  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
+  o.center = read.get("center", o.center, "add a learned beta");
+  o.frozen =
+      read.get("frozen", o.frozen, "use running statistics in training too and leave them as they are");
+  o.synchronized =
+      read.get("synchronized", o.synchronized, "take the statistics of the whole batch instead of a lane");
   if (o.momentum < 0 || o.momentum > 1) read.fail("\"momentum\" must be between 0 and 1");
   if (!(o.epsilon > 0)) read.fail("\"epsilon\" must be above 0");
   if (o.frozen && o.synchronized) {
@@ -167,12 +176,12 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
   shape.relu = fusion.relu;
   if (fusion.relu6) shape.ceiling = 6;
   if (fusion.curve != nullptr) {
-    const bool silu = fusion.curve->layer->type() == "silu";
+    const bool silu = fusion.curve->layer->traits().activation == FusibleActivation::kSilu;
     shape.curve = silu ? BatchNormShape::Form::kSilu : BatchNormShape::Form::kHardSwish;
   }
   Desc dst = x.desc;
   if (fusion.max_pool != nullptr) {
-    const Extent size = static_cast<const MaxPool&>(*fusion.max_pool->layer).options().size;
+    const Extent size = fusion.max_pool->layer->traits().max_windows->size;
     shape.pool_height = size.height;
     shape.pool_width = size.width;
     dst = with_layout_of(shape.in, plan.batched(fusion.max_pool->shape), type_of(x.desc));
@@ -197,7 +206,8 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
                                                                 shape.pooled() ? ", max_pool" : "")};
   plan.set_value(norm.output, norm.y);
 
-  if (!plan.training()) return add_given_statistics(plan, node, norm);
+  if (!plan.training() || (frozen_node && !plan.training(node)))
+    return add_given_statistics(plan, node, norm);
   if (frozen_node && !fusion.relu6 && !shape.gates()) {
     add_given_statistics(plan, node, norm);
     return plan.on_backward([=, &plan, &node] { add_frozen_backward(plan, node, norm); });
@@ -209,14 +219,6 @@ void BatchNorm::compile(PlanBuilder& plan, const Node& node) const {
     using T = decltype(zero);
     add_forward<T>(plan, node, norm, kept, uses);
     plan.on_backward([=, &plan, &node] { add_backward<T>(plan, node, norm, kept, uses); });
-  });
-}
-
-bool has_synchronized_batch_norm(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
-    if (node.layer == nullptr || node.layer->type() != "batch_norm") return false;
-    const BatchNormOptions& options = static_cast<const BatchNorm&>(*node.layer).options();
-    return options.synchronized && !options.frozen && graph.owner(node).options.trainable;
   });
 }
 

@@ -27,7 +27,7 @@ void statistics_from(const double* moments, std::size_t channels, std::size_t pa
   }
 }
 
-// What the gradient arena takes of a plan: padded floats of `channels` doubles.
+// Padded floats of `channels` doubles, as the gradient arena holds them.
 void to_padded(const double* values, std::size_t channels, std::size_t padded, float* result) {
   for (std::size_t c = 0; c < padded; ++c) result[c] = c < channels ? static_cast<float>(values[c]) : 0.0F;
 }

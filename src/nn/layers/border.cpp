@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/resampling.hpp"
 
 namespace convoke::nn {
@@ -18,19 +19,6 @@ AxisTaps shifted(std::int64_t inputs, std::int64_t outputs, std::int64_t before)
   return taps;
 }
 
-Border read_border(SettingsReader& read, std::string_view key, std::int64_t fallback) {
-  const auto list = read.get(key, std::vector<std::int64_t>{fallback});
-  bool good = list.size() == 1 || list.size() == 2 || list.size() == 4;
-  for (const std::int64_t amount : list) good = good && amount >= 0;
-  if (!good)
-    read.fail(
-        fmt::format("\"{}\" must be a number >= 0, [height, width] or [top, bottom, left, right]", key));
-  if (list.size() == 4) return {{list[0], list[2]}, {list[1], list[3]}};
-  return Extent(list.front(), list.back());
-}
-
-Value write_border(const Border& border) { return write_padding(Padding::by(border.before, border.after)); }
-
 void compile_shift(PlanBuilder& plan, const Node& node, Extent before) {
   const Shape& in = plan.graph().node(node.inputs[0]).shape;
   compile_resampling(plan, node, shifted(in[1], node.shape[1], before.height),
@@ -38,11 +26,6 @@ void compile_shift(PlanBuilder& plan, const Node& node, Extent before) {
 }
 
 }  // namespace
-
-Padding padded_by(const Padding& own, const Border& border) {
-  const auto sum = [](Extent a, Extent b) { return Extent(a.height + b.height, a.width + b.width); };
-  return Padding::by(sum(own.before, border.before), sum(own.after, border.after));
-}
 
 Shape ZeroPad::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
@@ -53,8 +36,8 @@ Shape ZeroPad::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings ZeroPad::settings() const { return {{"layer", "zero_pad"}, {"padding", write_border(padding_)}}; }
 
-LayerPtr ZeroPad::make(SettingsReader& read) {
-  return std::make_shared<ZeroPad>(read_border(read, "padding", 1));
+LayerPtr ZeroPad::make(LayerReader& read) {
+  return std::make_shared<ZeroPad>(read.border("padding", 1, "zeroes at each side"));
 }
 
 void ZeroPad::compile(PlanBuilder& plan, const Node& node) const {
@@ -75,9 +58,8 @@ Shape Crop::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings Crop::settings() const { return {{"layer", "crop"}, {"cropping", write_border(cropping_)}}; }
 
-LayerPtr Crop::make(SettingsReader& read) {
-  read.require_value("cropping");
-  return std::make_shared<Crop>(read_border(read, "cropping", 0));
+LayerPtr Crop::make(LayerReader& read) {
+  return std::make_shared<Crop>(read.border("cropping", std::nullopt, "rows and columns to remove"));
 }
 
 void Crop::compile(PlanBuilder& plan, const Node& node) const {

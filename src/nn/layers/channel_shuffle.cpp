@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/channel_shuffle.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
@@ -19,9 +20,8 @@ Shape ChannelShuffle::output_shape(std::span<const ValueSpec> inputs) const {
   return in;
 }
 
-LayerPtr ChannelShuffle::make(SettingsReader& read) {
-  const std::int64_t groups = read.require_int("groups");
-  read.check("groups", groups >= 1, "at least 1");
+LayerPtr ChannelShuffle::make(LayerReader& read) {
+  const std::int64_t groups = read.require_count("groups", "a divisor of the channels");
   return std::make_shared<ChannelShuffle>(groups);
 }
 

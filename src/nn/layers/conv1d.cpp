@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/convolution.hpp"
 
 namespace convoke::nn {
@@ -42,17 +43,15 @@ Settings Conv1d::settings() const {
           {"bias", o.bias}};
 }
 
-LayerPtr Conv1d::make(SettingsReader& read) {
+LayerPtr Conv1d::make(LayerReader& read) {
   Conv1dOptions o;
-  read.require_value("filters");
-  read.require_value("kernel");
-  o.filters = read_count(read, "filters", o.filters);
-  o.kernel = read_count(read, "kernel", o.kernel);
-  o.stride = read_count(read, "stride", o.stride);
-  o.padding = read_padding1d(read, "padding", o.padding, true);
-  o.dilation = read_count(read, "dilation", o.dilation);
-  o.groups = read_count(read, "groups", o.groups);
-  o.bias = read.get("bias", o.bias);
+  o.filters = read.require_count("filters", "output channels");
+  o.kernel = read.require_count("kernel", "length of the window");
+  o.stride = read.count("stride", o.stride, "step between windows");
+  o.padding = read.padding1d("padding", o.padding, true, "zeroes before and after the sequence");
+  o.dilation = read.count("dilation", o.dilation, "distance between the elements of a window");
+  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.bias = read.get("bias", o.bias, "add a learned bias");
   return std::make_shared<Conv1d>(o);
 }
 

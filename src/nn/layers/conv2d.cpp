@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/conv2d_max_pool.hpp"
 #include "nn/layers/convolution.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -39,6 +40,16 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
   return specs;
 }
 
+// The kernel of conv2d_max_pool.hpp: with more channels or another window oneDNN's arithmetic is worth more
+// than the passes over memory that are saved.
+LayerTraits Conv2d::traits() const {
+  const Conv2dOptions& o = options_;
+  return {.applies_relu = true,
+          .pools_image = o.filters % 16 == 0 && o.kernel == Extent(3) && o.stride == Extent(1) &&
+                         o.dilation == Extent(1) && o.groups == 1 && o.padding == Padding::valid(),
+          .takes_zero_border = o.padding.kind != Padding::Kind::kSame};
+}
+
 Settings Conv2d::settings() const {
   const Conv2dOptions& o = options_;
   Settings settings{{"layer", "conv2d"},
@@ -53,18 +64,16 @@ Settings Conv2d::settings() const {
   return settings;
 }
 
-LayerPtr Conv2d::make(SettingsReader& read) {
+LayerPtr Conv2d::make(LayerReader& read) {
   Conv2dOptions o;
-  o.filters = read.require_int("filters");
-  if (o.filters < 1) read.fail(fmt::format("\"filters\" must be at least 1, but is {}", o.filters));
-  read.require_value("kernel");
-  o.kernel = read_extent(read, "kernel", o.kernel);
-  o.stride = read_extent(read, "stride", o.stride);
-  o.padding = read_padding(read, "padding", o.padding);
-  o.dilation = read_extent(read, "dilation", o.dilation);
-  o.groups = read.get("groups", o.groups);
-  o.bias = read.get("bias", o.bias);
-  o.initializers = Initializers::read(read);
+  o.filters = read.require_count("filters", "output channels");
+  o.kernel = read.require_extent("kernel", "size of the window");
+  o.stride = read.extent("stride", o.stride, "step between windows");
+  o.padding = read.padding("padding", o.padding, "zeroes around the image");
+  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
+  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.bias = read.get("bias", o.bias, "add a learned bias");
+  o.initializers = read.initializers();
   return std::make_shared<Conv2d>(o);
 }
 

@@ -1,19 +1,9 @@
 #include "nn/layers/conv2d_max_pool.hpp"
 
-#include "convoke/nn/layers/pool.hpp"
 #include "nn/kernels/conv2d_max_pool.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
-
-bool suits_conv2d_max_pool(const Graph& graph, const Node& conv, const Node& pool) {
-  const Conv2dOptions& o = static_cast<const Conv2d&>(*conv.layer).options();
-  const auto& windows = static_cast<const MaxPool&>(*pool.layer);
-  // Its weights lie as this kernel reads them, so nobody else may work with them.
-  return conv.inputs[0] == 0 && !graph.shares(conv) && graph.node(0).shape[0] <= 4 && o.filters % 16 == 0 &&
-         o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1) && o.groups == 1 &&
-         o.padding == Padding::valid() && windows.tiles() && windows.options().size == Extent(2);
-}
 
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
   const Fusion& fusion = plan.fusion(node);

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/plan_builder.hpp"
+#include "convoke/nn/layer_reader.hpp"
+#include "nn/layers/weighted_primitive.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -93,18 +94,18 @@ Settings Conv2dTranspose::settings() const {
           {"bias", o.bias}};
 }
 
-LayerPtr Conv2dTranspose::make(SettingsReader& read) {
+LayerPtr Conv2dTranspose::make(LayerReader& read) {
   Conv2dTransposeOptions o;
-  read.require_value("filters");
-  read.require_value("kernel");
-  o.filters = read_count(read, "filters", o.filters);
-  o.kernel = read_extent(read, "kernel", o.kernel);
-  o.stride = read_extent(read, "stride", o.stride);
-  o.padding = read_padding(read, "padding", o.padding);
-  o.output_padding = read_extent_or_auto(read, "output_padding");
-  o.dilation = read_extent(read, "dilation", o.dilation);
-  o.groups = read_count(read, "groups", o.groups);
-  o.bias = read.get("bias", o.bias);
+  o.filters = read.require_count("filters", "output channels");
+  o.kernel = read.require_extent("kernel", "size of the window");
+  o.stride = read.extent("stride", o.stride, "step between outputs of neighbouring inputs");
+  o.padding = read.padding("padding", o.padding, "what is cut off from the output");
+  o.output_padding = read.extent_or_auto(
+      "output_padding",
+      "rows and columns added to the output, fewer than the stride; \"auto\" as Keras' none");
+  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
+  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.bias = read.get("bias", o.bias, "add a learned bias");
   return std::make_shared<Conv2dTranspose>(o);
 }
 
@@ -123,96 +124,45 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
   Dims weight_dims{o.filters, in[0] / o.groups, o.kernel.height, o.kernel.width};
   if (o.groups > 1)
     weight_dims = {o.groups, o.filters / o.groups, in[0] / o.groups, o.kernel.height, o.kernel.width};
-  const Desc any_weight(weight_dims, type, Format::any);
-  const Desc any_weight_gradient(weight_dims, kFloat, Format::any);
-  const Desc laid_down = plan.laid_down(node, "weight");
-  const Desc bias_desc = o.bias ? Desc({o.filters}, kFloat, Format::x) : Desc();
+  const WeightedPrimitive weighted(plan, node, "weight", o.bias ? "bias" : "", weight_dims, o.filters, flops);
   const Desc any_source(plan.batched(in), type, Format::any);
   const Desc any_dst(plan.batched(node.shape), type, Format::any);
-
-  const auto forward_with = [&](const Desc& weight) {
+  const auto forward = weighted.with_weights([&](const Desc& weight) {
     return forward_desc<TransposeForward>(attributes(), prop_kind::forward_training, kDirect, any_source,
-                                          weight, bias_desc, any_dst, stride, dilation, before, after);
-  };
-  const auto forward = [&] {
-    try {
-      return forward_with(type == kFloat && laid_down.get_size() > 0 ? laid_down : any_weight);
-    } catch (const dnnl::error&) {
-      return forward_with(any_weight);  // by a reorder of the weights
-    }
-  }();
+                                          weight, weighted.bias(), any_dst, stride, dilation, before, after);
+  });
   const Tensor x = plan.reordered(plan.value(from), forward.src_desc(), node);
   const Tensor y = plan.allocate(forward.dst_desc());
 
   const auto hint_for = [=](const Desc& weight) {
     return forward_desc<TransposeForward>(attributes(), prop_kind::forward_training, kDirect, x.desc, weight,
-                                          bias_desc, y.desc, stride, dilation, before, after);
+                                          weighted.bias(), y.desc, stride, dilation, before, after);
   };
-  const auto weights_for = [=](const Desc& weight, const Desc& diff_weight) {
-    return backward_desc<TransposeBackwardWeights>(attributes(), hint_for(weight), kDirect, x.desc,
-                                                   diff_weight, bias_desc, y.desc, stride, dilation, before,
-                                                   after);
+  const auto weights_for = [=](const Desc& weight, const Desc& gradient) {
+    return backward_desc<TransposeBackwardWeights>(attributes(), hint_for(weight), kDirect, x.desc, gradient,
+                                                   weighted.bias(), y.desc, stride, dilation, before, after);
   };
-  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
-  plan.prefer(node, "weight",
-              type == kFloat ? forward.weights_desc()
-                             : weights_for(forward.weights_desc(), any_weight_gradient).diff_weights_desc());
-  if (o.bias) plan.prefer(node, "bias", bias_desc);
-  {
-    std::vector<std::pair<int, Tensor>> arguments{
-        {DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, plan.working(node, "weight", forward.weights_desc())}};
-    if (o.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, "bias"));
-    arguments.emplace_back(DNNL_ARG_DST, y);
-    plan.add_primitive(node, "forward", TransposeForward(forward), forward.impl_info_str(),
-                       std::move(arguments), forward.scratchpad_desc(), flops);
-  }
+  weighted.prefer(forward.weights_desc(), weights_for);
+  weighted.add_forward<TransposeForward>(forward, x, y);
   plan.set_value(node.index, y);
   if (!plan.training()) return;
 
-  const bool bias = o.bias;
-  const Desc hint_weight = type == kFloat ? plan.parameter(node, "weight").desc : forward.weights_desc();
+  const Desc hint_weight = type == kFloat ? weighted.parameter().desc : forward.weights_desc();
   plan.on_backward([=, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-
-    // d loss / d weight, d bias.
-    const Tensor diff_weight = plan.gradient_of(node, "weight");
-    const auto weights = [&] {
-      try {
-        auto as_laid_down = weights_for(hint_weight, diff_weight.desc);
-        // In forward's layout there may be nothing but oneDNN's reference loop.
-        if (!std::string(as_laid_down.impl_info_str()).starts_with("ref")) return as_laid_down;
-      } catch (const dnnl::error&) {
-        // Falls to a reorder of the gradient.
-      }
-      return weights_for(hint_weight, any_weight_gradient);
-    }();
-    const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
-    const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
-    std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, dy}};
-    std::vector<std::size_t> completes;
-    if (bias) {
-      arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, "bias"));
-      completes.push_back(plan.slot(node, "bias"));
+    if (plan.trains(node)) {
+      const auto make = [&](const Desc& gradient) { return weights_for(hint_weight, gradient); };
+      auto weights = weighted.with_gradient(make);
+      // In forward's layout there may be nothing but oneDNN's reference loop.
+      if (is_reference(weights.impl_info_str())) weights = make(weighted.any_gradient());
+      weighted.add_backward_weights<TransposeBackwardWeights>(weights, x, dy);
     }
-    if (direct_write) completes.push_back(plan.slot(node, "weight"));
-    arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
-    plan.add_primitive(node, "backward weights", TransposeBackwardWeights(weights), weights.impl_info_str(),
-                       std::move(arguments), weights.scratchpad_desc(), flops, completes);
-    if (!direct_write) plan.write_gradient(node, "weight", written);
-
-    // d loss / d x.
     if (!plan.needs_gradient(from)) return;
     const auto data =
-        backward_desc<TransposeBackwardData>(attributes(), hint_for(hint_weight), kDirect, x.desc, any_weight,
-                                             dy.desc, stride, dilation, before, after);
-    const Tensor dx = plan.allocate(data.diff_src_desc());
-    plan.add_primitive(node, "backward data", TransposeBackwardData(data), data.impl_info_str(),
-                       {{DNNL_ARG_DIFF_DST, dy},
-                        {DNNL_ARG_WEIGHTS, plan.working(node, "weight", data.weights_desc())},
-                        {DNNL_ARG_DIFF_SRC, dx}},
-                       data.scratchpad_desc(), flops);
-    plan.add_gradient(from, dx, node);
+        backward_desc<TransposeBackwardData>(attributes(), hint_for(hint_weight), kDirect, x.desc,
+                                             weighted.any_weight(), dy.desc, stride, dilation, before, after);
+    plan.add_gradient(from, weighted.add_backward_data<TransposeBackwardData>(data, dy), node);
   });
 }
 

@@ -2,17 +2,9 @@
 
 #include <utility>
 
-#include "convoke/nn/layers/border.hpp"
 #include "nn/layers/depthwise_gradient.hpp"
 
 namespace convoke::nn {
-namespace {
-
-/// True for oneDNN's plain loops, its last resort.
-bool is_reference(const std::string& implementation) { return implementation.starts_with("ref"); }
-
-}  // namespace
-
 using dnnl::algorithm;
 using dnnl::prop_kind;
 using Forward = dnnl::convolution_forward;
@@ -44,27 +36,23 @@ Dims Convolution::weight_dims() const {
   return {o.filters, in, o.kernel.height, o.kernel.width};
 }
 
-Desc Convolution::bias_desc() const {
-  return spec_.options.bias ? Desc({spec_.options.filters}, kFloat, Format::x) : Desc();
-}
-
 Forward::primitive_desc Convolution::hint(const Desc& weight, const Desc& x, const Desc& y) const {
   return forward_desc<Forward>(attributes(), prop_kind::forward_training, algorithm::convolution_direct, x,
-                               weight, bias_desc(), y, geometry_.stride, geometry_.dilation, geometry_.before,
-                               geometry_.after);
+                               weight, weighted_.bias(), y, geometry_.stride, geometry_.dilation,
+                               geometry_.before, geometry_.after);
 }
 
 BackwardWeights::primitive_desc Convolution::weights_pass(const Desc& weight, const Desc& diff_weight,
                                                           const Desc& x, const Desc& y) const {
   return backward_desc<BackwardWeights>(attributes(), hint(weight, x, y), algorithm::convolution_direct, x,
-                                        diff_weight, bias_desc(), y, geometry_.stride, geometry_.dilation,
-                                        geometry_.before, geometry_.after);
+                                        diff_weight, weighted_.bias(), y, geometry_.stride,
+                                        geometry_.dilation, geometry_.before, geometry_.after);
 }
 
 BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const Desc& x, const Desc& y) const {
   return backward_desc<BackwardData>(attributes(), hint(weight, x, y), algorithm::convolution_direct, x,
-                                     Desc(weight_dims(), geometry_.type, Format::any), y, geometry_.stride,
-                                     geometry_.dilation, geometry_.before, geometry_.after);
+                                     weighted_.any_weight(), y, geometry_.stride, geometry_.dilation,
+                                     geometry_.before, geometry_.after);
 }
 
 /// The convolution as our Winograd kernels compute it, if they can.
@@ -96,7 +84,13 @@ bool Convolution::by_winograd(Pass pass) const {
 }
 
 Convolution::Convolution(PlanBuilder& plan, const Node& node, const Tensor& x, ConvolutionSpec spec)
-    : plan_(&plan), node_(&node), spec_(std::move(spec)), geometry_(measure()), winograd_(fit_winograd()) {
+    : plan_(&plan),
+      node_(&node),
+      spec_(std::move(spec)),
+      geometry_(measure()),
+      weighted_(plan, node, spec_.weight, spec_.options.bias ? spec_.bias : "", weight_dims(),
+                spec_.options.filters, geometry_.flops),
+      winograd_(fit_winograd()) {
   if (by_winograd(Pass::kForward)) {
     forward_winograd(x);
   } else {
@@ -111,8 +105,7 @@ void Convolution::forward_winograd(const Tensor& x) {
   y_ = plan.allocate(
       winograd_image({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}));
   forward_weight_ = winograd_weight(weight_dims());
-  plan.prefer(node, spec_.weight, forward_weight_);
-  if (spec_.options.bias) plan.prefer(node, spec_.bias, bias_desc());
+  weighted_.prefer(forward_weight_);
   add_winograd_forward(plan, node, *winograd_, x_, y_);
 }
 
@@ -124,46 +117,24 @@ void Convolution::forward_direct(const Tensor& x) {
   const auto kind = prop_kind::forward_training;
   const dnnl::primitive_attr attr = spec_.relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
-  // The weights' layout: what was laid down, or in a rehearsal what the primitive prefers.
-  const Desc any_weight(weight_dims(), type, Format::any);
-  const Desc laid_down = plan.laid_down(node, spec_.weight);
   // The input of the network stays plain (oneDNN has kernels for few plain channels); else oneDNN chooses.
   const Desc source(plan.batched(spec_.in), type, spec_.plain_source ? Format::nchw : Format::any);
   const Desc dst({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}, type,
                  Format::any);
 
-  // Each of the makers tries the laid-down layout first, and lets oneDNN choose if no kernel takes it.
-  const auto with_weights = [&](const auto& make) {
-    if (type == kFloat && laid_down.get_size() > 0) {
-      try {
-        return make(laid_down);
-      } catch (const dnnl::error&) {
-        // Falls to a reorder of the weights.
-      }
-    }
-    return make(any_weight);
-  };
-  const auto forward = with_weights([&](const Desc& weight) {
-    return forward_desc<Forward>(attr, kind, algorithm::convolution_direct, source, weight, bias_desc(), dst,
-                                 geometry_.stride, geometry_.dilation, geometry_.before, geometry_.after);
+  const auto forward = weighted_.with_weights([&](const Desc& weight) {
+    return forward_desc<Forward>(attr, kind, algorithm::convolution_direct, source, weight, weighted_.bias(),
+                                 dst, geometry_.stride, geometry_.dilation, geometry_.before,
+                                 geometry_.after);
   });
   x_ = plan.reordered(x, forward.src_desc(), node);
   y_ = plan.allocate(forward.dst_desc());
   forward_weight_ = forward.weights_desc();
 
-  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
-  plan.prefer(node, spec_.weight,
-              type == kFloat
-                  ? forward_weight_
-                  : weights_pass(forward_weight_, Desc(weight_dims(), kFloat, Format::any), x_.desc, y_.desc)
-                        .diff_weights_desc());
-  if (spec_.options.bias) plan.prefer(node, spec_.bias, bias_desc());
-  std::vector<std::pair<int, Tensor>> arguments{
-      {DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, forward_weight_)}};
-  if (spec_.options.bias) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, spec_.bias));
-  arguments.emplace_back(DNNL_ARG_DST, y_);
-  plan.add_primitive(node, "forward", Forward(forward), forward.impl_info_str(), std::move(arguments),
-                     forward.scratchpad_desc(), geometry_.flops);
+  weighted_.prefer(forward_weight_, [&](const Desc& weight, const Desc& gradient) {
+    return weights_pass(weight, gradient, x_.desc, y_.desc);
+  });
+  weighted_.add_forward<Forward>(forward, x_, y_);
 }
 
 Tensor Convolution::backward(Tensor dy, bool wants_data) const {
@@ -204,41 +175,21 @@ Desc Convolution::plain(const Tensor& tensor) const {
 void Convolution::backward_weights(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
-  const Tensor diff_weight = plan.gradient_of(node, spec_.weight);
-  const Desc any_gradient(weight_dims(), kFloat, Format::any);
   Tensor x = x_, d = dy;
-  auto weights = [&] {
-    try {
-      return weights_pass(hint_weight(), diff_weight.desc, x_.desc, y_.desc);
-    } catch (const dnnl::error&) {
-      return weights_pass(hint_weight(), any_gradient, x_.desc, y_.desc);
-    }
-  }();
+  auto weights = weighted_.with_gradient(
+      [&](const Desc& gradient) { return weights_pass(hint_weight(), gradient, x_.desc, y_.desc); });
   const std::string implementation = weights.impl_info_str();
   const bool slow = is_reference(implementation) || implementation.find("gemm") != std::string::npos;
   if (slow && add_depthwise_gradient(plan, node, spec_, x_, dy)) return;
   if (is_reference(implementation)) {
-    const Desc any_weight(weight_dims(), geometry_.type, Format::any);
-    const auto other = weights_pass(any_weight, any_gradient, plain(x_), plain(y_));
+    const auto other = weights_pass(weighted_.any_weight(), weighted_.any_gradient(), plain(x_), plain(y_));
     if (!is_reference(other.impl_info_str())) {
       weights = other;
       x = plan.reordered(x_, plain(x_), node);
       d = plan.reordered(dy, plain(y_), node);
     }
   }
-  const bool direct_write = weights.diff_weights_desc() == diff_weight.desc;
-  const Tensor written = direct_write ? diff_weight : plan.allocate(weights.diff_weights_desc());
-  std::vector<std::pair<int, Tensor>> arguments{{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, d}};
-  std::vector<std::size_t> completes;
-  if (spec_.options.bias) {
-    arguments.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, spec_.bias));
-    completes.push_back(plan.slot(node, spec_.bias));
-  }
-  if (direct_write) completes.push_back(plan.slot(node, spec_.weight));
-  arguments.emplace_back(DNNL_ARG_DIFF_WEIGHTS, written);
-  plan.add_primitive(node, "backward weights", BackwardWeights(weights), weights.impl_info_str(),
-                     std::move(arguments), weights.scratchpad_desc(), geometry_.flops, completes);
-  if (!direct_write) plan.write_gradient(node, spec_.weight, written);
+  weighted_.add_backward_weights<BackwardWeights>(weights, x, d);
 }
 
 // d loss / d x. Direct kernels want the transposed blocks of the weights.
@@ -248,19 +199,13 @@ Tensor Convolution::backward_data(const Tensor& dy) const {
   Tensor d = dy;
   auto data = data_pass(hint_weight(), x_.desc, y_.desc);
   if (is_reference(data.impl_info_str())) {
-    const auto other = data_pass(Desc(weight_dims(), geometry_.type, Format::any), plain(x_), plain(y_));
+    const auto other = data_pass(weighted_.any_weight(), plain(x_), plain(y_));
     if (!is_reference(other.impl_info_str())) {
       data = other;
       d = plan.reordered(dy, plain(y_), node);
     }
   }
-  const Tensor dx = plan.allocate(data.diff_src_desc());
-  plan.add_primitive(node, "backward data", BackwardData(data), data.impl_info_str(),
-                     {{DNNL_ARG_DIFF_DST, d},
-                      {DNNL_ARG_WEIGHTS, plan.working(node, spec_.weight, data.weights_desc())},
-                      {DNNL_ARG_DIFF_SRC, dx}},
-                     data.scratchpad_desc(), geometry_.flops);
-  return dx;
+  return weighted_.add_backward_data<BackwardData>(data, d);
 }
 
 void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options) {
@@ -269,7 +214,7 @@ void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOption
   const Shape& shape = plan.graph().node(from).shape;
   Conv2dOptions all = options;
   if (fusion.zero_pad != nullptr) {
-    all.padding = padded_by(all.padding, static_cast<const ZeroPad&>(*fusion.zero_pad->layer).padding());
+    all.padding = padded_by(all.padding, *fusion.zero_pad->layer->traits().zero_border);
   }
   const bool image = shape.rank() == 3;
   const Convolution convolution(plan, node, plan.value(from),

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "convoke/nn/layers/conv2d.hpp"
+#include "nn/layers/weighted_primitive.hpp"
 #include "nn/layers/winograd_passes.hpp"
 #include "nn/plan/convolution_choice.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -14,7 +15,7 @@ namespace convoke::nn {
 struct ConvolutionSpec {
   Shape in;                   ///< (C, H, W)
   Conv2dOptions options;      ///< with them: (filters, H', W')
-  std::string weight, bias;   ///< names of the parameters
+  std::string weight, bias;   ///< names of the parameters; `bias` counts if options.bias
   bool relu = false;          ///< max(y, 0) as it is written
   bool plain_source = false;  ///< x is the network's input of images: it stays as it lies
 };
@@ -32,7 +33,7 @@ class Convolution {
   Tensor backward(Tensor dy, bool wants_data) const;
 
  private:
-  /// What all three passes share.
+  /// Common to all three passes.
   struct Geometry {
     Dims stride, dilation, before, after;
     std::int64_t height = 0, width = 0;  ///< of the output
@@ -49,7 +50,6 @@ class Convolution {
   Desc hint_weight() const;
   Desc plain(const Tensor& tensor) const;
   Dims weight_dims() const;
-  Desc bias_desc() const;
   dnnl::convolution_forward::primitive_desc hint(const Desc& weight, const Desc& x, const Desc& y) const;
   dnnl::convolution_backward_weights::primitive_desc weights_pass(const Desc& weight, const Desc& diff_weight,
                                                                   const Desc& x, const Desc& y) const;
@@ -60,6 +60,7 @@ class Convolution {
   const Node* node_;
   ConvolutionSpec spec_;
   Geometry geometry_;
+  WeightedPrimitive weighted_;
   std::optional<WinogradConvolution> winograd_;  ///< if our kernels can take it
   Tensor x_, y_;
   Desc forward_weight_;  ///< as the forward pass reads it

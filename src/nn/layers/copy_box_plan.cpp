@@ -32,7 +32,7 @@ void give_part(PlanBuilder& plan, const Node& reader, std::size_t node, const Te
   const Tensor dx = add ? given : plan.allocate(value.desc);
   const ChannelBlocks& whole = target.to.blocks;
   const std::size_t count = elements_of(dx.desc);
-  // What the box does not reach is 0; padding too.
+  // Elements outside the box are 0, and so is padding.
   const bool fill = !add && (target.channels != whole.padded_channels() || target.rows != whole.height ||
                              target.columns != whole.width);
   with_stored_type(dy.desc, [&](auto zero) {

@@ -2,12 +2,68 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/dropout.hpp"
-#include "nn/layers/drop_channels.hpp"
+#include "nn/kernels/scale_shift.hpp"
 #include "nn/layers/in_place.hpp"
 
 namespace convoke::nn {
+namespace {
+
+/// What is dropped as a whole.
+enum class Drop { kChannels, kSamples };
+
+/// factors: (N, padded channels).
+void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const StepKey& key,
+                  std::uint32_t stream, float* factors) {
+  const PhiloxKey philox = philox_key(key.seed, Purpose::kDropout, key.epoch);
+  const double threshold = rate * 0x1p32;
+  const auto kept = static_cast<float>(1 / (1 - rate));
+  for (std::int64_t n = 0; n < blocks.samples; ++n) {
+    float* const row = factors + n * blocks.padded_channels();
+    for (std::int64_t channel = 0; channel < blocks.channels; ++channel) {
+      const auto c = static_cast<std::uint32_t>(what == Drop::kSamples ? 0 : channel);
+      const PhiloxCounter words =
+          philox4x32({c / 64 * 16 + c % 16, stream, key.samples[static_cast<std::size_t>(n)], 0}, philox);
+      row[channel] = words[c / 16 % 4] >= threshold ? kept : 0;
+    }
+    std::fill(row + blocks.channels, row + blocks.padded_channels(), 0.0F);
+  }
+}
+
+/// Compiles a node that in training zeroes whole channels, or samples, with probability `rate` and scales the
+/// others by 1 / (1 - rate). Channel c of a sample takes word c / 16 % 4 of the Philox counter
+/// (c / 64 * 16 + c % 16, node, sample, 0), as an element of dropout does; a sample that of channel 0.
+void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Drop what) {
+  const std::size_t from = node.inputs[0];
+  if (!plan.training(node) || rate == 0) return plan.set_alias(node.index, from);
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked(plan.value(from), node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  const auto stream = static_cast<std::uint32_t>(node.index);
+  const Ref factors = plan.allocate_bytes(
+      static_cast<std::size_t>(blocks.samples * blocks.padded_channels()) * sizeof(float));
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) {
+          draw_factors(blocks, rate, what, frame.key, stream, frame.at(factors));
+          scale_shift(blocks, {frame.at(factors), nullptr, true}, frame.at<T>(x), frame.at<T>(y));
+        },
+        {x.ref, y.ref, factors}, y);
+  });
+  plan.set_value(node.index, y);
+  on_backward_in_place(plan, node, {factors}, [=](const Frame& frame, const auto* dy, auto* dx) {
+    scale_shift(blocks, {frame.at(factors), nullptr, true}, dy, dx);
+  });
+}
+
+}  // namespace
 
 Shape Dropout::output_shape(std::span<const ValueSpec> inputs) const {
   if (options_.spatial && inputs[0].rank() == 1) {
@@ -24,17 +80,17 @@ Settings Dropout::settings() const {
   return settings;
 }
 
-LayerPtr Dropout::make(SettingsReader& read) {
-  read.require_value("rate");
-  const double rate = read.get("rate", 0.0);
-  if (!(rate >= 0 && rate < 1)) read.fail(fmt::format("\"rate\" must be in [0, 1), but is {}", rate));
-  return std::make_shared<Dropout>(DropoutOptions{rate, read.get("spatial", false)});
+LayerPtr Dropout::make(LayerReader& read) {
+  const double rate = read.require_number("rate", "probability that an element is zeroed, below 1");
+  read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
+  const bool spatial = read.get("spatial", false, "drop whole channels, or features of a sequence");
+  return std::make_shared<Dropout>(DropoutOptions{rate, spatial});
 }
 
 void Dropout::compile(PlanBuilder& plan, const Node& node) const {
   if (options_.spatial) return compile_drop_channels(plan, node, options_.rate, Drop::kChannels);
   const std::size_t from = node.inputs[0];
-  if (!plan.training() || options_.rate == 0) return plan.set_alias(node.index, from);
+  if (!plan.training(node) || options_.rate == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
@@ -63,6 +119,21 @@ void Dropout::compile(PlanBuilder& plan, const Node& node) const {
 Symbol dropout(Symbol x, double rate) { return dropout(x, DropoutOptions{rate}); }
 Symbol dropout(Symbol x, DropoutOptions options) {
   return {x.graph, x.graph->add(std::make_shared<Dropout>(options), {x.node})};
+}
+
+LayerPtr StochasticDepth::make(LayerReader& read) {
+  const double rate =
+      read.require_number("rate", "probability that the branch is dropped for a sample, below 1");
+  read.check("rate", rate >= 0 && rate < 1, "in [0, 1)");
+  return std::make_shared<StochasticDepth>(rate);
+}
+
+void StochasticDepth::compile(PlanBuilder& plan, const Node& node) const {
+  compile_drop_channels(plan, node, rate_, Drop::kSamples);
+}
+
+Symbol stochastic_depth(Symbol x, double rate) {
+  return {x.graph, x.graph->add(std::make_shared<StochasticDepth>(rate), {x.node})};
 }
 
 }  // namespace convoke::nn

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/embedding.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
@@ -12,11 +13,9 @@
 namespace convoke::nn {
 namespace {
 
-/// Recurrent layers walk through all samples of one place after another.
-bool read_by_recurrent(const Graph& graph, const Node& node) {
+bool read_by_time(const Graph& graph, const Node& node) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& reader) {
-    return !reader.inputs.empty() && reader.inputs[0] == node.index &&
-           (reader.layer->type() == "lstm" || reader.layer->type() == "gru");
+    return !reader.inputs.empty() && reader.inputs[0] == node.index && reader.layer->traits().reads_by_time;
   });
 }
 
@@ -38,12 +37,10 @@ Settings Embedding::settings() const {
   return {{"layer", "embedding"}, {"vocabulary", options_.vocabulary}, {"units", options_.units}};
 }
 
-LayerPtr Embedding::make(SettingsReader& read) {
+LayerPtr Embedding::make(LayerReader& read) {
   EmbeddingOptions o;
-  o.vocabulary = read.require_int("vocabulary");
-  o.units = read.require_int("units");
-  read.check("vocabulary", o.vocabulary >= 1, "at least 1");
-  read.check("units", o.units >= 1, "at least 1");
+  o.vocabulary = read.require_count("vocabulary", "tokens are 0 to vocabulary - 1");
+  o.units = read.require_count("units", "numbers for each token");
   return std::make_shared<Embedding>(o);
 }
 
@@ -53,7 +50,7 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
   plan.prefer(node, "weight", Desc({rows, options_.units}, kFloat, Format::ab));
   const Tensor weight = plan.parameter(node, "weight");
   const SequenceExtents extents{plan.samples(), node.shape[0], options_.units};
-  const bool time_major = read_by_recurrent(plan.graph(), node);
+  const bool time_major = read_by_time(plan.graph(), node);
   const Tensor y = plan.allocate(time_major ? time_major_desc(extents, plan.stored())
                                             : plan.plain_desc(node.shape, plan.stored()));
   const SequenceLayout layout{extents.samples, extents.length, extents.features,

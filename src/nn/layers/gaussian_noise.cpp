@@ -1,20 +1,20 @@
 #include "convoke/nn/layers/gaussian_noise.hpp"
 
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/noise.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
 
-LayerPtr GaussianNoise::make(SettingsReader& read) {
-  read.require_value("stddev");
-  const double stddev = read.get("stddev", 0.0);
+LayerPtr GaussianNoise::make(LayerReader& read) {
+  const double stddev = read.require_number("stddev", "standard deviation of the noise");
   read.check("stddev", stddev >= 0, "at least 0");
   return std::make_shared<GaussianNoise>(stddev);
 }
 
 void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  if (!plan.training() || stddev_ == 0) return plan.set_alias(node.index, from);
+  if (!plan.training(node) || stddev_ == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
   // As it lies, a flattened image as that image: what reads it finds the same layout in inference.
   const Tensor x = plan.blocked(plan.value(from), node, blocks);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/group_norm.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -31,14 +32,13 @@ Settings GroupNorm::settings() const {
           {"center", options_.center}};
 }
 
-LayerPtr GroupNorm::make(SettingsReader& read) {
+LayerPtr GroupNorm::make(LayerReader& read) {
   GroupNormOptions o;
-  o.groups = read.get("groups", o.groups);
-  read.check("groups", o.groups >= 1, "at least 1");
-  o.epsilon = read.get("epsilon", o.epsilon);
+  o.groups = read.count("groups", o.groups, "a divisor of the channels; all of them: instance normalisation");
+  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   read.check("epsilon", o.epsilon > 0, "above 0");
-  o.scale = read.get("scale", o.scale);
-  o.center = read.get("center", o.center);
+  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
+  o.center = read.get("center", o.center, "add a learned beta");
   return std::make_shared<GroupNorm>(o);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/layer_norm.hpp"
 #include "nn/layers/coefficients.hpp"
 #include "nn/plan/plan_builder.hpp"
@@ -10,7 +11,7 @@
 namespace convoke::nn {
 
 Shape LayerNorm::output_shape(std::span<const ValueSpec> inputs) const {
-  const bool image = inputs[0].rank() == 3, channels = options_.axis == LayerNormOptions::Axis::kChannels;
+  const bool image = inputs[0].rank() == 3, channels = options_.axis == LayerNormOptions::Over::kChannels;
   if (image && !channels) {
     throw Error(fmt::format("normalises the features of (N, L, F) or (N, F), but its input is {}",
                             inputs[0].with_batch()),
@@ -29,7 +30,7 @@ std::vector<ParameterSpec> LayerNorm::parameters(std::span<const ValueSpec> inpu
 }
 
 Settings LayerNorm::settings() const {
-  const bool channels = options_.axis == LayerNormOptions::Axis::kChannels;
+  const bool channels = options_.axis == LayerNormOptions::Over::kChannels;
   return {{"layer", "layer_norm"},
           {"axis", channels ? "channels" : "features"},
           {"epsilon", options_.epsilon},
@@ -37,15 +38,15 @@ Settings LayerNorm::settings() const {
           {"center", options_.center}};
 }
 
-LayerPtr LayerNorm::make(SettingsReader& read) {
+LayerPtr LayerNorm::make(LayerReader& read) {
   LayerNormOptions o;
-  const std::string axis = read.get("axis", "features");
-  read.check("axis", axis == "features" || axis == "channels", "\"features\" or \"channels\"");
-  if (axis == "channels") o.axis = LayerNormOptions::Axis::kChannels;
-  o.epsilon = read.get("epsilon", o.epsilon);
+  const std::string axis = read.choice("axis", "features", {"features", "channels"},
+                                       "\"channels\" of an image normalises each pixel by itself");
+  if (axis == "channels") o.axis = LayerNormOptions::Over::kChannels;
+  o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   read.check("epsilon", o.epsilon > 0, "above 0");
-  o.scale = read.get("scale", o.scale);
-  o.center = read.get("center", o.center);
+  o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
+  o.center = read.get("center", o.center, "add a learned beta");
   return std::make_shared<LayerNorm>(o);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/local_response_norm.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -24,14 +25,13 @@ Settings LocalResponseNorm::settings() const {
           {"k", options_.k}};
 }
 
-LayerPtr LocalResponseNorm::make(SettingsReader& read) {
+LayerPtr LocalResponseNorm::make(LayerReader& read) {
   LocalResponseNormOptions o;
-  o.size = read.get("size", o.size);
-  read.check("size", o.size >= 1, "at least 1");
-  o.alpha = read.get("alpha", o.alpha);
+  o.size = read.count("size", o.size, "neighbouring channels in the sum");
+  o.alpha = read.get("alpha", o.alpha, "factor of the sum, divided by the size as in PyTorch");
   read.check("alpha", o.alpha >= 0, "at least 0");
-  o.beta = read.get("beta", o.beta);
-  o.k = read.get("k", o.k);
+  o.beta = read.get("beta", o.beta, "exponent");
+  o.k = read.get("k", o.k, "added to the sum");
   read.check("k", o.k > 0, "above 0");
   return std::make_shared<LocalResponseNorm>(o);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "nn/kernels/elementwise.hpp"
 #include "nn/kernels/merge.hpp"
 #include "nn/plan/plan_builder.hpp"
 
@@ -119,6 +120,49 @@ struct Factor {
 };
 
 }  // namespace
+
+Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
+  for (const ValueSpec& shape : inputs) {
+    if (shape == inputs[0]) continue;
+    throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
+                            shape.with_batch()),
+                "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+  }
+  return inputs[0];
+}
+
+void Add::compile(PlanBuilder& plan, const Node& node) const {
+  const bool relu = plan.fusion(node).relu;
+  const std::vector<Tensor> inputs = plan.values_alike(node);
+  const Tensor y = plan.allocate(inputs[0].desc);
+  const std::size_t count = elements_of(y.desc);
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    const Tensor a = i == 1 ? inputs[0] : y;
+    const Tensor b = inputs[i];
+    const bool last = i + 1 == node.inputs.size();
+    with_stored_type(y.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(
+          node, last && relu ? "forward, relu" : "forward",
+          [=](const Frame& frame) {
+            add(frame.at<T>(a), frame.at<T>(b), frame.at<T>(y), count, last && relu);
+          },
+          {a.ref, b.ref, y.ref}, y);
+    });
+  }
+  const std::size_t output = plan.fusion(node).output;
+  plan.set_value(output, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    Tensor dy = plan.gradient_like_value(output, node);
+    if (!dy) return;
+    if (relu) dy = relu_gradient(plan, node, y, dy);
+    dy.exclusive = false;  // every input gets the same memory
+    for (const std::size_t from : node.inputs) {
+      if (plan.needs_gradient(from)) plan.add_gradient(from, dy, node);
+    }
+  });
+}
 
 Shape Merge::output_shape(std::span<const ValueSpec> inputs) const {
   for (const ValueSpec& shape : inputs) {
@@ -327,6 +371,7 @@ Symbol join(const std::vector<Symbol>& inputs) {
 
 }  // namespace
 
+Symbol add(Symbol a, Symbol b) { return {a.graph, a.graph->add(std::make_shared<Add>(), {a.node, b.node})}; }
 Symbol subtract(Symbol a, Symbol b) { return join<Subtract>({a, b}); }
 Symbol multiply(const std::vector<Symbol>& inputs) { return join<Multiply>(inputs); }
 Symbol average(const std::vector<Symbol>& inputs) { return join<Average>(inputs); }

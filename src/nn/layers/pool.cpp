@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/nn/layers/border.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/max_pool.hpp"
 #include "nn/layers/pooling.hpp"
 #include "nn/layers/resampling.hpp"
@@ -117,16 +117,18 @@ Settings Pool::settings() const {
           {"ceil", options_.ceil}};
 }
 
-bool Pool::tiles() const {
-  return options_.stride == options_.size && options_.padding == Padding::valid() && !options_.ceil;
+LayerTraits MaxPool::traits() const {
+  const PoolOptions& o = options();
+  const bool inside = o.padding == Padding::valid() && !o.ceil;
+  return {.applies_relu = true, .max_windows = {{o.size, inside, inside && o.stride == o.size}}};
 }
 
-PoolOptions Pool::read_options(SettingsReader& read) {
+PoolOptions Pool::read_options(LayerReader& read) {
   PoolOptions o;
-  o.size = read_extent(read, "size", o.size);
-  o.stride = read_extent(read, "stride", o.size);
-  o.padding = read_padding(read, "padding", o.padding);
-  o.ceil = read.get("ceil", o.ceil);
+  o.size = read.extent("size", o.size, "size of the window");
+  o.stride = read.extent("stride", o.size, "step between windows; as size if it is not given");
+  o.padding = read.padding("padding", o.padding, "around the image");
+  o.ceil = read.get("ceil", o.ceil, "a last window may stick out, as with PyTorch's ceil_mode");
   return o;
 }
 
@@ -199,7 +201,7 @@ void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions
 void MaxPool::compile(PlanBuilder& plan, const Node& node) const {
   PoolOptions all = options();
   if (const Node* pad = plan.fusion(node).zero_pad) {
-    all.padding = padded_by(all.padding, static_cast<const ZeroPad&>(*pad->layer).padding());
+    all.padding = padded_by(all.padding, *pad->layer->traits().zero_border);
   }
   compile_max_pool(plan, node, all);
 }
@@ -210,9 +212,10 @@ Settings AveragePool::settings() const {
   return settings;
 }
 
-LayerPtr AveragePool::make(SettingsReader& read) {
+LayerPtr AveragePool::make(LayerReader& read) {
   PoolOptions o = read_options(read);
-  o.count_padding = read.get("count_padding", o.count_padding);
+  o.count_padding =
+      read.get("count_padding", o.count_padding, "padding counts as zeroes; PyTorch's default is true");
   return std::make_shared<AveragePool>(o);
 }
 
@@ -245,6 +248,10 @@ std::string_view AdaptivePool::type() const {
 Shape AdaptivePool::output_shape(std::span<const ValueSpec> inputs) const {
   require_image(inputs[0]);
   return {inputs[0][0], size_.height, size_.width};
+}
+
+LayerPtr AdaptivePool::make(Mode mode, LayerReader& read) {
+  return std::make_shared<AdaptivePool>(mode, read.require_extent("size", "size of the output"));
 }
 
 Settings AdaptivePool::settings() const { return {{"layer", type()}, {"size", write_extent(size_)}}; }

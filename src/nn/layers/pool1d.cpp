@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/pooling.hpp"
 
 namespace convoke::nn {
@@ -45,13 +46,15 @@ Settings Pool1d::settings() const {
   return settings;
 }
 
-Pool1dOptions Pool1d::read_options(SettingsReader& read, Mode mode) {
+Pool1dOptions Pool1d::read_options(LayerReader& read, Mode mode) {
   Pool1dOptions o;
-  o.size = read_count(read, "size", o.size);
-  o.stride = read_count(read, "stride", o.size);
-  o.padding = read_padding1d(read, "padding", o.padding, false);
-  o.ceil = read.get("ceil", o.ceil);
-  if (mode == Mode::kAverage) o.count_padding = read.get("count_padding", o.count_padding);
+  o.size = read.count("size", o.size, "size of the window");
+  o.stride = read.count("stride", o.size, "step between windows; as size if it is not given");
+  o.padding = read.padding1d("padding", o.padding, false, "before and after the sequence");
+  o.ceil = read.get("ceil", o.ceil, "a last window may stick out, as with PyTorch's ceil_mode");
+  if (mode == Mode::kAverage)
+    o.count_padding =
+        read.get("count_padding", o.count_padding, "padding counts as zeroes; PyTorch's default is true");
   return o;
 }
 

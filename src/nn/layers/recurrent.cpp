@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/recurrent_direction.hpp"
 #include "nn/plan/plan_builder.hpp"
 #include "nn/plan/time_major.hpp"
@@ -60,10 +61,17 @@ std::vector<ParameterSpec> Recurrent::parameters(std::span<const ValueSpec> inpu
     if (!options_.bias) continue;
     specs.push_back({.name = prefix + "bias",
                      .shape = {width},
-                     .initializer = cell_ == Cell::kLstm ? "unit_forget_bias" : "zeros"});
-    if (cell_ == Cell::kGru) specs.push_back({.name = prefix + "recurrent_bias", .shape = {width}});
+                     .initializer = unit_ == Unit::kLstm ? "unit_forget_bias" : "zeros"});
+    if (unit_ == Unit::kGru) specs.push_back({.name = prefix + "recurrent_bias", .shape = {width}});
   }
   return specs;
+}
+
+LayerTraits Recurrent::traits() const {
+  return {.inputs = LayerTraits::Inputs::kOneOrMore,
+          .takes_tokens = true,
+          .reads_by_time = true,
+          .draws_random = options_.dropout > 0 || options_.recurrent_dropout > 0};
 }
 
 Settings Recurrent::settings() const {
@@ -76,15 +84,14 @@ Settings Recurrent::settings() const {
           {"recurrent_dropout", options_.recurrent_dropout}};
 }
 
-RecurrentOptions Recurrent::read_options(SettingsReader& read) {
+RecurrentOptions Recurrent::read_options(LayerReader& read) {
   RecurrentOptions o;
-  o.units = read.require_int("units");
-  o.sequences = read.get("sequences", o.sequences);
-  o.bidirectional = read.get("bidirectional", o.bidirectional);
-  o.bias = read.get("bias", o.bias);
-  o.dropout = read.get("dropout", o.dropout);
-  o.recurrent_dropout = read.get("recurrent_dropout", o.recurrent_dropout);
-  read.check("units", o.units >= 1, "at least 1");
+  o.units = read.require_count("units", "size of the state");
+  o.sequences = read.get("sequences", o.sequences, "give all states (L, units) instead of the last one");
+  o.bidirectional = read.get("bidirectional", o.bidirectional, "run from both ends: twice the units");
+  o.bias = read.get("bias", o.bias, "add a learned bias");
+  o.dropout = read.get("dropout", o.dropout, "of the input, in training");
+  o.recurrent_dropout = read.get("recurrent_dropout", o.recurrent_dropout, "of the state, in training");
   read.check("dropout", o.dropout >= 0 && o.dropout < 1, "at least 0 and below 1");
   read.check("recurrent_dropout", o.recurrent_dropout >= 0 && o.recurrent_dropout < 1,
              "at least 0 and below 1");
@@ -105,7 +112,7 @@ void Recurrent::compile(PlanBuilder& plan, const Node& node) const {
   std::vector<std::shared_ptr<Direction>> built;
   for (int i = 0; i < directions; ++i) {
     DirectionSpec spec;
-    spec.gru = cell_ == Cell::kGru;
+    spec.gru = unit_ == Unit::kGru;
     spec.reverse = i == 1;
     spec.number = static_cast<std::uint32_t>(i);
     spec.directions = directions;

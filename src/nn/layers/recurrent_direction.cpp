@@ -146,7 +146,7 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   loop.reverse = spec_.reverse;
   loop.sequences = o.sequences;
   loop.zero_masked = o.sequences && o.bidirectional;
-  loop.dropout = plan.training() && o.recurrent_dropout > 0;
+  loop.dropout = plan.training(node) && o.recurrent_dropout > 0;
   loop.samples = samples;
   loop.length = length;
   loop.units = o.units;
@@ -175,15 +175,7 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
   // The input's part of all places.
   gates_ = plan.allocate(input_.gradient());
   loop.gates = gates_.ref;
-  {
-    const auto& forward = input_.forward();
-    std::vector<std::pair<int, Tensor>> arguments{
-        {DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, plan.working(node, input_.weight(), forward.weights_desc())}};
-    if (input_.has_bias()) arguments.emplace_back(DNNL_ARG_BIAS, plan.parameter(node, input_.bias()));
-    arguments.emplace_back(DNNL_ARG_DST, gates_);
-    plan.add_primitive(node, "forward input", RecurrentProduct::Forward(forward), forward.impl_info_str(),
-                       std::move(arguments), forward.scratchpad_desc(), input_.flops());
-  }
+  input_.steps().add_forward<RecurrentProduct::Forward>(input_.forward(), x_, gates_, "forward input");
 
   // The state's part, place by place.
   const auto& forward = state_.forward();
@@ -216,7 +208,7 @@ void Direction::drop_out(PlanBuilder& plan, const Node& node) {
   const SequenceExtents in = spec_.in;
   x_ = spec_.x;
   x_.desc = rows_desc(in, plan.stored());
-  if (!plan.training() || (o.dropout == 0 && o.recurrent_dropout == 0)) return;
+  if (!plan.training(node) || (o.dropout == 0 && o.recurrent_dropout == 0)) return;
   const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
   const Ref keep = plan.allocate_bytes(bytes(in.samples * std::max(in.features, o.units)));
   if (o.recurrent_dropout > 0) {
@@ -326,26 +318,12 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
       weight_uses, dweight, all.flops(), completes);
 
   // The input's.
-  const auto weights = input_.backward_weights(plan, node);
-  std::vector<std::pair<int, Tensor>> products{{DNNL_ARG_SRC, x_}, {DNNL_ARG_DIFF_DST, gates_}};
-  std::vector<std::size_t> input_completes{plan.slot(node, input_.weight())};
-  if (input_.has_bias()) {
-    products.emplace_back(DNNL_ARG_DIFF_BIAS, plan.gradient_of(node, input_.bias()));
-    input_completes.push_back(plan.slot(node, input_.bias()));
-  }
-  products.emplace_back(DNNL_ARG_DIFF_WEIGHTS, plan.gradient_of(node, input_.weight()));
-  plan.add_primitive(node, "backward weights", RecurrentProduct::BackwardWeights(weights),
-                     weights.impl_info_str(), std::move(products), weights.scratchpad_desc(), input_.flops(),
-                     input_completes);
+  input_.steps().add_backward_weights<RecurrentProduct::BackwardWeights>(input_.backward_weights(plan, node),
+                                                                         x_, gates_);
   const std::size_t from = node.inputs[0];
   if (!plan.needs_gradient(from)) return;
-  const auto data = input_.backward_data(plan, node, type);
-  Tensor dx = plan.allocate(data.diff_src_desc());
-  plan.add_primitive(node, "backward data", RecurrentProduct::BackwardData(data), data.impl_info_str(),
-                     {{DNNL_ARG_DIFF_DST, gates_},
-                      {DNNL_ARG_WEIGHTS, plan.working(node, input_.weight(), data.weights_desc())},
-                      {DNNL_ARG_DIFF_SRC, dx}},
-                     data.scratchpad_desc(), input_.flops());
+  Tensor dx = input_.steps().add_backward_data<RecurrentProduct::BackwardData>(
+      input_.backward_data(plan, node, type), gates_);
   if (spec_.options.dropout > 0) {
     const Ref factors = input_factors_;
     with_stored_type(dx.desc, [&](auto zero) {

@@ -8,7 +8,7 @@
 
 namespace convoke::nn {
 
-/// What one direction of a recurrent layer is compiled for. Memory is time-major: (L, N, ...).
+/// The options of one direction of a recurrent layer. Memory is time-major: (L, N, ...).
 struct DirectionSpec {
   bool gru = false;
   bool reverse = false;      ///< from the last place to the first

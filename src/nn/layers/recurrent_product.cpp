@@ -12,33 +12,29 @@ RecurrentProduct::RecurrentProduct(PlanBuilder& plan, const Node& node, std::str
       bias_name_(std::move(bias)),
       type_(plan.stored()),
       x_({rows, in}, type_, Format::nc),
-      weight_({out, in}, type_, Format::any),
-      bias_(bias_name_.empty() ? Desc() : Desc({out}, kFloat, Format::x)),
       y_({rows, out}, y, Format::nc),
       gradient_({rows, out}, type_, Format::nc),
-      flops_(2.0 * static_cast<double>(rows * in * out)) {
+      flops_(2.0 * static_cast<double>(rows * in * out)),
+      weighted_(plan, node, weight_name_, bias_name_, {out, in}, out, flops_) {
   const Desc laid_down = plan.laid_down(node, weight_name_);
   const bool rehearsal = laid_down.get_size() == 0;
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
   forward_ = forward_desc<Forward>(attributes(), kind, x_,
-                                   type_ == kFloat && !rehearsal ? laid_down : weight_, bias_, y_);
+                                   type_ == kFloat && !rehearsal ? laid_down : weighted_.any_weight(),
+                                   bias_desc(), y_);
   if (!rehearsal) return;
-  // fp32: as forward wants the weights. bf16: as their gradient comes, since forward reads a copy.
-  plan.prefer(node, weight_name_,
-              type_ == kFloat
-                  ? forward_.weights_desc()
-                  : backward_weights(forward_.weights_desc(), Desc({out, in}, kFloat, Format::any))
-                        .diff_weights_desc());
-  if (has_bias()) plan.prefer(node, bias_name_, bias_);
+  weighted_.prefer(forward_.weights_desc(), [&](const Desc& as_read, const Desc& gradient) {
+    return backward_weights(as_read, gradient);
+  });
 }
 
 RecurrentProduct::Forward::primitive_desc RecurrentProduct::hint(const Desc& weight) const {
-  return forward_desc<Forward>(attributes(), prop_kind::forward_training, x_, weight, bias_, gradient_);
+  return forward_desc<Forward>(attributes(), prop_kind::forward_training, x_, weight, bias_desc(), gradient_);
 }
 
 RecurrentProduct::BackwardWeights::primitive_desc RecurrentProduct::backward_weights(
     const Desc& weight, const Desc& gradient) const {
-  return backward_desc<BackwardWeights>(attributes(), hint(weight), x_, gradient, bias_, gradient_);
+  return backward_desc<BackwardWeights>(attributes(), hint(weight), x_, gradient, bias_desc(), gradient_);
 }
 
 RecurrentProduct::BackwardWeights::primitive_desc RecurrentProduct::backward_weights(const PlanBuilder& plan,
@@ -52,8 +48,9 @@ RecurrentProduct::BackwardData::primitive_desc RecurrentProduct::backward_data(c
                                                                                Type type) const {
   const Desc laid_down = plan.parameter(node, weight_name_).desc;
   const Desc dx(dims_of(x_), type, Format::nc);
-  return backward_desc<BackwardData>(
-      attributes(), hint(type_ == kFloat ? laid_down : forward_.weights_desc()), dx, weight_, gradient_);
+  return backward_desc<BackwardData>(attributes(),
+                                     hint(type_ == kFloat ? laid_down : forward_.weights_desc()), dx,
+                                     weighted_.any_weight(), gradient_);
 }
 
 }  // namespace convoke::nn

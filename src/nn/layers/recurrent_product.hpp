@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nn/plan/plan_builder.hpp"
+#include "nn/layers/weighted_primitive.hpp"
 
 namespace convoke::nn {
 
@@ -24,11 +24,14 @@ class RecurrentProduct {
   /// dx is stored as `type`.
   BackwardData::primitive_desc backward_data(const PlanBuilder& plan, const Node& node, Type type) const;
 
-  bool has_bias() const { return !bias_name_.empty(); }
+  /// Its steps in a plan, where it runs once.
+  const WeightedPrimitive& steps() const { return weighted_; }
+
+  bool has_bias() const { return weighted_.has_bias(); }
   const std::string& weight() const { return weight_name_; }
   const std::string& bias() const { return bias_name_; }
   const Desc& x() const { return x_; }
-  const Desc& bias_desc() const { return bias_; }
+  const Desc& bias_desc() const { return weighted_.bias(); }
   const Desc& gradient() const { return gradient_; }
   double flops() const { return flops_; }
 
@@ -38,9 +41,10 @@ class RecurrentProduct {
 
   std::string weight_name_, bias_name_;
   Type type_;
-  Desc x_, weight_, bias_, y_, gradient_;
+  Desc x_, y_, gradient_;
   Forward::primitive_desc forward_;
   double flops_;
+  WeightedPrimitive weighted_;
 };
 
 }  // namespace convoke::nn

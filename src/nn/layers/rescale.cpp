@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/kernels/scale_shift.hpp"
 #include "nn/layers/in_place.hpp"
 
@@ -47,11 +48,10 @@ Settings Rescale::settings() const {
   return {{"layer", "rescale"}, {"scale", options_.scale}, {"offset", options_.offset}};
 }
 
-LayerPtr Rescale::make(SettingsReader& read) {
+LayerPtr Rescale::make(LayerReader& read) {
   RescaleOptions o;
-  read.require_value("scale");
-  o.scale = read.get("scale", o.scale);
-  o.offset = read.get("offset", o.offset);
+  o.scale = read.require_number("scale", "factor");
+  o.offset = read.get("offset", o.offset, "added after the factor");
   return std::make_shared<Rescale>(o);
 }
 
@@ -76,12 +76,11 @@ Settings Standardize::settings() const {
   return {{"layer", "standardize"}, {"mean", list(options_.mean)}, {"variance", list(options_.variance)}};
 }
 
-LayerPtr Standardize::make(SettingsReader& read) {
+LayerPtr Standardize::make(LayerReader& read) {
   StandardizeOptions o;
-  read.require_value("mean");
-  read.require_value("variance");
-  o.mean = read.get("mean", o.mean);
-  o.variance = read.get("variance", o.variance);
+  const char* const kind = "number or list";
+  o.mean = read.require_numbers("mean", kind, "of each channel or feature, or one for all");
+  o.variance = read.require_numbers("variance", kind, "as many numbers");
   read.check("mean", !o.mean.empty(), "a number, or one for each channel");
   read.check("variance", o.variance.size() == o.mean.size(), "as many numbers as \"mean\"");
   read.check("variance", std::all_of(o.variance.begin(), o.variance.end(), [](double v) { return v > 0; }),

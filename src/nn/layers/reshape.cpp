@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -41,6 +42,28 @@ Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const T
 
 }  // namespace
 
+void Flatten::compile(PlanBuilder& plan, const Node& node) const {
+  const std::size_t from = node.inputs[0];
+  const Shape& in = plan.graph().node(from).shape;
+  if (in.rank() != 2) return plan.set_alias(node.index, from);
+  // A sequence: its row-major memory, read as a vector.
+  const Type type = type_of(plan.value(from).desc);
+  Tensor y = plan.reordered(plan.value(from), plan.plain_desc(in, type), node);
+  y.desc = plan.plain_desc(node.shape, type);
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    Tensor dx = plan.gradient_like_value(node.index, node);
+    if (!dx) return;
+    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+void Identity::compile(PlanBuilder& plan, const Node& node) const {
+  plan.set_alias(node.index, node.inputs[0]);
+}
+
 Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
   std::vector<std::int64_t> extents = shape_;
   const auto open = std::find(extents.begin(), extents.end(), -1);
@@ -60,9 +83,8 @@ Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings Reshape::settings() const { return {{"layer", "reshape"}, {"shape", list(shape_)}}; }
 
-LayerPtr Reshape::make(SettingsReader& read) {
-  read.require_value("shape");
-  auto shape = read.get("shape", std::vector<std::int64_t>{});
+LayerPtr Reshape::make(LayerReader& read) {
+  auto shape = read.require_integers("shape", "list of integers", "the new shape; one extent may be -1");
   const bool good = std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e >= 1 || e == -1; });
   read.check("shape",
              good && !shape.empty() && shape.size() <= 3 && std::count(shape.begin(), shape.end(), -1) <= 1,
@@ -99,9 +121,9 @@ Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
 
 Settings Permute::settings() const { return {{"layer", "permute"}, {"dims", list(dims_)}}; }
 
-LayerPtr Permute::make(SettingsReader& read) {
-  read.require_value("dims");
-  auto dims = read.get("dims", std::vector<std::int64_t>{});
+LayerPtr Permute::make(LayerReader& read) {
+  auto dims =
+      read.require_integers("dims", "list of integers", "which axis of the input each axis is, from 1");
   std::vector<std::int64_t> sorted = dims, all(dims.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 1);
@@ -127,6 +149,8 @@ void Permute::compile(PlanBuilder& plan, const Node& node) const {
   });
 }
 
+Symbol flatten(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Flatten>(), {x.node})}; }
+Symbol identity(Symbol x) { return {x.graph, x.graph->add(std::make_shared<Identity>(), {x.node})}; }
 Symbol reshape(Symbol x, std::vector<std::int64_t> shape) {
   return {x.graph, x.graph->add(std::make_shared<Reshape>(std::move(shape)), {x.node})};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/resampling.hpp"
 
 namespace convoke::nn {
@@ -52,16 +53,18 @@ Settings Resize::settings() const {
   return settings;
 }
 
-LayerPtr Resize::make(SettingsReader& read) {
+LayerPtr Resize::make(LayerReader& read) {
   ResizeOptions o;
-  const bool by_size = read.has("size"), by_scale = read.has("scale");
-  if (by_size == by_scale)
-    read.fail("needs either \"size\" or \"scale\"", "size = [height, width], or scale = 2");
-  if (by_size) o.size = read_extent(read, "size", o.size);
-  if (by_scale) o.scale = read_extent(read, "scale", o.scale);
-  const std::string method = read.get("method", "nearest");
+  const auto size = read.optional_extent("size", "size of the output; either this or scale");
+  const auto scale = read.optional_extent("scale", "output size divided by input size");
+  read.require(size.has_value() != scale.has_value(), "needs either \"size\" or \"scale\"",
+               "size = [height, width], or scale = 2");
+  o.size = size.value_or(o.size);
+  o.scale = scale.value_or(o.scale);
+  const std::string method = read.choice(
+      "method", "nearest", {"nearest", "bilinear"},
+      "half-pixel centres without smoothing, as Keras; PyTorch's \"nearest-exact\" and \"bilinear\"");
   if (method == "bilinear") o.method = ResizeOptions::Method::kBilinear;
-  read.check("method", method == "nearest" || method == "bilinear", "\"nearest\" or \"bilinear\"");
   return std::make_shared<Resize>(o);
 }
 

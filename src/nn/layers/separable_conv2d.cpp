@@ -1,6 +1,7 @@
 #include "convoke/nn/layers/separable_conv2d.hpp"
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/convolution.hpp"
 
 namespace convoke::nn {
@@ -30,14 +31,13 @@ ParameterSpec depthwise_weight(const Options& o, std::int64_t channels, std::str
 }
 
 template <class Options>
-void read_window(SettingsReader& read, Options& o) {
-  read.require_value("kernel");
-  o.kernel = read_extent(read, "kernel", o.kernel);
-  o.stride = read_extent(read, "stride", o.stride);
-  o.padding = read_padding(read, "padding", o.padding);
-  o.dilation = read_extent(read, "dilation", o.dilation);
-  o.multiplier = read_count(read, "multiplier", o.multiplier);
-  o.bias = read.get("bias", o.bias);
+void read_window(LayerReader& read, Options& o) {
+  o.kernel = read.require_extent("kernel", "size of the window");
+  o.stride = read.extent("stride", o.stride, "step between windows");
+  o.padding = read.padding("padding", o.padding, "zeroes around the image");
+  o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
+  o.multiplier = read.count("multiplier", o.multiplier, "depthwise filters for each channel");
+  o.bias = read.get("bias", o.bias, "add a learned bias");
 }
 
 template <class Options>
@@ -70,7 +70,7 @@ Settings DepthwiseConv2d::settings() const {
   return settings;
 }
 
-LayerPtr DepthwiseConv2d::make(SettingsReader& read) {
+LayerPtr DepthwiseConv2d::make(LayerReader& read) {
   DepthwiseConv2dOptions o;
   read_window(read, o);
   return std::make_shared<DepthwiseConv2d>(o);
@@ -105,10 +105,9 @@ Settings SeparableConv2d::settings() const {
   return settings;
 }
 
-LayerPtr SeparableConv2d::make(SettingsReader& read) {
+LayerPtr SeparableConv2d::make(LayerReader& read) {
   SeparableConv2dOptions o;
-  read.require_value("filters");
-  o.filters = read_count(read, "filters", o.filters);
+  o.filters = read.require_count("filters", "output channels");
   read_window(read, o);
   return std::make_shared<SeparableConv2d>(o);
 }

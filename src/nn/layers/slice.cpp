@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/layer_reader.hpp"
 #include "nn/layers/copy_box_plan.hpp"
 
 namespace convoke::nn {
@@ -26,10 +27,10 @@ Settings Slice::settings() const {
       {"layer", "slice"}, {"axis", options_.axis.name()}, {"begin", options_.begin}, {"size", options_.size}};
 }
 
-LayerPtr Slice::make(SettingsReader& read) {
+LayerPtr Slice::make(LayerReader& read) {
   SliceOptions o{.axis = Axis::read(read)};
-  o.begin = read.get("begin", o.begin);
-  o.size = read.get("size", o.size);
+  o.begin = read.get("begin", o.begin, "first place along the axis");
+  o.size = read.get("size", o.size, "places; 0: all that are left");
   read.check("begin", o.begin >= 0, "at least 0");
   read.check("size", o.size >= 0, "at least 0");
   return std::make_shared<Slice>(o);

@@ -38,8 +38,6 @@ LossPtr default_loss() {
   return loss;
 }
 
-std::vector<std::string> loss_names() { return names_in(kLosses); }
-
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample) {
   const std::string_view activation = loss.activation();
   if (activation == "softmax") {

@@ -31,13 +31,18 @@ struct BufferUse {
   }
 };
 
-struct ArenaPlan {
+class PlanBuilder;
+
+struct ArenaPlacement {
   std::vector<std::size_t> offsets;  ///< of each buffer, 64-byte aligned
   std::size_t bytes = 0;
 };
 
 /// Places buffers in one arena such that those that are alive at the same time do not overlap: largest first,
 /// each in the lowest gap that holds it.
-ArenaPlan place(const std::vector<BufferUse>& buffers);
+ArenaPlacement place(const std::vector<BufferUse>& buffers);
+
+/// The same for the buffers of a compiled plan, by the steps that use them.
+ArenaPlacement place_buffers(const PlanBuilder& builder);
 
 }  // namespace convoke::nn

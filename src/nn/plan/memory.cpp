@@ -1,7 +1,7 @@
 #include "convoke/nn/plan/memory.hpp"
 
+#include "nn/plan/arena.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
-#include "nn/plan/placement.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {

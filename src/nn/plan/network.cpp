@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
-#include "nn/plan/placement.hpp"
+#include "nn/plan/arena.hpp"
 #include "nn/plan/plan_builder.hpp"
 
 namespace convoke::nn {
@@ -18,7 +18,7 @@ double now() {
 
 }  // namespace
 
-class Network::Plan {
+class Network::Compiled {
   /// A list of steps, cut where moments are exchanged.
   struct Segments {
     std::vector<std::size_t> ends;   ///< steps [ends[i - 1], ends[i]) are segment i
@@ -40,7 +40,7 @@ class Network::Plan {
   };
 
  public:
-  Plan(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
+  Compiled(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, const PlanOptions& options)
       : layout_(std::move(layout)), options_(options), builder_(graph, layout_.get(), options) {
     builder_.compile();
     place_memory();
@@ -111,7 +111,7 @@ class Network::Plan {
 
  private:
   void place_memory() {
-    ArenaPlan plan = place_buffers(builder_);
+    ArenaPlacement plan = place_buffers(builder_);
     const std::size_t scratch = plan.bytes;
     arena_ = AlignedBuffer<std::byte>(scratch + builder_.scratchpad_bytes);
     frame_.activations = arena_.data();
@@ -169,7 +169,7 @@ class Network::Plan {
 };
 
 Network::Network(const Graph& graph, std::shared_ptr<const ParameterLayout> layout, PlanOptions options)
-    : plan_(std::make_unique<Plan>(graph, std::move(layout), options)) {}
+    : plan_(std::make_unique<Compiled>(graph, std::move(layout), options)) {}
 Network::~Network() = default;
 Network::Network(Network&&) noexcept = default;
 

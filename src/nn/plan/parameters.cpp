@@ -149,29 +149,4 @@ AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint
   return arena;
 }
 
-std::size_t canonical_size(const ParameterLayout& layout) {
-  std::size_t total = 0;
-  for (const ParameterSlot& slot : layout.slots())
-    total += static_cast<std::size_t>(slot.spec.shape.elements());
-  return total;
-}
-
-void to_canonical(const ParameterLayout& layout, std::span<const float> arena, std::span<float> canonical) {
-  assert(canonical.size() == canonical_size(layout));
-  for (const ParameterSlot& slot : layout.slots()) {
-    const auto count = static_cast<std::size_t>(slot.spec.shape.elements());
-    layout.unpack(slot, arena, canonical.first(count));
-    canonical = canonical.subspan(count);
-  }
-}
-
-void from_canonical(const ParameterLayout& layout, std::span<const float> canonical, std::span<float> arena) {
-  assert(canonical.size() == canonical_size(layout));
-  for (const ParameterSlot& slot : layout.slots()) {
-    const auto count = static_cast<std::size_t>(slot.spec.shape.elements());
-    layout.pack(slot, canonical.first(count), arena);
-    canonical = canonical.subspan(count);
-  }
-}
-
 }  // namespace convoke::nn

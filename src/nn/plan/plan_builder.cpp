@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
+#include "convoke/nn/freeze.hpp"
 #include "nn/kernels/elementwise.hpp"
 #include "nn/plan/parameter_descriptors.hpp"
 #include "nn/plan/recomputation.hpp"
@@ -35,7 +36,11 @@ std::byte* Frame::address(Ref ref) const {
 }
 
 PlanBuilder::PlanBuilder(const Graph& graph, const ParameterLayout* layout, const PlanOptions& options)
-    : graph_(graph), layout_(layout), options_(options), fusions_(fuse(graph)) {
+    : graph_(graph),
+      layout_(layout),
+      options_(options),
+      fusions_(fuse(graph)),
+      inference_(inference_nodes(graph)) {
   const std::size_t count = graph.nodes().size();
   values_.resize(count);
   gradients_.resize(count);
@@ -78,7 +83,7 @@ bool PlanBuilder::feeds_loss(const Node& node) const {
   const Node& last = graph_.nodes().back();
   const std::size_t value = fusion(node).output;
   if (value == last.index) return true;
-  return (last.layer->type() == "softmax" || last.layer->type() == "sigmoid") && last.inputs[0] == value;
+  return last.layer->traits().joins_loss && last.inputs[0] == value;
 }
 
 void PlanBuilder::compile() {
@@ -243,7 +248,7 @@ void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<v
   add_step(std::move(step));
 }
 
-// A gradient that is written beside its place: the memory lives from the first step that may write it; when
+// A gradient that is not written to its place: the memory lives from the first step that may write it; when
 // it is complete it is added, and the last use completes the parameter.
 void PlanBuilder::add_step(Step step) {
   if (!in_backward_) return forward.push_back(std::move(step));

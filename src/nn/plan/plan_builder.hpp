@@ -98,6 +98,8 @@ class PlanBuilder {
   const Graph& graph() const { return graph_; }
   const PlanOptions& options() const { return options_; }
   bool training() const { return options_.training; }
+  /// The same for one node: a frozen beginning of the network runs as in prediction (freeze.hpp).
+  bool training(const Node& node) const { return training() && !inference_[node.index]; }
   const Loss& loss() const { return options_.loss != nullptr ? *options_.loss : *default_loss(); }
   std::int64_t samples() const { return options_.lane * options_.lanes; }
   const Fusion& fusion(const Node& node) const { return fusions_[node.index]; }
@@ -105,7 +107,7 @@ class PlanBuilder {
   Dims batched(const Shape& shape) const;
   /// Row-major memory of a node's value, as callers and files see it; a sequence is (N, L, F).
   Desc plain_desc(const Shape& shape, Type type) const;
-  /// What values are stored as: fp32, or bf16 with that precision. A layer without a bf16 form works on
+  /// The stored type of values: fp32, or bf16 with that precision. A layer without a bf16 form works on
   /// value_as(node, kFloat) and leaves an fp32 value; whoever reads it converts.
   Type stored() const { return options_.precision == Precision::kBfloat16 ? kBf16 : kFloat; }
 
@@ -129,8 +131,8 @@ class PlanBuilder {
   Ref allocate_bytes(std::size_t bytes);
   /// Memory for the time of one step.
   Ref scratch(std::size_t bytes);
-  /// Where a step may write what it makes of `tensor` in the same layout: over it, or beside it if somebody
-  /// reads it later.
+  /// Where a step may write what it makes of `tensor` in the same layout: over it, or into other memory if
+  /// somebody reads it later.
   Tensor in_place_of(const Tensor& tensor) { return tensor.exclusive ? tensor : allocate(tensor.desc); }
   /// `tensor` in layout `desc`: itself if it has it, else through a reorder, in the list that is being built.
   Tensor reordered(const Tensor& tensor, const Desc& desc, const Node& node);
@@ -146,7 +148,7 @@ class PlanBuilder {
 
   // Parameters of a node: its own, or those of the node whose layer it shares.
   /// True if any of them is optimised. If not, their gradients need not be computed; a layer that does so
-  /// nevertheless writes them beside (gradient_of).
+  /// nevertheless writes them elsewhere (gradient_of).
   bool trains(const Node& node) const;
   /// The layout that is laid down for a parameter; empty in a rehearsal.
   Desc laid_down(const Node& node, std::string_view parameter) const;
@@ -154,7 +156,7 @@ class PlanBuilder {
   void prefer(const Node& node, std::string_view parameter, const Desc& desc);
   Tensor parameter(const Node& node, std::string_view parameter) const;
   /// Where a backward step writes the gradient of a parameter, all of it. The first use of shared parameters
-  /// writes where it belongs; later ones write beside, and what they completed is added.
+  /// writes where it belongs; later ones write elsewhere, and what they completed is added.
   Tensor gradient_of(const Node& node, std::string_view parameter);
   /// Adds a reorder of a gradient in another layout, or of other dims (a dense layer on a flattened image and
   /// on a vector), to where it belongs, and completes it.
@@ -199,7 +201,7 @@ class PlanBuilder {
   Tensor logits;                     ///< what the loss reads: output, or the input of a last softmax
   Tensor loss_gradient;              ///< d loss / d logits, training only
   std::map<std::pair<std::size_t, std::string>, Desc> preferred;
-  /// Of a rehearsal: the copies that working() was asked for: (node, parameter), form.
+  /// In a rehearsal, the copies that working() was asked for: (node, parameter), form.
   std::vector<std::pair<std::pair<std::size_t, std::string>, WeightForm>> wanted;
 
  private:
@@ -218,6 +220,7 @@ class PlanBuilder {
   const ParameterLayout* layout_;
   PlanOptions options_;
   std::vector<Fusion> fusions_;
+  std::vector<bool> inference_;  ///< by node, inference_nodes()
   std::vector<std::size_t> alias_;
   std::vector<Tensor> values_;
   std::vector<Tensor> gradients_;

@@ -1,16 +1,16 @@
-#include "nn/zoo/convnext.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
 #include "convoke/nn/layers/activation.hpp"
-#include "convoke/nn/layers/channel_scale.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/layer_norm.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/per_channel.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/stochastic_depth.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {
@@ -35,7 +35,7 @@ Symbol convnext_conv(Symbol x, Conv2dOptions options, const std::string& name) {
 
 Symbol convnext_norm(Symbol x, const std::string& name) {
   const bool image = shape_of(x).rank() == 3;
-  const auto axis = image ? LayerNormOptions::Axis::kChannels : LayerNormOptions::Axis::kFeatures;
+  const auto axis = image ? LayerNormOptions::Over::kChannels : LayerNormOptions::Over::kFeatures;
   return apply(LayerNorm({.axis = axis, .epsilon = 1e-6}), x, name);
 }
 

@@ -1,4 +1,4 @@
-#include "nn/zoo/densenet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ Symbol densenet_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::i
                x, name);
 }
 
-/// What was there, beside what a 1x1 and a 3x3 convolution see in it.
+/// The input, concatenated with the output of a 1x1 and a 3x3 convolution of it.
 Symbol dense_layer(Symbol x, const std::string& name) {
   Symbol y = densenet_conv(norm_relu(x, name + ".norm1"), kNarrow, 1, 1, name + ".conv1");
   y = densenet_conv(norm_relu(y, name + ".norm2"), kGrowth, 3, 1, name + ".conv2");

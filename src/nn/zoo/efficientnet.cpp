@@ -1,4 +1,4 @@
-#include "nn/zoo/efficientnet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
+/// A stage of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
 struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, filters;
   int blocks;

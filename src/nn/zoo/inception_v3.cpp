@@ -1,4 +1,4 @@
-#include "nn/zoo/inception_v3.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"

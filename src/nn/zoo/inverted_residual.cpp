@@ -6,10 +6,9 @@
 
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/stochastic_depth.hpp"
-#include "convoke/nn/layers/structure.hpp"
 
 namespace convoke::nn {
 

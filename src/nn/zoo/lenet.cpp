@@ -1,10 +1,10 @@
-#include "nn/zoo/lenet.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {

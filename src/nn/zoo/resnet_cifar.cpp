@@ -1,4 +1,4 @@
-#include "nn/zoo/resnet_cifar.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/concat.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/rescale.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {

@@ -1,4 +1,4 @@
-#include "nn/zoo/seeds.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <array>
 
@@ -10,10 +10,8 @@
 #include "convoke/nn/layers/embedding.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/recurrent.hpp"
-#include "convoke/nn/layers/structure.hpp"
-#include "nn/zoo/efficientnet.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "nn/zoo/head.hpp"
-#include "nn/zoo/inception_v3.hpp"
 
 namespace convoke::nn {
 

@@ -1,4 +1,4 @@
-#include "nn/zoo/shufflenet_v2.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 

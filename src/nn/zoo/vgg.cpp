@@ -1,4 +1,4 @@
-#include "nn/zoo/vgg.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "convoke/nn/layers/dense.hpp"
 #include "convoke/nn/layers/dropout.hpp"
 #include "convoke/nn/layers/pool.hpp"
-#include "convoke/nn/layers/structure.hpp"
+#include "convoke/nn/layers/reshape.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {

@@ -1,13 +1,13 @@
-#include "nn/zoo/xception.hpp"
+#include "nn/zoo/zoo.hpp"
 
 #include <fmt/format.h>
 
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
+#include "convoke/nn/layers/merge.hpp"
 #include "convoke/nn/layers/pool.hpp"
 #include "convoke/nn/layers/separable_conv2d.hpp"
-#include "convoke/nn/layers/structure.hpp"
 #include "nn/zoo/head.hpp"
 
 namespace convoke::nn {
@@ -26,7 +26,7 @@ Symbol xception_separable(Symbol x, std::int64_t filters, int block, int i) {
   return apply(BatchNorm(), x, name + "_bn");
 }
 
-/// Two separable convolutions and a pool; a strided 1 x 1 convolution beside them.
+/// Two separable convolutions and a pool; a strided 1 x 1 convolution as their shortcut.
 Symbol halving_block(Symbol x, std::int64_t inner, std::int64_t filters, int block) {
   const Symbol residual = batch_norm(
       conv2d(x, {.filters = filters, .kernel = 1, .stride = 2, .padding = Padding::same(), .bias = false}));

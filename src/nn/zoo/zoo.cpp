@@ -4,23 +4,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
-#include "nn/zoo/alexnet.hpp"
-#include "nn/zoo/convnext.hpp"
-#include "nn/zoo/densenet.hpp"
-#include "nn/zoo/efficientnet.hpp"
-#include "nn/zoo/inception_v3.hpp"
-#include "nn/zoo/lenet.hpp"
-#include "nn/zoo/mobilenet_v1.hpp"
-#include "nn/zoo/mobilenet_v2.hpp"
-#include "nn/zoo/mobilenet_v3.hpp"
-#include "nn/zoo/resnet.hpp"
-#include "nn/zoo/resnet_cifar.hpp"
-#include "nn/zoo/resnet_keras.hpp"
-#include "nn/zoo/seeds.hpp"
-#include "nn/zoo/shufflenet_v2.hpp"
-#include "nn/zoo/squeezenet.hpp"
-#include "nn/zoo/vgg.hpp"
-#include "nn/zoo/xception.hpp"
+#include "nn/zoo/zoo.hpp"
 
 namespace convoke::nn {
 namespace {

@@ -41,16 +41,17 @@ class Activation final : public Layer {
       : function_(function), alpha_(alpha), approximate_(approximate) {}
   std::string_view type() const override;
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  LayerTraits traits() const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   template <Function kFunction>
-  static LayerPtr make(SettingsReader& read) {
+  static LayerPtr make(LayerReader& read) {
     return make(kFunction, read);
   }
 
  private:
-  static LayerPtr make(Function function, SettingsReader& read);
+  static LayerPtr make(Function function, LayerReader& read);
   void compile_by_onednn(PlanBuilder& plan, const Node& node) const;
   void compile_by_kernel(PlanBuilder& plan, const Node& node) const;
 

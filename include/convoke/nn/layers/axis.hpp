@@ -2,10 +2,11 @@
 #include <cstddef>
 #include <string>
 
-#include "convoke/core/settings.hpp"
 #include "convoke/core/shape.hpp"
 
 namespace convoke::nn {
+
+class LayerReader;
 
 /// An axis of a value by name: "channels", "height", "width" of images; "time", "features" of sequences;
 /// "features" of vectors. "channels" stands for "features" too (the last axis of Keras).
@@ -18,7 +19,7 @@ class Axis {
   std::size_t in(const Shape& shape) const;
 
   /// Reads the key "axis".
-  static Axis read(SettingsReader& read);
+  static Axis read(LayerReader& read);
 
  private:
   std::string name_;

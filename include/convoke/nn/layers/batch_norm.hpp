@@ -3,7 +3,6 @@
 
 namespace convoke::nn {
 
-class Graph;
 struct Symbol;
 
 struct BatchNormOptions {
@@ -27,17 +26,14 @@ class BatchNorm final : public Layer {
   Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
+  LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  const BatchNormOptions& options() const { return options_; }
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   BatchNormOptions options_;
 };
-
-/// True if training stops for moments that are summed over the plans of a step (Network::forward_stops).
-bool has_synchronized_batch_norm(const Graph& graph);
 
 Symbol batch_norm(Symbol x, BatchNormOptions options = {});
 

@@ -1,23 +1,9 @@
 #pragma once
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
 struct Symbol;
-
-/// Rows and columns at the four sides of an image.
-struct Border {
-  Extent before{0};  ///< top, left
-  Extent after{0};   ///< bottom, right
-  Border() = default;
-  Border(Extent around) : before(around), after(around) {}  // NOLINT: `zero_pad(x, Extent(1))`
-  Border(std::int64_t around) : Border(Extent(around)) {}   // NOLINT: `zero_pad(x, 1)`
-  Border(Extent first, Extent last) : before(first), after(last) {}
-};
-
-/// The padding of a window that sees what is inside a border of zeroes; `own` is not "same".
-Padding padded_by(const Padding& own, const Border& border);
 
 /// Zeroes around an image: (N, C, H, W) -> (N, C, top + H + bottom, left + W + right). A convolution that
 /// follows takes it into its own padding (nn/plan/fusion).
@@ -27,10 +13,10 @@ class ZeroPad final : public Layer {
   std::string_view type() const override { return "zero_pad"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
+  LayerTraits traits() const override { return {.zero_border = padding_}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
-  const Border& padding() const { return padding_; }
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   Border padding_;
@@ -45,7 +31,7 @@ class Crop final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   Border cropping_;

@@ -15,7 +15,7 @@ class ChannelShuffle final : public Layer {
   Settings settings() const override { return {{"layer", "channel_shuffle"}, {"groups", groups_}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   std::int64_t groups_;

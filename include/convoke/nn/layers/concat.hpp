@@ -8,18 +8,19 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Two or more inputs side by side along an axis: images along their channels, (N, C1, H, W) and (N, C2, H,
-/// W)
-/// -> (N, C1 + C2, H, W), or along height or width; sequences along "features" or "time"; vectors.
+/// Two or more inputs side by side along an axis: images along their channels, (N, C1, H, W) and
+/// (N, C2, H, W) -> (N, C1 + C2, H, W), or along height or width; sequences along "features" or "time";
+/// vectors.
 class Concat final : public Layer {
  public:
-  explicit Concat(Axis axis = {}) : Layer(Inputs::kSeveral), axis_(std::move(axis)) {}
+  explicit Concat(Axis axis = {}) : axis_(std::move(axis)) {}
   std::string_view type() const override { return "concat"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
   Settings settings() const override { return {{"layer", "concat"}, {"axis", axis_.name()}}; }
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<Concat>(Axis::read(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<Concat>(Axis::read(read)); }
 
  private:
   Axis axis_;

@@ -1,6 +1,5 @@
 #pragma once
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
@@ -25,12 +24,13 @@ class Conv2d final : public Layer {
   std::string_view type() const override { return "conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   const Conv2dOptions& options() const { return options_; }
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   Conv2dOptions options_;

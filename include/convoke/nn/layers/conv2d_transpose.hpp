@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
@@ -36,7 +35,7 @@ class Conv2dTranspose final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   Window2d window(const Shape& input) const;

@@ -20,11 +20,11 @@ class Embedding final : public Layer {
   std::string_view type() const override { return "embedding"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  bool takes_tokens() const override { return true; }
+  LayerTraits traits() const override { return {.takes_tokens = true, .vocabulary = options_.vocabulary}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   EmbeddingOptions options_;

@@ -8,8 +8,8 @@ struct Symbol;
 struct LayerNormOptions {
   /// What is normalised over: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W), each
   /// pixel by itself.
-  enum class Axis { kFeatures, kChannels };
-  Axis axis = Axis::kFeatures;
+  enum class Over { kFeatures, kChannels };
+  Over axis = Over::kFeatures;
   double epsilon = 1e-3;  ///< added to the variance, > 0; as Keras, PyTorch's is 1e-5
   bool scale = true;      ///< with gamma
   bool center = true;     ///< with beta
@@ -28,7 +28,7 @@ class LayerNorm final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   LayerNormOptions options_;

@@ -24,7 +24,7 @@ class LocalResponseNorm final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   LocalResponseNormOptions options_;

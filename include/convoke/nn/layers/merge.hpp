@@ -12,10 +12,20 @@ struct Symbol;
 class Merge : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.inputs = LayerTraits::Inputs::kSeveral}; }
   Settings settings() const override { return {{"layer", type()}}; }
+};
 
- protected:
-  Merge() : Layer(Inputs::kSeveral) {}
+/// Element-wise sum of two or more inputs of one shape: the residual connection.
+class Add final : public Layer {
+ public:
+  std::string_view type() const override { return "add"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override {
+    return {.inputs = LayerTraits::Inputs::kSeveral, .takes_activation = true, .applies_relu = true};
+  }
+  Settings settings() const override { return {{"layer", "add"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
 /// y = a - b, of exactly two inputs.
@@ -50,6 +60,7 @@ class Maximum final : public Merge {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
+Symbol add(Symbol a, Symbol b);
 Symbol subtract(Symbol a, Symbol b);
 Symbol multiply(const std::vector<Symbol>& inputs);
 Symbol average(const std::vector<Symbol>& inputs);

@@ -1,6 +1,5 @@
 #pragma once
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
@@ -10,22 +9,20 @@ struct PoolOptions {
   Extent size{2};
   Extent stride{0};  ///< 0: as size, as Keras
   Padding padding{};
-  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (extent.hpp)
+  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (window.hpp)
   bool count_padding = false;  ///< average: padding counts as zeroes; what sticks out beyond it does not
 };
 
-/// What max and average pooling share: (N, C, H, W) -> (N, C, H', W').
+/// The common part of max and average pooling: (N, C, H, W) -> (N, C, H', W').
 class Pool : public Layer {
  public:
   explicit Pool(PoolOptions options);
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   Settings settings() const override;
-  const PoolOptions& options() const { return options_; }
-  /// True if windows do not overlap, nothing is padded and none sticks out.
-  bool tiles() const;
 
  protected:
-  static PoolOptions read_options(SettingsReader& read);
+  const PoolOptions& options() const { return options_; }
+  static PoolOptions read_options(LayerReader& read);
 
  private:
   PoolOptions options_;
@@ -36,8 +33,9 @@ class MaxPool final : public Pool {
  public:
   using Pool::Pool;
   std::string_view type() const override { return "max_pool"; }
+  LayerTraits traits() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
 };
 
 /// Mean over windows; by default padding does not count, as Keras (count_padding: as PyTorch's default).
@@ -47,7 +45,7 @@ class AveragePool final : public Pool {
   std::string_view type() const override { return "average_pool"; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 };
 
 /// Mean or maximum over the whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
@@ -78,12 +76,13 @@ class AdaptivePool final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   template <Mode kMode>
-  static LayerPtr make(SettingsReader& read) {
-    read.require_value("size");
-    return std::make_shared<AdaptivePool>(kMode, read_extent(read, "size", 1));
+  static LayerPtr make(LayerReader& read) {
+    return make(kMode, read);
   }
 
  private:
+  static LayerPtr make(Mode mode, LayerReader& read);
+
   Mode mode_;
   Extent size_;  ///< of the output
 };

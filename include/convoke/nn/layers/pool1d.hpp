@@ -23,12 +23,12 @@ class Pool1d final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   template <Mode kMode>
-  static LayerPtr make(SettingsReader& read) {
+  static LayerPtr make(LayerReader& read) {
     return std::make_shared<Pool1d>(kMode, read_options(read, kMode));
   }
 
  private:
-  static Pool1dOptions read_options(SettingsReader& read, Mode mode);
+  static Pool1dOptions read_options(LayerReader& read, Mode mode);
   PoolOptions over_image() const;
 
   Mode mode_;

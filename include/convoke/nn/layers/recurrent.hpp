@@ -14,8 +14,8 @@ struct RecurrentOptions {
   double recurrent_dropout = 0;  ///< of the state that the gates see, [0, 1)
 };
 
-/// What LSTM and GRU share: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the state after
-/// the last place; U = units, or 2 units if bidirectional.
+/// The common part of LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the
+/// state after the last place; U = units, or 2 units if bidirectional.
 ///
 /// Padding: a second input, the tokens (N, L) that the sequences were made of, masks the places where the
 /// token is 0, wherever they stand: the state passes over them unchanged, and with it the output; of a
@@ -32,22 +32,21 @@ class Recurrent : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
-  bool takes_tokens() const override { return true; }
+  LayerTraits traits() const override;
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   const RecurrentOptions& options() const { return options_; }
 
  protected:
-  enum class Cell { kLstm, kGru };
-  Recurrent(Cell cell, RecurrentOptions options)
-      : Layer(Inputs::kOneOrMore), cell_(cell), options_(options) {}
-  static RecurrentOptions read_options(SettingsReader& read);
+  enum class Unit { kLstm, kGru };
+  Recurrent(Unit unit, RecurrentOptions options) : unit_(unit), options_(options) {}
+  static RecurrentOptions read_options(LayerReader& read);
 
  private:
-  std::int64_t gates() const { return cell_ == Cell::kLstm ? 4 : 3; }
+  std::int64_t gates() const { return unit_ == Unit::kLstm ? 4 : 3; }
 
-  Cell cell_;
+  Unit unit_;
   RecurrentOptions options_;
 };
 
@@ -58,9 +57,9 @@ class Recurrent : public Layer {
 /// Gates in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
 class Lstm final : public Recurrent {
  public:
-  explicit Lstm(RecurrentOptions options) : Recurrent(Cell::kLstm, options) {}
+  explicit Lstm(RecurrentOptions options) : Recurrent(Unit::kLstm, options) {}
   std::string_view type() const override { return "lstm"; }
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<Lstm>(read_options(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<Lstm>(read_options(read)); }
 };
 
 /// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras'
@@ -69,9 +68,9 @@ class Lstm final : public Recurrent {
 /// Gates in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
 class Gru final : public Recurrent {
  public:
-  explicit Gru(RecurrentOptions options) : Recurrent(Cell::kGru, options) {}
+  explicit Gru(RecurrentOptions options) : Recurrent(Unit::kGru, options) {}
   std::string_view type() const override { return "gru"; }
-  static LayerPtr make(SettingsReader& read) { return std::make_shared<Gru>(read_options(read)); }
+  static LayerPtr make(LayerReader& read) { return std::make_shared<Gru>(read_options(read)); }
 };
 
 Symbol lstm(Symbol x, RecurrentOptions options);

@@ -7,6 +7,26 @@ namespace convoke::nn {
 
 struct Symbol;
 
+/// (N, C, H, W) -> (N, C * H * W), channels first; (N, L, F) -> (N, L * F). Costs nothing: a view.
+class Flatten final : public Layer {
+ public:
+  std::string_view type() const override { return "flatten"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return {inputs[0].elements()}; }
+  LayerTraits traits() const override { return {.is_view = true}; }
+  Settings settings() const override { return {{"layer", "flatten"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
+/// y = x. Costs nothing: a view.
+class Identity final : public Layer {
+ public:
+  std::string_view type() const override { return "identity"; }
+  Shape output_shape(std::span<const ValueSpec> inputs) const override { return inputs[0]; }
+  LayerTraits traits() const override { return {.is_view = true}; }
+  Settings settings() const override { return {{"layer", "identity"}}; }
+  void compile(PlanBuilder& plan, const Node& node) const override;
+};
+
 /// The same elements, in row-major order, as another shape: (C, H, W), (L, F) or (F); one extent may be -1
 /// and follows from the others. Rows of an image run channels first, (C, H, W); Keras' Reshape runs over (H,
 /// W, C): there, put permute = [2, 3, 1] before it and [3, 1, 2] after it.
@@ -18,7 +38,7 @@ class Reshape final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   std::vector<std::int64_t> shape_;
@@ -34,12 +54,14 @@ class Permute final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   std::vector<std::int64_t> dims_;
 };
 
+Symbol flatten(Symbol x);
+Symbol identity(Symbol x);
 Symbol reshape(Symbol x, std::vector<std::int64_t> shape);
 Symbol permute(Symbol x, std::vector<std::int64_t> dims);
 

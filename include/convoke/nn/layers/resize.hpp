@@ -1,6 +1,5 @@
 #pragma once
 #include "convoke/nn/layer.hpp"
-#include "convoke/nn/layers/extent.hpp"
 
 namespace convoke::nn {
 
@@ -16,7 +15,7 @@ struct ResizeOptions {
 /// (N, C, H, W) -> (N, C, H', W') by interpolation; output pixel o looks at (o + 1/2) H / H' - 1/2 of the
 /// input (half-pixel centres), without smoothing when it shrinks. As Keras' Resizing and UpSampling2D and
 /// PyTorch's interpolate with "nearest-exact" or "bilinear" (align_corners=False); PyTorch's "nearest"
-/// differs where the size is no multiple of the input's.
+/// differs where the size is not a multiple of the input's.
 class Resize final : public Layer {
  public:
   explicit Resize(ResizeOptions options) : options_(options) {}
@@ -25,7 +24,7 @@ class Resize final : public Layer {
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   ResizeOptions options_;

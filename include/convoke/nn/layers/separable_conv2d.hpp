@@ -26,12 +26,15 @@ class DepthwiseConv2d final : public Layer {
   std::string_view type() const override { return "depthwise_conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override {
+    return {.applies_relu = true, .takes_zero_border = options_.padding.kind != Padding::Kind::kSame};
+  }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
   const DepthwiseConv2dOptions& options() const { return options_; }
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   DepthwiseConv2dOptions options_;
@@ -59,10 +62,11 @@ class SeparableConv2d final : public Layer {
   std::string_view type() const override { return "separable_conv2d"; }
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
   std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const override;
+  LayerTraits traits() const override { return {.applies_relu = true}; }
   Settings settings() const override;
   void compile(PlanBuilder& plan, const Node& node) const override;
 
-  static LayerPtr make(SettingsReader& read);
+  static LayerPtr make(LayerReader& read);
 
  private:
   SeparableConv2dOptions options_;

@@ -17,11 +17,11 @@ struct Judged {
   std::span<const std::int32_t> labels;   ///< (n)
   std::span<const float> sample_weights;  ///< (n), or empty: 1 each
   std::int64_t batch = 0;                 ///< samples of the whole step, of which these are n
-  /// Of samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
+  /// For samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
 
-  /// What sample i mostly is.
+  /// The label with the larger share of sample i.
   std::int32_t main_label(std::size_t i) const {
     return shares.empty() || shares[i] >= 0.5F ? labels[i] : second_labels[i];
   }
@@ -65,7 +65,6 @@ using LossPtr = std::shared_ptr<const Loss>;
 LossPtr make_loss(const Settings& settings);
 /// Softmax cross-entropy without options.
 LossPtr default_loss();
-std::vector<std::string> loss_names();
 
 /// Applies a loss's activation to (n, k) outputs of a network that ends without it, in place.
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample);

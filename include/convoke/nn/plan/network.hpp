@@ -12,7 +12,7 @@
 
 namespace convoke::nn {
 
-/// What a plan is compiled for.
+/// The options of a plan.
 struct PlanOptions {
   std::int64_t lane = 0;   ///< samples per lane: one batch-norm group each
   std::int64_t lanes = 1;  ///< neighbouring lanes that run together; the plan's batch is lane * lanes
@@ -116,8 +116,8 @@ class Network {
   std::vector<double> time_steps(int repeats);
 
  private:
-  class Plan;
-  std::unique_ptr<Plan> plan_;
+  class Compiled;
+  std::unique_ptr<Compiled> plan_;
 };
 
 }  // namespace convoke::nn

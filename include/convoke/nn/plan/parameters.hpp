@@ -74,10 +74,4 @@ class ParameterLayout {
 /// parameter), running variances 1. The same for any number of ranks and threads.
 AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint64_t seed);
 
-/// The canonical values of all slots, one after the other in slot order, and back: what checkpoints and
-/// gathering carry.
-std::size_t canonical_size(const ParameterLayout& layout);
-void to_canonical(const ParameterLayout& layout, std::span<const float> arena, std::span<float> canonical);
-void from_canonical(const ParameterLayout& layout, std::span<const float> canonical, std::span<float> arena);
-
 }  // namespace convoke::nn

@@ -34,7 +34,7 @@ inline void transform_inputs(const WinogradShape& s, const TileBlock& block, con
     for_each_tile(
         block, c, points.blocks,
         [&](const Tile& tile, std::int64_t channel) __attribute__((always_inline)) {
-          // Of the 6 x 6 pixels, two rows and columns are those of the tiles before.
+          // Two rows and columns of the 6 x 6 pixels are those of the tiles before.
           fetch_pixels<false>(x + plane_of(tile.sample, points.blocks, channel, s.in_height, s.in_width),
                               s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
         },
@@ -180,7 +180,7 @@ void weight_gradient(const WinogradShape& s, const float* x, const float* dy, co
     gather(s, from, most, block);
     transform_inputs(s, block, x, in);
     transform_gradients(s, block, dy, gate, true, out, dbias);
-    // Of a single block, a piece is transformed back at once and the next one takes its place.
+    // With a single block, a piece is transformed back at once and the next one takes its place.
     float* piece = out.end();
     for (std::int64_t k = 0; k < out.blocks; k += kPanel) {
       for (std::int64_t c = 0; c < in.blocks; c += kPieceBlocks) {

@@ -35,9 +35,9 @@ struct WinogradShape {
   /// Tiles of a block, of forward and data_gradient, and of weight_gradient.
   std::int64_t tiles_per_block() const;
   std::int64_t gradient_tiles_per_block() const;
-  /// Of transformed weights, and from one of their 36 points to the next. These are a cache line more apart
-  /// than what they hold, for products of channels are powers of 2: all points of a filter would fall into
-  /// the same sets of the cache (measured: three times the time of the transform).
+  /// Floats of transformed weights, and from one of their 36 points to the next. These are a cache line more
+  /// apart than what they hold, for products of channels are powers of 2: all points of a filter would fall
+  /// into the same sets of the cache (measured: three times the time of the transform).
   std::int64_t weight_floats() const { return 36 * weight_stride(); }
   std::int64_t weight_stride() const { return in_channels * out_channels + 16; }
   /// True if those are so large that reading them costs more than making them from the weights, piece by
@@ -50,7 +50,7 @@ struct WinogradShape {
 ///   y  = A^T [U . (B^T x B)] A,  U = G w G^T
 ///   dx = B [U^T . (A dy A^T)] B^T
 ///   dw = G^T [sum of (B^T x B) (A dy A^T)] G
-/// A tile's results do not depend on the tiles beside it, and their sums over tiles run in the order of
+/// A tile's results do not depend on its neighbours, and their sums over tiles run in the order of
 /// samples and pixels. `gate`, if not null: dy counts where the gate (N, K / block, H', W', block), the
 /// output of a ReLU, is above 0. Nothing is allocated.
 ///

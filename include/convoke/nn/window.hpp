@@ -1,9 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <optional>
-#include <string>
 
-#include "convoke/core/settings.hpp"
 #include "convoke/core/shape.hpp"
 
 namespace convoke::nn {
@@ -48,13 +45,12 @@ Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::
              Padding::Kind padding, std::int64_t before, std::int64_t after,
              Rounding rounding = Rounding::kFloor);
 
-/// A sequence (L, F) as the image that it is stored as, (F, 1, L). Throws Error if the shape is no sequence.
+/// A sequence (L, F) as the image that it is stored as, (F, 1, L). Throws Error if the shape is not a
+/// sequence.
 Shape as_image(const Shape& sequence);
-/// An image of one row as a sequence.
-inline Shape as_sequence(const Shape& image) { return {image[2], image[0]}; }
 
-/// Both axes of a window over `input` (C, H, W). Throws Error if the input is no image or the window does not
-/// fit.
+/// Both axes of a window over `input` (C, H, W). Throws Error if the input is not an image or the window does
+/// not fit.
 struct Window2d {
   Window height;
   Window width;
@@ -64,21 +60,20 @@ Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation
 /// The same along a sequence (L, F).
 Window slide_sequence(const Shape& input, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
                       const Padding& padding, Rounding rounding = Rounding::kFloor);
-/// Throws Error if the input is no image.
+/// Throws Error if the input is not an image.
 void require_image(const Shape& input);
 
-/// Settings: a number, or [height, width]; >= `least`.
-Extent read_extent(SettingsReader& read, std::string_view key, Extent fallback, std::int64_t least = 1);
-Value write_extent(Extent extent);
-/// The same, >= 0; none if the key is absent or "auto".
-std::optional<Extent> read_extent_or_auto(SettingsReader& read, std::string_view key);
-/// Settings: a number >= 1.
-std::int64_t read_count(SettingsReader& read, std::string_view key, std::int64_t fallback);
-/// Settings: "valid", "same", a number, [height, width] or [top, bottom, left, right].
-Padding read_padding(SettingsReader& read, std::string_view key, Padding fallback);
-Value write_padding(const Padding& padding);
-/// Along a sequence: "valid", "same", "causal" if `causal`, a number or [before, after].
-Padding read_padding1d(SettingsReader& read, std::string_view key, Padding fallback, bool causal);
-Value write_padding1d(const Padding& padding);
+/// Rows and columns at the four sides of an image.
+struct Border {
+  Extent before{0};  ///< top, left
+  Extent after{0};   ///< bottom, right
+  Border() = default;
+  Border(Extent around) : before(around), after(around) {}  // NOLINT: `zero_pad(x, Extent(1))`
+  Border(std::int64_t around) : Border(Extent(around)) {}   // NOLINT: `zero_pad(x, 1)`
+  Border(Extent first, Extent last) : before(first), after(last) {}
+};
+
+/// The padding of a window that sees what is inside a border of zeroes; `own` is not "same".
+Padding padded_by(const Padding& own, const Border& border);
 
 }  // namespace convoke::nn

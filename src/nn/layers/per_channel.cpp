@@ -1,0 +1,100 @@
+#include "convoke/nn/layers/per_channel.hpp"
+
+#include "convoke/nn/layer_reader.hpp"
+#include "nn/kernels/per_channel.hpp"
+#include "nn/kernels/scale_shift.hpp"
+#include "nn/plan/plan_builder.hpp"
+
+namespace convoke::nn {
+namespace {
+
+/// Compiles y = f(x, p) with a learnt p for each channel, of the same shape as x, from two kernels
+/// (kernels/per_channel.hpp): forward(blocks, p, x, y) and backward(blocks, p, x, dy, dx, dp).
+template <class Forward, class Backward>
+void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string& parameter,
+                         const Forward& forward, const Backward& backward) {
+  const std::size_t from = node.inputs[0];
+  ChannelBlocks blocks;
+  const Tensor x = plan.blocked_by_channel(from, node, blocks);
+  const Tensor y = plan.allocate(x.desc);
+  plan.prefer(node, parameter, Desc({blocks.channels}, kFloat, Format::x));
+  const Ref p = plan.parameter(node, parameter).ref;
+  with_stored_type(x.desc, [&](auto zero) {
+    using T = decltype(zero);
+    plan.add_kernel(
+        node, "forward",
+        [=](const Frame& frame) { forward(blocks, frame.at(p), frame.at<T>(x), frame.at<T>(y)); },
+        {x.ref, y.ref}, y);
+  });
+  plan.set_value(node.index, y);
+  if (!plan.training()) return;
+  plan.on_backward([=, &plan, &node] {
+    const Tensor dy = plan.gradient_like_value(node.index, node);
+    if (!dy) return;
+    const Tensor dx = plan.in_place_of(dy);
+    const Ref dp = plan.gradient_of(node, parameter).ref;
+    with_stored_type(dy.desc, [&](auto zero) {
+      using T = decltype(zero);
+      plan.add_kernel(node, "backward",
+                      [=](const Frame& frame) {
+                        backward(blocks, frame.at(p), frame.at<T>(x), frame.at<T>(dy), frame.at<T>(dx),
+                                 frame.at(dp));
+                      },
+                      {x.ref, dy.ref, dx.ref}, dx, 0, {plan.slot(node, parameter)});
+    });
+    plan.add_gradient(from, dx, node);
+  });
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> PRelu::parameters(std::span<const ValueSpec> inputs) const {
+  return {{.name = "alpha", .shape = {channels_of(inputs[0])}, .initializer = options_.initializer}};
+}
+
+Settings PRelu::settings() const {
+  return {{"layer", "prelu"}, {"initializer", options_.initializer.write()}};
+}
+
+LayerPtr PRelu::make(LayerReader& read) {
+  PReluOptions o;
+  o.initializer =
+      read.initializer("initializer", o.initializer, "initial slopes; PyTorch's are constant 0.25");
+  return std::make_shared<PRelu>(o);
+}
+
+void PRelu::compile(PlanBuilder& plan, const Node& node) const {
+  compile_per_channel(
+      plan, node, "alpha", [](auto&&... given) { prelu(given...); },
+      [](auto&&... given) { prelu_backward(given...); });
+}
+
+Symbol prelu(Symbol x, PReluOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<PRelu>(std::move(options)), {x.node})};
+}
+
+std::vector<ParameterSpec> ChannelScale::parameters(std::span<const ValueSpec> inputs) const {
+  const Initializer initial(Settings{{"name", "constant"}, {"value", options_.initial}});
+  return {{.name = "gamma", .shape = {channels_of(inputs[0])}, .initializer = initial}};
+}
+
+LayerPtr ChannelScale::make(LayerReader& read) {
+  ChannelScaleOptions o;
+  o.initial = read.get("initial", o.initial, "initial value of each factor");
+  return std::make_shared<ChannelScale>(o);
+}
+
+void ChannelScale::compile(PlanBuilder& plan, const Node& node) const {
+  compile_per_channel(
+      plan, node, "gamma",
+      [](const ChannelBlocks& blocks, const float* gamma, auto* x, auto* y) {
+        scale_shift(blocks, {.scale = gamma}, x, y);
+      },
+      [](auto&&... given) { channel_scale_backward(given...); });
+}
+
+Symbol channel_scale(Symbol x, ChannelScaleOptions options) {
+  return {x.graph, x.graph->add(std::make_shared<ChannelScale>(options), {x.node})};
+}
+
+}  // namespace convoke::nn

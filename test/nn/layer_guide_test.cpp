@@ -1,0 +1,33 @@
+// The guide of layers follows from the code, and docs/layers.md holds it.
+#include "convoke/nn/layer_guide.hpp"
+
+#include <fstream>
+#include <sstream>
+
+#include "convoke/nn/layer_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+TEST_CASE("docs/layers.md has the tables that the code gives") {
+  std::ifstream file(CONVOKE_DOCS "/layers.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  INFO("write them anew: convoke layers --markdown, between the page's two marks");
+  const std::string text = page.str(), begin = "<!-- layers -->\n", end = "<!-- end of layers -->";
+  REQUIRE(text.find(begin) != std::string::npos);
+  const std::size_t from = text.find(begin) + begin.size();
+  CHECK(text.substr(from, text.find(end) - from) == layer_reference());
+}
+
+TEST_CASE("a terminal lists all layers, and shows one with its keys") {
+  const std::string list = list_layers();
+  for (const LayerHelp& layer : layer_guide()) CHECK(list.find("  " + layer.name + " ") != std::string::npos);
+  const std::string conv = describe_layer("conv2d");
+  CHECK(conv.find("filters           output channels (required)") != std::string::npos);
+  CHECK(conv.find("(default: \"valid\")") != std::string::npos);
+  CHECK(conv.find("trainable") != std::string::npos);
+  CHECK(error_of([] { describe_layer("conv2b"); }).find("did you mean \"conv2d\"?") != std::string::npos);
+}

@@ -1,0 +1,142 @@
+// What layers say of themselves, held against what they do.
+#include "convoke/nn/layer_traits.hpp"
+
+#include <optional>
+#include <set>
+
+#include "convoke/core/error.hpp"
+#include "convoke/nn/layer_table.hpp"
+#include "convoke/nn/layers/dense.hpp"
+#include "convoke/nn/layers/merge.hpp"
+#include "convoke/nn/layers/reshape.hpp"
+#include "experiment.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using namespace convoke::nn;
+
+namespace {
+
+/// A value that most keys of this kind take; none for names.
+std::optional<Value> value_of(const LayerKey& key) {
+  if (key.kind == "true or false") return Value(!std::get<bool>(key.fallback->data()));
+  if (key.kind == "integer") return Value(4);
+  if (key.kind.starts_with("number or [")) return Value(2);
+  if (key.kind.starts_with("number,")) return Value(1);
+  if (key.kind.starts_with("number")) return Value(0.5);
+  return std::nullopt;
+}
+
+/// The layer with what it must have, and with each of its other keys in turn.
+std::vector<Settings> variants(const LayerHelp& layer) {
+  std::vector<Settings> all;
+  for (const std::int64_t extent : {-1, 1}) {  // of a list: reshape's and permute's
+    Settings least{{"layer", layer.name}};
+    for (const LayerKey& key : layer.keys) {
+      if (!key.required) continue;
+      const std::optional<Value> value = value_of(key);
+      least.set(key.name, value ? *value : Value(Value::Array{extent}));
+    }
+    all.push_back(least);
+    for (const LayerKey& key : layer.keys) {
+      const std::optional<Value> value = key.required ? std::nullopt : value_of(key);
+      if (!value) continue;
+      all.push_back(least);
+      all.back().set(key.name, *value);
+    }
+  }
+  return all;
+}
+
+/// A network of this layer on an input that it takes; none if there is no such input.
+std::optional<Graph> network_of(const LayerPtr& layer) {
+  const std::vector<ValueSpec> inputs{
+      {Shape{8, 6, 6}}, {Shape{6, 8}}, {Shape{8}}, {Shape{6}, ValueType::kToken}};
+  for (const ValueSpec& input : inputs) {
+    Graph graph(input);
+    const bool joins = layer->traits().inputs == LayerTraits::Inputs::kSeveral;
+    try {
+      const std::size_t node =
+          graph.add(layer, joins ? std::vector<std::size_t>{0, 0} : std::vector<std::size_t>{0});
+      dense(flatten({&graph, node}), {.units = 3});
+      return graph;
+    } catch (const Error&) {
+    }
+  }
+  return std::nullopt;
+}
+
+bool depends_on_the_seed(const Graph& graph) {
+  Experiment experiment(graph, {.lane = 3});
+  const Batch batch(graph, 3);
+  std::vector<float> first;
+  for (const std::uint64_t seed : {1, 2}) {
+    std::copy(batch.input.begin(), batch.input.end(), experiment.network.input().begin());
+    std::copy(batch.tokens.begin(), batch.tokens.end(), experiment.network.tokens().begin());
+    experiment.working.refresh();
+    experiment.network.forward(batch.key(seed));
+    const std::span<const float> output = experiment.network.output();
+    if (seed == 1) first.assign(output.begin(), output.end());
+    if (seed == 2) return !std::equal(first.begin(), first.end(), output.begin());
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every layer of the table says whether it draws random numbers in training, as two seeds show") {
+  std::set<std::string> drawing;
+  for (const LayerHelp& help : layer_guide()) {
+    int tried = 0;
+    for (const Settings& settings : variants(help)) {
+      INFO(Value(settings).to_string());
+      LayerPtr layer;
+      try {
+        layer = make_layer(settings);
+      } catch (const Error&) {  // keys that exclude each other
+        continue;
+      }
+      const std::optional<Graph> graph = network_of(layer);
+      if (!graph) continue;
+      ++tried;
+      const bool draws = depends_on_the_seed(*graph);
+      CHECK(layer->traits().draws_random == draws);
+      if (draws) drawing.insert(help.name);
+    }
+    INFO("no input or settings found for " << help.name << ": teach network_of() or value_of()");
+    CHECK(tried > 0);
+  }
+  CHECK(drawing == std::set<std::string>{"dropout", "gaussian_noise", "gru", "lstm", "stochastic_depth"});
+}
+
+TEST_CASE("every layer has a line of help, and each of its keys too") {
+  for (const LayerHelp& layer : layer_guide()) {
+    INFO(layer.name);
+    CHECK(!layer.help.empty());
+    CHECK(!layer.family.empty());
+    for (const LayerKey& key : layer.keys) {
+      INFO(key.name);
+      CHECK(!key.help.empty());
+      CHECK(!key.help.ends_with("."));
+    }
+  }
+}
+
+TEST_CASE("the guide's defaults are those that a layer has without the key") {
+  for (const LayerHelp& help : layer_guide()) {
+    for (const Settings& settings : variants(help)) {
+      if (settings.entries().size() != 1) continue;  // nothing is required of it
+      std::optional<Settings> own;
+      try {
+        own = make_layer(settings)->settings();
+      } catch (const Error&) {
+        continue;
+      }
+      for (const LayerKey& key : help.keys) {
+        INFO(help.name << "." << key.name);
+        const Value* written = own->find(key.name);
+        if (written != nullptr && key.fallback) CHECK(*written == *key.fallback);
+      }
+    }
+  }
+}
