@@ -23,7 +23,7 @@ namespace convoke::app {
 namespace {
 
 constexpr const char* kEvaluateExamples = R"(Examples:
-  convoke evaluate runs/mnist-sync-20260101-120000     a run, on the test samples of its own dataset
+  convoke evaluate runs/mnist-sync-20260101-120000     a run, on the split of its dataset that it tests on
   convoke evaluate model.h5 --data mnist.h5            a model file
   mpirun -n 4 convoke evaluate ensemble.h5 --data mnist.h5 --split train --rule mean --json
 )";
@@ -36,6 +36,11 @@ std::filesystem::path dataset_of(const EvaluateOptions& options,
               "name one with --data FILE");
 }
 
+std::string split_of(const EvaluateOptions& options, const std::optional<recipe::Recipe>& recipe) {
+  if (!options.split.empty()) return options.split;
+  return recipe ? recipe->data.test_split : recipe::DataRecipe().test_split;
+}
+
 }  // namespace
 
 void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
@@ -43,7 +48,9 @@ void add_evaluate(CLI::App& parser, EvaluateOptions& options) {
       ->required()
       ->type_name("MODEL_OR_RUN");
   parser.add_option("--data", options.data, "A dataset (default: that of the run)")->type_name("FILE");
-  parser.add_option("--split", options.split, "The split to evaluate on")->capture_default_str();
+  parser
+      .add_option("--split", options.split, "The split to evaluate on (default: the run's data.test_split)")
+      ->type_name("NAME");
   parser.add_option("--rule", options.rule, "The voting rule of the report (default: that of the run)");
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
@@ -62,19 +69,19 @@ int evaluate(const EvaluateOptions& options) {
   const std::filesystem::path file = run::find_model_file(options.model);
   const run::ModelSet models = run::load_models(file);
   const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  const std::string split = split_of(options, recipe);
   const std::string rule = voting_rule(options.rule, recipe);
   const std::string precision = precision_text(options.precision, models.description, recipe);
 
   // 2. The samples: one copy per node.
   const mpi::Communicator node = world.split_node();
   run::NodeStorage memory(node);
-  const data::Dataset dataset =
-      data::Dataset::open(dataset_of(options, recipe), {options.split}, memory.storage());
+  const data::Dataset dataset = data::Dataset::open(dataset_of(options, recipe), {split}, memory.storage());
   train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
   require_same_preparation(models.description, dataset.info(), dataset.file().string());
-  train::require_vocabulary(models.description.graph, file.string(), dataset, options.split);
+  train::require_vocabulary(models.description.graph, file.string(), dataset, split);
   const data::BatchLoader loader(
-      dataset.split(options.split), models.description.graph.input_shape(), models.description.normalization,
+      dataset.split(split), models.description.graph.input_shape(), models.description.normalization,
       test_augmenter(options.views, models.description, recipe, dataset.info().sample_type));
 
   // 3. Every rank its part of the samples, all members on each.
@@ -107,7 +114,7 @@ int evaluate(const EvaluateOptions& options) {
     }
     result.set("model", file.string());
     result.set("data", dataset.file().string());
-    result.set("split", options.split);
+    result.set("split", split);
     if (!dataset.info().provenance.empty()) result.set("provenance", dataset.info().provenance);
     result.set("computed_in", recipe::to_string(options.precision));
     result.set("trained_in", recipe::to_string(models.description.precision));
@@ -116,10 +123,9 @@ int evaluate(const EvaluateOptions& options) {
     fmt::print("{}\n", metrics::to_json(result));
     return EXIT_SUCCESS;
   }
-  fmt::print("{}\n{}, {}: {} {} in {} ({}){}{}\n{}", describe(file, models), dataset.file().string(),
-             options.split, format_count(evaluation.samples),
-             dataset.info().sample_shape.rank() == 3 ? "images" : "samples", format_duration(watch.seconds()),
-             precision, members.size() > 1 ? ", " + rule + " vote" : "",
+  fmt::print("{}\n{}, {}: {} {} in {} ({}){}{}\n{}", describe(file, models), dataset.file().string(), split,
+             format_count(evaluation.samples), dataset.info().sample_shape.rank() == 3 ? "images" : "samples",
+             format_duration(watch.seconds()), precision, members.size() > 1 ? ", " + rule + " vote" : "",
              options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
              train::evaluation_text(evaluation, rule, members, models.description.class_names));
   fmt::print("{}", data::provenance_note(dataset.info().provenance));

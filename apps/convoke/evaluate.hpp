@@ -8,8 +8,8 @@ namespace convoke::app {
 
 struct EvaluateOptions {
   std::string model;
-  std::string data;  ///< empty: the dataset of the model's run
-  std::string split = "test";
+  std::string data;        ///< empty: the dataset of the model's run
+  std::string split;       ///< empty: the run's data.test_split; "test" for a model without a recipe
   std::string rule;        ///< empty: that of the run
   int threads = 0;         ///< per rank; 0: auto
   std::int64_t views = 1;  ///< of each sample, of which the mean is taken

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-ensemble: what came of it, on the test samples
+# mnist-ensemble: the run evaluated on the split that its recipe tests on
 # Written by: convoke slurm ensemble mnist-ensemble --set ensemble.members=4 --nodes 1 --ranks-per-node 1 --cpus-per-rank 4 --at-once 2 --chain --time 1:00:00
 #SBATCH --job-name=mnist-ensemble
 #SBATCH --nodes=1

@@ -206,9 +206,9 @@ void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_
 }
 
 void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout) {
-  plan.scripts.push_back(
-      make_script(options, "report.sh", "what came of it, on the test samples", small(layout),
-                  {.run = "run=${1:?the folder of a run}\n", .setup = "", .arguments = "evaluate \"$run\""}));
+  plan.scripts.push_back(make_script(
+      options, "report.sh", "the run evaluated on the split that its recipe tests on", small(layout),
+      {.run = "run=${1:?the folder of a run}\n", .setup = "", .arguments = "evaluate \"$run\""}));
   plan.submissions.push_back(
       {.variable = "report", .script = "report.sh", .after = last_of(plan), .arguments = "\"$run\""});
 }

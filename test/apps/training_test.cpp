@@ -492,6 +492,17 @@ TEST_CASE("evaluate says what training said, on any number of ranks") {
   CHECK(place.run("evaluate nothing.h5").says("error: nothing.h5"));
 }
 
+TEST_CASE("evaluate takes the split that the run tests on, unless another is named") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1 --set data.test_split=train").code == 0);
+  const Outcome own = place.run("evaluate run --json");
+  CAPTURE(own.text);
+  CHECK(own.code == 0);
+  CHECK(own.says("\"split\":\"train\""));
+  CHECK(own.says("\"samples\":150"));
+  CHECK(place.run("evaluate run --split test --json").says("\"samples\":60"));
+}
+
 TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image files") {
   const Place place;
   REQUIRE(place.train("run").code == 0);

@@ -61,7 +61,7 @@ struct StudyPlan {
 void add_study(Plan& plan, const JobOptions& job, const std::vector<StudyJobs>& sizes, const StudyPlan& how);
 /// The same jobs by scripts that are there; submit.sh must know the study's folder, as $study.
 void add_study_runs(Plan& plan, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
-/// The report of the run before.
+/// `convoke evaluate` of the run before, on the split that its recipe tests on.
 void add_evaluate(Plan& plan, const JobOptions& options, const Layout& layout);
 
 /// Lets the first job wait for one that is in the queue already.
