@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::data_prep {
 namespace {
@@ -14,7 +15,8 @@ constexpr std::int64_t kColumns = 17;
 
 PerceptualHash perceptual_hash(std::span<const std::uint8_t> picture, std::int64_t height, std::int64_t width,
                                std::int64_t channels) {
-  assert(static_cast<std::int64_t>(picture.size()) == height * width * channels);
+  ensure(static_cast<std::int64_t>(picture.size()) == height * width * channels,
+         "a picture has the pixels that its extents say");
   // Sums of all channels over the cells of a grid; a pixel belongs to the cell that holds its corner. Cells
   // of pictures smaller than the grid may be empty: their neighbour stands for them.
   std::array<std::array<std::int64_t, kColumns>, kRows> sum{}, count{};

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <fstream>
 #include <system_error>
 
@@ -81,7 +80,7 @@ std::vector<Record> Spool::records() const {
 }
 
 void Spool::put(std::size_t item, std::span<const std::byte> sample, Record record) {
-  assert(item < items_ && sample.size() == sample_bytes_);
+  ensure(item < items_ && sample.size() == sample_bytes_, "a sample of the spool");
   record.state = Record::kDone;
   record.checksum = crc32(sample);
   samples_.write_at(item * sample_bytes_, sample);
@@ -101,7 +100,7 @@ void Spool::put_bad(std::size_t item, const std::string& reason) {
 }
 
 void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
-  assert(item < items_ && sample.size() == sample_bytes_);
+  ensure(item < items_ && sample.size() == sample_bytes_, "a sample of the spool");
   samples_.read_at(item * sample_bytes_, sample);
   if (crc32(sample) != record.checksum) {
     throw Error(fmt::format("{}: sample {} is not as it was written", (folder_ / kSamples).string(), item),

@@ -33,6 +33,7 @@ bool takes_images(const run::ModelDescription& model) { return model.graph.input
 template <class T>
 std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
   const std::size_t features = normalization.scale.size();
+  ensure(features > 0, "the model says how features are normalised");
   std::vector<float> inputs(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t f = i % features;
@@ -46,6 +47,7 @@ template <class T>
 std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
                                     const data::Normalization& normalization) {
   const auto channels = static_cast<std::size_t>(sample[0]);
+  ensure(normalization.scale.size() == channels, "the model says how images are normalised");
   const auto area = static_cast<std::size_t>(sample[1] * sample[2]);
   std::vector<float> inputs(values.size());
   for (std::size_t start = 0; start < values.size(); start += channels * area) {

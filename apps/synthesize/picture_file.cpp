@@ -8,7 +8,6 @@
 #include <stb/stb_image_write.h>
 
 #include <array>
-#include <cassert>
 #include <cerrno>
 #include <fstream>
 #include <string>
@@ -58,7 +57,7 @@ std::string jpeg(const Image& image) {
 }  // namespace
 
 void write_synthetic_picture(const std::filesystem::path& file, const Image& image) {
-  assert(image.channels == 3);
+  ensure(image.channels == 3, "a synthetic picture is RGB");
   const std::string bytes = file.extension() == ".png" ? png(image) : jpeg(image);
   errno = 0;
   std::ofstream out(file, std::ios::binary | std::ios::trunc);

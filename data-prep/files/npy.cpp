@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -107,7 +106,7 @@ NpyValues values_of(std::string_view type, const std::string& name) {
 template <class T>
 void write_values(const std::filesystem::path& file, const Shape& shape, std::span<const T> values,
                   std::string_view type) {
-  assert(static_cast<std::int64_t>(values.size()) == shape.elements());
+  ensure(static_cast<std::int64_t>(values.size()) == shape.elements(), "as many values as the shape says");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                                    fmt::join(shape.extents(), ", "), shape.rank() == 1 ? "," : "");
   // Padded so that the values begin at a multiple of 64 bytes.
@@ -170,10 +169,10 @@ NpyValues NpyReader::values(std::size_t count) const {
 }
 
 void NpyReader::read(std::uint64_t first, NpyValues& values) {
-  assert(values.index() == none_.index());
+  ensure(values.index() == none_.index(), "values of the array's type");
   std::visit(
       [&](auto& into) {
-        assert(first + into.size() <= count_);
+        ensure(first + into.size() <= count_, "values of the array");
         bytes_->read(begin_ + first * sizeof(into[0]), std::as_writable_bytes(std::span(into)));
         std::byte behind{};
         if (first + into.size() == count_) bytes_->read_some(begin_ + count_ * sizeof(into[0]), {&behind, 1});

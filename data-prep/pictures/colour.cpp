@@ -1,8 +1,8 @@
 #include "pictures/colour.hpp"
 
-#include <cassert>
 #include <cstddef>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::data_prep {
@@ -48,7 +48,7 @@ Image empty_like(const Image& image, std::int64_t channels) {
 }  // namespace
 
 Image to_channels(Image image, std::int64_t channels) {
-  assert(channels == 1 || channels == 3);
+  ensure(channels == 1 || channels == 3, "pictures become grey or RGB");
   if (image.channels == 2 || image.channels == 4) {
     Image opaque = empty_like(image, image.channels - 1);
     drop_last(image.values.data(), static_cast<std::size_t>(image.channels), opaque.values.data(),
@@ -63,7 +63,7 @@ Image to_channels(Image image, std::int64_t channels) {
 
 //   R = K - round((255 - C) K / 255) with C, K inverted
 Image rgb_of_inverted_cmyk(const Image& image) {
-  assert(image.channels == 4);
+  ensure(image.channels == 4, "CMYK has four channels");
   Image rgb = empty_like(image, 3);
   for (std::size_t i = 0; i < pixels_of(image); ++i) {
     const std::uint8_t* const in = &image.values[4 * i];

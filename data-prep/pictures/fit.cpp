@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstddef>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 #include "convoke/data_prep/pictures/fundus.hpp"
 #include "pictures/stretch.hpp"
@@ -27,7 +27,8 @@ std::vector<std::string> fit_names() { return names_in(kFits); }
 
 // A picture that has the size already is stored as it is, whatever the fit.
 void apply(const Fit& fit, const Image& picture, const Extent& size, std::span<std::uint8_t> sample) {
-  assert(sample.size() == static_cast<std::size_t>(size.height * size.width * picture.channels));
+  ensure(sample.size() == static_cast<std::size_t>(size.height * size.width * picture.channels),
+         "a sample has room for the picture that is fitted");
   if (picture.extent() == size) {
     std::copy(picture.values.begin(), picture.values.end(), sample.begin());
     return;

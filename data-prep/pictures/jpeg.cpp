@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -61,8 +60,17 @@ bool decode_rows(std::span<const std::uint8_t> encoded, unsigned reduction, Imag
   info.scale_denom = reduction;
   info.out_color_space = image.channels == 1 ? JCS_GRAYSCALE : image.channels == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_start_decompress(&info);
-  assert(info.output_height == image.height && info.output_width == image.width &&
-         info.output_components == image.channels);
+  // The rows lie in `image`, whose size is what the caller read from the header.
+  if (info.output_height != image.height || info.output_width != image.width ||
+      info.output_components != image.channels) {
+    std::snprintf(failure.reason, sizeof failure.reason,
+                  "it has %u x %u pixels of %d components where its header was read as %lld x %lld of %lld",
+                  info.output_height, info.output_width, info.output_components,
+                  static_cast<long long>(image.height), static_cast<long long>(image.width),
+                  static_cast<long long>(image.channels));
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
   const std::size_t row_bytes = static_cast<std::size_t>(image.width * image.channels);
   constexpr JDIMENSION kRows = 16;
   JSAMPROW rows[kRows];

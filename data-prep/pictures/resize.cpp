@@ -1,11 +1,11 @@
 #include "convoke/data_prep/pictures/resize.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::data_prep {
@@ -130,10 +130,11 @@ void add_columns(const float* sums, std::int64_t start, const Taps& taps, std::u
 }  // namespace
 
 void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t* out, std::int64_t stride) {
-  assert(image.channels == 1 || image.channels == 3);
-  assert(size.height > 0 && size.width > 0 && box.top >= 0 && box.left >= 0 && box.top < box.bottom &&
-         box.left < box.right && box.bottom <= static_cast<double>(image.height) &&
-         box.right <= static_cast<double>(image.width));
+  ensure(image.channels == 1 || image.channels == 3, "a picture is grey or RGB");
+  ensure(size.height > 0 && size.width > 0 && box.top >= 0 && box.left >= 0 && box.top < box.bottom &&
+             box.left < box.right && box.bottom <= static_cast<double>(image.height) &&
+             box.right <= static_cast<double>(image.width),
+         "the part that is resized lies within the picture");
   const Taps down = taps_of(image.height, box.top, box.bottom, size.height);
   const Taps across = taps_of(image.width, box.left, box.right, size.width);
   const std::int64_t channels = image.channels, row = image.width * channels;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
-
 #include "convoke/core/error.hpp"
 
 namespace convoke::data_prep {
@@ -39,10 +37,10 @@ IdxFile::IdxFile(const std::filesystem::path& file, std::size_t axes, const char
 }
 
 void IdxFile::read(std::int64_t first, std::span<std::uint8_t> values) {
-  assert(first >= 0 && values.size() % item_bytes_ == 0);
+  ensure(first >= 0 && values.size() % item_bytes_ == 0, "whole items are read");
   const std::uint64_t total = header_bytes_ + static_cast<std::uint64_t>(extents_[0]) * item_bytes_;
   const std::uint64_t offset = header_bytes_ + static_cast<std::uint64_t>(first) * item_bytes_;
-  assert(offset + values.size() <= total);
+  ensure(offset + values.size() <= total, "items of the file are read");
   bytes_->read(offset, std::as_writable_bytes(values));
   std::byte more{};
   if (offset + values.size() < total || bytes_->read_some(total, {&more, 1}) == 0) return;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <optional>
 
@@ -63,14 +62,14 @@ class TableSource final : public Source {
   }
 
   SampleFormat format() const override {
-    assert(preparation_);
+    ensure(preparation_.has_value(), "the source was fitted");
     return {.shape = Shape{static_cast<std::int64_t>(preparation_->width())},
             .type = data::SampleType::kFloat32,
             .preparation = preparation_->to_json()};
   }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    assert(preparation_);
+    ensure(preparation_.has_value(), "the source was fitted");
     read_cells(item);
     std::uint64_t bytes = 0;
     for (const std::string& cell : cells_) bytes += cell.size();

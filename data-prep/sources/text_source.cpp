@@ -1,8 +1,8 @@
 #include "convoke/data_prep/sources/text_source.hpp"
 
-#include <cassert>
 #include <optional>
 
+#include "convoke/core/error.hpp"
 #include "convoke/data_prep/text/text_preparation.hpp"
 
 namespace convoke::data_prep {
@@ -31,7 +31,7 @@ class TextSource final : public Source {
   }
 
   SampleFormat format() const override {
-    assert(preparation_);
+    ensure(preparation_.has_value(), "the source was fitted");
     return {.shape = Shape{preparation_->length()},
             .type = data::SampleType::kInt32,
             .vocabulary = preparation_->vocabulary().size(),
@@ -39,7 +39,7 @@ class TextSource final : public Source {
   }
 
   Original read(std::size_t item, std::span<std::byte> sample) override {
-    assert(preparation_);
+    ensure(preparation_.has_value(), "the source was fitted");
     const std::string text = read_text_(item);
     const std::span tokens(reinterpret_cast<std::int32_t*>(sample.data()),
                            sample.size() / sizeof(std::int32_t));

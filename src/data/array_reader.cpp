@@ -1,7 +1,6 @@
 #include "array_reader.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 #include "convoke/hdf5/file.hpp"
 
@@ -32,15 +31,17 @@ std::size_t ArrayReader::index_of(std::int64_t row) const {
   const auto after =
       std::upper_bound(pieces_.begin(), pieces_.end(), row,
                        [](std::int64_t r, const StoredPiece& piece) { return r < piece.first; });
-  assert(after != pieces_.begin() && row < std::prev(after)->first + std::prev(after)->count);
+  ensure(after != pieces_.begin() && row < std::prev(after)->first + std::prev(after)->count,
+         "a row within the array");
   return static_cast<std::size_t>(after - pieces_.begin()) - 1;
 }
 
 const StoredPiece& ArrayReader::piece_of(std::int64_t row) const { return pieces_[index_of(row)]; }
 
 void ArrayReader::read(std::int64_t first, std::span<std::byte> rows) const {
-  assert(rows.size() % row_bytes_ == 0);
+  ensure(rows.size() % row_bytes_ == 0, "whole rows are read");
   for (std::size_t index = rows.empty() ? 0 : index_of(first); !rows.empty(); ++index) {
+    ensure(index < pieces_.size(), "rows within the array");
     const std::int64_t inside = first - pieces_[index].first;
     const auto there = static_cast<std::size_t>(pieces_[index].count - inside) * row_bytes_;
     const std::span<std::byte> part = rows.first(std::min(rows.size(), there));

@@ -1,9 +1,11 @@
 #include "convoke/data/batch_loader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cassert>
 
 #include "convert.hpp"
+#include "convoke/core/error.hpp"
 
 namespace convoke::data {
 namespace {
@@ -18,7 +20,8 @@ class Located {
         size_(size),
         streamed_(split.stream != nullptr),
         first_(streamed_ ? reinterpret_cast<const T*>(split.stream->fetch(ids)) : split.values<T>().data()) {
-    assert(std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id < split.labels.size(); }));
+    ensure(std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id < split.labels.size(); }),
+           "a sample is one of the split");
   }
 
   /// Sample ids[i].
@@ -47,13 +50,17 @@ BatchLoader::BatchLoader(Split split, Shape sample_shape, Normalization normaliz
       shape_(std::move(sample_shape)),
       normalization_(std::move(normalization)),
       augmenter_(std::move(augmenter)) {
-  assert(may_have_rank(split_.type(), shape_.rank()));
-  assert(split_.stream ||
-         values_in(split_.samples) == split_.labels.size() * static_cast<std::size_t>(shape_.elements()));
-  assert(split_.weights.empty() || split_.weights.size() == split_.labels.size());
-  assert(normalization_.scale.size() == static_cast<std::size_t>(channel_count(split_.type(), shape_)));
-  assert(normalization_.shift.size() == normalization_.scale.size());
-  assert(augmenter_ == nullptr || shape_.rank() == 3);
+  ensure(may_have_rank(split_.type(), shape_.rank()), "samples of this type may have this shape");
+  ensure(split_.stream ||
+             values_in(split_.samples) == split_.labels.size() * static_cast<std::size_t>(shape_.elements()),
+         "a sample for each label");
+  ensure(split_.weights.empty() || split_.weights.size() == split_.labels.size(), "a weight for each label");
+  const auto channels = static_cast<std::size_t>(channel_count(split_.type(), shape_));
+  if (normalization_.scale.size() != channels || normalization_.shift.size() != channels) {
+    throw Error(fmt::format("samples of shape {} have {} channels, but the normalisation is of {}",
+                            shape_.to_string(), channels, normalization_.scale.size()));
+  }
+  ensure(augmenter_ == nullptr || shape_.rank() == 3, "only images are augmented");
 }
 
 BatchLoader BatchLoader::in_view(const ViewKey& view) const {
@@ -81,7 +88,7 @@ void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<fl
   const std::size_t channels = normalization_.scale.size();
   const float* const scale = normalization_.scale.data();
   const float* const shift = normalization_.shift.data();
-  assert(split_.type() != SampleType::kInt32 && samples.size() >= ids.size() * size);
+  ensure(split_.type() != SampleType::kInt32 && samples.size() >= ids.size() * size, "room for the samples");
   const auto image = [&](const auto* in, std::size_t, float* out) {
     convert_image(in, out, size / channels, channels, scale, shift);
   };
@@ -107,14 +114,14 @@ void BatchLoader::load_pictures(std::span<const std::uint32_t> ids, std::span<fl
 void BatchLoader::load_tokens(std::span<const std::uint32_t> ids, std::span<std::int32_t> tokens,
                               std::span<std::int32_t> labels) const {
   const auto length = static_cast<std::size_t>(shape_.elements());
-  assert(tokens.size() >= ids.size() * length);
+  ensure(tokens.size() >= ids.size() * length, "room for the tokens");
   const Located<std::int32_t> at(split_, ids, length);
   for (std::size_t i = 0; i < ids.size(); ++i) std::copy_n(at[i], length, tokens.data() + i * length);
   load_labels(ids, labels);
 }
 
 void BatchLoader::load_weights(std::span<const std::uint32_t> ids, std::span<float> weights) const {
-  assert(weights.size() >= ids.size());
+  ensure(weights.size() >= ids.size(), "room for the weights");
   if (split_.weights.empty()) {
     std::fill_n(weights.begin(), ids.size(), 1.0F);
     return;
@@ -123,7 +130,7 @@ void BatchLoader::load_weights(std::span<const std::uint32_t> ids, std::span<flo
 }
 
 void BatchLoader::load_labels(std::span<const std::uint32_t> ids, std::span<std::int32_t> labels) const {
-  assert(labels.empty() || labels.size() >= ids.size());
+  ensure(labels.empty() || labels.size() >= ids.size(), "room for the labels");
   for (std::size_t i = 0; !labels.empty() && i < ids.size(); ++i) labels[i] = split_.labels[ids[i]];
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <new>
 #include <optional>
 
@@ -167,7 +166,7 @@ Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::
     if (held[i]) held_bytes += bytes_of_samples(stored.splits[i]);
   }
   const std::span<std::byte> block = storage.allocate(bytes);
-  assert(block.size() >= bytes);
+  ensure(block.size() >= bytes, "the storage is as large as it was asked for");
   Pieces pieces(block);
 
   // 3. The samples themselves: each part reads and checks its own.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 #include "array_reader.hpp"
 #include "convoke/core/error.hpp"
@@ -72,7 +71,7 @@ std::size_t DatasetReader::sample_size() const {
 template <class T>
 void DatasetReader::read(std::size_t split, std::int64_t first, std::span<T> values) const {
   const ArrayReader& samples = *open_->samples[split];
-  assert(values.size_bytes() % samples.row_bytes() == 0);
+  ensure(values.size_bytes() % samples.row_bytes() == 0, "whole samples are read");
   samples.read(first, std::as_writable_bytes(values));
   const DatasetInfo& info = open_->stored.info;
   const Samples read = std::span<const T>(values);

@@ -45,7 +45,8 @@ bool sharded(std::span<const SplitSize> splits) { return splits.front().shards >
 
 void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vector<SplitSize>& splits) {
   const auto refuse = [&](const std::string& why) { throw Error(fmt::format("{}: {}", file.string(), why)); };
-  assert(may_have_rank(info.sample_type, info.sample_shape.rank()) && !splits.empty());
+  ensure(may_have_rank(info.sample_type, info.sample_shape.rank()) && !splits.empty(),
+         "samples of this type may have this shape, and there is a split");
   if (info.sample_shape.elements() <= 0) {
     refuse(fmt::format("samples of shape {} are empty", info.sample_shape.to_string()));
   }
@@ -67,7 +68,7 @@ void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vecto
       refuse(fmt::format("split \"{}\" has {} samples, too few for {} shards", split.name, split.samples,
                          split.shards));
     }
-    assert((split.shards > 0) == sharded(splits));
+    ensure((split.shards > 0) == sharded(splits), "all splits lie in shards, or none");
   }
 }
 
@@ -216,7 +217,7 @@ std::size_t DatasetWriter::place_count(std::span<const SplitSize> splits) {
 }
 
 void DatasetWriter::take(std::span<const std::uint64_t> places) {
-  assert(places.size() == place_count(sizes_));
+  ensure(places.size() == place_count(sizes_), "a place for each array");
   for (const SplitSize& size : sizes_) {
     StoredSplit split;
     split.name = size.name;
@@ -279,13 +280,15 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
                           std::span<const std::int32_t> original_sizes) {
   const auto found =
       std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
-  assert(found != splits_.end());
+  ensure(found != splits_.end(), "the split is one of the dataset");
   const StoredSplit& split = *found;
-  assert(type_of(samples) == info_.sample_type);
-  assert(bytes_of(samples).size() == labels.size() * split.sample_bytes());
-  assert(weights.size() == (split.weights.empty() ? 0 : labels.size()));
-  assert(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()));
-  assert(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count);
+  ensure(type_of(samples) == info_.sample_type, "samples have the type of the dataset");
+  ensure(bytes_of(samples).size() == labels.size() * split.sample_bytes(), "a sample for each label");
+  ensure(weights.size() == (split.weights.empty() ? 0 : labels.size()), "a weight for each label, or none");
+  ensure(original_sizes.size() == (split.original_sizes.empty() ? 0 : 2 * labels.size()),
+         "an original size for each label, or none");
+  ensure(first >= 0 && first + static_cast<std::int64_t>(labels.size()) <= split.count,
+         "rows within the split");
   for (const std::optional<Fault>& fault :
        {sample_fault(samples, split.shape, info_.vocabulary), label_fault(labels, info_.classes),
         weight_fault(weights), size_fault(original_sizes)}) {

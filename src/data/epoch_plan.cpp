@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -75,7 +74,8 @@ void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::u
 
 Ids shard(std::span<const std::int32_t> labels, Sharding sharding, std::int64_t member, std::int64_t members,
           std::uint64_t seed) {
-  assert(member >= 0 && member < members && labels.size() <= std::numeric_limits<std::uint32_t>::max());
+  ensure(member >= 0 && member < members && labels.size() <= std::numeric_limits<std::uint32_t>::max(),
+         "a member of the ensemble, and samples that 32 bits can number");
   const auto samples = static_cast<std::int64_t>(labels.size());
   if (samples == 0 || (sharding != Sharding::kFull && samples < members)) {
     throw Error(fmt::format("{} samples cannot be shared among {} members", samples, members),
@@ -113,7 +113,7 @@ Holdout hold_out(Ids ids, double fraction) {
 }
 
 Ids portion_of(Ids ids, double portion, std::uint64_t seed) {
-  assert(portion > 0 && portion <= 1);
+  ensure(portion > 0 && portion <= 1, "a portion is above 0 and at most 1");
   if (portion == 1) return ids;
   const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(ids.size()) * portion));
   if (kept == 0) {
@@ -139,7 +139,7 @@ Shuffle Shuffle::chunks(std::int64_t sample_bytes, std::int64_t window_bytes, st
 EpochPlan::EpochPlan(std::span<const std::uint32_t> ids, std::uint64_t seed, std::uint32_t epoch,
                      std::int64_t batch, Shuffle shuffle)
     : order_(ids.begin(), ids.end()), batch_(batch), window_(shuffle.on ? shuffle.window : 0) {
-  assert(batch > 0);
+  ensure(batch > 0, "a batch has samples");
   if (shuffle.on && shuffle.chunk == 0) convoke::shuffle(order_, {seed, Purpose::kShuffle, epoch, 0});
   if (shuffle.on && shuffle.chunk > 0) shuffle_chunks(order_, shuffle, seed, epoch);
   count_repeats();
@@ -167,7 +167,7 @@ std::int64_t EpochPlan::steps() const {
 }
 
 std::span<const std::uint32_t> EpochPlan::step(std::int64_t step) const {
-  assert(step >= 0 && step < steps());
+  ensure(step >= 0 && step < steps(), "a step of the epoch");
   const auto first = static_cast<std::size_t>(step * batch_);
   return std::span(order_).subspan(first, std::min(static_cast<std::size_t>(batch_), order_.size() - first));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <system_error>
@@ -278,7 +277,7 @@ Stored look_at_folder(const std::filesystem::path& folder, const std::vector<std
 }  // namespace
 
 Stored look_at(const std::filesystem::path& path, const std::vector<std::string>& names) {
-  assert(!names.empty());
+  ensure(!names.empty(), "a split is named");
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? look_at_folder(path, names) : look_at_file(path, names);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -120,7 +119,8 @@ class LaneEngine::Impl {
 
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                   std::span<const std::uint32_t> repeats) {
-    assert(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch);
+    ensure(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch,
+           "a step has samples, a batch at most");
     nn::set_primitive_threads(primitive_threads_);
     input_ = {options_.seed, epoch, samples, options_.lane, repeats};
     lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/fixed_point.hpp"
 #include "convoke/optim/passes.hpp"
 
@@ -197,7 +197,7 @@ void Update::clip(Range range) {
 void Update::optimize(const Part& part) {
   const auto& [begin, end] = part.range;
   std::array<float*, 4> states{};
-  assert(states_.size() <= states.size());
+  ensure(states_.size() <= states.size(), "an optimizer has at most four states");
   for (std::size_t slot = 0; slot < states_.size(); ++slot) states[slot] = states_[slot].data() + begin;
   const optim::Slice slice(parameters_.subspan(begin, end - begin), sums_.floats.subspan(begin, end - begin),
                            std::span(states).first(states_.size()), step_ - part.frozen_steps,

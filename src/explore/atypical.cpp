@@ -1,7 +1,8 @@
 #include "convoke/explore/atypical.hpp"
 
 #include <algorithm>
-#include <cassert>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::explore {
 namespace {
@@ -37,7 +38,8 @@ Matrix rows_of(const Matrix& points, std::span<const std::int64_t> chosen) {
 
 std::vector<Atypical> far_from_their_class(const Matrix& points, std::span<const std::int32_t> labels,
                                            std::int64_t k, std::size_t most) {
-  assert(static_cast<std::int64_t>(labels.size()) == points.rows && !labels.empty());
+  ensure(static_cast<std::int64_t>(labels.size()) == points.rows && !labels.empty(),
+         "a label for each sample");
   std::vector<std::vector<std::int64_t>> classes(
       static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
   for (std::size_t i = 0; i < labels.size(); ++i) {

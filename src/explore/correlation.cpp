@@ -1,9 +1,10 @@
 #include "convoke/explore/correlation.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <utility>
+
+#include "convoke/core/error.hpp"
 
 #include "eigen.hpp"
 
@@ -44,7 +45,8 @@ Matrix correlations(const Matrix& samples) {
 
 //   eta^2 = sum_k n_k (mean_k - mean)^2 / sum (x - mean)^2
 std::vector<double> correlation_ratios(const Matrix& samples, std::span<const std::int32_t> labels) {
-  assert(static_cast<std::int64_t>(labels.size()) == samples.rows && !labels.empty());
+  ensure(static_cast<std::int64_t>(labels.size()) == samples.rows && !labels.empty(),
+         "a label for each sample");
   const auto [x, squares] = centred(samples);
   const auto classes = static_cast<Eigen::Index>(*std::max_element(labels.begin(), labels.end()) + 1);
   RowMajor sums = RowMajor::Zero(classes, samples.columns);

@@ -1,10 +1,11 @@
 #include "convoke/explore/neighbours.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "convoke/core/error.hpp"
 
 #include "eigen.hpp"
 
@@ -73,7 +74,7 @@ Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
 //   T(k) = 1 - 2 / (n k (2n - 3k - 1)) sum_i sum_{j in U_k(i)} (r(i, j) - k)
 // U_k(i): neighbours of i in the map that are none among the points; r(i, j): the rank of j among the points.
 double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k) {
-  assert(points.rows == map.rows);
+  ensure(points.rows == map.rows, "a place in the map for each point");
   const std::int64_t n = points.rows;
   if (k < 1 || 2 * k >= n) return std::numeric_limits<double>::quiet_NaN();
   const Neighbours near = nearest_neighbours(map, k);

@@ -1,8 +1,9 @@
 #include "convoke/explore/pca.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
+
+#include "convoke/core/error.hpp"
 
 #include "eigen.hpp"
 
@@ -26,7 +27,7 @@ void fix_sign(Eigen::Ref<Eigen::RowVectorXd> component) {
 //   D > n:   G = X X' / (n - 1) = U L U'                  components (X' U)' / norm
 //   scores = X V
 Pca pca(const Matrix& samples, std::int64_t components) {
-  assert(samples.rows > 0 && samples.columns > 0);
+  ensure(samples.rows > 0 && samples.columns > 0, "there are samples");
   const Eigen::Index n = samples.rows;
   const Eigen::Index width = samples.columns;
   const Eigen::RowVectorXd mean = view(samples).colwise().mean();

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/random.hpp"
 #include "eigen.hpp"
@@ -147,7 +147,7 @@ class Descent {
 }  // namespace
 
 Matrix neighbour_probabilities(const Matrix& points, double perplexity) {
-  assert(points.rows > 1 && perplexity >= 1);
+  ensure(points.rows > 1 && perplexity >= 1, "there are two points or more");
   const RowMajor squares = squared_distances(points);
   const double wanted = std::log(perplexity);
   Matrix p(points.rows, points.rows);

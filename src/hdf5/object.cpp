@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cassert>
 #include <cstring>
 #include <type_traits>
 
@@ -121,6 +120,12 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
+// Texts end in a zero byte: what stood behind one within would be lost.
+void require_no_zero(std::string_view text, const std::string& where, const std::string& name) {
+  if (text.find('\0') == std::string_view::npos) return;
+  throw Error(fmt::format("{}: the attribute \"{}\" would be a text with a zero byte in it", where, name));
+}
+
 }  // namespace
 
 std::string Object::where() const { return fmt::format("{}: {}", file_.string(), path_); }
@@ -145,7 +150,7 @@ std::vector<std::string> Object::attribute_names() const {
 
 void Object::set_attribute(const std::string& name, std::string_view value) {
   const Turn turn;
-  assert(value.find('\0') == std::string_view::npos);
+  require_no_zero(value, where(), name);
   const std::string terminated(value);
   const char* const text = terminated.c_str();
   write_texts(handle_, where(), name, single(), {&text, 1});
@@ -164,7 +169,10 @@ void Object::set_attribute(const std::string& name, std::int64_t value) {
 void Object::set_attribute(const std::string& name, std::span<const std::string> values) {
   const Turn turn;
   std::vector<const char*> texts;
-  for (const std::string& value : values) texts.push_back(value.c_str());
+  for (const std::string& value : values) {
+    require_no_zero(value, where(), name);
+    texts.push_back(value.c_str());
+  }
   write_texts(handle_, where(), name, one_axis(values.size()), texts);
 }
 

@@ -1,9 +1,9 @@
 #include "convoke/metrics/classification_report.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string_view>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 
 namespace convoke::metrics {
@@ -88,7 +88,7 @@ ClassificationReport classification_report(const ConfusionMatrix& matrix) {
 }
 
 std::string to_text(const ClassificationReport& report, const std::vector<std::string>& names) {
-  assert(names.empty() || names.size() == report.classes.size());
+  ensure(names.empty() || names.size() == report.classes.size(), "a name for each class, or none");
   const auto name = [&](std::size_t c) { return names.empty() ? std::to_string(c) : names[c]; };
   std::size_t width = std::string_view("weighted avg").size();
   for (std::size_t c = 0; c < report.classes.size(); ++c) width = std::max(width, characters(name(c)));

@@ -1,6 +1,5 @@
 #include "convoke/metrics/confusion_matrix.hpp"
 
-#include <cassert>
 #include <numeric>
 #include <string>
 
@@ -10,11 +9,11 @@ namespace convoke::metrics {
 
 ConfusionMatrix::ConfusionMatrix(std::int64_t classes)
     : classes_(classes), counts_(static_cast<std::size_t>(classes * classes)) {
-  assert(classes > 0);
+  ensure(classes > 0, "there is a class");
 }
 
 void ConfusionMatrix::add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
-  assert(truth.size() == predicted.size());
+  ensure(truth.size() == predicted.size(), "a prediction for each sample");
   for (std::size_t i = 0; i < truth.size(); ++i) {
     for (const std::int32_t label : {truth[i], predicted[i]}) {
       if (label < 0 || label >= classes_) {
@@ -27,7 +26,8 @@ void ConfusionMatrix::add(std::span<const std::int32_t> truth, std::span<const s
 }
 
 std::int64_t ConfusionMatrix::at(std::int64_t truth, std::int64_t predicted) const {
-  assert(truth >= 0 && truth < classes_ && predicted >= 0 && predicted < classes_);
+  ensure(truth >= 0 && truth < classes_ && predicted >= 0 && predicted < classes_,
+         "a cell within the matrix");
   return counts_[static_cast<std::size_t>(truth * classes_ + predicted)];
 }
 

@@ -1,11 +1,12 @@
 #include "convoke/metrics/roc_auc.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::metrics {
 
@@ -18,7 +19,7 @@ double RocPairs::area() const {
 //   2 U = sum over positives p of  2 #{negatives below p} + #{negatives that tie with p}
 RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t> truth,
                    std::int32_t positive) {
-  assert(scores.size() == truth.size());
+  ensure(scores.size() == truth.size(), "a score for each sample");
   std::vector<std::pair<double, bool>> ranked;
   ranked.reserve(scores.size());
   for (std::size_t i = 0; i < scores.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
@@ -71,14 +70,14 @@ Graph::Graph(ValueSpec input) {
 std::vector<ValueSpec> Graph::shapes_of(const std::vector<std::size_t>& inputs) const {
   std::vector<ValueSpec> shapes;
   for (const std::size_t input : inputs) {
-    assert(input < nodes_.size());
+    ensure(input < nodes_.size(), "the input of a node is in the graph");
     shapes.push_back(nodes_[input].shape);
   }
   return shapes;
 }
 
 Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const {
-  assert(!inputs.empty());
+  ensure(!inputs.empty(), "a node has an input");
   if (name.empty()) {
     const auto same = std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
       return node.layer != nullptr && node.layer->type() == layer->type();
@@ -115,7 +114,7 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
 }
 
 std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
-  assert(of < nodes_.size());
+  ensure(of < nodes_.size(), "the node that is shared is in the graph");
   if (nodes_[of].layer == nullptr) {
     throw Error(fmt::format("\"{}\" is not a layer, so it cannot be shared", nodes_[of].name));
   }

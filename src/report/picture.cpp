@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <new>
@@ -32,6 +31,8 @@ unsigned char* compress_by_zlib(unsigned char* data, int size, int* out_size, in
 #define STBI_WRITE_NO_STDIO
 #define STBIW_ZLIB_COMPRESS compress_by_zlib
 #include <stb/stb_image_write.h>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::report {
 namespace {
@@ -71,9 +72,15 @@ std::string base64(const Bytes& bytes) {
   return text;
 }
 
+void require_pixels(const Picture& picture) {
+  ensure(std::ssize(picture.pixels) == picture.width * picture.height * picture.channels,
+         "a picture has the pixels that its extents say");
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> png(const Picture& p) {
+  require_pixels(p);
   Bytes bytes;
   if (stbi_write_png_to_func(append, &bytes, static_cast<int>(p.width), static_cast<int>(p.height),
                              static_cast<int>(p.channels), p.pixels.data(),
@@ -83,7 +90,6 @@ std::vector<std::uint8_t> png(const Picture& p) {
 }
 
 std::string data_uri(const Picture& picture) {
-  assert(std::ssize(picture.pixels) == picture.width * picture.height * picture.channels);
   const Bytes exact = png(picture);
   if (picture.channels == kPictureColours) {
     const Bytes small = jpeg(picture);
@@ -93,7 +99,7 @@ std::string data_uri(const Picture& picture) {
 }
 
 Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap) {
-  assert(!pictures.empty() && columns > 0);
+  ensure(!pictures.empty() && columns > 0, "a sheet has pictures");
   const Picture& first = pictures.front();
   const std::int64_t across = std::min<std::int64_t>(columns, std::ssize(pictures));
   const std::int64_t down = (std::ssize(pictures) + across - 1) / across;
@@ -101,8 +107,10 @@ Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, s
   sheet.pixels.assign(static_cast<std::size_t>(sheet.width * sheet.height * sheet.channels), kGap);
   for (std::int64_t i = 0; i < std::ssize(pictures); ++i) {
     const Picture& picture = pictures[static_cast<std::size_t>(i)];
-    assert(picture.width == first.width && picture.height == first.height &&
-           picture.channels == first.channels);
+    ensure(
+        picture.width == first.width && picture.height == first.height && picture.channels == first.channels,
+        "the pictures of a sheet have one size");
+    require_pixels(picture);
     const std::int64_t left = i % across * (first.width + gap);
     const std::int64_t top = i / across * (first.height + gap);
     for (std::int64_t y = 0; y < picture.height; ++y) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 
 #include "convoke/core/csv.hpp"
+#include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/core/utf8.hpp"
 #include "convoke/report/html.hpp"
@@ -96,6 +96,8 @@ Cell Cell::shaded(double by) const {
 }
 
 std::string Table::html(std::string_view name) const {
+  for (const std::vector<Cell>& row : rows)
+    ensure(row.size() == columns.size(), "a row has as many cells as the table has columns");
   std::string html = fmt::format(
       "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -105,7 +107,6 @@ std::string Table::html(std::string_view name) const {
   }
   html += "</tr></thead><tbody>\n";
   for (const std::vector<Cell>& row : rows) {
-    assert(row.size() == columns.size());
     html += "<tr>";
     for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0);
     html += "</tr>\n";

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <system_error>
@@ -230,7 +229,7 @@ std::string to_bytes(const CheckpointState& state) {
   put(numbers, sizeof numbers);
   put(state.parameters.data(), state.parameters.size() * sizeof(float));
   for (const std::vector<float>& slot : state.optimizer) {
-    assert(slot.size() == state.parameters.size());
+    ensure(slot.size() == state.parameters.size(), "a state of the optimizer for each parameter");
     put(slot.data(), slot.size() * sizeof(float));
   }
   put(state.average.data(), state.average.size() * sizeof(float));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "convoke/core/error.hpp"
+#include "convoke/data/samples.hpp"
 #include "convoke/metrics/json.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/os/atomic_file.hpp"
@@ -62,6 +63,26 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   }
 }
 
+// Samples are normalised by channel and classes are named by number: other sizes than the graph's would be
+// read beyond their end.
+void require_sizes(const ModelDescription& description, const std::filesystem::path& file) {
+  const nn::ValueSpec& input = description.graph.input_shape();
+  const bool tokens = input.type == nn::ValueType::kToken;
+  const std::int64_t channels =
+      data::channel_count(tokens ? data::SampleType::kInt32 : data::SampleType::kFloat32, input);
+  const auto& [scale, shift] = description.normalization;
+  const bool none = scale.empty() && shift.empty();
+  if (!none && (std::ssize(scale) != channels || std::ssize(shift) != channels)) {
+    throw Error(fmt::format("{}: normalises {} and {} channels, but its network takes {}", file.string(),
+                            scale.size(), shift.size(), channels));
+  }
+  const std::size_t names = description.class_names.size();
+  if (names > 0 && static_cast<std::int64_t>(names) != description.classes()) {
+    throw Error(
+        fmt::format("{}: has {} class names for {} classes", file.string(), names, description.classes()));
+  }
+}
+
 ModelDescription read_description(const hdf5::File& file) {
   ModelDescription description{
       .graph = graph_from_json(file.attribute<std::string>("graph"), file.file().string() + ": graph"),
@@ -88,6 +109,7 @@ ModelDescription read_description(const hdf5::File& file) {
     const std::vector<std::uint8_t> text = file.read<std::uint8_t>("preparation");
     description.preparation.assign(text.begin(), text.end());
   }
+  require_sizes(description, file.file());
   return description;
 }
 

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke::study {
 namespace {
 
@@ -51,7 +53,7 @@ double median(std::vector<double> values) {
 }
 
 Statistics summarize(std::span<const double> values) {
-  assert(!values.empty());
+  ensure(!values.empty(), "there is a value to summarize");
   Statistics s;
   s.count = static_cast<std::int64_t>(values.size());
   const auto n = static_cast<double>(s.count);

@@ -1,9 +1,10 @@
 #include "convoke/vote/diversity.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <numeric>
+
+#include "convoke/core/error.hpp"
 
 namespace convoke::vote {
 namespace {
@@ -14,12 +15,13 @@ std::int64_t pairs_of(std::int64_t members) { return members * (members - 1) / 2
 
 Disagreement::Disagreement(std::int64_t members)
     : members_(members), counts_(static_cast<std::size_t>(pairs_of(members) + 1)) {
-  assert(members >= 1);
+  ensure(members >= 1, "there is a member");
 }
 
 void Disagreement::add(std::span<const std::int32_t> labels) {
   const std::size_t samples = labels.size() / static_cast<std::size_t>(members_);
-  assert(labels.size() == samples * static_cast<std::size_t>(members_));
+  ensure(labels.size() == samples * static_cast<std::size_t>(members_),
+         "a label of each member for each sample");
   const auto of = [&](std::int64_t member) {
     return labels.subspan(static_cast<std::size_t>(member) * samples, samples);
   };
@@ -41,7 +43,7 @@ double Disagreement::between(std::int64_t a, std::int64_t b) const {
 }
 
 double Disagreement::mean(std::int64_t members) const {
-  assert(members >= 1 && members <= members_);
+  ensure(members >= 1 && members <= members_, "members that have voted");
   const std::int64_t pairs = pairs_of(members);
   if (pairs == 0 || samples() == 0) return 0;
   const std::int64_t differ = std::accumulate(counts_.begin(), counts_.begin() + pairs, std::int64_t{0});

@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
-#include <cassert>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::vote {
@@ -23,7 +23,7 @@ Eigen::Map<const PerSample<float>> ballots_of(const Ballots& ballots, std::int64
 // Sums over the first `members` members, in double: sums of few members' floats are then exact, so that what
 // ties on paper ties here.
 PerSample<double> summed_probabilities(const Ballots& ballots, std::int64_t members) {
-  assert(members >= 1 && members <= ballots.members);
+  ensure(members >= 1 && members <= ballots.members, "as many members vote as have given ballots");
   PerSample<double> sums = ballots_of(ballots, 0).cast<double>();
   for (std::int64_t member = 1; member < members; ++member)
     sums += ballots_of(ballots, member).cast<double>();
@@ -39,7 +39,7 @@ std::int32_t first_largest(const Column& values) {
 
 //   elected = argmax_c  (votes(c), sum_m p(m, c), -c)  in lexicographic order
 void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected) {
-  assert(elected.size() == static_cast<std::size_t>(ballots.samples));
+  ensure(elected.size() == static_cast<std::size_t>(ballots.samples), "room for the vote of each sample");
   const PerSample<double> sums = summed_probabilities(ballots, members);
   PerSample<std::int32_t> votes = PerSample<std::int32_t>::Zero(ballots.classes, ballots.samples);
   for (std::int64_t member = 0; member < members; ++member) {
@@ -61,7 +61,7 @@ void majority(const Ballots& ballots, std::int64_t members, std::span<std::int32
 
 //   elected = argmax_c  sum_m p(m, c)
 void mean(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected) {
-  assert(elected.size() == static_cast<std::size_t>(ballots.samples));
+  ensure(elected.size() == static_cast<std::size_t>(ballots.samples), "room for the vote of each sample");
   const PerSample<double> sums = summed_probabilities(ballots, members);
   for (std::int64_t sample = 0; sample < ballots.samples; ++sample) {
     elected[static_cast<std::size_t>(sample)] = first_largest(sums.col(sample));

@@ -91,6 +91,24 @@ TEST_CASE("samples are gathered, transposed to (C, H, W) and normalised") {
   CHECK(again == samples);
 }
 
+TEST_CASE("what would be read or written beyond its end is refused in every build") {
+  const Held held(3, Shape{2, 4, 5});
+  const Normalization two{{1, 1}, {0, 0}};
+  CHECK_THAT(error_of([&] {
+               BatchLoader(held.split(), Shape{2, 4, 5}, {{1}, {0}});
+             }),
+             Contains("have 2 channels, but the normalisation is of 1"));
+  CHECK_THAT(error_of([&] {
+               BatchLoader(held.split(), Shape{2, 4, 6}, two);
+             }),
+             Contains("a sample for each label"));
+  const BatchLoader loader(held.split(), Shape{2, 4, 5}, two);
+  std::vector<float> samples(2 * 40);
+  const std::vector<std::uint32_t> beyond{0, 3}, many{0, 1, 2};
+  CHECK_THAT(error_of([&] { loader.load(beyond, samples, {}); }), Contains("a sample is one of the split"));
+  CHECK_THAT(error_of([&] { loader.load(many, samples, {}); }), Contains("room for the samples"));
+}
+
 TEST_CASE("every byte becomes x / 255") {
   Held held(1, Shape{1, 16, 16});
   for (std::size_t i = 0; i < 256; ++i) held.samples[i] = static_cast<std::uint8_t>(i);

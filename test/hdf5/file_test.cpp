@@ -165,6 +165,16 @@ TEST_CASE("attributes of every kind come back, and are replaced") {
   CHECK_THAT(error_of([&] { d.attribute<double>("numbers"); }), Contains("it holds 2 values, not one"));
 }
 
+TEST_CASE("a text with a zero byte is refused rather than cut short") {
+  const TemporaryFolder folder;
+  File file = File::create(folder / "a.h5");
+  const std::string text("a\0b", 3);
+  CHECK_THAT(error_of([&] { file.set_attribute("name", text); }), Catch::Contains("\"name\" would be"));
+  const std::vector<std::string> texts{"a", text};
+  CHECK_THAT(error_of([&] { file.set_attribute("names", std::span<const std::string>(texts)); }),
+             Catch::Contains("\"names\" would be"));
+}
+
 TEST_CASE("groups nest, keep their order, and answer for what is not there") {
   const TemporaryFolder folder;
   {

@@ -59,6 +59,22 @@ TEST_CASE("a model of tokens, which are not normalised, says so") {
   CHECK(models.description.normalization.shift.empty());
 }
 
+TEST_CASE("a model file whose sizes are not those of its network is refused, before they are used") {
+  const TemporaryFolder folder;
+  ModelDescription description = tiny::description();
+  SECTION("normalisation") {
+    description.normalization.scale.push_back(1);
+    write_model(folder / "model.h5", description, tiny::parameters(5));
+    CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }),
+               Catch::Contains("model.h5: normalises 2 and 1 channels, but its network takes 1"));
+  }
+  SECTION("class names") {
+    description.class_names.pop_back();
+    write_model(folder / "model.h5", description, tiny::parameters(5));
+    CHECK_THAT(error_of([&] { load_models(folder / "model.h5"); }), Catch::Contains("class names for"));
+  }
+}
+
 TEST_CASE("a model keeps how raw samples are prepared, of any length") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();

@@ -1,11 +1,11 @@
 #pragma once
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/random.hpp"
 #include "convoke/core/shape.hpp"
 #include "convoke/data/affine_map.hpp"
@@ -44,7 +44,7 @@ class Change {
   /// `next` acts on what came so far.
   void move(const AffineMap& next) { map = map * next; }
   void add(ColourStep step) {
-    assert(count_ < steps_.size());
+    ensure(count_ < steps_.size(), "a sample has at most 24 changes of colour");
     steps_[count_++] = step;
   }
   std::span<const ColourStep> colours() const { return {steps_.data(), count_}; }

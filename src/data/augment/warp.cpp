@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cmath>
 #include <cstring>
 
+#include "convoke/core/error.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/core/table.hpp"
 
@@ -231,7 +231,7 @@ void bring_near(const void* image, std::size_t bytes) {
 template <class T, class Write>
 void warp_blocks(const ImageView<T>& image, const AffineMap& map, const Fill& fill, std::int64_t height,
                  std::int64_t width, const Write& write) {
-  assert(image.height > 0 && image.width > 0 && image.channels > 0);
+  ensure(image.height > 0 && image.width > 0 && image.channels > 0, "an image has pixels");
   bring_near(image.pixels, static_cast<std::size_t>(image.height * image.width * image.channels) * sizeof(T));
   Places places;
   const auto columns = static_cast<std::size_t>(width);

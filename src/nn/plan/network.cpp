@@ -200,7 +200,7 @@ std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
 }
 
 LossTally Network::loss(const Truth& truth, std::int64_t batch) {
-  assert(static_cast<std::int64_t>(truth.labels.size()) == samples());
+  ensure(static_cast<std::int64_t>(truth.labels.size()) == samples(), "a label for each sample");
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "convoke/core/error.hpp"
@@ -63,7 +62,7 @@ std::uint64_t hash_of(std::span<const ParameterSlot> slots, const std::vector<De
 std::size_t ParameterLayout::Descriptors::find(std::size_t node, std::string_view parameter) const {
   const auto it = std::find_if(keys.begin(), keys.end(),
                                [&](const auto& key) { return key.first == node && key.second == parameter; });
-  assert(it != keys.end());
+  ensure(it != keys.end(), "every parameter has a layout");
   return static_cast<std::size_t>(it - keys.begin());
 }
 
@@ -121,14 +120,16 @@ const ParameterSlot& ParameterLayout::slot(const std::string& name) const {
 
 void ParameterLayout::pack(const ParameterSlot& slot, std::span<const float> canonical,
                            std::span<float> arena) const {
-  assert(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_);
+  ensure(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_,
+         "a parameter and its arena have the sizes of the layout");
   const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
   reorder(plain_like(desc), canonical.data(), desc, arena.data() + slot.offset);
 }
 
 void ParameterLayout::unpack(const ParameterSlot& slot, std::span<const float> arena,
                              std::span<float> canonical) const {
-  assert(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_);
+  ensure(static_cast<std::int64_t>(canonical.size()) == slot.spec.shape.elements() && arena.size() >= size_,
+         "a parameter and its arena have the sizes of the layout");
   const Desc& desc = descriptors_->descs[static_cast<std::size_t>(&slot - slots_.data())];
   reorder(desc, arena.data() + slot.offset, plain_like(desc), canonical.data());
 }

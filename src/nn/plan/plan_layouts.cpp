@@ -1,6 +1,7 @@
 // The layouts of a plan's values, and the steps that bring one into another.
 #include <algorithm>
-#include <cassert>
+
+#include "convoke/core/error.hpp"
 
 #include "nn/plan/plan_builder.hpp"
 
@@ -55,9 +56,9 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
     // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
     if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
     from = flat(tensor, node);
-    [[maybe_unused]] const std::size_t bytes = from.desc.get_size();
+    const std::size_t bytes = from.desc.get_size();
     from.desc = Desc(dims_of(desc), type_of(tensor.desc), Format::nchw);
-    assert(from.desc.get_size() == bytes);
+    ensure(from.desc.get_size() == bytes, "a value keeps its size where its shape changes");
     if (from.desc == desc) return from;
   }
   const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());
@@ -80,8 +81,7 @@ Tensor PlanBuilder::blocked(const Tensor& tensor, const Node& node, ChannelBlock
   const Dims dims = dims_of(tensor.desc);
   const Format format = dims.size() == 4 ? Format::nhwc : Format::nc;
   Tensor plain = reordered(tensor, Desc(dims, type_of(tensor.desc), format), node);
-  [[maybe_unused]] const bool known = channel_blocks(plain.desc, blocks);
-  assert(known);
+  ensure(channel_blocks(plain.desc, blocks), "a plain layout has blocks of channels");
   return plain;
 }
 

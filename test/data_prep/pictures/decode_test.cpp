@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "../idx_files.hpp"
+#include "pictures/jpeg.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -191,6 +192,19 @@ TEST_CASE("a damaged picture is refused") {
   if (decode_picture(read_encoded(kFiles / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg sees it
     CHECK_THAT(error_in("a.jpg", jpeg), Contains("a.jpg: cannot be decoded: "));
   }
+}
+
+TEST_CASE("a JPEG whose rows would not fit into the memory that its header asked for is refused") {
+  if (!has_libjpeg()) return;
+  const std::string bytes = jpeg_bytes();
+  const std::span encoded(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  const PictureHeader right = read_header(encoded, "a.jpg");
+  CHECK(decode_jpeg(encoded, right, right.stored, "a.jpg").extent() == right.stored);
+  PictureHeader wrong = right;
+  SECTION("too few rows") { wrong.stored.height /= 2; }
+  SECTION("too few columns") { wrong.stored.width -= 1; }
+  CHECK_THAT(error_of([&] { decode_jpeg(encoded, wrong, wrong.stored, "a.jpg"); }),
+             Contains("a.jpg: cannot be decoded: it has") && Contains("where its header was read as"));
 }
 
 TEST_CASE("a picture too large is refused before it is decoded, with the limit") {
