@@ -43,7 +43,7 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
                        csv_cell(class_of(item, catalogue)));
   };
   for (const auto& [item, reason] : findings.faults)
-    out << fmt::format("unreadable,{},,,,{}\n", who(item), csv_cell(reason));
+    out << fmt::format("unreadable,{},,,,{}\n", who(item), csv_cell(reason.what()));
   for (const Pair& pair : findings.duplicates)
     out << fmt::format("duplicate,{},{},equal values\n", who(pair.first), who(pair.second));
   for (const Pair& pair : findings.lookalikes)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/error.hpp"
 #include "convoke/data_prep/division.hpp"
 #include "duplicates.hpp"
 
@@ -11,7 +12,7 @@ namespace convoke::data_prep {
 
 /// What is wrong or doubtful with a source's samples.
 struct Findings {
-  std::map<std::size_t, std::string> faults;  ///< items that cannot be read, and why
+  std::map<std::size_t, Error> faults;  ///< items that cannot be read, and why
   std::vector<Pair> duplicates;
   std::vector<Pair> lookalikes;
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <cassert>
 #include <chrono>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "convoke/core/error.hpp"
@@ -61,7 +63,7 @@ class Preparation {
   PrepareReport run() {
     // 1. Which sample is in which split; what the training samples teach.
     divide_items();
-    // 2. Each process decodes its share.
+    // 2. Each process decodes its share, and goes on where a sample cannot be read.
     Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
                 team_);
     decode(spool);
@@ -70,6 +72,7 @@ class Preparation {
     records_ = spool.records();
     if (team_.index == 0) judge(spool);
     team_.barrier();
+    if (!options_.skip_bad) require_readable(spool.faults());
     // 4. Into one file, in order.
     write(spool);
     if (team_.index == 0) spool.remove();
@@ -78,11 +81,12 @@ class Preparation {
 
  private:
   void divide_items() {
-    for (const Item& item : catalogue_.items) {
-      if (!item.fault.empty() && !options_.skip_bad)
-        refuse(fmt::format("{}: {}: {}", options_.source.string(), item.name, item.fault));
+    try {
+      division_ = divide(catalogue_, options_.division);
+    } catch (const Error&) {
+      if (!options_.skip_bad) require_readable(listed_faults());  // they may be why a split is empty
+      throw;
     }
-    division_ = divide(catalogue_, options_.division);
     report_.division = division_.rule;
     source_->fit(division_.items(division_.training()));
     format_ = source_->format();
@@ -139,13 +143,12 @@ class Preparation {
 
   void decode_item(std::size_t item, std::span<std::byte> sample, Spool& spool) {
     const std::string& fault = catalogue_.items[item].fault;
-    if (!fault.empty()) return spool.put_bad(item, fault);
+    if (!fault.empty()) return spool.put_bad(item, Error(fault));
     Original original;
     try {
       original = source_->read(item, sample);
     } catch (const Error& error) {
-      if (!options_.skip_bad) refuse(error.what());
-      return spool.put_bad(item, error.what());
+      return spool.put_bad(item, error);
     }
     Record record{.height = original.height, .width = original.width, .bytes = original.bytes};
     if (is_picture()) {
@@ -156,9 +159,37 @@ class Preparation {
     spool.put(item, sample, record);
   }
 
-  [[noreturn]] static void refuse(const std::string& why) {
-    throw Error(why, "mend or remove it, or say --skip-bad to leave out and list what cannot be read");
+  // What the source knows without decoding.
+  std::map<std::size_t, Error> listed_faults() const {
+    std::map<std::size_t, Error> faults;
+    for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
+      if (!catalogue_.items[i].fault.empty()) faults.emplace(i, Error(catalogue_.items[i].fault));
+    }
+    return faults;
   }
+
+  // Every process throws the same. The samples that were decoded stay for the next run.
+  void require_readable(const std::map<std::size_t, Error>& faults) const {
+    constexpr std::size_t kShown = 20;
+    if (faults.empty()) return;
+    std::string text =
+        fmt::format("{}: {} of {} samples cannot be read:", options_.source.string(),
+                    format_count(std::ssize(faults)), format_count(std::ssize(catalogue_.items)));
+    auto fault = faults.begin();
+    for (std::size_t shown = 0; fault != faults.end() && shown < kShown; ++shown, ++fault) {
+      const std::string &name = catalogue_.items[fault->first].name, reason = fault->second.what();
+      text += fmt::format("\n  {}{}", reason.find(name) == std::string::npos ? name + ": " : "", reason);
+    }
+    if (fault != faults.end())
+      text += fmt::format("\n  and {} more", format_count(std::distance(fault, faults.end())));
+    std::string hint = faults.begin()->second.hint();
+    hint += hint.empty() ? "repair or remove them, or leave" : "; or leave";
+    hint += " them out with --skip-bad";
+    if (fs::exists(findings_file())) hint += fmt::format("; {} lists them all", findings_file().string());
+    throw Error(text, hint);
+  }
+
+  fs::path findings_file() const { return options_.output.string() + ".findings.csv"; }
 
   bool is_picture() const { return format_.type == data::SampleType::kUint8; }
 
@@ -174,13 +205,14 @@ class Preparation {
     report_.leaks = leaks(findings.duplicates, division_);
     report_.lookalike_leaks = leaks(findings.lookalikes, division_);
     for (const Record& record : records_) report_.source_bytes += record.bytes;
-    const fs::path list = options_.output.string() + ".findings.csv";
+    const fs::path list = findings_file();
     std::error_code ignored;
     fs::remove(list, ignored);
     if (findings.empty()) return;
     write_findings(list, findings, catalogue_, division_);
     report_.list = list;
-    if (!options_.allow_duplicates) expect_no_leak(findings, catalogue_, division_, list);
+    const bool refused = !options_.skip_bad && !findings.faults.empty();  // by require_readable
+    if (!options_.allow_duplicates && !refused) expect_no_leak(findings, catalogue_, division_, list);
   }
 
   // Which items go where in the dataset: by split, in order.

@@ -16,13 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // The folder holds: `lock`, held while a team works; `identity`; `samples`, the values of item i at i *
-// sample_bytes; `records`, its record at i * sizeof(Record); and `faults-<process>`, a line "<item> <reason>"
-// for each bad item.
+// sample_bytes; `records`, its record at i * sizeof(Record); and `faults-<process>`, a line
+// "<item> <reason>TAB<hint>" for each bad item.
 constexpr const char* kLock = "lock";
 constexpr const char* kIdentity = "identity";
 constexpr const char* kSamples = "samples";
 constexpr const char* kRecords = "records";
 constexpr std::string_view kFaults = "faults-";
+constexpr char kBeforeHint = '\t';
 
 os::File lock(const fs::path& folder) {
   std::error_code error;
@@ -68,9 +69,21 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
     os::File(folder_ / kRecords, os::Access::kTruncate).resize(items * sizeof(Record));
     std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: now it can be taken up
   }
+  if (team.index == 0) forget_bad();
   team.barrier();
   samples_ = os::File(folder_ / kSamples, os::Access::kReadWrite);
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
+}
+
+// What another run could not read may have been repaired since.
+void Spool::forget_bad() {
+  records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
+  const std::vector<Record> all = records();
+  const Record missing;
+  for (std::size_t item = 0; item < all.size(); ++item) {
+    if (all[item].state == Record::kBad) write_record(item, missing);
+  }
+  for (const fs::path& file : fault_files()) fs::remove(file);
 }
 
 std::vector<Record> Spool::records() const {
@@ -84,19 +97,32 @@ void Spool::put(std::size_t item, std::span<const std::byte> sample, Record reco
   record.state = Record::kDone;
   record.checksum = crc32(sample);
   samples_.write_at(item * sample_bytes_, sample);
+  write_record(item, record);
+}
+
+void Spool::write_record(std::size_t item, const Record& record) {
   records_.write_at(item * sizeof(Record), std::as_bytes(std::span(&record, 1)));
 }
 
-void Spool::put_bad(std::size_t item, const std::string& reason) {
+std::vector<fs::path> Spool::fault_files() const {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+    if (entry.path().filename().string().starts_with(kFaults)) files.push_back(entry.path());
+  }
+  return files;
+}
+
+void Spool::put_bad(std::size_t item, const Error& why) {
   const fs::path file = folder_ / fmt::format("{}{}", kFaults, team_index_);
   std::ofstream out(file, std::ios::binary | std::ios::app);
-  std::string line = reason;
-  for (char& c : line) c = c == '\n' ? ' ' : c;
-  out << item << ' ' << line << '\n';
+  const auto one_line = [](std::string text) {
+    for (char& c : text) c = c == '\n' || c == kBeforeHint ? ' ' : c;
+    return text;
+  };
+  out << item << ' ' << one_line(why.what()) << kBeforeHint << one_line(why.hint()) << '\n';
   out.close();
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
-  const Record record{.state = Record::kBad};
-  records_.write_at(item * sizeof(Record), std::as_bytes(std::span(&record, 1)));
+  write_record(item, {.state = Record::kBad});
 }
 
 void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
@@ -108,14 +134,14 @@ void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sam
   }
 }
 
-std::map<std::size_t, std::string> Spool::faults() const {
-  std::map<std::size_t, std::string> reasons;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-    if (!entry.path().filename().string().starts_with(kFaults)) continue;
-    std::ifstream in(entry.path(), std::ios::binary);
+std::map<std::size_t, Error> Spool::faults() const {
+  std::map<std::size_t, Error> reasons;
+  for (const fs::path& file : fault_files()) {
+    std::ifstream in(file, std::ios::binary);
     std::size_t item = 0;
-    std::string reason;
-    while (in >> item && in.get() && std::getline(in, reason)) reasons[item] = reason;
+    std::string reason, hint;
+    while (in >> item && in.get() && std::getline(in, reason, kBeforeHint) && std::getline(in, hint))
+      reasons.emplace(item, Error(reason, hint));
   }
   return reasons;
 }

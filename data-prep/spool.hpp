@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/error.hpp"
 #include "convoke/data_prep/sources/source.hpp"
 #include "convoke/data_prep/team.hpp"
 #include "convoke/os/file.hpp"
@@ -31,8 +32,8 @@ struct Record {
 class Spool {
  public:
   /// Collective over the team. What a run with another `identity` (a text that tells source, splits and
-  /// options) or of another size has left is removed. Throws Error if it cannot be made, another team
-  /// is at work in it, or the disk has no room.
+  /// options) or of another size has left is removed; items that it could not read are missing again. Throws
+  /// Error if it cannot be made, another team is at work in it, or the disk has no room.
   Spool(std::filesystem::path folder, const std::string& identity, std::size_t items,
         std::size_t sample_bytes, const Team& team);
   Spool(const Spool&) = delete;
@@ -44,13 +45,13 @@ class Spool {
   /// The values of a sample and then its record, so that what has a record is whole. Any process, any order.
   void put(std::size_t item, std::span<const std::byte> sample, Record record);
   /// Item cannot be read, and why.
-  void put_bad(std::size_t item, const std::string& reason);
+  void put_bad(std::size_t item, const Error& why);
 
   /// Reads a sample back. Throws Error if it is not what its record says: a crash of the machine lost it.
   void get(std::size_t item, const Record& record, std::span<std::byte> sample) const;
 
-  /// Reasons of all bad items.
-  std::map<std::size_t, std::string> faults() const;
+  /// The reasons of all bad items, the same in every process once all have been decoded.
+  std::map<std::size_t, Error> faults() const;
 
   /// Done with: removes the folder. By one process.
   void remove();
@@ -58,6 +59,10 @@ class Spool {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  void forget_bad();
+  void write_record(std::size_t item, const Record& record);
+  std::vector<std::filesystem::path> fault_files() const;
+
   std::filesystem::path folder_;
   std::size_t items_, sample_bytes_;
   int team_index_;

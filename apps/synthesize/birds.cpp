@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
 #include "synthesize/canvas.hpp"
 #include "synthesize/picture_file.hpp"
 
@@ -301,7 +302,13 @@ class Birds final : public StandIn {
     if (options_.classes < 2 || options_.classes > kSpecies) {
       throw Error(fmt::format("--classes {}: birds have 2 to {}", options_.classes, kSpecies));
     }
-    if (options_.samples == 0) options_.samples = 10 * options_.classes;
+    constexpr std::int64_t kEach = 10;  // eight to train, one to validate, one to test
+    if (options_.samples == 0) options_.samples = kEach * options_.classes;
+    const std::int64_t enough_for = options_.samples / kEach;
+    require_samples(options_, kEach * options_.classes,
+                    fmt::format("{} classes of birds need {}, ten of each", options_.classes,
+                                format_count(kEach * options_.classes)),
+                    enough_for < 2 ? "" : fmt::format(", or --classes {}", enough_for));
     if (options_.height == 0) options_.height = options_.width = 224;
   }
 

@@ -250,6 +250,9 @@ class Fundus final : public StandIn {
  public:
   explicit Fundus(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 2000;
+    const std::int64_t needed = fewest_of_two_grades();
+    require_samples(options_, needed,
+                    fmt::format("with this seed retinas need {}, so that they have two grades", needed));
     if (options_.height == 0) options_.height = 320, options_.width = 480;
     if (!options_.layout.empty() && options_.layout != "eyepacs" && options_.layout != "aptos") {
       throw Error(fmt::format("fundus has no layout \"{}\"", options_.layout), "known: aptos, eyepacs");
@@ -260,22 +263,29 @@ class Fundus final : public StandIn {
 
   void write_file(std::int64_t index, const std::filesystem::path& output) const override {
     const Patient patient(options_, index / 2);
-    const bool right = index % 2 == 1;
-    Eye eye(options_, index, patient, right);
+    Eye eye(options_, index, patient, index % 2 == 1);
     write_synthetic_picture(output / pictures() / (name(index) + (aptos() ? ".png" : ".jpeg")),
-                            eye.picture(patient.grades[right ? 1 : 0]));
+                            eye.picture(grade(index)));
   }
 
   void write_tables(const std::filesystem::path& output) const override {
     std::string table = aptos() ? "id_code,diagnosis\n" : "image,level\n";
     for (std::int64_t i = 0; i < options_.samples; ++i) {
-      table +=
-          fmt::format("{},{}\n", name(i), Patient(options_, i / 2).grades[static_cast<std::size_t>(i % 2)]);
+      table += fmt::format("{},{}\n", name(i), grade(i));
     }
     write_text(output / (aptos() ? "train.csv" : "trainLabels.csv"), table);
   }
 
  private:
+  int grade(std::int64_t index) const {
+    return Patient(options_, index / 2).grades[static_cast<std::size_t>(index % 2)];
+  }
+  std::int64_t fewest_of_two_grades() const {
+    constexpr std::int64_t kToTest = 5;  // a fifth of them
+    std::int64_t count = 1;
+    while (grade(count) == grade(0)) ++count;
+    return std::max(kToTest, count + 1);
+  }
   bool aptos() const { return options_.layout == "aptos"; }
   std::string pictures() const { return aptos() ? "train_images" : "train"; }
   // EyePACS numbers patients and names the side, APTOS has codes that say nothing.

@@ -147,6 +147,7 @@ class IoPatterns final : public StandIn {
   explicit IoPatterns(SynthesizeOptions options) : options_(std::move(options)) {
     constexpr std::int64_t kThesis = 27238 + 11674;
     if (options_.samples == 0) options_.samples = kThesis;
+    require_samples(options_, 5, "traces need 5, all three patterns to train and one to test");
   }
   std::vector<std::filesystem::path> folders() const override { return {}; }
   std::int64_t files() const override { return 0; }

@@ -102,6 +102,7 @@ class Reviews final : public StandIn {
  public:
   explicit Reviews(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 4000;
+    require_samples(options_, 4, "reviews need 4, a good and a bad one to train and to test");
   }
   std::vector<std::filesystem::path> folders() const override {
     return {"train/pos", "train/neg", "test/pos", "test/neg"};

@@ -32,6 +32,11 @@ inline RandomStream random_of(const SynthesizeOptions& options, std::int64_t num
   return RandomStream({options.seed, kSynthesize, level, static_cast<std::uint64_t>(number)});
 }
 
+/// Throws Error saying how many samples are needed, and why, if `options` asks for fewer: `convoke prepare`
+/// would refuse what is made.
+void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why,
+                     const std::string& hint = {});
+
 /// Writes a text file. Throws Error naming it.
 void write_text(const std::filesystem::path& file, const std::string& text);
 

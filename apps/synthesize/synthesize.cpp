@@ -8,6 +8,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
 #include "synthesize/birds.hpp"
 #include "synthesize/fundus.hpp"
 #include "synthesize/io_patterns.hpp"
@@ -95,6 +96,13 @@ void write_text(const fs::path& file, const std::string& text) {
   out << text;
   out.close();
   if (!out) cannot_write(file, {errno, std::generic_category()});
+}
+
+void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why,
+                     const std::string& hint) {
+  if (options.samples >= needed) return;
+  throw Error(fmt::format("--samples {}: are too few for a data set: {}", format_count(options.samples), why),
+              fmt::format("--samples {}{}", needed, hint));
 }
 
 void synthesize(const SynthesizeOptions& options, const Team& team) {

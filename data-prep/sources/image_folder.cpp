@@ -217,7 +217,22 @@ class ImageFolder final : public Source {
   PictureReader reader_;
 };
 
+// "train_images" and "test" of a data set whose classes are in a CSV.
+bool is_named_as_a_split(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const std::string split = canonical_split(name.substr(0, name.find_first_of("-_. ")));
+  return split == "train" || split == "validation" || split == "test" || split == "images";
+}
+
 }  // namespace
+
+bool has_class_folders(const fs::path& path) {
+  std::vector<std::string> others;
+  const std::vector<fs::path> folders = folders_in(split_folders(path, others).front().folder);
+  return std::count_if(folders.begin(), folders.end(), [](const fs::path& folder) {
+           return !is_named_as_a_split(folder) && holds_pictures(folder);
+         }) > 1;
+}
 
 bool is_image_folder(const fs::path& path) {
   if (!fs::is_directory(path)) return false;

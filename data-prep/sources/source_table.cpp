@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/table.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/shards.hpp"
 #include "convoke/data_prep/sources/cifar.hpp"
 #include "convoke/data_prep/sources/idx.hpp"
 #include "convoke/data_prep/sources/image_folder.hpp"
@@ -21,6 +24,8 @@
 namespace convoke::data_prep {
 namespace {
 
+constexpr std::string_view kImageFolder = "image-folder";
+
 struct Entry {
   std::string_view name;
   bool (*detects)(const std::filesystem::path&);
@@ -33,7 +38,7 @@ constexpr std::array kSources{
     Entry{"cifar", is_cifar, open_cifar},
     Entry{"numpy", is_numpy, open_numpy},
     Entry{"manifest", is_manifest, open_manifest},
-    Entry{"image-folder", is_image_folder, open_image_folder},
+    Entry{kImageFolder, is_image_folder, open_image_folder},
     Entry{"tfrecord", is_tfrecord, open_tfrecord},
     Entry{"webdataset", is_webdataset, open_webdataset},
     Entry{"text-folder", is_text_folder, open_text_folder},
@@ -48,6 +53,53 @@ const Entry* recognise(const std::filesystem::path& path) {
   return it == kSources.end() ? nullptr : &*it;
 }
 
+// The kinds of a CSV, those that ask for more first.
+constexpr std::array<std::string_view, 3> kCsvKinds{"manifest", "text-csv", "table"};
+
+// CSVs in a folder, without those that `convoke prepare` writes.
+std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with('.') && !name.ends_with(".findings.csv") && is_table_csv(entry.path()))
+      files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The CSVs of a folder that may list its samples: of the kind `named` or, without one, of the first kind that
+// any of them is.
+std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& folder,
+                                                 std::string_view named) {
+  const std::vector<std::filesystem::path> files = csv_files_in(folder);
+  std::vector<std::filesystem::path> found;
+  for (const std::string_view kind : kCsvKinds) {
+    if (!named.empty() && kind != named) continue;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(found), find_in(kSources, kind, "").detects);
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+// A folder whose samples a CSV in it lists stands for that CSV: pictures without class folders and their
+// labels (EyePACS, APTOS), or a table alone. Throws Error naming the CSVs if several could be meant.
+std::filesystem::path meant_by(const std::filesystem::path& path, const std::string& kind) {
+  const bool csv_kind = std::find(kCsvKinds.begin(), kCsvKinds.end(), kind) != kCsvKinds.end();
+  if (!std::filesystem::is_directory(path) || data::has_shards(path) || (!kind.empty() && !csv_kind))
+    return path;
+  const Entry* const source = recognise(path);
+  const bool other = source != nullptr && (source->name != kImageFolder || has_class_folders(path));
+  if (other && kind.empty()) return path;
+  const std::vector<std::filesystem::path> found = candidates_in(path, kind);
+  if (found.empty()) return path;
+  if (found.size() == 1) return found.front();
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : found) names.push_back(file.string());
+  throw Error(fmt::format("{}: several of its files may list its samples", path.string()),
+              "name one of them instead: " + join(names));
+}
+
 // Of a CSV with columns that the options name: what they hold tells what it is. Else empty.
 std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptions& columns) {
   if (!is_table_csv(path)) return {};
@@ -59,18 +111,21 @@ std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptio
 
 }  // namespace
 
-std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options,
+std::unique_ptr<Source> open_source(const std::filesystem::path& given, const SourceOptions& options,
                                     const std::string& named) {
-  if (!std::filesystem::exists(path)) throw Error(fmt::format("{}: no such file or folder", path.string()));
+  if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
+  const std::filesystem::path path = meant_by(given, named);
   const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
   if (!kind.empty()) return find_in(kSources, kind, "kind of source").opens(path, options);
   if (const Entry* const source = recognise(path)) return source->opens(path, options);
-  throw Error(fmt::format("{}: is no source of samples that is known", path.string()),
+  throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
               "known kinds: " + join(source_kinds()) + "; --kind names one");
 }
 
 bool is_source(const std::filesystem::path& path) {
-  return std::filesystem::exists(path) && recognise(path) != nullptr;
+  if (!std::filesystem::exists(path)) return false;
+  return recognise(path) != nullptr ||
+         (std::filesystem::is_directory(path) && !data::has_shards(path) && !csv_files_in(path).empty());
 }
 
 std::vector<std::string> source_kinds() { return names_in(kSources); }

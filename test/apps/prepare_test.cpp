@@ -86,7 +86,7 @@ TEST_CASE("what prepare cannot do it says before it begins") {
   CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
   CHECK_THAT(error("idx --output a.h5 --size 10by10"), Contains("--size 10by10: is not understood"));
   CHECK_THAT(error("idx --output /proc/none/a.h5"), Contains("/proc/none/a.h5.work: cannot be made"));
-  CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is no source of samples that is known"));
+  CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognised as a source of samples"));
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
   // Ten thousand images of 30,000 x 30,000 pixels, in a file with a hole: more than a disk has.
@@ -99,6 +99,30 @@ TEST_CASE("what prepare cannot do it says before it begins") {
   }
   CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples need twice their size for a while"));
   CHECK_FALSE(fs::exists(place / "a.h5"));
+}
+
+TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, counts all and ends with 1") {
+  const Place place;
+  const std::uint8_t grey = 7;
+  for (int i = 0; i < 60; ++i) {
+    const auto folder = place / "pictures" / (i % 2 == 0 ? "cats" : "dogs");
+    fs::create_directories(folder);
+    write_text(folder / (std::to_string(i) + ".bmp"), i < 25 ? "BM, but no more" : grey_bmp({&grey, 1}, 1));
+  }
+  for (const int ranks : {1, 3}) {
+    const Outcome outcome = place.run("prepare pictures --output p.h5 --allow-duplicates", mpirun(ranks));
+    CAPTURE(ranks, outcome.text);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.times("pictures: 25 of 60 samples cannot be read:") == 1);
+    CHECK(outcome.times("the BMP is truncated") == 20);
+    CHECK(outcome.times("and 5 more") == 1);
+    CHECK(outcome.says("--skip-bad; p.h5.findings.csv lists them all"));
+    CHECK_FALSE(fs::exists(place / "p.h5"));
+  }
+  const Outcome outcome =
+      place.run("prepare pictures --output p.h5 --allow-duplicates --skip-bad", mpirun(2));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("25 samples left out: unreadable"));
 }
 
 TEST_CASE("a rank that is killed leaves nothing that looks finished, and the next run goes on") {

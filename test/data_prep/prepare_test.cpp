@@ -179,6 +179,46 @@ TEST_CASE("what cannot be read ends the run, or is left out and listed") {
   CHECK_THAT(dataset.info().preparation, Contains("\"left_out\":3"));
 }
 
+TEST_CASE(
+    "every unreadable sample is found before the run ends, in every process, and repaired ones are read") {
+  const TemporaryFolder folder;
+  write_small_mnist(folder.path(), false);
+  const auto images = folder / "t10k-images-idx3-ubyte";
+  const std::string whole = bytes_of(images);
+  write_file(images, whole.substr(0, 16 + 20 * 4));  // 4 of 7 images
+  const auto train = folder / "train-images-idx3-ubyte";
+  const std::string all_training = bytes_of(train);
+  write_file(train, all_training.substr(0, 16 + 20 * 10));  // 10 of 30
+  PrepareOptions options{folder.path(), folder / "small.h5"};
+  const int count = GENERATE(1, 3);
+  Threads threads(count);
+  std::vector<std::string> errors(static_cast<std::size_t>(count));
+  std::vector<std::thread> team;
+  for (int index = 0; index < count; ++index) {
+    team.emplace_back([&, index] {
+      errors[static_cast<std::size_t>(index)] = error_of([&] { prepare(options, threads.member(index)); });
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+  for (const std::string& error : errors) {
+    CHECK_THAT(error, Contains("23 of 37 samples cannot be read:\n  train[10]: "));
+    CHECK_THAT(error, Contains("train-images-idx3-ubyte: is truncated"));
+    CHECK_THAT(error, Contains("\n  and 3 more"));
+    CHECK(std::count(error.begin(), error.end(), '\n') >= 21);
+    CHECK(error == errors[0]);
+  }
+  CHECK_FALSE(std::filesystem::exists(options.output));
+  const std::string list = bytes_of(folder / "small.h5.findings.csv");
+  CHECK(std::count(list.begin(), list.end(), '\n') == 1 + 23);
+
+  write_file(images, whole);
+  write_file(train, all_training);
+  const PrepareReport report = prepare(options);
+  CHECK(report.taken_up == 14);
+  CHECK(report.left_out == 0);
+  CHECK(report.list.empty());
+}
+
 TEST_CASE("a sample in two splits is an error unless it is allowed") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "convoke/data_prep/prepare.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -40,6 +41,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 SynthesizeOptions small(const std::string& kind, const fs::path& output) {
   SynthesizeOptions options{.kind = kind, .output = output, .samples = 40};
   if (kind == "birds") options.classes = 4;
+  if (kind == "leaves") options.samples = 50;
   if (kind == "birds" || kind == "leaves" || kind == "fundus") options.height = 20, options.width = 24;
   return options;
 }
@@ -104,7 +106,7 @@ TEST_CASE("stand-ins say that they are synthetic, in names, comments and beside 
     }
     const auto mark = lines_of(bytes_of(folder / "made" / kSyntheticMark));
     CHECK_THAT(mark.at(0), Contains("synthetic, made by `convoke synthesize " + kind.name));
-    CHECK_THAT(mark.at(0), Contains("--samples 40"));
+    CHECK_THAT(mark.at(0), Contains(kind.name == "leaves" ? "--samples 50" : "--samples 40"));
   }
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("birds lie as in BIRDS-525: 525 species, each with a name of its own")
   int expected = 0;
   for (const auto& [label, numbers] : ids) CHECK(numbers == std::set{std::to_string(expected++)});  // by name
 
-  synthesize({.kind = "birds", .output = folder / "all", .samples = 1, .height = 16, .width = 16});
+  synthesize({.kind = "birds", .output = folder / "all", .height = 16, .width = 16});
   CHECK(std::distance(fs::directory_iterator(folder / "all/train"), {}) == 525);
 }
 
@@ -248,6 +250,33 @@ TEST_CASE("I/O patterns: five features of three patterns, as their definitions w
   }
   CHECK(patterns == std::map<std::string, int>{
                         {"file-per-process", 200}, {"shared-contiguous", 200}, {"shared-strided", 200}});
+}
+
+TEST_CASE("what is made can be prepared, and fewer samples than that takes are refused at once") {
+  for (const SyntheticKind& kind : synthetic_kinds()) {
+    CAPTURE(kind.name);
+    const TemporaryFolder folder;
+    SynthesizeOptions options = small(kind.name, folder / "made");
+    if (kind.name == "birds") options.classes = 2;
+    options.samples = 1;
+    const std::string error = error_of([&] { synthesize(options); });
+    CHECK_THAT(error, Contains("--samples 1: are too few for a data set: "));
+    CHECK_FALSE(fs::exists(options.output));
+    // The number that it names is enough, for the command that `convoke synthesize` prints next.
+    const std::size_t at = error.find(" need ");
+    REQUIRE(at != std::string::npos);
+    options.samples = std::stoll(error.substr(at + 6));
+    synthesize(options);
+    const PrepareReport report =
+        prepare({.source = options.output, .output = folder / "made.h5", .allow_duplicates = true});
+    CHECK(report.info.classes >= 2);
+    CHECK_THAT(report.info.provenance, Contains("synthetic, made by"));
+    CHECK(std::all_of(report.splits.begin(), report.splits.end(),
+                      [](const auto& split) { return split.samples > 0; }));
+  }
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of([&] { synthesize({.kind = "birds", .output = folder / "birds", .samples = 60}); }),
+             Contains("525 classes of birds need 5,250, ten of each"));
 }
 
 TEST_CASE("what cannot be made is refused, and nothing half made looks finished") {

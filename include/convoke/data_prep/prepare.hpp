@@ -67,9 +67,10 @@ struct PrepareReport {
 /// Turns `source` into the dataset `output`, a file or a folder of shards. Every process decodes an equal
 /// share of the samples into a folder beside the output, `<output>.work`; then they are checked, ordered and
 /// written. The bytes do not depend on how many processes there are. A run that was cut short is taken up by
-/// the next one with the same options. Throws Error if the source is damaged, a sample is in two splits
-/// (unless told to allow it), the output exists (unless told to overwrite) or cannot be written; then there
-/// is no output file, or the old one.
+/// the next one with the same options. A sample that cannot be read does not stop the others. Throws Error if
+/// the source is damaged, samples cannot be read (naming the first twenty and the number of all, in every
+/// process; unless told to skip them), a sample is in two splits (unless told to allow it), the output exists
+/// (unless told to overwrite) or cannot be written; then there is no output file, or the old one.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

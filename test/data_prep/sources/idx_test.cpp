@@ -73,7 +73,7 @@ TEST_CASE("missing and foreign sources are refused") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of([&] { open_source(folder / "none"); }), Contains("none: no such file or folder"));
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
-             Contains("is no source of samples that is known"));
+             Contains("is not recognised as a source of samples"));
   CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idxx"); }),
              Contains("unknown kind of source \"idxx\" (did you mean \"idx\"?)"));
   CHECK_THAT(error_of([&] { open_source(folder.path(), {}, "idx"); }),

@@ -41,6 +41,15 @@ std::vector<std::string> items_of(const Source& source) {
   return lines;
 }
 
+std::string hint_in(const fs::path& folder) {
+  try {
+    open_source(folder);
+  } catch (const convoke::Error& error) {
+    return error.hint();
+  }
+  return "";
+}
+
 using Lines = std::vector<std::string>;
 
 }  // namespace
@@ -190,4 +199,50 @@ TEST_CASE("a CSV of texts or numbers is no manifest") {
   write_file(folder / "list.txt", "image,label\na,1\n");
   CHECK_FALSE(is_manifest(folder / "list.txt"));
   CHECK_FALSE(is_manifest(folder.path()));
+}
+
+TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for the one table that it holds") {
+  const TemporaryFolder folder;
+  const auto same = [&](const fs::path& csv) {
+    REQUIRE(is_source(folder.path()));
+    const auto by_folder = open_source(folder.path()), by_csv = open_source(csv);
+    REQUIRE(by_folder->catalogue().items.size() == by_csv->catalogue().items.size());
+    CHECK(by_folder->catalogue().provenance == by_csv->catalogue().provenance);
+    CHECK(by_folder->catalogue().class_names == by_csv->catalogue().class_names);
+  };
+  SECTION("EyePACS: a folder of pictures, which is no class") {
+    put(folder / "train/10_left.png");
+    put(folder / "train/10_right.png");
+    write_file(folder / "trainLabels.csv", "image,level\n10_left,0\n10_right,2\n");
+    same(folder / "trainLabels.csv");
+    write_file(folder / "eyes.h5.findings.csv", "finding,sample\nduplicate,a\n");  // ours
+    same(folder / "trainLabels.csv");
+  }
+  SECTION("APTOS: two folders of pictures, which are no classes, and tables without labels") {
+    put(folder / "train_images/a.png");
+    put(folder / "train_images/b.png");
+    put(folder / "test_images/c.png");
+    write_file(folder / "train.csv", "id_code,diagnosis\na,0\nb,2\n");
+    write_file(folder / "test.csv", "id_code\nc\n");
+    same(folder / "train.csv");
+    SECTION("several that may be meant are named") {
+      write_file(folder / "sample_submission.csv", "id_code,diagnosis\nc,0\n");
+      CHECK(is_source(folder.path()));
+      CHECK_THAT(error_of([&] { open_source(folder.path()); }),
+                 Contains("several of its files may list its samples"));
+      CHECK_THAT(hint_in(folder.path()), Contains("sample_submission.csv, ") && Contains("/train.csv"));
+    }
+  }
+  SECTION("a table alone") {
+    write_file(folder / "traces.csv", "size,distance,label\n1,2,a\n3,4,b\n");
+    same(folder / "traces.csv");
+  }
+  SECTION("class folders need no CSV") {
+    put(folder / "cats/a.png");
+    put(folder / "dogs/b.png");
+    write_file(folder / "owners.csv", "file,label\ncats/a.png,x\ndogs/b.png,y\n");
+    CHECK(open_source(folder.path())->catalogue().class_names == std::vector<std::string>{"cats", "dogs"});
+    CHECK(open_source(folder.path(), {}, "manifest")->catalogue().class_names ==
+          std::vector<std::string>{"x", "y"});
+  }
 }

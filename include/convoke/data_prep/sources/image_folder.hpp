@@ -10,6 +10,10 @@ namespace convoke::data_prep {
 /// True if a sub-folder of `path` holds, at any depth, a file that is a picture by its name.
 bool is_image_folder(const std::filesystem::path& path);
 
+/// True if `path`, or its folder of training samples, has two sub-folders or more with pictures that are not
+/// named as splits are (train, test_images, ...): their classes are known without a CSV.
+bool has_class_folders(const std::filesystem::path& path);
+
 /// A folder with a sub-folder for each class, which bears its name and holds its pictures, at any depth; or
 /// with sub-folders train, validation and test (as canonical_split has it) that hold such folders, as
 /// BIRDS-525 and PlantVillage do; other folders beside these are named in the provenance and left out.
