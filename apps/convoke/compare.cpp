@@ -7,33 +7,80 @@
 #include "convoke/core/error.hpp"
 #include "convoke/core/utf8.hpp"
 #include "convoke/report/comparison.hpp"
+#include "convoke/report/ranking.hpp"
+#include "results.hpp"
 
 namespace convoke::app {
 namespace {
 
 constexpr const char* kCompareExamples = R"(Examples:
   convoke compare runs/one-rank runs/synchronous runs/ensemble    speed-up is over the first
+  convoke compare runs/sweep-*                                    the keys that differ, ranked by validation
   convoke report runs/one-rank runs/synchronous --output page.html     the same as a page, with curves
 )";
 
-report::RunResult read_result(const std::string& folder) {
-  const report::RunRecord run = report::read_run(folder);
-  if (run.complete()) return report::result_of(run);
+report::RunRecord read_complete(const std::string& folder) {
+  report::RunRecord run = read_run_and_recipe(folder);
+  if (run.complete()) return run;
   throw Error(
       fmt::format("{} is not there", (run.folder / "summary.json").string()),
       "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
 }
 
-std::vector<report::RunResult> read_results(const std::vector<std::string>& folders) {
-  std::vector<report::RunResult> runs;
+/// Finished runs: what they reached and the keys of their recipes, by the same names.
+struct Finished {
+  std::vector<report::RunResult> results;
+  std::vector<report::NamedKeys> recipes;
+};
+
+Finished read_finished(const std::vector<std::string>& folders) {
+  Finished runs;
   std::vector<std::string> titles;
   for (const std::string& folder : folders) {
-    runs.push_back(read_result(folder));
-    titles.push_back(runs.back().name);
+    const report::RunRecord run = read_complete(folder);
+    runs.results.push_back(report::result_of(run));
+    runs.recipes.push_back({"", report::recipe_keys(run)});
+    titles.push_back(runs.results.back().name);
   }
   const std::vector<std::string> names = report::names_apart(std::move(titles), folders);
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = names[i];
+  for (std::size_t i = 0; i < names.size(); ++i) runs.results[i].name = runs.recipes[i].name = names[i];
   return runs;
+}
+
+// Columns as wide as their texts; the first to the left.
+void print_fitted(const report::Table& table, std::size_t left) {
+  std::vector<std::size_t> width;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    width.push_back(character_count(table.columns[c]));
+    for (const auto& row : table.rows) width[c] = std::max(width[c], character_count(row[c].text));
+  }
+  const auto print_row = [&](const auto& text_of) {
+    std::string line;
+    for (std::size_t c = 0; c < width.size(); ++c) {
+      const std::string text = text_of(c);
+      const std::string blanks(width[c] - character_count(text), ' ');
+      line += (c == 0 ? "" : "  ") + (c < left ? text + blanks : blanks + text);
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  };
+  print_row([&](std::size_t c) { return table.columns[c]; });
+  for (const auto& row : table.rows) print_row([&](std::size_t c) { return row[c].text; });
+}
+
+void print_ranking(const Finished& runs) {
+  const report::Ranking ranking = report::ranked(runs.results, runs.recipes);
+  const report::Table differences = report::differences("key", runs.recipes);
+  const bool shown = ranking.table.columns.size() > 5;  // with the keys, or there are none
+  if (!ranking.table.rows.empty()) {
+    print_fitted(ranking.table, 2);
+    fmt::print("{}\n\n", report::kRankedByValidation);
+  }
+  for (const std::string& warning : ranking.warnings) fmt::print("warning: {}\n\n", warning);
+  if (shown || differences.rows.empty()) return;
+  fmt::print("The recipes differ in:\n");
+  print_fitted(differences, differences.columns.size());
+  fmt::print("\n");
 }
 
 void print(const report::Table& table) {
@@ -59,7 +106,9 @@ void add_compare(CLI::App& parser, CompareOptions& options) {
 }
 
 int compare(const CompareOptions& options) {
-  const std::vector<report::RunResult> runs = read_results(options.runs);
+  const Finished finished = read_finished(options.runs);
+  const std::vector<report::RunResult>& runs = finished.results;
+  if (runs.size() > 1) print_ranking(finished);
   print(report::side_by_side(runs));
   if (!report::tested_alike(runs)) {
     fmt::print("\nwarning: the runs were tested on different samples: their accuracies cannot be compared\n");

@@ -164,6 +164,24 @@ TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside th
   CHECK(unfinished.says("nowhere: is no folder of a run"));
 }
 
+TEST_CASE("compare ranks a sweep by validation and shows the keys that differ") {
+  const Place place;
+  for (const char* rate : {"0.01", "0.00001"}) {
+    const std::string name = std::string("rate-") + rate;
+    REQUIRE(place.train(name, std::string("--set train.optimizer.learning_rate=") + rate).code == 0);
+  }
+  const Outcome outcome = place.run("compare rate-0.00001 rate-0.01");
+  CAPTURE(outcome.text);
+  CHECK(outcome.code == 0);
+  CHECK(outcome.says("train.optimizer.learning_rate"));
+  CHECK_FALSE(outcome.says("train.epochs"));
+  CHECK(outcome.says("Ranked by validation accuracy."));
+  const std::size_t better = outcome.text.find("1      rate-0.01");
+  const std::size_t worse = outcome.text.find("2      rate-0.00001");
+  CHECK(better < worse);
+  CHECK(worse != std::string::npos);
+}
+
 TEST_CASE("threads that share a core cost one core, and the run says so") {
   const Place place;
   const Outcome outcome =

@@ -1,6 +1,7 @@
 #include "convoke/report/comparison.hpp"
 
 #include "convoke/core/error.hpp"
+#include "convoke/report/ranking.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
 #include "support/catch.hpp"
@@ -53,6 +54,35 @@ TEST_CASE("the more accurate run is the better one only if it costs no more") {
   CHECK_THAT(only_verdict(sync, run("votes", true, 0.907, 100)),
              Contains("a difference of 0.70 points, which 10000 test samples cannot tell from chance") &&
                  !Contains("better"));
+}
+
+TEST_CASE("a sweep is ranked by validation, whatever the test says, with the keys that differ") {
+  std::vector<RunResult> runs{run("a", false, 0.99, 10), run("b", false, 0.90, 10), run("c", false, 0.95, 10),
+                              run("d", false, 0.97, 10)};
+  runs[0].validation_accuracy = 0.91, runs[1].validation_accuracy = 0.96, runs[3].validation_accuracy = 0.91;
+  const auto keys = [](const std::string& name, const std::string& batch) {
+    return report::NamedKeys{
+        name, {{"train.batch", batch}, {"train.epochs", "3"}, {"data.validation_split", "0.1"}}};
+  };
+  std::vector<report::NamedKeys> recipes{keys("a", "32"), keys("b", "64"), keys("c", "128"),
+                                         keys("d", "256")};
+  const report::Ranking ranking = report::ranked(runs, recipes);
+  CHECK(ranking.warnings.empty());
+  CHECK(ranking.table.columns == std::vector<std::string>{"place", "run", "train.batch",
+                                                          "validation accuracy", "test accuracy",
+                                                          "makespan"});
+  std::vector<std::string> lines;
+  for (const auto& row : ranking.table.rows) lines.push_back(row[0].text + row[1].text + row[2].text);
+  CHECK(lines == std::vector<std::string>{"1b64", "2a32", "2d256", "–c128"});
+  CHECK(ranking.table.rows[0][3].text == "96.00 %");
+  CHECK(ranking.table.rows[3][3].text == "–");
+  CHECK_THAT(report::side_by_side(runs).csv(), Contains("validation accuracy,0.91,0.96,,0.91\n"));
+
+  recipes[1].keys["data.validation_split"] = "0.2";
+  CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
+  for (RunResult& each : runs) each.validation_accuracy.reset();
+  CHECK(report::ranked(runs, recipes).table.rows.empty());
+  CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validated"));
 }
 
 TEST_CASE("runs that were tested on different samples are not judged, and it is said why") {

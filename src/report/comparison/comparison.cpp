@@ -107,6 +107,8 @@ RunResult result_of(const RunRecord& run) {
                    .makespan = number("makespan_seconds"),
                    .core_seconds = number("core_seconds"),
                    .images_per_second = number("images_per_second")};
+  const double validation = number_at(summary, "validation_accuracy");
+  if (!std::isnan(validation)) result.validation_accuracy = validation;
   result.name = result.title();
   return result;
 }
@@ -140,7 +142,13 @@ Table side_by_side(std::span<const RunResult> runs) {
   };
   const auto share = [&](double value) { return number(fmt::format("{:.4f}", value), value); };
   const double base = runs.front().makespan;
-  row("accuracy", [&](const RunResult& r) { return share(r.accuracy); });
+  if (std::any_of(runs.begin(), runs.end(),
+                  [](const RunResult& r) { return r.validation_accuracy.has_value(); })) {
+    row("validation accuracy", [&](const RunResult& r) {
+      return r.validation_accuracy ? share(*r.validation_accuracy) : Cell("–");
+    });
+  }
+  row("test accuracy", [&](const RunResult& r) { return share(r.accuracy); });
   row("precision (weighted)", [&](const RunResult& r) { return share(r.precision); });
   row("recall (weighted)", [&](const RunResult& r) { return share(r.recall); });
   row("F1 (weighted)", [&](const RunResult& r) { return share(r.f1); });

@@ -6,14 +6,13 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
-#include "convoke/core/utf8.hpp"
 #include "convoke/data/provenance.hpp"
 #include "convoke/report/comparison.hpp"
+#include "convoke/report/ranking.hpp"
 #include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
 
@@ -51,68 +50,14 @@ std::vector<Compared> complete(const std::vector<Compared>& runs) {
   return some;
 }
 
-// Every key of a recipe by its path; lists stand as a whole.
-void flatten(const Settings& settings, const std::string& path, std::map<std::string, std::string>& keys) {
-  for (const auto& [key, value] : settings.entries()) {
-    const std::string full = path.empty() ? key : path + "." + key;
-    if (value.table() != nullptr) {
-      flatten(*value.table(), full, keys);
-    } else {
-      keys[full] = value.to_string();
-    }
-  }
-}
-
-// A long text from a little before the place where it differs from another.
-std::string from_difference(const std::string& text, const std::string& other, std::size_t longest) {
-  constexpr std::size_t kBefore = 10;
-  const auto place = static_cast<std::size_t>(
-      std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
-  std::size_t start = place > kBefore ? place - kBefore : 0;
-  while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U)
-    --start;  // not within a letter
-  return (start > 0 ? "…" : "") + shortened(text.substr(start), longest);
-}
-
-// The lines in which not all columns are alike; `rows` of each run: name to text.
-Table differences(const std::string& what, const std::vector<Compared>& runs,
-                  const std::vector<std::map<std::string, std::string>>& rows) {
-  constexpr std::size_t kLongest = 60;
-  Table table{{what}, {}};
-  std::set<std::string> names;
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    table.columns.push_back(runs[r].name);
-    for (const auto& [name, text] : rows[r]) names.insert(name);
-  }
-  const auto text_of = [&](std::size_t r, const std::string& name) {
-    const auto at = rows[r].find(name);
-    return at == rows[r].end() ? std::string("–") : at->second;
-  };
-  const auto other_than = [&](const std::string& text, const std::string& name) {
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      if (text_of(r, name) != text) return text_of(r, name);
-    }
-    return text;
-  };
-  for (const std::string& name : names) {
-    std::vector<Cell> row{name};
-    bool differ = false;
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      std::string text = text_of(r, name);
-      differ = differ || text != text_of(0, name);
-      if (text.size() > kLongest) text = from_difference(text, other_than(text, name), kLongest);
-      row.emplace_back(text);
-    }
-    if (differ) table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
-  std::map<std::string, std::string> keys;
-  flatten(run.recipe, "", keys);
-  keys.erase("description");
-  return keys;
+void add_ranking(Page& page, const std::vector<Compared>& runs, const std::vector<RunResult>& results) {
+  std::vector<NamedKeys> recipes;
+  for (const Compared& each : runs) recipes.push_back({each.name, recipe_keys(each.run)});
+  const Ranking ranking = ranked(results, recipes);
+  for (const std::string& warning : ranking.warnings) page.warning(warning);
+  if (ranking.table.rows.empty()) return;
+  page.add(ranking.table);
+  page.paragraph(kRankedByValidation);
 }
 
 void add_results(Page& page, const std::vector<Compared>& runs, const std::string& made_by) {
@@ -132,6 +77,7 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
   for (const Compared& each : complete(runs)) results.push_back(each.result);
   if (!results.empty()) {
     if (!tested_alike(results)) page.warning(kTestedOnOthers);
+    if (results.size() > 1) add_ranking(page, complete(runs), results);
     page.add(side_by_side(results));
     const bool votes =
         std::any_of(results.begin(), results.end(), [](const RunResult& r) { return r.members > 1; });
@@ -268,17 +214,17 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
 
 void add_differences(Page& page, const std::vector<Compared>& runs) {
   page.section("Differences");
-  std::vector<std::map<std::string, std::string>> recipes, machines;
+  std::vector<NamedKeys> recipes, machines;
   for (const Compared& each : runs) {
-    recipes.push_back(recipe_keys(each.run));
+    recipes.push_back({each.name, recipe_keys(each.run)});
     const auto facts = environment_facts(each.run.environment);
-    machines.emplace_back(facts.begin(), facts.end());
-    machines.back().erase("Date");
+    machines.push_back({each.name, {facts.begin(), facts.end()}});
+    machines.back().keys.erase("Date");
   }
   const auto add = [&](const char* heading, const char* what, const char* none,
-                       const std::vector<std::map<std::string, std::string>>& rows) {
+                       const std::vector<NamedKeys>& rows) {
     page.heading(heading);
-    const Table table = differences(what, runs, rows);
+    const Table table = differences(what, rows);
     if (table.rows.empty()) {
       page.paragraph(none);
     } else {

@@ -1,0 +1,141 @@
+#include "convoke/report/ranking.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "convoke/core/text.hpp"
+#include "convoke/core/utf8.hpp"
+
+namespace convoke::report {
+namespace {
+
+// Every key of a recipe by its path; lists stand as a whole.
+void flatten(const Settings& settings, const std::string& path, std::map<std::string, std::string>& keys) {
+  for (const auto& [key, value] : settings.entries()) {
+    const std::string full = path.empty() ? key : path + "." + key;
+    if (value.table() != nullptr) {
+      flatten(*value.table(), full, keys);
+    } else {
+      keys[full] = value.to_string();
+    }
+  }
+}
+
+// A long text from a little before the place where it differs from another.
+std::string from_difference(const std::string& text, const std::string& other, std::size_t longest) {
+  constexpr std::size_t kBefore = 10;
+  const auto place = static_cast<std::size_t>(
+      std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
+  std::size_t start = place > kBefore ? place - kBefore : 0;
+  while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U)
+    --start;  // not within a letter
+  return (start > 0 ? "…" : "") + shortened(text.substr(start), longest);
+}
+
+std::string text_of(const NamedKeys& run, const std::string& key) {
+  const auto at = run.keys.find(key);
+  return at == run.keys.end() ? "" : at->second;
+}
+
+// What decides the samples that a run validates on, in words: a split of its own, or the last part of the
+// training samples, of an ensemble that of each shard.
+std::string held_out(const NamedKeys& run) {
+  const std::string split = text_of(run, "data.validation_split");
+  const bool fraction = !split.empty() && split.front() >= '0' && split.front() <= '9';
+  const std::string sharding = text_of(run, "ensemble.sharding");
+  const bool shards = text_of(run, "train.mode").find("ensemble") != std::string::npos &&
+                      sharding.find("full") == std::string::npos;
+  return split + (fraction ? " of " + text_of(run, "data.train_split") : "") +
+         (fraction && shards ? ", " + sharding + ", " + text_of(run, "ensemble.members") : "");
+}
+
+bool validated_alike(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
+  for (std::size_t r = 1; r < runs.size(); ++r) {
+    const bool other_data = !runs[r].content_hash.empty() && !runs[0].content_hash.empty() &&
+                            runs[r].content_hash != runs[0].content_hash;
+    if (other_data || held_out(recipes[r]) != held_out(recipes[0])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
+  std::map<std::string, std::string> keys;
+  flatten(run.recipe, "", keys);
+  keys.erase("description");
+  return keys;
+}
+
+Table differences(const std::string& what, std::span<const NamedKeys> runs) {
+  constexpr std::size_t kLongest = 60;
+  Table table{{what}, {}};
+  std::set<std::string> names;
+  for (const NamedKeys& run : runs) {
+    table.columns.push_back(run.name);
+    for (const auto& [name, text] : run.keys) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    std::vector<std::string> texts;
+    for (const NamedKeys& run : runs) {
+      const auto at = run.keys.find(name);
+      texts.push_back(at == run.keys.end() ? "–" : at->second);
+    }
+    if (std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return text == texts[0]; }))
+      continue;
+    std::vector<Cell> row{name};
+    for (const std::string& text : texts) {
+      const auto other =
+          std::find_if(texts.begin(), texts.end(), [&](const std::string& each) { return each != text; });
+      row.emplace_back(text.size() > kLongest ? from_difference(text, *other, kLongest) : text);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recipes) {
+  constexpr std::size_t kFewKeys = 6;
+  Ranking ranking;
+  const auto known = [&](std::size_t r) { return runs[r].validation_accuracy.has_value(); };
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return runs[a].validation_accuracy > runs[b].validation_accuracy;  // nothing is below every number
+  });
+  if (order.empty() || !known(order.front())) {
+    ranking.warnings.emplace_back(
+        "No run has validated (data.validation_split), so the runs are not ranked: to select by the test "
+        "accuracy would spoil the test.");
+    return ranking;
+  }
+  if (!validated_alike(runs, recipes)) {
+    ranking.warnings.emplace_back(
+        "The runs were not all validated on the same samples: small differences between their validation "
+        "accuracies mean nothing.");
+  }
+  Table keys = differences("key", recipes);
+  if (keys.rows.size() > kFewKeys) keys.rows.clear();
+  Table& table = ranking.table;
+  table.columns = {"place", "run"};
+  for (const std::vector<Cell>& row : keys.rows) table.columns.push_back(row.front().text);
+  table.columns.insert(table.columns.end(), {"validation accuracy", "test accuracy", "makespan"});
+  std::int64_t place = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t r = order[i];
+    const bool tied = i > 0 && runs[r].validation_accuracy == runs[order[i - 1]].validation_accuracy;
+    if (!tied) place = static_cast<std::int64_t>(i) + 1;
+    std::vector<Cell> row{known(r) ? Cell::count(place) : Cell("–"), runs[r].name};
+    for (const std::vector<Cell>& key : keys.rows) row.push_back(key[r + 1]);
+    row.push_back(known(r) ? Cell::percent(*runs[r].validation_accuracy, 2) : Cell("–"));
+    row.push_back(Cell::percent(runs[r].accuracy, 2));
+    row.push_back(Cell::seconds(runs[r].makespan));
+    table.rows.push_back(std::move(row));
+  }
+  return ranking;
+}
+
+}  // namespace convoke::report
