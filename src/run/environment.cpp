@@ -11,6 +11,7 @@
 #include "convoke/os/process.hpp"
 #include "convoke/os/processors.hpp"
 #include "convoke/run/collective.hpp"
+#include "convoke/run/memory_kind.hpp"
 
 namespace convoke::run {
 namespace {
@@ -49,6 +50,7 @@ Settings environment(const Machine& machine, int threads) {
           {"cpu", os::cpu_model()},
           {"logical_cpus", static_cast<std::int64_t>(std::thread::hardware_concurrency())},
           {"cores", cores_of_node()},
+          {"memory", memory_kind()},
           {"nodes", machine.nodes},
           {"ranks", machine.ranks},
           {"threads", threads},

@@ -44,8 +44,43 @@ std::vector<Cell> in_order(std::vector<Cell> cells) {
   return cells;
 }
 
-Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& options) {
+// A run that fails may not get as far as to say where it was.
+bool names_its_machine(const TableRow& row) {
+  return !row.measurement.machine.empty() || !row.measurement.has_mark("failed");
+}
+
+// The machine of all rows, which then need not name it; "" if there are several, which all name theirs.
+std::string take_machine(std::vector<TableRow>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), names_its_machine);
+  const std::string machine = first == rows.end() ? "" : first->measurement.machine;
+  const bool one = std::all_of(rows.begin(), rows.end(), [&](const TableRow& row) {
+    return row.measurement.machine == machine || !names_its_machine(row);
+  });
+  for (TableRow& row : rows) {
+    std::string& own = row.measurement.machine;
+    if (one) {
+      own.clear();
+    } else if (own.empty() && names_its_machine(row)) {
+      own = "unknown machine";
+    }
+  }
+  return one ? machine : "";
+}
+
+// Cells of the study made again, as those of the first: of one machine, which is said apart.
+std::vector<Cell> cells_made_again(const Table& again, Analysis& analysis) {
+  std::vector<TableRow> rows = again.rows;
+  const std::string machine = take_machine(rows);
+  if (!machine.empty() && !analysis.machine.empty() && machine != analysis.machine) {
+    analysis.notices.push_back(fmt::format("the second study was made on another machine: {} rather than {}",
+                                           machine, analysis.machine));
+  }
+  return cells_of_runs(rows);
+}
+
+Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
   Analysis analysis;
+  analysis.machine = take_machine(rows);
   analysis.relative_error = options.relative_error;
   analysis.cells = in_order(cells_of_runs(rows));
   analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
@@ -53,7 +88,8 @@ Analysis analyse_rows(const std::vector<TableRow>& rows, const AnalysisOptions& 
   analysis.portions = portion_tables(analysis.curves);
   analysis.comparisons = comparisons(analysis.cells);
   analysis.equal_cost = at_equal_cost(analysis.cells);
-  if (options.again) analysis.replication = replication(analysis.cells, cells_of_runs(options.again->rows));
+  if (options.again)
+    analysis.replication = replication(analysis.cells, cells_made_again(*options.again, analysis));
   if (!options.wishes.empty()) {
     analysis.recommendations =
         recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
@@ -112,7 +148,7 @@ void require_other_runs(const Table& table, const Table& earlier) {
 Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options) {
   std::vector<TableRow> rows;
   for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
-  return analyse_rows(rows, options);
+  return analyse_rows(std::move(rows), options);
 }
 
 Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options) {
@@ -129,7 +165,7 @@ Analysis analyse(std::span<const Table> tables, const AnalysisOptions& options) 
   if (const std::int64_t count = imply_makespans(rows); count > 0) {
     notices.push_back(fmt::format("the makespans of {} rows without one are cost / price", count));
   }
-  Analysis analysis = analyse_rows(rows, options);
+  Analysis analysis = analyse_rows(std::move(rows), options);
   analysis.notices.insert(analysis.notices.begin(), notices.begin(), notices.end());
   return analysis;
 }

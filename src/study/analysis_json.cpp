@@ -38,12 +38,15 @@ Settings named(const Coordinates& at) {
   s.set("portion", at.portion);
   s.set("batch", at.batch);
   s.set("variant", at.variant);
+  if (!at.machine.empty()) s.set("machine", at.machine);
   return s;
 }
 
 template <class Family>
 Settings family(const Family& f) {
-  return {{"system", f.system}, {"mode", f.mode}, {"batch", f.batch}, {"variant", f.variant}};
+  Settings s{{"system", f.system}, {"mode", f.mode}, {"batch", f.batch}, {"variant", f.variant}};
+  if (!f.machine.empty()) s.set("machine", f.machine);
+  return s;
 }
 
 Settings of(const Statistics& s) {
@@ -228,6 +231,7 @@ Settings to_settings(const Analysis& a) {
     return json_list(list, [](const auto& item) { return of(item); });
   };
   Settings s{{"format", 1}, {"notices", text_list(a.notices)}, {"relative_error", a.relative_error}};
+  if (!a.machine.empty()) s.set("machine", a.machine);
   s.set("cells", all(a.cells));
   s.set("curves", all(a.curves));
   s.set("scaled", all(a.scaled));

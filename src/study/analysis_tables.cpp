@@ -225,6 +225,7 @@ std::vector<TextTable> tables(const Analysis& analysis) {
 
 std::vector<std::string> remarks(const Analysis& analysis) {
   std::vector<std::string> all = analysis.notices;
+  if (!analysis.machine.empty()) all.push_back("all runs were made on one machine: " + analysis.machine);
   std::int64_t single = 0;
   for (const Cell& cell : analysis.cells) {
     single += cell.runs.size() == 1 ? 1 : 0;

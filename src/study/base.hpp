@@ -19,9 +19,10 @@ inline std::string variant_of_work(const Coordinates& at) {
   return kept;
 }
 
-/// The same work, by whomever.
+/// The same work on the same machine, however it is shared.
 inline bool same_work(const Coordinates& a, const Coordinates& b) {
-  return a.system == b.system && a.portion == b.portion && variant_of_work(a) == variant_of_work(b);
+  return a.system == b.system && a.machine == b.machine && a.portion == b.portion &&
+         variant_of_work(a) == variant_of_work(b);
 }
 
 /// What a curve is compared with, of `all` that `is_measured`: the fewest workers of the same work; of

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "convoke/core/text.hpp"
 
@@ -23,10 +24,27 @@ void settle(Cell& cell) {
   }
 }
 
+// Runs that failed before they could say on which machine count where others of their place have run.
+void take_failures(std::vector<Cell>& cells) {
+  for (Cell& cell : cells) {
+    if (!cell.runs.empty() || !cell.at.machine.empty()) continue;
+    const auto other = std::find_if(cells.begin(), cells.end(), [&](const Cell& each) {
+      return !each.runs.empty() && on_any_machine(each.at) == cell.at;
+    });
+    if (other != cells.end()) other->failed += std::exchange(cell.failed, 0);
+  }
+  std::erase_if(cells, [](const Cell& cell) { return cell.runs.empty() && cell.failed == 0; });
+}
+
 }  // namespace
 
 Coordinates coordinates(const Measurement& m) {
-  return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant};
+  return {m.system, m.mode, m.ranks, m.threads, m.portion, m.batch, m.variant, m.machine};
+}
+
+Coordinates on_any_machine(Coordinates at) {
+  at.machine.clear();
+  return at;
 }
 
 std::string run_name(const Coordinates& at) {
@@ -63,6 +81,7 @@ std::string to_string(const Coordinates& at) {
   if (at.portion != 1) add(portion_text(at.portion) + " of the samples");
   add(at.batch == "weak" ? "weak batch" : "");
   add(at.variant);
+  add(at.machine);
   return text.empty() ? "all" : text;
 }
 
@@ -80,6 +99,15 @@ std::string marked(const std::string& text, std::span<const std::string> marks) 
 const Cell* cell_at(std::span<const Cell> cells, const Coordinates& at) {
   const auto it = std::find_if(cells.begin(), cells.end(), [&](const Cell& c) { return c.at == at; });
   return it == cells.end() ? nullptr : &*it;
+}
+
+const Cell* largest_cell_at(std::span<const Cell> cells, const Coordinates& at) {
+  const Cell* largest = nullptr;
+  for (const Cell& cell : cells) {
+    if (on_any_machine(cell.at) != on_any_machine(at)) continue;
+    if (largest == nullptr || cell.runs.size() > largest->runs.size()) largest = &cell;
+  }
+  return largest;
 }
 
 void add_marks(std::vector<std::string>& all, std::span<const std::string> marks) {
@@ -140,6 +168,7 @@ std::vector<Cell> cells_of(std::span<const Measurement> measurements) {
     }
   }
   for (Cell& cell : cells) settle(cell);
+  take_failures(cells);
   return cells;
 }
 

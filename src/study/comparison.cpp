@@ -25,13 +25,14 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
   const bool system = a.system != b.system, mode = a.mode != b.mode;
   // Keys of ensembles mean nothing to another mode: groups have their members in the variant.
   const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
-  const std::array<std::pair<std::string_view, bool>, 7> differ{{{"system", system && !mode},
+  const std::array<std::pair<std::string_view, bool>, 8> differ{{{"system", system && !mode},
                                                                  {"mode", mode && !system},
                                                                  {"system and mode", system && mode},
                                                                  {"ranks", a.ranks != b.ranks},
                                                                  {"threads", a.threads != b.threads},
                                                                  {"batch", a.batch != b.batch},
-                                                                 {"variant", variant}}};
+                                                                 {"variant", variant},
+                                                                 {"machine", a.machine != b.machine}}};
   std::string_view found;
   for (const auto& [name, is] : differ) {
     if (is && !found.empty()) return "";
@@ -122,8 +123,8 @@ std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells) {
     if (!votes || !has_accuracy_and_cost(ensemble)) continue;
     const double cost = ensemble.find("core_seconds")->mean;
     const auto same_work = [&](const Cell& cell) {
-      return cell.at.portion == ensemble.at.portion && are_of_one_dataset(cell, ensemble) &&
-             variant_of_work(cell.at) == variant_of_work(ensemble.at);
+      return cell.at.portion == ensemble.at.portion && cell.at.machine == ensemble.at.machine &&
+             are_of_one_dataset(cell, ensemble) && variant_of_work(cell.at) == variant_of_work(ensemble.at);
     };
     std::size_t best = best_sync_cell(cells, cost, [&](const Cell& cell) {
       return same_work(cell) && cell.at.system == ensemble.at.system;

@@ -186,7 +186,7 @@ std::vector<Configuration> configurations(const StudyFile& study) {
 }
 
 std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run) {
-  const Coordinates at = coordinates(run);
+  const Coordinates at = on_any_machine(coordinates(run));
   const auto it = std::ranges::find_if(cells, [&](const Configuration& cell) { return cell.at == at; });
   if (it == cells.end()) return std::nullopt;
   return static_cast<std::size_t>(it - cells.begin());

@@ -190,6 +190,7 @@ std::vector<Cost> costs(std::span<const Cell> cells, std::span<const Machine> ma
   for (Cost& cost : all) {
     const auto is_reference = [&](const Cost& other) {
       return other.machine == standard && other.at.system == cost.at.system &&
+             other.at.machine == cost.at.machine &&
              (ran_on_one(cost.at) ? other.at.portion == cost.at.portion : other.at == cost.at);
     };
     const auto base = std::find_if(candidates.begin(), candidates.end(), is_reference);

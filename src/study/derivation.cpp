@@ -98,7 +98,9 @@ std::optional<Range> saving(const Rows& rows, const TableRow& row) {
   const auto cost = Rows::figure(row, "cost_per_training");
   for (const TableRow& first : rows) {
     const auto reference = Rows::figure(first, "cost_per_training");
-    if (first.measurement.system != row.measurement.system || !reference) continue;
+    if (first.measurement.system != row.measurement.system ||
+        first.measurement.machine != row.measurement.machine || !reference)
+      continue;
     if (!cost || &first == &row) return {};
     return 100 * one_minus(*cost / *reference);
   }

@@ -51,6 +51,17 @@ std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
   return sum / static_cast<double>(epochs.size());
 }
 
+// "AMD EPYC 9B14, 2 cores, DDR5"; "" of an environment that does not name the processor.
+std::string machine_of(const Settings& environment) {
+  std::string machine = text_at(environment, "cpu");
+  if (machine.empty()) return {};
+  if (const auto cores = count_at(environment, "cores")) {
+    machine += fmt::format(", {} core{}", *cores, *cores == 1 ? "" : "s");
+  }
+  if (const std::string memory = text_at(environment, "memory"); !memory.empty()) machine += ", " + memory;
+  return machine;
+}
+
 }  // namespace
 
 Measurement read_finished_run(const fs::path& folder) {
@@ -76,6 +87,7 @@ Measurement read_finished_run(const fs::path& folder) {
   run.evaluation_seconds = measured(summary, "phases.evaluation.mean");
   run.gather_seconds = measured(summary, "phases.gather.mean");
   run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl", run.ranks);
+  run.machine = machine_of(environment);
   run.started = text_at(environment, "date");
   const std::optional<Settings> evaluation = metrics::read_json(folder / "evaluation.json");
   if (evaluation) run.dataset_hash = text_at(*evaluation, "content_hash");

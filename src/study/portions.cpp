@@ -73,7 +73,7 @@ std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
   for (const Curve& first : curves) {
     const auto same = [&](const auto& other) { return same_family(other, first); };
     if (std::any_of(tables.begin(), tables.end(), same)) continue;
-    PortionTable table{first.system, first.mode, first.batch, first.variant, {}, {}, {}};
+    PortionTable table{first.system, first.mode, first.batch, first.variant, first.machine, {}, {}, {}};
     for (const Curve& curve : curves) {
       if (!same(curve) || curve.base.workers() == 0) continue;
       table.portions.push_back(curve.portion);

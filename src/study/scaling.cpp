@@ -48,6 +48,7 @@ Curve named(const Coordinates& at) {
   curve.mode = at.mode;
   curve.batch = at.batch;
   curve.variant = at.variant;
+  curve.machine = at.machine;
   curve.portion = at.portion;
   return curve;
 }

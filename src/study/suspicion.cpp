@@ -129,7 +129,8 @@ std::vector<Finding> free_preemptions(const Rows& rows) {
       if (!row.measurement.mode.ends_with(word)) continue;
       const std::string other = row.measurement.mode.substr(0, row.measurement.mode.size() - word.size());
       const auto twin = std::find_if(rows.begin(), rows.end(), [&](const TableRow& r) {
-        return r.measurement.system == row.measurement.system && r.measurement.mode == other;
+        return r.measurement.system == row.measurement.system &&
+               r.measurement.machine == row.measurement.machine && r.measurement.mode == other;
       });
       if (twin == rows.end() || !hours(row) || !hours(*twin) || !overlap(*hours(row), *hours(*twin)))
         continue;

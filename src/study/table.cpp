@@ -17,7 +17,7 @@ namespace {
 
 // What may be there twice: columns of names are joined.
 bool holds_names(const std::string& column) {
-  return column == "system" || column == "mode" || column == "variant";
+  return column == "system" || column == "mode" || column == "variant" || column == "machine";
 }
 
 struct Header {

@@ -27,7 +27,8 @@ std::string ranks_text(const Coordinates& at);
 /// What the cells of a curve, or of a table of portions, have in common.
 template <class Family>
 std::string title_of(const Family& family, double portion = 1) {
-  return to_string(Coordinates{family.system, family.mode, 0, 1, portion, family.batch, family.variant});
+  return to_string(
+      Coordinates{family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine});
 }
 
 /// Adds the table without the columns in which nothing stands; none without rows.

@@ -43,6 +43,21 @@ TEST_CASE("every round runs every cell once, and none of a round before the last
   CHECK(agenda.runs_left() == 0);
 }
 
+TEST_CASE("runs of another machine are no repeats: a study that moves goes on until one machine has enough") {
+  Agenda agenda(rules(3, 20), 1);
+  for (std::int64_t repeat = 1; repeat <= 4; ++repeat) {
+    Measurement made = run(repeat, repeat <= 2 ? 30 : 10 + 0.01 * static_cast<double>(repeat));
+    made.machine = repeat <= 2 ? "slow" : "fast";
+    agenda.record(0, made, 1);
+  }
+  CHECK_FALSE(agenda.is_done(0));
+  CHECK(agenda.runs_left(0) == 1);
+  Measurement last = run(5, 10.05);
+  last.machine = "fast";
+  agenda.record(0, last, 1);
+  CHECK(agenda.is_done(0));  // pooled, the scatter would ask for dozens
+}
+
 TEST_CASE("runs are added to cells that are not known well enough, and to no others") {
   Agenda agenda(rules(3, 20), 2);
   int scattered = 0, steady = 0;

@@ -85,6 +85,31 @@ TEST_CASE(
   CHECK(analysis.curves[0].points.size() == 3);
 }
 
+TEST_CASE("one machine is said once, several name their cells, and a table without the column still reads") {
+  auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
+  for (Measurement& run : here) run.machine = "fast";
+  const Analysis one = analyse(here, {});
+  CHECK(one.machine == "fast");
+  CHECK_THAT(all_remarks(one), Contains("all runs were made on one machine: fast"));
+  CHECK(to_string(one.cells.at(0).at) == "net, sync, 1 rank");
+  const Analysis two = analyse(here + there, {});
+  CHECK(two.machine.empty());
+  REQUIRE(two.cells.size() == 2);
+  CHECK(to_string(two.cells[0].at) == "net, sync, 1 rank, fast");
+  CHECK(to_string(two.cells[1].at) == "net, sync, 1 rank, unknown machine");
+  CHECK(two.comparisons.at(0).varies == "machine");
+
+  AnalysisOptions again;
+  again.again = Table{};
+  for (Measurement& run : there) {
+    run.machine = "slow";
+    again.again->rows.push_back({run, {}, {}});
+  }
+  const Analysis repeated = analyse(here, again);
+  CHECK(repeated.replication->cells.size() == 1);
+  CHECK_THAT(all_remarks(repeated), Contains("made on another machine: slow rather than fast"));
+}
+
 TEST_CASE("many verdicts are a table and a count, few are sentences") {
   std::vector<Measurement> measurements;
   const auto scored = [&](const std::string& mode, std::int64_t ranks, double accuracy) {

@@ -30,6 +30,20 @@ TEST_CASE("runs of the same coordinates are a cell") {
   CHECK(cells[1].find("accuracy") == nullptr);
 }
 
+TEST_CASE("runs of two machines are two cells, and no repeats of each other") {
+  std::vector<Measurement> runs{run(1, 10), run(1, 11), run(1, 30), run(1, 1, {"failed"})};
+  runs[0].machine = runs[1].machine = "fast";
+  runs[2].machine = "slow";
+  const auto cells = cells_of(runs);
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].find("makespan_seconds")->mean == 10.5);
+  CHECK(cells[0].failed == 1);  // before it could say where
+  CHECK(cells[1].find("makespan_seconds")->mean == 30);
+  CHECK(to_string(cells[1].at) == "net, sync, 1 rank x 2 threads, slow");
+  CHECK(run_name(cells[0].at) == run_name(cells[1].at));  // folders of runs are planned for any machine
+  CHECK(largest_cell_at(cells, on_any_machine(cells[1].at)) == &cells[0]);
+}
+
 TEST_CASE("failed runs do not count, disturbed ones where there are others") {
   auto second = run(2, 22, {"oversubscribed", "disturbed"});
   second.repeat = 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convoke/study/advice.hpp"
+#include "convoke/study/scaling.hpp"
 #include "rows.hpp"
 #include "support/catch.hpp"
 
@@ -41,6 +42,23 @@ TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
   CHECK(adjusted[0] == Approx(3 * p[0]));
   CHECK(adjusted[1] == Approx(std::max(3 * p[0], 2 * p[1])));
   CHECK(adjusted[2] == Approx(std::max({3 * p[0], 2 * p[1], p[2]})));
+}
+
+TEST_CASE("machines are compared, and no speed-up or verdict is across them") {
+  auto slow = runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1});
+  for (Measurement& run : slow) run.machine = "slow";
+  auto fast = runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1});
+  for (Measurement& run : fast) run.machine = "fast";
+  const auto cells = cells_of(slow + fast);
+  REQUIRE(cells.size() == 4);
+  const auto all = comparisons(cells);
+  CHECK(std::ranges::count(all, "machine", &Comparison::varies) == 2);
+  CHECK(std::ranges::count(all, "ranks", &Comparison::varies) == 2);
+  const auto curves = scaling_curves(cells, {}, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[0].machine == "slow");
+  CHECK(curves[0].points.back().speedup.value == Approx(20.1 / 11.05));
+  CHECK(curves[1].points.back().speedup.value == Approx(10.05 / 6.05));
 }
 
 TEST_CASE("an ensemble stands beside the best synchronous training of its core-seconds") {

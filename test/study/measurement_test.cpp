@@ -31,6 +31,7 @@ Measurement full() {
   m.launch_seconds = 0.75;
   m.epochs = 5;
   m.dataset_hash = "crc32:13a47ca1";
+  m.machine = "AMD EPYC 9B14, 2 cores, DDR5";
   m.started = "2026-01-02T03:04:05Z";
   m.marks = {"oversubscribed", "bindings differ"};
   return m;
@@ -94,7 +95,8 @@ TEST_CASE("other people's columns are understood") {
   const Table table = read_table(csv.file);
   REQUIRE(table.rows.size() == 2);
   const TableRow& row = table.rows[0];
-  CHECK(row.measurement.system == "PyTorch, laptop");
+  CHECK(row.measurement.system == "PyTorch");
+  CHECK(row.measurement.machine == "laptop");
   CHECK(row.measurement.mode == "parallel");
   CHECK(row.measurement.ranks == 2);
   CHECK(row.measurement.epochs == 100);

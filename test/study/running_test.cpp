@@ -119,7 +119,8 @@ TEST_CASE("a finished run is what its folder says") {
     "images_per_second": 100.5, "core_seconds": 11, "test": {"accuracy": 0.75},
     "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
                "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
-  write(folder / "environment.json", R"({"date": "2026-01-02T03:04:05Z", "placements":
+  write(folder / "environment.json",
+        R"({"date": "2026-01-02T03:04:05Z", "cpu": "A Core", "cores": 8, "memory": "DDR5", "placements":
     [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
      {"rank": 2, "host": "n2", "cores": "0"}]})");
   // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
@@ -133,6 +134,7 @@ TEST_CASE("a finished run is what its folder says") {
   write(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
   const Measurement run = read_finished_run(folder.path());
   CHECK(run.dataset_hash == "crc32:13a47ca1");
+  CHECK(run.machine == "A Core, 8 cores, DDR5");
   CHECK(run.ranks == 2);
   CHECK(run.epochs == 2);
   CHECK(run.makespan_seconds == 5.5);

@@ -89,7 +89,7 @@ report::StudyOrigin origin_of(const fs::path& study) {
 
 // Whether two environments are of equal processors and the same program; what is not known is like anything.
 bool alike(const Settings& a, const Settings& b) {
-  constexpr std::array kKeys{"cpu", "cores", "build"};
+  constexpr std::array kKeys{"cpu", "cores", "memory", "build"};
   return a.empty() || b.empty() || std::all_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
            const Value *x = a.find(key), *y = b.find(key);
            return x == nullptr || y == nullptr || *x == *y;

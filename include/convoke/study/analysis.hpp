@@ -32,6 +32,7 @@ struct AnalysisOptions {
 /// Everything that is found out from a table of measurements: what is printed, drawn and stored.
 struct Analysis {
   std::vector<std::string> notices;  ///< about the tables as a whole
+  std::string machine;               ///< of all runs; "" if not known, or if cells have machines of their own
   double relative_error = 0.05;      ///< the target
   std::vector<Cell> cells;
   std::vector<Curve> curves;

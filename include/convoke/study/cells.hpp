@@ -41,6 +41,7 @@ struct Coordinates {
   std::int64_t ranks = 1, threads = 1;  ///< ranks 0: not said
   double portion = 1;
   std::string batch, variant;
+  std::string machine = {};  ///< as Measurement has it; what is planned is not bound to one: ""
 
   std::int64_t workers() const { return ranks * threads; }  ///< 0: not said
   bool operator==(const Coordinates&) const = default;
@@ -48,10 +49,13 @@ struct Coordinates {
 
 Coordinates coordinates(const Measurement& measurement);
 
+/// The same place as a study plans it, on whatever machine.
+Coordinates on_any_machine(Coordinates at);
+
 /// A mode that says so: "sequential", "serial" or "single".
 bool is_sequential(std::string_view mode);
 
-/// "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples".
+/// "mnist-sync, sync, 4 ranks x 2 threads, 1/4 of the samples"; last the machine, if it is said.
 std::string to_string(const Coordinates& at);
 
 /// A cell's name for folders, "mnist-sync-sync-2x1-p0.5": what is no letter, digit, dot, plus or minus
@@ -91,10 +95,15 @@ std::string marked(const std::string& text, std::span<const std::string> marks);
 /// The cell of these coordinates; null if there is none.
 const Cell* cell_at(std::span<const Cell> cells, const Coordinates& at);
 
-/// The same system, mode, batch policy and variant; of cells, curves and tables.
+/// The cell of what was planned at `at` with the most runs, on whatever machine; null if there is none. Runs
+/// of other machines are no repeats of these.
+const Cell* largest_cell_at(std::span<const Cell> cells, const Coordinates& at);
+
+/// The same system, mode, batch policy, variant and machine; of cells, curves and tables.
 template <class A, class B>
 bool same_family(const A& a, const B& b) {
-  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant;
+  return a.system == b.system && a.mode == b.mode && a.batch == b.batch && a.variant == b.variant &&
+         a.machine == b.machine;
 }
 
 /// Adds those that are not there yet.

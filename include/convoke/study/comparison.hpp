@@ -12,7 +12,8 @@ namespace convoke::study {
 /// Two cells that differ in one thing, and whether a quantity tells them apart.
 struct Comparison {
   std::size_t a = 0, b = 0;  ///< places in the cells
-  std::string varies;    ///< "mode", "ranks", "threads", "batch", "variant", "system" or "system and mode"
+  std::string varies;    ///< "mode", "ranks", "threads", "batch", "variant", "system", "system and mode" or
+                         ///< "machine"
   std::string quantity;  ///< "makespan_seconds", "epoch_seconds" or "accuracy"
   WelchTest test;        ///< of a - b
   double p_holm = 1;     ///< p among all comparisons of this quantity together (Holm)
@@ -36,8 +37,8 @@ struct EqualCost {
 
 /// Every cell of mode "ensemble" or "groups" with the most accurate synchronous cell (by the lower ends of
 /// intervals) of its system (where that has none, of all systems: the recipe's twin has another name),
-/// portion, dataset and variant, keys of ensembles aside, that takes at most 5 % more core-seconds; if all
-/// take more, with the one that takes fewest.
+/// portion, dataset, machine and variant, keys of ensembles aside, that takes at most 5 % more core-seconds;
+/// if all take more, with the one that takes fewest.
 std::vector<EqualCost> at_equal_cost(std::span<const Cell> cells);
 
 /// "net, ensemble, 2 ranks (98.86 % in 5.35 s, 10.7 core-seconds) against ...: 0.50 points more (95 %

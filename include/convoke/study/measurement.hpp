@@ -32,6 +32,7 @@ struct Measurement {
   std::optional<double> launch_seconds;
   std::int64_t epochs = 0;   ///< 0: not said
   std::string dataset_hash;  ///< of what it was trained and tested on, "crc32:13a47ca1"; or ""
+  std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if not known
   std::string started;       ///< ISO 8601
   /// Why the figures are not to be trusted: "oversubscribed", "disturbed", "bindings differ", "failed".
   std::vector<std::string> marks;

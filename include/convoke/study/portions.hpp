@@ -23,7 +23,7 @@ struct ScaledPoint {
 };
 
 struct ScaledCurve {
-  std::string system, mode, batch, variant;
+  std::string system, mode, batch, variant, machine;
   std::string quantity;
   Coordinates base;
   std::vector<ScaledPoint> points;
@@ -32,7 +32,7 @@ struct ScaledCurve {
 
 /// portions x workers, as the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
 struct PortionTable {
-  std::string system, mode, batch, variant;
+  std::string system, mode, batch, variant, machine;
   struct Size {
     std::int64_t ranks = 1, threads = 1;
     std::int64_t workers() const { return ranks * threads; }

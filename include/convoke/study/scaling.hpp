@@ -29,7 +29,7 @@ struct ScalingPoint {
 /// All numbers of ranks and threads of one system, mode, portion, batch policy and variant: the same work by
 /// more and more workers.
 struct Curve {
-  std::string system, mode, batch, variant;
+  std::string system, mode, batch, variant, machine;
   double portion = 1;
   std::string quantity;  ///< what the time is: "makespan_seconds", "epoch_seconds", or "published"
   Coordinates base;      ///< of the fewest workers in this mode, or if another has fewer, in that one

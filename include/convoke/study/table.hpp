@@ -46,7 +46,7 @@ inline constexpr std::string_view kDerivedColumns[] = {
 
 /// Reads a table of times with the columns of measurements.csv or the other names for them that
 /// docs/formats.md lists ("devices", "total_seconds", "accuracy_percent", ...). Columns of names
-/// ("framework", "machine") together are the system. Without a column of ranks their number is not said.
+/// ("framework", "application") together are the system. Without a column of ranks their number is not said.
 /// Throws Error as read_measurements does; also if there is nothing to analyse in it.
 Table read_table(const std::filesystem::path& csv);
 

@@ -19,7 +19,7 @@ using Lines = std::vector<Line>;
 
 template <class Family>
 study::Coordinates place_of(const Family& family, double portion) {
-  return {family.system, family.mode, 0, 1, portion, family.batch, family.variant};
+  return {family.system, family.mode, 0, 1, portion, family.batch, family.variant, family.machine};
 }
 
 std::string capital(std::string text) {

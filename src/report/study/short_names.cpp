@@ -20,6 +20,7 @@ ShortNames::ShortNames(std::span<const study::Cell> cells) {
   modes_ = some([](At a, At b) { return a.system == b.system && a.mode != b.mode; });
   batches_ = some([](At a, At b) { return a.batch != b.batch; });
   variants_ = some([](At a, At b) { return a.variant != b.variant; });
+  machines_ = some([](At a, At b) { return a.machine != b.machine; });
   portions_ = some([](At a, At b) { return a.portion != b.portion; });
   threads_ = some([](At a, At b) { return a.threads != b.threads; });
 }
@@ -28,7 +29,7 @@ std::string ShortNames::cell(const study::Coordinates& at) const {
   if (at.ranks == 0) return curve(at);
   const std::string ranks =
       threads_ ? fmt::format("{} x {}", at.ranks, at.threads) : counted(at.ranks, "rank");
-  const bool alone = !(systems_ || modes_ || batches_ || variants_ || portions_);
+  const bool alone = !(systems_ || modes_ || batches_ || variants_ || portions_ || machines_);
   return alone ? ranks : fmt::format("{}, {}", curve(at), ranks);
 }
 
@@ -37,6 +38,7 @@ std::string ShortNames::curve(const study::Coordinates& at) const {
   if (systems_) parts.push_back(at.system);
   if (modes_) parts.push_back(at.mode);
   if (variants_) parts.push_back(at.variant);
+  if (machines_) parts.push_back(at.machine);
   if (batches_) parts.push_back(at.batch);
   if (portions_) parts.push_back(study::portion_text(at.portion));
   std::erase(parts, "");

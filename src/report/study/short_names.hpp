@@ -23,7 +23,7 @@ class ShortNames {
 
  private:
   bool systems_ = false, modes_ = false, batches_ = false, variants_ = false, portions_ = false,
-       threads_ = false;
+       threads_ = false, machines_ = false;
 };
 
 }  // namespace convoke::report
