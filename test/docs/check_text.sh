@@ -36,6 +36,6 @@ for page in "${pages[@]}"; do
   # Plain English: the text outside of blocks and `code`.
   while IFS= read -r found; do complain "$page: not plain English: $found"; done < <(
     awk '/^```/ { inside = !inside } !inside' "$page" | sed 's/`[^`]*`//g' |
-      grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
+      grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |(?<![Tt]here )\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
 done
 exit $failed

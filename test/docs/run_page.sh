@@ -4,7 +4,7 @@
 # blocks.awk says how comments in the page steer this.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-page=$1 folder=$2/$(basename "${1%.md}")
+page=$1 folder=$2/${1//\//.}
 data=$2/made
 
 rm -rf "$folder"
@@ -67,9 +67,9 @@ check_command() {
   local where=$1 partly=${3:-} words complaint
   [[ $2 =~ ^((mpirun|srun|apptainer)\ (.*[\ /])?|[^\ ]*/)?convoke\ +([a-z-].*)$ ]] || return 0
   words=$(sed -e 's/[[:space:]]#.*//' -e 's/[|;&<>].*//' <<< "${BASH_REMATCH[4]}")
-  set -f
+  set -f +u  # a page sets variables that this does not know
   eval "set -- $words"
-  set +f
+  set +f -u
   case " $* " in *" --help "*) set -- "$1" ;; esac
   complaint=$("$CONVOKE_BINARY" "$@" --no-such-option 2>&1 | head -n 1) || true
   case ${complaint/--no-such-option/} in
