@@ -31,7 +31,8 @@ for page in "${pages[@]}"; do
     case $link in
       *.md#* | \#*) anchors "$target" | grep -qxF -- "${link#*#}" || complain "$page: there is no heading for $link" ;;
     esac
-  done < <(awk '/^```/ { inside = !inside } !inside' "$page" | { grep -oE '\]\([^) ]+\)' || true; } | sed 's/^](//; s/)$//')
+  done < <(awk '/^```/ { inside = !inside } !inside' "$page" | { grep -oE '\]\([^) ]+\)|src="[^"]+"' || true; } |
+    sed -E 's/^(\]\(|src=")//; s/[)"]$//')
 
   # Plain English: the text outside of blocks and `code`.
   while IFS= read -r found; do complain "$page: not plain English: $found"; done < <(
