@@ -67,9 +67,9 @@ check_command() {
   local where=$1 partly=${3:-} words complaint
   [[ $2 =~ ^((mpirun|srun|apptainer)\ (.*[\ /])?|[^\ ]*/)?convoke\ +([a-z-].*)$ ]] || return 0
   words=$(sed -e 's/[[:space:]]#.*//' -e 's/[|;&<>].*//' <<< "${BASH_REMATCH[4]}")
-  set -f +u  # a page sets variables that this does not know
+  set -f
   eval "set -- $words"
-  set +f -u
+  set +f
   case " $* " in *" --help "*) set -- "$1" ;; esac
   complaint=$("$CONVOKE_BINARY" "$@" --no-such-option 2>&1 | head -n 1) || true
   case ${complaint/--no-such-option/} in
@@ -90,4 +90,5 @@ while IFS= read -r line; do
 done < <(awk '/^```/ { inside = !inside } !inside' "$root/$page" | { grep -o '`convoke [a-z][^`]*`' || true; } | tr -d '`' | sort -u)
 
 cd "$folder/work"
+set +u +o pipefail  # as in a reader's shell
 . "$folder/blocks.sh"
