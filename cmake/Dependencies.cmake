@@ -19,7 +19,8 @@ convoke_require(MPI_C_FOUND "libopenmpi-dev openmpi-bin" "MPI")
 if(MPI_C_FOUND)  # the C interface alone: the C++ bindings were removed from MPI and need a library of their own
   set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
-# By header and library rather than by dnnl-config.cmake, which asks for OpenCL; -DDNNL_ROOT=... chooses another oneDNN.
+# By header and library rather than by dnnl-config.cmake, which asks for OpenCL. CMAKE_PREFIX_PATH, or -DDNNL_INCLUDE_DIR=... and
+# -DDNNL_LIBRARY=..., choose another oneDNN.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
 if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)

@@ -52,10 +52,11 @@ install(DIRECTORY include/convoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_
 if(TARGET convoke_app)
   # A oneDNN or MPI outside the system's folders stays where the build has found it.
   set_target_properties(convoke_app PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
-install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes)
-install(DIRECTORY apps/studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/studies)
+# `cmake --install BUILD --component program` installs what runs, without what is linked.
+install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes COMPONENT program)
+install(DIRECTORY apps/studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/studies COMPONENT program)
 
 cmake_path(GET DNNL_LIBRARY PARENT_PATH CONVOKE_DNNL_FOLDER)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Convoke)

@@ -23,7 +23,7 @@ class Session {
   double init_seconds() const { return init_seconds_; }  ///< spent in MPI_Init_thread; 0 if MPI ran already
 
   /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code` (under the mpirun of Open
-  /// MPI 5 with 1, see guide.md). The message of an error that all ranks have alike is printed once: rank 0
+  /// MPI 5 with 1, see docs/training.md). The message of an error that all ranks have alike is printed once: rank 0
   /// prints at once, the others only if they outlive a short grace. The message is the last that is seen:
   /// Open MPI's banner is left out, a process that no mpirun has started ends by itself, and under Open MPI's
   /// mpirun an error before MPI_Init is told in the same way.

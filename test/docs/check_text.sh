@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Looks at the text of all pages, from the root of the sources: links and anchors lead somewhere, a page that nobody prints is at most 200
+# lines long, and words that this house has replaced do not come back.
+set -euo pipefail
+shopt -s globstar nullglob
+pages=(*.md docs/**/*.md apps/**/*.md)
+failed=0
+complain() { echo "$*" >&2; failed=1; }
+
+# The anchors of a page as GitHub makes them of headings.
+anchors() {
+  awk '/^```/ { inside = !inside } !inside && /^#+ / {
+    sub(/^#+ /, "")
+    $0 = tolower($0)
+    gsub(/[^a-z0-9 _-]/, "")
+    gsub(/ /, "-")
+    print
+  }' "$1"
+}
+
+for page in "${pages[@]}"; do
+  lines=$(wc -l < "$page")
+  [ "$lines" -le 200 ] || grep -q '<!-- printed by: ' "$page" || complain "$page: $lines lines, of at most 200: split it"
+
+  while IFS= read -r link; do
+    case $link in http*://* | mailto:*) continue ;; esac
+    file=${link%%#*}
+    target=$page
+    [ -z "$file" ] || target=$(dirname "$page")/$file
+    [ -e "$target" ] || { complain "$page: there is no $link"; continue; }
+    case $link in
+      *.md#* | \#*) anchors "$target" | grep -qxF -- "${link#*#}" || complain "$page: there is no heading for $link" ;;
+    esac
+  done < <(awk '/^```/ { inside = !inside } !inside' "$page" | { grep -oE '\]\([^) ]+\)|src="[^"]+"' || true; } |
+    sed -E 's/^(\]\(|src=")//; s/[)"]$//')
+
+  # Plain English: the text outside of blocks and `code`.
+  while IFS= read -r found; do complain "$page: not plain English: $found"; done < <(
+    awk '/^```/ { inside = !inside } !inside' "$page" | sed 's/`[^`]*`//g' |
+      grep -nP '(^|[.:] )Of |(^|\. )What [^?#]* is |(?<![Tt]here )\b(is|are) no (?!longer|more|better|slower|larger)|\bbeside\b|\b[Mm]end(s|ed)?\b|\bleeway\b' || true)
+done
+exit $failed

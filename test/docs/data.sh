@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Makes small data for the pages' commands: data.sh FOLDER (CONVOKE_BINARY names the program).
+set -euo pipefail
+convoke=$CONVOKE_BINARY
+root=$(cd "$(dirname "$0")/../.." && pwd)
+data=$1/made
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+rm -rf "$data"
+mkdir -p "$data"
+cd "$data"
+
+# MNIST's four files: noise with a bright bar, whose row is the class.
+perl -e '
+  sub put { open my $file, ">:raw", $_[0] or die; print $file $_[1] }
+  srand 1;
+  mkdir "mnist";
+  for (["train", 800], ["t10k", 200]) {
+    my ($split, $n) = @$_;
+    my ($images, $labels) = (pack("N4", 0x803, $n, 28, 28), pack("N2", 0x801, $n));
+    for my $i (0 .. $n - 1) {
+      my $class = $i % 10;
+      $labels .= chr $class;
+      for my $row (0 .. 27) {
+        my $base = int($row / 2.8) == $class ? 150 : 0;
+        $images .= join "", map { chr($base + int rand 100) } 1 .. 28;
+      }
+    }
+    put("mnist/$split-images-idx3-ubyte", $images);
+    put("mnist/$split-labels-idx1-ubyte", $labels);
+  }'
+"$convoke" prepare mnist --output mnist.h5 > /dev/null
+
+# Pictures in folders, pictures in a CSV.
+"$convoke" synthesize leaves --output leaves --samples 120 --size 64x64 > /dev/null
+"$convoke" prepare leaves --output leaves.h5 --size 64x64 > /dev/null
+"$convoke" synthesize fundus --output eyes --samples 60 --size 64x64 > /dev/null
+awk -F, 'NR == 1 { print $0 ",patient" } NR > 1 { split($1, name, "_"); print $0 "," name[1] }' eyes/trainLabels.csv > eyes/labels.csv
+mapfile -t pictures < <(find leaves -name '*.JPG' | sort)
+cp "${pictures[0]}" photo.jpg
+cp "${pictures[-1]}" another.jpg
+
+# Texts in folders and in a CSV, rows of a table, a NumPy batch.
+"$convoke" synthesize reviews --output aclImdb --samples 60 > /dev/null
+{ echo "review,sentiment"
+  for file in aclImdb/train/*/*.txt; do
+    printf '"%s",%s\n' "$(tr -d '"\n' < "$file")" "$(basename "$(dirname "$file")")"
+  done; } > reviews.csv
+printf 'I liked it.\nNever again.\n' > lines.txt
+awk 'BEGIN {
+  print "length,width,colour,species"
+  for (i = 0; i < 60; ++i) printf "%.1f,%.1f,%s,%s\n", 3 + i % 7 / 3, 1 + i % 5 / 4, i % 2 ? "red" : "white", i % 3 ? "iris" : "rose"
+}' > flowers.csv
+cut -d, -f1-3 flowers.csv | head -n 4 > rows.csv
+perl -e '
+  my $header = sprintf "%-117s\n", q({"descr": "|u1", "fortran_order": False, "shape": (4, 28, 28, 1), }) =~ tr/"/\x27/r;
+  open my $file, ">:raw", "batch.npy" or die;
+  print $file "\x93NUMPY\x01\x00", pack("v", length $header), $header, "\x40" x (4 * 28 * 28)'
+
+# Tables of times, published ones among them.
+published=$root/test/study/published
+cp "$published/birds-tpu-epoch-seconds.csv" epoch-seconds.csv
+cp "$published/birds-tpu-derived.csv" derived.csv
+cat > times.csv <<'END'
+system,mode,ranks,repeat,makespan_seconds,accuracy
+cnn,sync,1,1,100.2,0.98
+cnn,sync,1,2,101.0,0.98
+cnn,sync,1,3,99.1,0.97
+cnn,sync,2,1,53.0,0.98
+cnn,sync,2,2,52.1,0.98
+cnn,sync,2,3,52.8,0.97
+cnn,sync,4,1,28.9,0.98
+cnn,sync,4,2,29.5,0.98
+cnn,sync,4,3,28.8,0.97
+END
+awk '/^```toml/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/study-files.md" > prices.toml
+mkdir first-and-second
+cp "$root/docs/results/mnist/"{first,second}.csv first-and-second/
+
+# Finished runs and studies.
+export CONVOKE_RECIPES=$root/apps/recipes CONVOKE_DATA=$data OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+train() { mpirun -n "$1" "$convoke" train "${@:3}" --output "runs/$2" --quiet > /dev/null; }
+train 1 first mnist-sync --set train.epochs=1
+train 2 second mnist-sync --set train.epochs=1
+train 2 votes mnist-ensemble --set train.epochs=1
+train 1 leaves tomato-leaf --set data.path="$data/leaves.h5" --set train.epochs=1 --set model.input='[3, 64, 64]'
+"$convoke" prepare reviews.csv --output reviews.h5 --vocabulary 500 --length 40 \
+  --split train=0.7,validation=0.1,test=0.2 --allow-duplicates > /dev/null
+"$convoke" prepare flowers.csv --output flowers.h5 --scale yeo-johnson --label-column species --allow-duplicates > /dev/null
+train 1 sentiment imdb-sentiment --set data.path="$data/reviews.h5" --set train.epochs=1 --set model.input="[40]"
+cat > flowers.toml <<'END'
+[data]
+path = "flowers.h5"
+[model]
+input = [4]
+layers = [{ layer = "dense", units = 2, activation = "softmax" }]
+END
+train 1 flowers flowers.toml
+printf 'recipe = "mnist-sync"\nranks = [1, 2]\nrepeats = 2\nat_most = 2\nwarm_up = 0\ndisturbed_above = 100\n[set]\ntrain.epochs = 1\n' > study.toml
+for study in first second; do
+  "$convoke" study study.toml --output "studies/$study" > /dev/null
+  sed -i 's/^at_most/seed = 2\nat_most/' study.toml
+done

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Runs the blocks of commands of a page in order, in an empty folder, against the built program:
+#   run_page.sh docs/data.md FOLDER      (from the root of the sources; CONVOKE_BINARY names the program)
+# blocks.awk says how comments in the page steer this.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+page=$1 folder=$2/${1//\//.}
+data=$2/made
+
+rm -rf "$folder"
+mkdir -p "$folder/bin" "$folder/work"
+# As a reader's `convoke` and `mpirun`: the programs, whose exit codes a page may expect.
+for program in convoke="$CONVOKE_BINARY" mpirun="$(command -v mpirun)"; do
+  cat > "$folder/bin/${program%%=*}" <<END
+#!/usr/bin/env bash
+"${program#*=}" "\$@" && exit
+code=\$?
+for accepted in \$CONVOKE_ACCEPTED; do [ "\$code" != "\$accepted" ] || exit 0; done
+exit \$code
+END
+  chmod +x "$folder/bin/${program%%=*}"
+done
+export PATH=$folder/bin:$PATH CONVOKE_RECIPES=$root/apps/recipes CONVOKE_ACCEPTED= CONVOKE_CACHE=$folder/cache
+export XDG_CACHE_HOME=$folder/cache
+# More ranks than this machine may have cores; the pages are about machines that have them.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+unset CONVOKE_DATA
+
+# Links what the page needs out of the folder that data.sh has made.
+setup() {
+  local item
+  for item in "$@"; do
+    item=${item%,}
+    [ -e "$data/$item" ] || { echo "test/docs/data.sh makes no $item" >&2; exit 1; }
+    mkdir -p "$(dirname "$item")"
+    cp -rn "$data/$item" "$(dirname "$item")/"
+  done
+}
+
+edited() { if [ -n "$1" ]; then sed -e "$1"; else cat; fi; }
+
+to_file() {
+  mkdir -p "$(dirname "$2")"
+  edited "$3" > "$2"
+}
+
+# Sets `block` to what is read, and says it.
+read_block() {
+  block=$(edited "$2")
+  export CONVOKE_ACCEPTED=$3
+  printf '\n== %s\n%s\n' "$1" "$block"
+}
+
+# A block that cannot be run here is one that bash can read, and whose `convoke` commands have options that the program knows.
+check_block() {
+  local text line
+  text=$(edited "$2")
+  printf '\n== %s (not run)\n%s\n' "$1" "$text"
+  bash -n <<< "$text" || { echo "$1: bash cannot read this" >&2; exit 1; }
+  while IFS= read -r line; do check_command "$1" "$line"; done < <(sed -e ':a' -e '/\\$/{N;s/\\\n//;ba}' <<< "$text")
+}
+
+# check_command WHERE LINE: asks the real parser about what follows the word convoke. An option that cannot exist is added, so that
+# nothing is ever run; the parser complains of that one only after it has accepted all others.
+check_command() {
+  local where=$1 partly=${3:-} words complaint
+  [[ $2 =~ ^((mpirun|srun|apptainer)\ (.*[\ /])?|[^\ ]*/)?convoke\ +([a-z-].*)$ ]] || return 0
+  words=$(sed -e 's/[[:space:]]#.*//' -e 's/[|;&<>].*//' <<< "${BASH_REMATCH[4]}")
+  set -f
+  eval "set -- $words"
+  set +f
+  case " $* " in *" --help "*) set -- "$1" ;; esac
+  complaint=$("$CONVOKE_BINARY" "$@" --no-such-option 2>&1 | head -n 1) || true
+  case ${complaint/--no-such-option/} in
+    *--*) ;;
+    "$complaint") ;;
+    *) return 0 ;;
+  esac
+  [[ -z $partly || $complaint != *"is required"* ]] || return 0
+  echo "$where: convoke $words: $complaint" >&2
+  exit 1
+}
+
+awk -v page="$page" -f "$root/test/docs/blocks.awk" "$root/$page" > "$folder/blocks.sh"
+
+# Commands within a sentence or a table, such as `convoke summary --plan`, name options that there are.
+while IFS= read -r line; do
+  check_command "$page, in a sentence" "$line" partly
+done < <(awk '/^```/ { inside = !inside } !inside' "$root/$page" | { grep -o '`convoke [a-z][^`]*`' || true; } | tr -d '`' | sort -u)
+
+cd "$folder/work"
+set +u +o pipefail  # as in a reader's shell
+. "$folder/blocks.sh"
