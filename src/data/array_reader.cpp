@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convoke/core/error.hpp"
 #include "convoke/hdf5/file.hpp"
 
 namespace convoke::data {
