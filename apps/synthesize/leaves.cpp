@@ -275,7 +275,7 @@ class Leaves final : public StandIn {
  public:
   explicit Leaves(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 2000;
-    require_samples(options_, 5 * std::ssize(kClasses),
+    require_samples(options_, 5 * std::ssize(kDiseases),
                     "ten classes of leaves need 50, of each four to train and one to validate");
     if (options_.height == 0) options_.height = options_.width = 256;
   }
