@@ -86,13 +86,16 @@ LockFile::LockFile(fs::path file, std::string text, Lives lives, Role role)
   }
 }
 
-LockFile::~LockFile() try {
-  if (role_ == Role::kLock) {
-    remove(text_);
-  } else if (text_of(path_) == text_) {
-    fs::remove(path_);
+// Not as a function's try block: at the end of a destructor's, the exception would go on.
+LockFile::~LockFile() {
+  try {
+    if (role_ == Role::kLock) {
+      remove(text_);
+    } else if (text_of(path_) == text_) {
+      fs::remove(path_);
+    }
+  } catch (const std::exception&) {  // NOLINT: it is no longer renewed, so others will take it over
   }
-} catch (const std::exception&) {  // NOLINT: it is no longer renewed, so others will take it over
 }
 
 // Answers of network file systems get lost: the number of names says whether it was done.

@@ -17,6 +17,7 @@
 
 namespace doctor = convoke::doctor;
 namespace mpi = convoke::mpi;
+namespace os = convoke::os;
 namespace run = convoke::run;
 
 namespace {

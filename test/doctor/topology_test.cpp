@@ -8,6 +8,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace doctor = convoke::doctor;
+namespace os = convoke::os;
 namespace run = convoke::run;
 using doctor::Severity;
 

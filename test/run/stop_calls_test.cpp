@@ -11,6 +11,7 @@
 // Groups that stop because another does, on 1 to 4 ranks.
 
 using namespace convoke::run;
+namespace os = convoke::os;
 using convoke::mpi::Communicator;
 using convoke::mpi::Session;
 
