@@ -183,8 +183,9 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
     const std::uint64_t wanted = std::max(kLeast, kCheckpoints * checkpoint);
     if (!place.failure.empty()) {
       finding.severity = Severity::kError;
-      finding.evidence = fmt::format("{}: {}: cannot be {}: {}", place.host, place.path,
-                                     runs ? "written" : "read", place.failure);
+      finding.evidence =
+          runs ? fmt::format("{}: {}: cannot be written: {}", place.host, place.path, place.failure)
+               : fmt::format("{}: {}", place.host, place.failure);  // which names the file
       finding.remedy = runs ? "choose another folder with --output"
                             : "put the dataset where every host sees it under the same name";
     } else if (!place.locking_refused.empty() && must_lock) {

@@ -20,7 +20,7 @@ anchors() {
 
 for page in "${pages[@]}"; do
   lines=$(wc -l < "$page")
-  [ "$lines" -le 200 ] || grep -q '<!-- printed by: ' "$page" || complain "$page: $lines lines, of at most 200: split it"
+  [ "$lines" -le 200 ] || grep -qE '<!-- (printed by: |reference)' "$page" || complain "$page: $lines lines, of at most 200: split it"
 
   while IFS= read -r link; do
     case $link in http*://* | mailto:*) continue ;; esac

@@ -53,7 +53,7 @@ TEST_CASE("what cannot be written or read is an error") {
   CHECK(unwritable.remedy == "choose another folder with --output");
   const doctor::Finding unreadable = judge(doctor::look_at_dataset("/no/such/data.h5", false));
   CHECK(unreadable.severity == Severity::kError);
-  CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be read: No such file") != std::string::npos);
+  CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be opened: No such file") != std::string::npos);
 }
 
 TEST_CASE("a dataset is read, and may be locked by others") {

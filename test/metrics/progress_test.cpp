@@ -143,5 +143,5 @@ TEST_CASE("progress never throws, whatever its console does and its numbers are"
   fake.columns = 100;
   Progress odd("odd", 0, fake.console());
   odd.update(5, {.loss = HUGE_VAL, .images_per_second = HUGE_VAL});
-  CHECK(fake.take() == kErase + "odd  loss inf");
+  CHECK(fake.take() == kErase + "odd  loss not finite");
 }
