@@ -9,8 +9,9 @@
 
 namespace convoke::data {
 
-/// Reads rows of an array from the files that hold them: by pread where the bytes lie as memory has them, else
-/// through HDF5, which unpacks and converts. Any number of threads may read; those that need HDF5 take turns.
+/// Reads rows of an array from the files that hold them: by pread where the bytes lie as memory has them,
+/// else through HDF5, which unpacks and converts. Any number of threads may read; those that need HDF5 take
+/// turns.
 class ArrayReader {
  public:
   /// Rows of `row_bytes` bytes, values of `type`. Throws Error naming the file that cannot be opened.

@@ -23,10 +23,10 @@ class Session {
   double init_seconds() const { return init_seconds_; }  ///< spent in MPI_Init_thread; 0 if MPI ran already
 
   /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code` (under the mpirun of Open
-  /// MPI 5 with 1, see docs/training.md). The message of an error that all ranks have alike is printed once: rank 0
-  /// prints at once, the others only if they outlive a short grace. The message is the last that is seen:
-  /// Open MPI's banner is left out, a process that no mpirun has started ends by itself, and under Open MPI's
-  /// mpirun an error before MPI_Init is told in the same way.
+  /// MPI 5 with 1, see docs/training.md). The message of an error that all ranks have alike is printed once:
+  /// rank 0 prints at once, the others only if they outlive a short grace. The message is the last that is
+  /// seen: Open MPI's banner is left out, a process that no mpirun has started ends by itself, and under Open
+  /// MPI's mpirun an error before MPI_Init is told in the same way.
   [[noreturn]] static void abort(const std::exception& error, int code = 1);
 
   /// Ends all ranks with `code`, not 0, which is an answer rather than an error: after what was printed, and

@@ -20,7 +20,8 @@ struct RunResult {
   std::int64_t ranks = 0, threads = 0, members = 0, samples = 0;
   std::int64_t missing = 0;  ///< members that have left the vote
   Workers workers;
-  std::optional<double> validation_accuracy = {};  ///< [0, 1], of the samples held out; the mean over the members
+  std::optional<double> validation_accuracy =
+      {};  ///< [0, 1], of the samples held out; the mean over the members
   double accuracy = 0, precision = 0, recall = 0, f1 = 0;
   double makespan = 0, core_seconds = 0, images_per_second = 0;
 
