@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -70,8 +71,11 @@ std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
   return keys;
 }
 
-Table differences(const std::string& what, std::span<const NamedKeys> runs) {
+Table differences(const std::string& what, std::span<const NamedKeys> all) {
   constexpr std::size_t kLongest = 60;
+  std::vector<NamedKeys> runs;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(runs),
+               [](const NamedKeys& run) { return !run.keys.empty(); });
   Table table{{what}, {}};
   std::set<std::string> names;
   for (const NamedKeys& run : runs) {
