@@ -191,7 +191,7 @@ StudyFile StudyFile::load(const fs::path& file) {
   if (!text) {
     throw Error(
         fmt::format("cannot read {}", file.string()),
-        "name the file of a study; apps/studies has some, and docs/guide.md says how they are written");
+        "name the file of a study; apps/studies has some, and docs/studies.md says how they are written");
   }
   return parse(*text, file.string());
 }

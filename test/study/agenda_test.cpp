@@ -197,7 +197,7 @@ TEST_CASE("what is left is estimated by each cell's own time, or the mean of all
   CHECK(agenda.seconds_left() == Catch::Approx(2 * 5 + 2 * 1 + 3 * 3));
 }
 
-// Who stops when an interval is narrow stops too early where the runs happen to agree. docs/guide.md has
+// Who stops when an interval is narrow stops too early where the runs happen to agree. docs/studies.md has
 // these figures.
 TEST_CASE("intervals of cells that runs are added to hold the true mean nearly as often as is said") {
   const auto [repeats, scatter, at_least] = GENERATE(table<std::int64_t, double, double>(

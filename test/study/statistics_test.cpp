@@ -64,7 +64,7 @@ TEST_CASE("runs are added until the relative error is under the target") {
   CHECK(runs_needed(summarize(kA), 0.05) == 0);
   CHECK(runs_needed(summarize(std::vector{10.0, 13.0, 8.0}), 0.05) == 91);
   for (const auto& [scatter, runs] :
-       {std::pair{0.03, 4}, {0.05, 7}, {0.1, 18}, {0.15, 38}}) {  // docs/guide.md
+       {std::pair{0.03, 4}, {0.05, 7}, {0.1, 18}, {0.15, 38}}) {  // docs/studies.md
     Statistics two;
     two.count = 2;
     two.mean = 1;
