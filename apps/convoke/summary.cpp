@@ -15,7 +15,7 @@ constexpr const char* kSummaryExamples = R"(Examples:
   convoke summary mnist-ensemble                 a recipe that comes with Convoke
   convoke summary my/recipe.toml --plan          the kernels chosen for every pass of every layer
   convoke summary mnist-ddp --set train.convolution=direct --plan
-  convoke summary resnet50                       a published network (docs/guide.md has the table)
+  convoke summary resnet50                       a published network (docs/zoo.md has the table)
   convoke summary resnet50 --json --set model.classes=10
   convoke summary mnist-ddp --toml > my.toml     a recipe to start from
 )";

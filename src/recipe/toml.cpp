@@ -98,7 +98,7 @@ TomlDocument parse_toml(const std::string& text, const std::string& source) {
     return document;
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}:{}: {}", source, error.source().begin.line, error.description()),
-                "recipes are written in TOML, see docs/guide.md and https://toml.io");
+                "recipes are written in TOML, see docs/recipes.md and https://toml.io");
   }
 }
 

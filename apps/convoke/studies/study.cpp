@@ -67,7 +67,7 @@ Examples:
   mpirun -n 4 convoke study predict mnist-sync          and on 1 to 1,024 ranks
 Every run is `convoke train` by mpirun, each rank bound to cores of its own, in random order, between spin loops
 that tell whether the machine was disturbed. Runs on more ranks than cores, or disturbed, are marked wherever their
-figures are printed. docs/guide.md explains all keys, docs/formats.md the folder.
+figures are printed. docs/study-files.md explains all keys, docs/studies.md the folder.
 )";
 
 // What else can be asked of a study.
