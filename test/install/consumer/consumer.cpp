@@ -5,7 +5,7 @@
 #include <convoke/nn/layers/conv2d.hpp>
 #include <convoke/nn/layers/dense.hpp>
 #include <convoke/nn/layers/pool.hpp>
-#include <convoke/nn/layers/structure.hpp>
+#include <convoke/nn/layers/reshape.hpp>
 #include <iostream>
 
 using namespace convoke;
