@@ -18,7 +18,7 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
-#include "convoke/study/statistics.hpp"
+#include "convoke/study/analysis/statistics.hpp"
 #include "job.hpp"
 #include "random_data.hpp"
 #include "start.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "convoke/study/analysis.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 
 namespace example {
 
@@ -34,7 +34,7 @@ inline study::Analysis study_of_two_modes() {
   }
   study::AnalysisOptions options;
   options.scaling.up_to = 8;
-  study::Machine machine;
+  study::PricedMachine machine;
   machine.name = "cloud";
   machine.price_per_hour = 2;
   options.machines.push_back(machine);

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "convoke/study/cells.hpp"
-#include "convoke/study/table.hpp"
+#include "convoke/study/tables/cells.hpp"
+#include "convoke/study/tables/published_table.hpp"
 
 // Measurements and tables for tests.
 
@@ -32,6 +32,6 @@ inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::s
 }
 
 /// A table that was published.
-inline convoke::study::Table published(const std::string& name) {
+inline convoke::study::PublishedTable published(const std::string& name) {
   return convoke::study::read_table(std::string(CONVOKE_PUBLISHED) + "/" + name);
 }

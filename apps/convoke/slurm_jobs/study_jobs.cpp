@@ -11,8 +11,8 @@
 #include "convoke/core/text_file.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
-#include "convoke/study/configuration.hpp"
-#include "convoke/study/parts.hpp"
+#include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/queued_runs.hpp"
 #include "slurm_jobs/commands.hpp"
 #include "slurm_jobs/workload.hpp"
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "convoke/slurm/plan.hpp"
-#include "convoke/study/configuration.hpp"
-#include "convoke/study/study_file.hpp"
+#include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/study_file.hpp"
 #include "slurm_jobs/options.hpp"
 
 namespace convoke::app {

@@ -13,8 +13,8 @@
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/report/study_page.hpp"
 #include "convoke/run/checkpoint_interval.hpp"
-#include "convoke/study/analysis.hpp"
-#include "convoke/study/analysis_tables.hpp"
+#include "convoke/study/analysis/analysis.hpp"
+#include "convoke/study/analysis/analysis_tables.hpp"
 #include "page_file.hpp"
 #include "results.hpp"
 
@@ -53,7 +53,7 @@ study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
 void print(const study::Analysis& analysis) {
   for (const study::TextTable& table : study::tables(analysis)) fmt::print("{}\n", study::to_text(table));
   for (const std::string& remark : study::remarks(analysis)) fmt::print("{}\n", remark);
-  for (const study::Finding& finding : analysis.audit.findings) {
+  for (const study::AuditFinding& finding : analysis.audit.findings) {
     fmt::print("{}: {} {}\n", finding.wrong ? "WRONG" : "note", finding.subject, finding.text);
   }
 }
@@ -118,7 +118,7 @@ int study_analyse(const StudyAnalyseOptions& options) {
   require_outputs(options.html, options.figures);
   if (!options.output.empty()) os::require_replaceable(options.output);
   const study::AnalysisOptions wanted = analysis_options(options);
-  std::vector<study::Table> tables;
+  std::vector<study::PublishedTable> tables;
   for (const std::string& file : options.tables) tables.push_back(study::read_table(file));
 
   // 2. What follows from them.

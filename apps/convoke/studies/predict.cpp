@@ -12,7 +12,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/mpi/session.hpp"
 #include "convoke/mpi/sums.hpp"
-#include "convoke/study/step_model.hpp"
+#include "convoke/study/analysis/step_model.hpp"
 #include "start.hpp"
 #include "studies/step_profile.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "convoke/mpi/communicator.hpp"
 #include "convoke/recipe/recipe.hpp"
-#include "convoke/study/step_model.hpp"
+#include "convoke/study/analysis/step_model.hpp"
 
 namespace convoke::app {
 

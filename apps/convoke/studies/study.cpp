@@ -22,10 +22,10 @@
 #include "convoke/os/clock.hpp"
 #include "convoke/os/stop_signals.hpp"
 #include "convoke/os/variable.hpp"
-#include "convoke/study/cell_table.hpp"
-#include "convoke/study/conduct.hpp"
-#include "convoke/study/launch.hpp"
-#include "convoke/study/parts.hpp"
+#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/launch.hpp"
+#include "convoke/study/running/queued_runs.hpp"
+#include "convoke/study/running/session.hpp"
 #include "slurm_jobs/slurm.hpp"
 #include "slurm_jobs/study_jobs.hpp"
 #include "studies/analyse.hpp"
@@ -125,17 +125,17 @@ void print_own_work(double own, double runs) {
 }
 
 void print_end(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
-               const study::StudyFolder& folder, const study::Conduct& conduct) {
+               const study::StudyFolder& folder, const study::SessionResult& session) {
   fmt::print("\n");
   for (const std::string& line : study::cell_table(cells, folder.read())) fmt::print("{}\n", line);
-  fmt::print("\n{} runs in this session, {} failed, {} disturbed", conduct.made, conduct.failed,
-             conduct.disturbed);
-  if (conduct.left_out > 0) {
-    fmt::print("; {} left out, for which the budget of {} had no time", conduct.left_out,
+  fmt::print("\n{} runs in this session, {} failed, {} disturbed", session.made, session.failed,
+             session.disturbed);
+  if (session.left_out > 0) {
+    fmt::print("; {} left out, for which the budget of {} had no time", session.left_out,
                format_duration(file.budget_seconds));
   }
   fmt::print("\n");
-  if (conduct.made > conduct.failed) print_own_work(conduct.own_seconds, conduct.run_seconds);
+  if (session.made > session.failed) print_own_work(session.own_seconds, session.run_seconds);
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
@@ -258,13 +258,14 @@ int run_study(const Options& options) {
 
   // 3. Run by run.
   const os::StopSignals signals;
-  const study::Conduct conduct = study::conduct(file, cells, folder, surroundings, metrics::standard_error());
+  const study::SessionResult session =
+      study::run_session(file, cells, folder, surroundings, metrics::standard_error());
 
   // 4. Say it.
-  print_end(file, cells, folder, conduct);
+  print_end(file, cells, folder, session);
   write_results(folder, folder.read());
-  if (conduct.interrupted_by == 0)
-    return conduct.made > 0 && conduct.failed == conduct.made ? EXIT_FAILURE : EXIT_SUCCESS;
+  if (session.interrupted_by == 0)
+    return session.made > 0 && session.failed == session.made ? EXIT_FAILURE : EXIT_SUCCESS;
   fmt::print(
       "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "
       "--resume\n",

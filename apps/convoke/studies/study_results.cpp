@@ -20,7 +20,7 @@
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/study_page.hpp"
-#include "convoke/study/parts.hpp"
+#include "convoke/study/running/queued_runs.hpp"
 #include "page_file.hpp"
 #include "results.hpp"
 
@@ -167,7 +167,7 @@ std::optional<double> relative_error_of(const fs::path& study) {
   return std::isfinite(target) ? std::optional(target) : std::nullopt;
 }
 
-study::Table read_measurements(const fs::path& study) {
+study::PublishedTable read_measurements(const fs::path& study) {
   if (fs::is_directory(study) && !fs::exists(table_of(study))) {
     throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
                 fmt::format("go on with it: convoke study {} --output {} --resume",
@@ -185,7 +185,7 @@ bool is_study(const fs::path& path) {
 
 study::Analysis analysis_of(std::span<const fs::path> studies) {
   constexpr std::int64_t kBeyond = 4;
-  std::vector<study::Table> tables;
+  std::vector<study::PublishedTable> tables;
   for (const fs::path& study : studies) tables.push_back(read_measurements(study));
   require_distinct(studies);
   study::AnalysisOptions options;
@@ -197,7 +197,7 @@ study::Analysis analysis_of(std::span<const fs::path> studies) {
     if (options.machines.empty() && fs::exists(machines)) options.machines = study::read_machines(machines);
   }
   options.relative_error = target.value_or(options.relative_error);
-  for (const study::Table& table : tables) {
+  for (const study::PublishedTable& table : tables) {
     for (const study::TableRow& row : table.rows) {
       options.scaling.up_to =
           std::max(options.scaling.up_to, kBeyond * row.measurement.ranks * row.measurement.threads);

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "convoke/report/page.hpp"
-#include "convoke/study/analysis.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 
 namespace convoke::app {
 

@@ -4,7 +4,7 @@
 
 #include "convoke/core/settings.hpp"
 #include "convoke/report/page.hpp"
-#include "convoke/study/analysis.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 
 namespace convoke::report {
 

@@ -27,7 +27,7 @@ void add_accuracy(Page& page, const study::Analysis& analysis) {
               {{"core-seconds", "accuracy", "mode", "cell", "accuracy, from", "accuracy, to"}, {}}};
   chart.intervals.push_back({1, 4, 5});
   chart.most = 100;
-  for (const study::Cell& cell : analysis.cells) {
+  for (const study::MeasuredCell& cell : analysis.cells) {
     const study::Statistics* cost = cell.find("core_seconds");
     const study::Statistics* accuracy = cell.find("accuracy");
     if (cost == nullptr || accuracy == nullptr) continue;
@@ -58,7 +58,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   for (const study::Quantity& quantity : study::kQuantities) {
     const bool measured =
         std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                    [&](const study::Cell& cell) { return cell.find(quantity.name) != nullptr; });
+                    [&](const study::MeasuredCell& cell) { return cell.find(quantity.name) != nullptr; });
     const bool phase = quantity.name == "compute_seconds" || quantity.name == "communication_seconds" ||
                        quantity.name == "load_seconds" || quantity.name == "evaluation_seconds" ||
                        quantity.name == "gather_seconds";
@@ -66,10 +66,10 @@ void add_phases(Page& page, const study::Analysis& analysis) {
     phases.push_back(quantity.name);
     chart.table.columns.emplace_back(quantity.title);
   }
-  const std::vector<study::Cell> cells = whole_cells(analysis);
+  const std::vector<study::MeasuredCell> cells = whole_cells(analysis);
   if (phases.empty() || cells.size() > kMostCells) return;
   const ShortNames names(cells);
-  for (const study::Cell& cell : cells) {
+  for (const study::MeasuredCell& cell : cells) {
     std::vector<Cell> row{names.cell(cell)};
     for (const std::string_view phase : phases) {
       const study::Statistics* seconds = cell.find(phase);
@@ -96,7 +96,7 @@ void add_costs(Page& page, const study::Analysis& analysis) {
   const ShortNames names(whole_cells(analysis));
   const auto name_of = [&](const study::Cost& cost) {
     const auto cell = std::find_if(analysis.cells.begin(), analysis.cells.end(),
-                                   [&](const study::Cell& each) { return each.at == cost.at; });
+                                   [&](const study::MeasuredCell& each) { return each.at == cost.at; });
     return cell == analysis.cells.end() ? names.cell(cost.at) : names.cell(*cell);
   };
   const auto offer_of = [](const study::Cost& cost) { return cost.machine + ", " + cost.terms; };

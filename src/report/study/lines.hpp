@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convoke/report/chart.hpp"
-#include "convoke/study/statistics.hpp"
+#include "convoke/study/analysis/statistics.hpp"
 
 namespace convoke::report {
 

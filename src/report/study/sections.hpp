@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "convoke/report/page.hpp"
-#include "convoke/study/analysis.hpp"
+#include "convoke/study/analysis/analysis.hpp"
 
 // The sections of a study's page. Each adds nothing where there is nothing to show.
 
@@ -18,7 +18,7 @@ void add_costs(Page& page, const study::Analysis& analysis);
 /// Charts of all cells would be long: they are of the largest portion of the samples that was run, as other
 /// portions have a chart of their own.
 double largest_portion(const study::Analysis& analysis);
-std::vector<study::Cell> whole_cells(const study::Analysis& analysis);
+std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis);
 /// " Of all of the samples.": for captions, if there are other portions.
 std::string of_portion(const study::Analysis& analysis);
 

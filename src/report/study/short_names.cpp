@@ -8,11 +8,11 @@
 
 namespace convoke::report {
 
-ShortNames::ShortNames(std::span<const study::Cell> cells) {
+ShortNames::ShortNames(std::span<const study::MeasuredCell> cells) {
   const auto some = [&](const auto& differ) {
-    return std::any_of(cells.begin(), cells.end(), [&](const study::Cell& a) {
+    return std::any_of(cells.begin(), cells.end(), [&](const study::MeasuredCell& a) {
       return std::any_of(cells.begin(), cells.end(),
-                         [&](const study::Cell& b) { return differ(a.at, b.at); });
+                         [&](const study::MeasuredCell& b) { return differ(a.at, b.at); });
     });
   };
   using At = const study::Coordinates&;

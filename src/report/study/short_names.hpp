@@ -2,7 +2,7 @@
 #include <span>
 #include <string>
 
-#include "convoke/study/cells.hpp"
+#include "convoke/study/tables/cells.hpp"
 
 namespace convoke::report {
 
@@ -10,12 +10,12 @@ namespace convoke::report {
 /// apart. A mode that follows from the system is not said.
 class ShortNames {
  public:
-  explicit ShortNames(std::span<const study::Cell> cells);
+  explicit ShortNames(std::span<const study::MeasuredCell> cells);
 
   /// "mnist-sync, 4 ranks, 1/2".
   std::string cell(const study::Coordinates& at) const;
   /// The same; "! mnist-sync, 4 ranks" of one that bears a mark, as it must not be taken for the others.
-  std::string cell(const study::Cell& cell) const {
+  std::string cell(const study::MeasuredCell& cell) const {
     return (cell.marks.empty() ? "" : "! ") + this->cell(cell.at);
   }
   /// Of cells that differ in ranks and threads: "mnist-sync, 1/2".

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "convoke/core/text.hpp"
-#include "convoke/study/analysis_tables.hpp"
+#include "convoke/study/analysis/analysis_tables.hpp"
 #include "report/run/sections.hpp"
 #include "report/study/sections.hpp"
 
@@ -51,7 +51,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   }
   std::map<std::string, std::int64_t> marked;
   std::int64_t runs = 0, failed = 0;
-  for (const study::Cell& cell : analysis.cells) {
+  for (const study::MeasuredCell& cell : analysis.cells) {
     runs += std::ssize(cell.runs);
     failed += cell.failed;
     for (const std::string& mark : cell.marks) ++marked[mark];
@@ -64,7 +64,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   }
   if (failed > 0)
     page.warning(fmt::format("{} {} failed.", counted(failed, "run"), failed == 1 ? "has" : "have"));
-  for (const study::Finding& finding : analysis.audit.findings) {
+  for (const study::AuditFinding& finding : analysis.audit.findings) {
     const std::string text = finding.subject + " " + finding.text;
     if (finding.wrong) {
       page.warning("Wrong: " + text);
@@ -103,22 +103,22 @@ void add_setup(Page& page, const StudyOrigin& origin) {
 
 double largest_portion(const study::Analysis& analysis) {
   double portion = 0;
-  for (const study::Cell& cell : analysis.cells) portion = std::max(portion, cell.at.portion);
+  for (const study::MeasuredCell& cell : analysis.cells) portion = std::max(portion, cell.at.portion);
   return portion;
 }
 
-std::vector<study::Cell> whole_cells(const study::Analysis& analysis) {
+std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis) {
   const double portion = largest_portion(analysis);
-  std::vector<study::Cell> cells;
+  std::vector<study::MeasuredCell> cells;
   std::copy_if(analysis.cells.begin(), analysis.cells.end(), std::back_inserter(cells),
-               [&](const study::Cell& cell) { return cell.at.portion == portion; });
+               [&](const study::MeasuredCell& cell) { return cell.at.portion == portion; });
   return cells;
 }
 
 std::string of_portion(const study::Analysis& analysis) {
   const double portion = largest_portion(analysis);
   const bool others = std::any_of(analysis.cells.begin(), analysis.cells.end(),
-                                  [&](const study::Cell& cell) { return cell.at.portion < portion; });
+                                  [&](const study::MeasuredCell& cell) { return cell.at.portion < portion; });
   return others ? fmt::format(" Of {} of the samples.", portion == 1 ? "all" : study::portion_text(portion))
                 : "";
 }

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoke/study/analysis/laws.hpp"
+#include "convoke/study/analysis/scaling.hpp"
+#include "convoke/study/tables/cells.hpp"
+
+// What portions of the data and numbers of workers show together.
+
+namespace convoke::study {
+
+/// Work that grows with the workers: cells whose portion grows as their workers do.
+struct ScaledPoint {
+  Coordinates at;
+  double workers = 1;                   ///< in workers of the base
+  Ratio speedup;                        ///< of scaled work: p T(base) / T
+  std::vector<std::string> marks = {};  ///< of the cell and its base
+};
+
+struct ScaledCurve {
+  std::string system, mode, batch, variant, machine;
+  std::string quantity;
+  Coordinates base;
+  std::vector<ScaledPoint> points;
+  std::optional<Estimate> gustafson;
+};
+
+/// portions x workers, as the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
+struct PortionTable {
+  std::string system, mode, batch, variant, machine;
+  struct Size {
+    std::int64_t ranks = 1, threads = 1;
+    std::int64_t workers() const { return ranks * threads; }
+    bool operator==(const Size&) const = default;
+  };
+  std::vector<double> portions;  ///< rising
+  std::vector<Size> sizes;       ///< by workers, then ranks
+  /// Place in `curves` and in its points by portion and size; none where there is no cell.
+  struct Place {
+    std::size_t curve, point;
+  };
+  std::vector<std::vector<std::optional<Place>>> places;
+};
+
+/// Curves of cells whose portion is in proportion to their workers, of two points or more.
+/// Gustafson's law is fitted to those that were not oversubscribed.
+std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells);
+
+/// Tables of two portions or more.
+std::vector<PortionTable> portion_tables(std::span<const Curve> curves);
+
+}  // namespace convoke::study

@@ -1,0 +1,118 @@
+#include "convoke/study/analysis/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+#include "study/analysis/table_parts.hpp"
+
+namespace convoke::study {
+namespace {
+
+double upper(double value, const std::optional<Interval>& interval) {
+  return interval ? interval->high : value;
+}
+
+// What decides: with a deadline few core-seconds, otherwise little time.
+bool is_better(const Recommendation& a, const Recommendation& b, const Wishes& wishes) {
+  if (wishes.deadline_seconds) {
+    return a.at.workers() != b.at.workers() ? a.at.workers() < b.at.workers() : a.seconds < b.seconds;
+  }
+  return a.seconds < b.seconds;
+}
+
+// "" if it fulfils them.
+std::string shortcoming(const Recommendation& r, const Wishes& wishes) {
+  const double seconds = upper(r.seconds, r.seconds_interval);
+  if (wishes.deadline_seconds && seconds > *wishes.deadline_seconds) return "deadline";
+  if (wishes.budget_core_seconds &&
+      seconds * static_cast<double>(r.at.workers()) > *wishes.budget_core_seconds) {
+    return "budget";
+  }
+  if (wishes.accuracy && (!r.accuracy || r.accuracy->at_least() < *wishes.accuracy)) return "accuracy";
+  return "";
+}
+
+Recommendation measured(const ScalingPoint& point, std::span<const MeasuredCell> cells) {
+  Recommendation r;
+  r.possible = true;
+  r.at = point.at;
+  r.seconds = point.seconds->mean;
+  r.seconds_interval = point.seconds->interval;
+  r.core_seconds = r.seconds * static_cast<double>(point.at.workers());
+  r.marks = point.marks;
+  const MeasuredCell* cell = cell_at(cells, point.at);
+  if (const Statistics* accuracy = cell->find("accuracy")) r.accuracy = *accuracy;
+  return r;
+}
+
+Recommendation predicted(const Curve& curve, std::int64_t workers) {
+  const Prediction p = curve.amdahl->at(workers);
+  Recommendation r;
+  r.possible = r.predicted = true;
+  r.at = curve.points.back().at;
+  r.at.threads = curve.base.threads;
+  r.at.ranks = workers / r.at.threads;
+  r.seconds = p.seconds;
+  r.seconds_interval = p.seconds_interval;
+  r.core_seconds = p.seconds * static_cast<double>(workers);
+  r.marks = curve.law_marks;
+  return r;
+}
+
+std::string wanted(const Wishes& wishes) {
+  std::vector<std::string> parts;
+  if (wishes.deadline_seconds)
+    parts.push_back(fmt::format("{} at most", format_duration(*wishes.deadline_seconds)));
+  if (wishes.budget_core_seconds) {
+    parts.push_back(fmt::format("{:.4g} core-hours at most", *wishes.budget_core_seconds / 3600));
+  }
+  if (wishes.accuracy) parts.push_back(fmt::format("accuracy {} at least", *wishes.accuracy));
+  return join(parts);
+}
+
+}  // namespace
+
+std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
+                                      const Wishes& wishes, std::int64_t up_to) {
+  std::vector<Recommendation> all;
+  for (const Curve& curve : curves) {
+    if (curve.quantity != "makespan_seconds" || curve.base.workers() == 0) continue;
+    Recommendation best;
+    const auto consider = [&](const Recommendation& r) {
+      if (shortcoming(r, wishes).empty() && (!best.possible || is_better(r, best, wishes))) best = r;
+    };
+    std::int64_t most = 0;
+    for (const ScalingPoint& point : curve.points) {
+      if (is_oversubscribed(point.marks)) continue;
+      most = std::max(most, point.at.workers());
+      // The base may be of another mode.
+      if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
+    }
+    // It says nothing of accuracies.
+    const bool by_law = !best.possible && curve.amdahl && !wishes.accuracy && up_to > most;
+    if (by_law) {
+      const std::int64_t threads = curve.base.threads;
+      for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
+        consider(predicted(curve, n));
+    }
+    best.curve = title_of(curve, curve.portion);
+    if (best.possible) {
+      best.reason = fmt::format("{}: {}", wanted(wishes),
+                                wishes.deadline_seconds ? "the fewest workers" : "the fastest");
+    } else {
+      best.reason = fmt::format("{}: no cell measured does{}", wanted(wishes),
+                                by_law ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
+    }
+    all.push_back(std::move(best));
+  }
+  if (all.empty()) {
+    Recommendation none;
+    none.reason = wanted(wishes) + ": there are no makespans on two numbers of workers or more";
+    all.push_back(std::move(none));
+  }
+  return all;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,173 @@
+#include "convoke/study/analysis/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::study {
+namespace {
+
+// False of a row that holds derived figures alone: it is no run.
+bool is_run(const Measurement& m) {
+  return m.has_mark("failed") ||
+         std::any_of(kQuantities.begin(), kQuantities.end(),
+                     [&](const Quantity& quantity) { return (m.*quantity.member).has_value(); });
+}
+
+std::vector<MeasuredCell> cells_of_runs(std::span<const TableRow> rows) {
+  std::vector<Measurement> measurements;
+  for (const TableRow& row : rows) {
+    if (is_run(row.measurement)) measurements.push_back(row.measurement);
+  }
+  return cells_of(measurements);
+}
+
+// Runs are made in random order. Systems, modes, batches and variants stay as they first appeared; of each,
+// portions and workers rise.
+std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
+  std::vector<Coordinates> families;
+  const auto family_of = [&](const Coordinates& at) {
+    const auto same = [&](const Coordinates& family) { return same_family(family, at); };
+    const auto place = std::find_if(families.begin(), families.end(), same) - families.begin();
+    if (place == std::ssize(families)) families.push_back(at);
+    return place;
+  };
+  for (const MeasuredCell& cell : cells) family_of(cell.at);
+  std::stable_sort(cells.begin(), cells.end(), [&](const MeasuredCell& a, const MeasuredCell& b) {
+    return std::tuple(family_of(a.at), a.at.portion, a.at.workers(), a.at.ranks) <
+           std::tuple(family_of(b.at), b.at.portion, b.at.workers(), b.at.ranks);
+  });
+  return cells;
+}
+
+// A run that fails may not get as far as to say where it was.
+bool names_its_machine(const TableRow& row) {
+  return !row.measurement.machine.empty() || !row.measurement.has_mark("failed");
+}
+
+// The machine of all rows, which then need not name it; "" if there are several, which all name theirs.
+std::string take_machine(std::vector<TableRow>& rows) {
+  const auto first = std::find_if(rows.begin(), rows.end(), names_its_machine);
+  const std::string machine = first == rows.end() ? "" : first->measurement.machine;
+  const bool one = std::all_of(rows.begin(), rows.end(), [&](const TableRow& row) {
+    return row.measurement.machine == machine || !names_its_machine(row);
+  });
+  for (TableRow& row : rows) {
+    std::string& own = row.measurement.machine;
+    if (one) {
+      own.clear();
+    } else if (own.empty() && names_its_machine(row)) {
+      own = "unknown machine";
+    }
+  }
+  return one ? machine : "";
+}
+
+// Cells of the study made again, as those of the first: of one machine, which is said apart.
+std::vector<MeasuredCell> cells_made_again(const PublishedTable& again, Analysis& analysis) {
+  std::vector<TableRow> rows = again.rows;
+  const std::string machine = take_machine(rows);
+  if (!machine.empty() && !analysis.machine.empty() && machine != analysis.machine) {
+    analysis.notices.push_back(fmt::format("the second study was made on another machine: {} rather than {}",
+                                           machine, analysis.machine));
+  }
+  return cells_of_runs(rows);
+}
+
+Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options) {
+  Analysis analysis;
+  analysis.machine = take_machine(rows);
+  analysis.relative_error = options.relative_error;
+  analysis.cells = in_order(cells_of_runs(rows));
+  analysis.curves = scaling_curves(analysis.cells, rows, options.scaling);
+  analysis.scaled = scaled_curves(analysis.cells);
+  analysis.portions = portion_tables(analysis.curves);
+  analysis.comparisons = comparisons(analysis.cells);
+  analysis.equal_cost = at_equal_cost(analysis.cells);
+  if (options.again)
+    analysis.replication = replication(analysis.cells, cells_made_again(*options.again, analysis));
+  if (!options.wishes.empty()) {
+    analysis.recommendations =
+        recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
+  }
+  if (options.wishes.accuracy) {
+    analysis.times_to_accuracy = times_to_accuracy(analysis.cells, options.study, *options.wishes.accuracy);
+    if (analysis.times_to_accuracy.empty()) {
+      analysis.notices.emplace_back(
+          "times to an accuracy are not known: they are read from the folders of runs, and beside the table "
+          "there "
+          "is no runs/ with the validations of any");
+    }
+  }
+  analysis.costs = costs(analysis.cells, options.machines, options.reference);
+  analysis.audit = audit(rows);
+  return analysis;
+}
+
+// Price and cost without a time: as long as that lasts.
+std::int64_t imply_makespans(std::vector<TableRow>& rows) {
+  std::int64_t count = 0;
+  for (TableRow& row : rows) {
+    Measurement& m = row.measurement;
+    const auto price = row.printed.find("price_per_hour"), cost = row.printed.find("cost_per_training");
+    if (m.makespan_seconds || m.epoch_seconds || price == row.printed.end() || cost == row.printed.end())
+      continue;
+    if (price->second.value <= 0) continue;
+    m.makespan_seconds = 3600 * cost->second.value / price->second.value;
+    ++count;
+  }
+  return count;
+}
+
+bool same_run(const TableRow& a, const TableRow& b) { return a.measurement == b.measurement; }
+
+// A run that counts twice makes every interval narrower than it is. By when it was started it is known;
+// tables that do not say when are the same if all their rows are.
+void require_other_runs(const PublishedTable& table, const PublishedTable& earlier) {
+  const std::string hint = "every run counts once: name each table once";
+  if (std::equal(table.rows.begin(), table.rows.end(), earlier.rows.begin(), earlier.rows.end(), same_run)) {
+    throw Error(fmt::format("two tables are the same: {} and {} begin them", earlier.rows.front().where,
+                            table.rows.front().where),
+                hint);
+  }
+  for (const TableRow& row : table.rows) {
+    if (row.measurement.started.empty()) continue;
+    const auto twin = std::find_if(earlier.rows.begin(), earlier.rows.end(),
+                                   [&](const TableRow& other) { return same_run(other, row); });
+    if (twin == earlier.rows.end()) continue;
+    throw Error(fmt::format("{}: is the run of {}", row.where, twin->where), hint);
+  }
+}
+
+}  // namespace
+
+Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options) {
+  std::vector<TableRow> rows;
+  for (const Measurement& measurement : measurements) rows.push_back({measurement, {}, {}});
+  return analyse_rows(std::move(rows), options);
+}
+
+Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& options) {
+  std::vector<TableRow> rows;
+  std::vector<std::string> notices;
+  for (auto table = tables.begin(); table != tables.end(); ++table) {
+    for (auto earlier = tables.begin(); earlier != table; ++earlier) require_other_runs(*table, *earlier);
+    if (options.again) require_other_runs(*options.again, *table);
+  }
+  for (const PublishedTable& table : tables) {
+    rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+    notices.insert(notices.end(), table.notices.begin(), table.notices.end());
+  }
+  if (const std::int64_t count = imply_makespans(rows); count > 0) {
+    notices.push_back(fmt::format("the makespans of {} rows without one are cost / price", count));
+  }
+  Analysis analysis = analyse_rows(std::move(rows), options);
+  analysis.notices.insert(analysis.notices.begin(), notices.begin(), notices.end());
+  return analysis;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,264 @@
+#include "convoke/study/analysis/analysis_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+#include "study/analysis/scaling_tables.hpp"
+#include "study/analysis/table_parts.hpp"
+
+namespace convoke::study {
+namespace {
+
+TextTable cell_table(const Analysis& analysis) {
+  TextTable table{
+      "Cells",
+      "mean ± half the 95 % Student-t interval; error: half the interval / mean, of the makespan or the time "
+      "per epoch",
+      {"cell", "runs", "makespan (s)", "median (s)", "error", "runs to add", "time per epoch (s)", "images/s",
+       "accuracy (%)", "core-seconds", "energy (J)", "left out"},
+      {}};
+  for (const MeasuredCell& cell : analysis.cells) {
+    Row row{label(cell), fmt::format("{}", cell.runs.size()), mean_of(cell, "makespan_seconds")};
+    const Statistics* time = cell.find("makespan_seconds");
+    row.push_back(time == nullptr || time->count < 2 ? "" : number(time->median));
+    if (time == nullptr) time = cell.find("epoch_seconds");
+    const bool known = time != nullptr && time->relative_error;
+    row.push_back(known ? fmt::format("{:.1f} %", 100 * *time->relative_error) : "");
+    const auto needed = known ? runs_needed(*time, analysis.relative_error) : std::nullopt;
+    row.push_back(needed.value_or(0) > 0 ? fmt::format("{}", *needed) : "");
+    row.push_back(mean_of(cell, "epoch_seconds"));
+    row.push_back(mean_of(cell, "images_per_second"));
+    row.push_back(mean_of(cell, "accuracy", 100));
+    row.push_back(mean_of(cell, "core_seconds"));
+    row.push_back(mean_of(cell, "joules"));
+    std::vector<std::string> left_out;
+    if (cell.failed > 0) left_out.push_back(fmt::format("{} failed", cell.failed));
+    if (cell.disturbed > 0) left_out.push_back(fmt::format("{} disturbed", cell.disturbed));
+    row.push_back(join(left_out));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+TextTable phase_table(const Analysis& analysis) {
+  TextTable table{"Phases", "seconds, mean over the ranks", {"cell"}, {}};
+  constexpr std::size_t kFirst = 6;  // of kQuantities
+  for (std::size_t q = kFirst; q < kQuantities.size(); ++q) table.columns.emplace_back(kQuantities[q].title);
+  for (const MeasuredCell& cell : analysis.cells) {
+    Row row{label(cell)};
+    for (std::size_t q = kFirst; q < kQuantities.size(); ++q)
+      row.push_back(mean_of(cell, kQuantities[q].name));
+    if (std::any_of(row.begin() + 1, row.end(), [](const std::string& text) { return !text.empty(); })) {
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::string p_text(double p) { return p < 0.0001 ? "< 0.0001" : format_fixed(p, 4); }
+
+TextTable comparison_table(const Analysis& analysis) {
+  TextTable table{"Differences",
+                  "Welch's t-test of a - b; p of all tests of a quantity together by Holm",
+                  {"a", "b", "quantity", "a - b", "95 % interval", "p", "p (Holm)"},
+                  {}};
+  for (const Comparison& c : analysis.comparisons) {
+    table.rows.push_back({label(analysis.cells[c.a]), label(analysis.cells[c.b]), c.quantity,
+                          number(c.test.difference),
+                          fmt::format("{} to {}", number(c.test.interval.low), number(c.test.interval.high)),
+                          p_text(c.test.p), p_text(c.p_holm)});
+  }
+  return table;
+}
+
+std::string verdict_text(const EqualCost& v) {
+  if (v.better.empty()) return "cannot be told";
+  if (v.better == "unknown") return "single runs";
+  if (v.better == "dearer") return "synchronous, for more";
+  return v.better == "sync" ? "synchronous" : v.better;
+}
+
+TextTable equal_cost_table(const Analysis& analysis) {
+  TextTable table{"Ensembles at equal core-seconds",
+                  "beside the most accurate synchronous cell that costs at most 5 % more, else the cheapest; "
+                  "the difference with its 95 % interval (Welch)",
+                  {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "accuracy of that (%)",
+                   "core-seconds of that", "difference (points)", "more accurate"},
+                  {}};
+  for (const EqualCost& v : analysis.equal_cost) {
+    const MeasuredCell &ensemble = analysis.cells[v.ensemble], &sync = analysis.cells[v.sync];
+    const std::optional<Interval> ends =
+        v.test ? std::optional(Interval{100 * v.test->interval.low, 100 * v.test->interval.high})
+               : std::nullopt;
+    table.rows.push_back({label(ensemble), mean_of(ensemble, "accuracy", 100),
+                          mean_of(ensemble, "core_seconds"), label(sync), mean_of(sync, "accuracy", 100),
+                          mean_of(sync, "core_seconds"), with_ends(100 * v.difference, ends, 2),
+                          verdict_text(v)});
+  }
+  return table;
+}
+
+std::string lost_text(const Cost& c) {
+  if (c.terms != "preemptible") return "";
+  return c.restart_share > 0 || c.restart_seconds ? format_fixed(100 * c.restart_share, 1) : "not known";
+}
+
+std::string restart_text(const Cost& c) {
+  if (!c.restart_seconds) return "";
+  return number(*c.restart_seconds) + (c.restart_measured ? ", measured" : "");
+}
+
+TextTable cost_table(const Analysis& analysis) {
+  TextTable table{"Cost of one training",
+                  "nodes x price of an hour x time; saved: against the reference, %",
+                  {"cell", "machine", "terms", "nodes", "price of an hour", "time (s)", "a restart (s)",
+                   "lost to restarts (%)", "cost", "saved (%)"},
+                  {}};
+  for (const Cost& c : analysis.costs) {
+    table.rows.push_back({label(c.at, analysis), c.machine, c.terms, fmt::format("{}", c.nodes),
+                          number(c.price_per_hour), number(c.seconds), restart_text(c), lost_text(c),
+                          with_error(c.cost, c.interval),
+                          c.efficiency_percent ? format_fixed(*c.efficiency_percent, 2) : ""});
+  }
+  return table;
+}
+
+TextTable accuracy_table(const Analysis& analysis) {
+  TextTable table{"Time to an accuracy",
+                  "seconds of training until the first validation that reached it; of an ensemble, the mean "
+                  "of its members",
+                  {"cell", "accuracy (%)", "reached by", "training time (s)"},
+                  {}};
+  for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
+    table.rows.push_back({label(analysis.cells[t.cell]), number(100 * t.accuracy),
+                          fmt::format("{} of {} runs", t.reached, t.runs),
+                          t.seconds ? with_error(t.seconds->mean, t.seconds->interval) : ""});
+  }
+  return table;
+}
+
+TextTable recommendation_table(const Analysis& analysis) {
+  TextTable table{"Recommended",
+                  "",
+                  {"curve", "ranks x threads", "time (s)", "core-hours", "accuracy (%)", "how", "wanted"},
+                  {}};
+  for (const Recommendation& r : analysis.recommendations) {
+    if (!r.possible) {
+      table.rows.push_back({r.curve, "none", "", "", "", "", r.reason});
+      continue;
+    }
+    table.rows.push_back({r.curve, marked(ranks_text(r.at), r.marks),
+                          with_error(r.seconds, r.seconds_interval), number(r.core_seconds / 3600),
+                          r.accuracy ? with_error(r.accuracy->mean, r.accuracy->interval, 100) : "",
+                          r.predicted ? "predicted" : "measured", r.reason});
+  }
+  return table;
+}
+
+TextTable check_table(const Analysis& analysis) {
+  TextTable table{"Published columns",
+                  "derived again from the others",
+                  {"column", "definition", "figures", "as printed", "within rounding", "do not follow"},
+                  {}};
+  const std::vector<Check>& checks = analysis.audit.checks;
+  for (auto first = checks.begin(); first != checks.end();) {
+    const auto last =
+        std::find_if(first, checks.end(), [&](const Check& c) { return c.column != first->column; });
+    const auto count = [&](Agreement agreement) {
+      return fmt::format(
+          "{}", std::count_if(first, last, [&](const Check& c) { return c.agreement == agreement; }));
+    };
+    table.rows.push_back({first->column, first->definition, fmt::format("{}", last - first),
+                          count(Agreement::kPrinted), count(Agreement::kRounding),
+                          count(Agreement::kDifferent)});
+    first = last;
+  }
+  return table;
+}
+
+// A few in words, of many how many: the table has them.
+void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
+  constexpr std::size_t kFew = 3;
+  const std::vector<EqualCost>& verdicts = analysis.equal_cost;
+  if (verdicts.size() <= kFew) {
+    for (const EqualCost& verdict : verdicts) {
+      all.push_back("at equal core-seconds: " + sentence(verdict, analysis.cells));
+    }
+    return;
+  }
+  const auto count = [&](std::string_view better) {
+    return std::count_if(verdicts.begin(), verdicts.end(),
+                         [&](const EqualCost& v) { return v.better == better; });
+  };
+  const auto marked = std::count_if(verdicts.begin(), verdicts.end(), [&](const EqualCost& v) {
+    return !analysis.cells[v.ensemble].marks.empty() || !analysis.cells[v.sync].marks.empty();
+  });
+  const auto dearer = count("dearer");
+  all.push_back(fmt::format(
+      "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less, {} "
+      "cannot be told apart from it{}",
+      verdicts.size(), marked == 0 ? "" : fmt::format(" ({} MARKED)", marked),
+      count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")), count("sync"),
+      count("") + count("unknown"),
+      dearer == 0 ? ""
+                  : fmt::format(", {} stand beside none as cheap, only more accurate for more", dearer)));
+}
+
+}  // namespace
+
+std::vector<TextTable> tables(const Analysis& analysis) {
+  std::vector<TextTable> all;
+  add(all, cell_table(analysis));
+  add(all, phase_table(analysis));
+  add_scaling_tables(all, analysis);
+  add(all, comparison_table(analysis));
+  add(all, equal_cost_table(analysis));
+  if (analysis.replication) add(all, table_of(*analysis.replication));
+  add(all, cost_table(analysis));
+  add(all, accuracy_table(analysis));
+  add(all, recommendation_table(analysis));
+  add(all, check_table(analysis));
+  return all;
+}
+
+std::vector<std::string> remarks(const Analysis& analysis) {
+  std::vector<std::string> all = analysis.notices;
+  if (!analysis.machine.empty()) all.push_back("all runs were made on one machine: " + analysis.machine);
+  std::int64_t single = 0;
+  for (const MeasuredCell& cell : analysis.cells) {
+    single += cell.runs.size() == 1 ? 1 : 0;
+    for (const auto& [name, statistics] : cell.statistics) {
+      const bool is_time = name == "makespan_seconds" || name == "epoch_seconds";
+      if (is_time && statistics.is_constant()) {
+        all.push_back(fmt::format(
+            "{}: all {} runs have the same {}: the interval has no width, which says more of the clock "
+            "than of the runs",
+            to_string(cell.at), statistics.count, name));
+      }
+    }
+    if (cell.runs.empty()) all.push_back(fmt::format("{}: every run has failed", to_string(cell.at)));
+  }
+  if (single > 0) {
+    all.push_back(fmt::format("{} of {} cells {} one row only: no interval, and no test, can be made of it",
+                              single, analysis.cells.size(), single == 1 ? "has" : "have"));
+  }
+  for (const Curve& curve : analysis.curves) {
+    if (curve.base.workers() > 0) continue;
+    all.push_back(fmt::format("{}: the number of ranks is not said, so there is no efficiency",
+                              title_of(curve, curve.portion)));
+  }
+  for (const Curve& curve : analysis.curves) {
+    if (!curve.superlinear) continue;
+    all.push_back(fmt::format(
+        "{}: times fall by more than the workers (Amdahl's f would be {}): no law holds for them, so nothing "
+        "is predicted from them",
+        title_of(curve, curve.portion), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
+  }
+  add_verdicts(all, analysis);
+  if (analysis.replication) all.push_back(sentence(*analysis.replication));
+  return all;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,172 @@
+#include "convoke/study/analysis/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "study/analysis/base.hpp"
+
+namespace convoke::study {
+namespace {
+
+// Nothing follows from accuracies, or times, of different samples. Where one is not known it is taken to be
+// the other.
+bool are_of_one_dataset(const MeasuredCell& a, const MeasuredCell& b) {
+  return a.dataset_hash().empty() || b.dataset_hash().empty() || a.dataset_hash() == b.dataset_hash();
+}
+
+// The one coordinate in which two cells differ; "" if there is none or several. Recipes that differ in their
+// mode, too, are one thing: mnist-ensemble and mnist-sync.
+std::string_view difference(const Coordinates& a, const Coordinates& b) {
+  if (a.portion != b.portion) return "";
+  const bool system = a.system != b.system, mode = a.mode != b.mode;
+  // Keys of ensembles mean nothing to another mode: groups have their members in the variant.
+  const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
+  const std::array<std::pair<std::string_view, bool>, 8> differ{{{"system", system && !mode},
+                                                                 {"mode", mode && !system},
+                                                                 {"system and mode", system && mode},
+                                                                 {"ranks", a.ranks != b.ranks},
+                                                                 {"threads", a.threads != b.threads},
+                                                                 {"batch", a.batch != b.batch},
+                                                                 {"variant", variant},
+                                                                 {"machine", a.machine != b.machine}}};
+  std::string_view found;
+  for (const auto& [name, is] : differ) {
+    if (is && !found.empty()) return "";
+    if (is) found = name;
+  }
+  return found;
+}
+
+// False if another cell lies between the two, in ranks or in threads.
+bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view varies,
+                    std::span<const MeasuredCell> cells) {
+  if (varies != "ranks" && varies != "threads") return true;
+  const auto place = [&](const Coordinates& at) { return varies == "ranks" ? at.ranks : at.threads; };
+  const auto [low, high] = std::minmax({place(a), place(b)});
+  return std::none_of(cells.begin(), cells.end(), [&](const MeasuredCell& cell) {
+    return place(cell.at) > low && place(cell.at) < high && difference(a, cell.at) == varies;
+  });
+}
+
+bool has_accuracy_and_cost(const MeasuredCell& cell) {
+  const Statistics* cost = cell.find("core_seconds");
+  return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
+}
+
+constexpr double kEqual = 1.05;  // times as many core-seconds are as many still
+
+// Of the cells that `is` holds for, the most accurate one that costs no more than `core_seconds`, about; if
+// all cost more, the cheapest. cells.size() if there is none.
+template <class Predicate>
+std::size_t best_sync_cell(std::span<const MeasuredCell> cells, double core_seconds, Predicate is) {
+  std::size_t best = cells.size();
+  const auto is_better = [&](const MeasuredCell& candidate) {
+    if (best == cells.size()) return true;
+    const double ours = candidate.find("core_seconds")->mean, its = cells[best].find("core_seconds")->mean;
+    const bool equal = ours <= kEqual * core_seconds, its_equal = its <= kEqual * core_seconds;
+    if (equal != its_equal) return equal;
+    return equal ? candidate.find("accuracy")->at_least() > cells[best].find("accuracy")->at_least()
+                 : ours < its;
+  };
+  for (std::size_t s = 0; s < cells.size(); ++s) {
+    if (cells[s].at.mode == "sync" && has_accuracy_and_cost(cells[s]) && is(cells[s]) &&
+        is_better(cells[s])) {
+      best = s;
+    }
+  }
+  return best;
+}
+
+std::string described(const MeasuredCell& cell) {
+  const Statistics* makespan = cell.find("makespan_seconds");
+  return fmt::format("{} ({:.2f} % in {}{:.4g} core-seconds)", marked(to_string(cell.at), cell.marks),
+                     100 * cell.find("accuracy")->mean,
+                     makespan == nullptr ? "" : fmt::format("{:.3g} s, ", makespan->mean),
+                     cell.find("core_seconds")->mean);
+}
+
+}  // namespace
+
+std::vector<Comparison> comparisons(std::span<const MeasuredCell> cells) {
+  std::vector<Comparison> all;
+  for (const std::string_view quantity : {"makespan_seconds", "epoch_seconds", "accuracy"}) {
+    std::vector<double> p;
+    const std::size_t begin = all.size();
+    for (std::size_t a = 0; a < cells.size(); ++a) {
+      for (std::size_t b = a + 1; b < cells.size(); ++b) {
+        const Statistics *x = cells[a].find(quantity), *y = cells[b].find(quantity);
+        const std::string_view varies = difference(cells[a].at, cells[b].at);
+        if (x == nullptr || y == nullptr || varies.empty()) continue;
+        if (!are_of_one_dataset(cells[a], cells[b])) continue;
+        if (!are_neighbours(cells[a].at, cells[b].at, varies, cells)) continue;
+        if (const auto test = welch_test(*x, *y)) {
+          all.push_back({a, b, std::string(varies), std::string(quantity), *test, 1});
+          p.push_back(test->p);
+        }
+      }
+    }
+    const std::vector<double> adjusted = holm(p);
+    for (std::size_t i = 0; i < adjusted.size(); ++i) all[begin + i].p_holm = adjusted[i];
+  }
+  return all;
+}
+
+std::vector<EqualCost> at_equal_cost(std::span<const MeasuredCell> cells) {
+  std::vector<EqualCost> verdicts;
+  for (std::size_t e = 0; e < cells.size(); ++e) {
+    const MeasuredCell& ensemble = cells[e];
+    const bool votes = ensemble.at.mode == "ensemble" || ensemble.at.mode == "groups";
+    if (!votes || !has_accuracy_and_cost(ensemble)) continue;
+    const double cost = ensemble.find("core_seconds")->mean;
+    const auto same_work = [&](const MeasuredCell& cell) {
+      return cell.at.portion == ensemble.at.portion && cell.at.machine == ensemble.at.machine &&
+             are_of_one_dataset(cell, ensemble) && variant_of_work(cell.at) == variant_of_work(ensemble.at);
+    };
+    std::size_t best = best_sync_cell(cells, cost, [&](const MeasuredCell& cell) {
+      return same_work(cell) && cell.at.system == ensemble.at.system;
+    });
+    if (best == cells.size()) best = best_sync_cell(cells, cost, same_work);
+    if (best == cells.size()) continue;
+    EqualCost verdict{
+        .ensemble = e, .sync = best, .core_seconds_ratio = 1, .difference = 0, .test = {}, .better = {}};
+    verdict.core_seconds_ratio = cells[best].find("core_seconds")->mean / cost;
+    const Statistics &x = *ensemble.find("accuracy"), &y = *cells[best].find("accuracy");
+    verdict.difference = x.mean - y.mean;
+    verdict.test = welch_test(x, y);
+    if (!verdict.test) {
+      verdict.better = "unknown";
+    } else if (verdict.test->p < 0.05) {
+      verdict.better = verdict.difference > 0                 ? "ensemble"
+                       : verdict.core_seconds_ratio <= kEqual ? "sync"
+                                                              : "dearer";
+    }
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+std::string sentence(const EqualCost& v, std::span<const MeasuredCell> cells) {
+  const bool ensemble_first = v.difference >= 0;
+  const double points = 100 * (ensemble_first ? v.difference : -v.difference);
+  std::string text = fmt::format("{} against {}: ", described(cells[ensemble_first ? v.ensemble : v.sync]),
+                                 described(cells[ensemble_first ? v.sync : v.ensemble]));
+  if (!v.test) {
+    text += fmt::format("{:.2f} points more, of a single run of one of them: no test can be made", points);
+  } else {
+    const Interval by =
+        ensemble_first ? v.test->interval : Interval{-v.test->interval.high, -v.test->interval.low};
+    text += fmt::format("{:.2f} points more (95 % interval {:.2f} to {:.2f}){}", points, 100 * by.low,
+                        100 * by.high, v.better.empty() ? ", which the repeats cannot tell from chance" : "");
+  }
+  if (v.core_seconds_ratio > kEqual) {
+    text += fmt::format("; no synchronous cell is as cheap: this takes {:.2f} times the core-seconds",
+                        v.core_seconds_ratio);
+  }
+  return text + ".";
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,205 @@
+#include "convoke/study/analysis/cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/settings.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
+#include "convoke/recipe/toml.hpp"
+
+namespace convoke::study {
+namespace {
+
+constexpr double kHour = 3600;
+
+std::optional<double> price(SettingsReader& read, std::string_view key) {
+  if (!read.has(key)) return {};
+  const double value = read.get(key, 0.0);
+  read.check(key, value > 0, "above 0");
+  return value;
+}
+
+double not_negative(SettingsReader& read, std::string_view key) {
+  const double value = read.get(key, 0.0);
+  read.check(key, value >= 0, "at least 0");
+  return value;
+}
+
+PricedMachine read_machine(const Settings& table) {
+  SettingsReader read(table, "machine");
+  PricedMachine machine;
+  machine.name = read.require_string("name");
+  machine.cores = read.get("cores", machine.cores);
+  read.check("cores", machine.cores >= 0, "at least 0");
+  machine.speed = read.get("speed", machine.speed);
+  read.check("speed", machine.speed > 0, "above 0");
+  machine.price_per_hour = price(read, "price_per_hour");
+  machine.preemptible_price_per_hour = price(read, "preemptible_price_per_hour");
+  if (const auto purchase = price(read, "purchase")) {
+    Ownership own{.purchase = *purchase};
+    read.require_value("years");
+    own.years = read.get("years", 0.0);
+    read.check("years", own.years > 0, "above 0");
+    own.watts = not_negative(read, "watts");
+    own.price_per_kwh = not_negative(read, "price_per_kwh");
+    own.use = read.get("use", own.use);
+    read.check("use", own.use > 0 && own.use <= 1, "above 0 and at most 1");
+    machine.ownership = own;
+  }
+  machine.preemption = {.hours_between = not_negative(read, "hours_between_preemptions"),
+                        .restart_seconds = read.has("restart_seconds")
+                                               ? std::optional(not_negative(read, "restart_seconds"))
+                                               : std::nullopt,
+                        .checkpoint_every = not_negative(read, "checkpoint_every_seconds"),
+                        .checkpoint_seconds = not_negative(read, "checkpoint_seconds")};
+  read.finish();
+  if (!machine.price_per_hour && !machine.preemptible_price_per_hour && !machine.ownership) {
+    read.fail(fmt::format("\"{}\" has no price", machine.name),
+              "price_per_hour, preemptible_price_per_hour, or purchase and years");
+  }
+  return machine;
+}
+
+// What it took the cell's runs until they trained: of a study's own runs alone.
+std::optional<double> measured_restart(const MeasuredCell& cell) {
+  const Statistics *launch = cell.find("launch_seconds"), *load = cell.find("load_seconds");
+  if (launch == nullptr) return {};
+  return launch->mean + (load == nullptr ? 0 : load->mean);
+}
+
+// What it kept busy: of ranks that share cores, the cores that there were.
+std::int64_t cores_of(const MeasuredCell& cell) {
+  const Statistics *core_seconds = cell.find("core_seconds"), *makespan = cell.find("makespan_seconds");
+  if (!is_oversubscribed(cell.marks) || core_seconds == nullptr) return cell.at.workers();
+  return std::max<std::int64_t>(1, std::llround(core_seconds->mean / makespan->mean));
+}
+
+Cost cost_of(const MeasuredCell& cell, const PricedMachine& machine, std::string terms,
+             double price_per_hour) {
+  const Statistics& makespan = *cell.find("makespan_seconds");
+  Cost cost{.at = cell.at,
+            .machine = machine.name,
+            .terms = std::move(terms),
+            .interval = {},
+            .efficiency_percent = {}};
+  const bool preemptible = cost.terms == "preemptible";
+  Preemption preemption = machine.preemption;
+  if (preemptible && preemption.hours_between > 0) {
+    cost.restart_measured = !preemption.restart_seconds;
+    if (cost.restart_measured) preemption.restart_seconds = measured_restart(cell);
+    cost.restart_seconds = preemption.restart_seconds;
+  }
+  const std::int64_t cores = cores_of(cell);
+  if (machine.cores > 0 && cores > 0) cost.nodes = (cores + machine.cores - 1) / machine.cores;
+  cost.price_per_hour = price_per_hour;
+  const auto expected = [&](double seconds) {
+    seconds /= machine.speed;
+    return preemptible ? preemption.expected_seconds(seconds) : seconds;
+  };
+  const double hourly = static_cast<double>(cost.nodes) * price_per_hour / kHour;
+  cost.seconds = expected(makespan.mean);
+  cost.restart_share = 1 - makespan.mean / machine.speed / cost.seconds;
+  cost.cost = hourly * cost.seconds;
+  if (makespan.interval) {
+    cost.interval =
+        Interval{hourly * expected(makespan.interval->low), hourly * expected(makespan.interval->high)};
+  }
+  return cost;
+}
+
+// What a mode says of where it ran: "TPUv3-8", or "TPUv3-8 preemptible" if it ran on such terms.
+bool names(const std::string& mode, const PricedMachine& machine) {
+  return mode == machine.name || mode == machine.name + " preemptible";
+}
+
+void add_costs(std::vector<Cost>& all, const MeasuredCell& cell, const PricedMachine& machine) {
+  const bool was_preemptible = cell.at.mode == machine.name + " preemptible";
+  if (machine.ownership && !was_preemptible) {
+    all.push_back(cost_of(cell, machine, "own", machine.ownership->per_hour()));
+  }
+  if (machine.price_per_hour && !was_preemptible) {
+    all.push_back(cost_of(cell, machine, "on demand", *machine.price_per_hour));
+  }
+  if (machine.preemptible_price_per_hour) {
+    all.push_back(cost_of(cell, machine, "preemptible", *machine.preemptible_price_per_hour));
+  }
+}
+
+}  // namespace
+
+double Ownership::per_hour() const {
+  constexpr double kHoursPerYear = 8760;
+  return purchase / (years * kHoursPerYear * use) + watts / 1000 * price_per_kwh;
+}
+
+double Preemption::expected_seconds(double seconds) const {
+  if (seconds <= 0) return seconds;
+  const double between = checkpoint_every > 0 ? std::min(checkpoint_every, seconds) : seconds;
+  const double still = checkpoint_every > 0 ? checkpoint_seconds : 0;
+  const double pieces = seconds / between;
+  if (hours_between == 0) return seconds + pieces * still;
+  const double mean = hours_between * kHour;
+  return mean * std::exp(restart_seconds.value_or(0) / mean) * std::expm1((between + still) / mean) * pieces;
+}
+
+std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
+  const std::optional<std::string> text = read_text(toml);
+  if (!text)
+    throw Error(fmt::format("{}: cannot be read", toml.string()), "a TOML file of tables [[machine]]");
+  const recipe::TomlDocument document = recipe::parse_toml(*text, toml.string());
+  SettingsReader read(document.settings, "machines");
+  std::vector<PricedMachine> machines;
+  for (const Settings& table : read.tables("machine")) {
+    machines.push_back(read_machine(table));
+    const auto same = [&](const PricedMachine& m) { return m.name == machines.back().name; };
+    if (std::count_if(machines.begin(), machines.end(), same) > 1) {
+      throw Error(fmt::format("{}: machine \"{}\" is there twice", table.where(), machines.back().name));
+    }
+  }
+  read.finish();
+  if (machines.empty()) throw Error(fmt::format("{}: describes no [[machine]]", toml.string()));
+  return machines;
+}
+
+std::vector<Cost> costs(std::span<const MeasuredCell> cells, std::span<const PricedMachine> machines,
+                        const std::string& reference) {
+  std::vector<std::string> known;
+  for (const PricedMachine& machine : machines) known.push_back(machine.name);
+  if (!reference.empty() && std::find(known.begin(), known.end(), reference) == known.end()) {
+    throw Error(fmt::format("unknown machine \"{}\"{}", reference, did_you_mean(reference, known)),
+                "known: " + join(known));
+  }
+  std::vector<Cost> all;
+  if (machines.empty()) return all;
+  const auto ran_on_one = [&](const Coordinates& at) {
+    return std::any_of(machines.begin(), machines.end(),
+                       [&](const PricedMachine& m) { return names(at.mode, m); });
+  };
+  for (const MeasuredCell& cell : cells) {
+    const Statistics* makespan = cell.find("makespan_seconds");
+    if (makespan == nullptr || makespan->mean <= 0) continue;
+    for (const PricedMachine& machine : machines) {
+      if (names(cell.at.mode, machine) || !ran_on_one(cell.at)) add_costs(all, cell, machine);
+    }
+  }
+
+  const std::string& standard = reference.empty() ? known.front() : reference;
+  const std::vector<Cost> candidates = all;
+  for (Cost& cost : all) {
+    const auto is_reference = [&](const Cost& other) {
+      return other.machine == standard && other.at.system == cost.at.system &&
+             other.at.machine == cost.at.machine &&
+             (ran_on_one(cost.at) ? other.at.portion == cost.at.portion : other.at == cost.at);
+    };
+    const auto base = std::find_if(candidates.begin(), candidates.end(), is_reference);
+    if (base == candidates.end() || (base->machine == cost.machine && base->terms == cost.terms)) continue;
+    cost.efficiency_percent = 100 * (1 - cost.cost / base->cost);
+  }
+  return all;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,104 @@
+#include "convoke/study/analysis/portions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace convoke::study {
+namespace {
+
+PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
+
+// Of a family, by what was measured of two cells or more that belong to it.
+ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> cells) {
+  ScaledCurve curve;
+  curve.system = of.system;
+  curve.mode = of.mode;
+  curve.batch = of.batch;
+  curve.variant = of.variant;
+  for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {
+    std::vector<const MeasuredCell*> family;
+    for (const MeasuredCell& cell : cells) {
+      const Statistics* seconds = cell.find(quantity.name);
+      if (same_family(curve, cell.at) && cell.at.workers() > 0 && seconds != nullptr && seconds->mean > 0) {
+        family.push_back(&cell);
+      }
+    }
+    std::stable_sort(family.begin(), family.end(), [](const MeasuredCell* a, const MeasuredCell* b) {
+      return std::tuple(a->at.workers(), a->at.portion) < std::tuple(b->at.workers(), b->at.portion);
+    });
+    curve.quantity = quantity.name;
+    curve.points.clear();
+    std::vector<TimesAt> times;  // of as much work as the base's
+    for (const MeasuredCell* cell : family) {
+      const MeasuredCell& base = *family.front();
+      const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
+      if (std::abs(cell->at.portion / base.at.portion / p - 1) > 1e-9) continue;
+      curve.base = base.at;
+      const Ratio ratio_of_times = cell == &base
+                                       ? Ratio{.value = 1, .interval = {}}
+                                       : ratio(*base.find(quantity.name), *cell->find(quantity.name));
+      curve.points.push_back(
+          {cell->at, p, transformed(ratio_of_times, [&](double q) { return p * q; }), cell->marks});
+      add_marks(curve.points.back().marks, base.marks);
+      if (is_oversubscribed(cell->marks)) continue;
+      times.push_back({p, values_of(*cell, quantity)});
+      for (double& seconds : times.back().seconds) seconds /= p;
+    }
+    if (curve.points.size() < 2) continue;
+    curve.gustafson = gustafson_serial_fraction(times);
+    if (curve.gustafson && curve.gustafson->value < 0) curve.gustafson.reset();  // more than the law allows
+    break;
+  }
+  return curve;
+}
+
+}  // namespace
+
+std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells) {
+  std::vector<ScaledCurve> curves;
+  for (const MeasuredCell& first : cells) {
+    if (std::any_of(curves.begin(), curves.end(),
+                    [&](const ScaledCurve& c) { return same_family(c, first.at); })) {
+      continue;
+    }
+    ScaledCurve curve = scaled_curve(first.at, cells);
+    if (curve.points.size() > 1) curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+std::vector<PortionTable> portion_tables(std::span<const Curve> curves) {
+  std::vector<PortionTable> tables;
+  for (const Curve& first : curves) {
+    const auto same = [&](const auto& other) { return same_family(other, first); };
+    if (std::any_of(tables.begin(), tables.end(), same)) continue;
+    PortionTable table{first.system, first.mode, first.batch, first.variant, first.machine, {}, {}, {}};
+    for (const Curve& curve : curves) {
+      if (!same(curve) || curve.base.workers() == 0) continue;
+      table.portions.push_back(curve.portion);
+      for (const ScalingPoint& point : curve.points) table.sizes.push_back(size_of(point));
+    }
+    std::sort(table.sizes.begin(), table.sizes.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.workers(), a.ranks) < std::pair(b.workers(), b.ranks);
+    });
+    table.sizes.erase(std::unique(table.sizes.begin(), table.sizes.end()), table.sizes.end());
+    std::sort(table.portions.begin(), table.portions.end());
+    if (table.portions.size() < 2) continue;
+    table.places.assign(table.portions.size(),
+                        std::vector<std::optional<PortionTable::Place>>(table.sizes.size()));
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      if (!same(curves[c]) || curves[c].base.workers() == 0) continue;
+      const auto row = std::find(table.portions.begin(), table.portions.end(), curves[c].portion);
+      for (std::size_t i = 0; i < curves[c].points.size(); ++i) {
+        const auto column = std::find(table.sizes.begin(), table.sizes.end(), size_of(curves[c].points[i]));
+        table.places[static_cast<std::size_t>(row - table.portions.begin())]
+                    [static_cast<std::size_t>(column - table.sizes.begin())] = PortionTable::Place{c, i};
+      }
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace convoke::study

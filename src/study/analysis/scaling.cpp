@@ -1,0 +1,149 @@
+#include "convoke/study/analysis/scaling.hpp"
+
+#include <algorithm>
+
+#include "study/analysis/base.hpp"
+
+namespace convoke::study {
+namespace {
+
+bool same_curve(const Coordinates& a, const Coordinates& b) { return same_work(a, b) && same_family(a, b); }
+
+ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio speedup, std::int64_t devices) {
+  ScalingPoint point;
+  point.at = at;
+  point.speedup = speedup;
+  Ratio inverted = speedup;  // of which 1 / S is monotone
+  if (inverted.interval && inverted.interval->low <= 0) inverted.interval.reset();
+  point.decrease_percent = transformed(inverted, [](double s) { return 100 * (1 - 1 / s); });
+  if (devices > 0) point.machine_efficiency = speedup.value / static_cast<double>(devices);
+  if (at.workers() == 0 || base.workers() == 0) return point;
+  const double p = static_cast<double>(at.workers()) / static_cast<double>(base.workers());
+  point.efficiency = transformed(speedup, [&](double s) { return s / p; });
+  if (p > 1)
+    point.karp_flatt = transformed(inverted, [&](double s) { return (1 / s - 1 / p) / (1 - 1 / p); });
+  return point;
+}
+
+// Of the points that had the cores that they count.
+void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
+  if (curve.base.workers() == 0) return;
+  const std::optional<AmdahlFit> fit = AmdahlFit::of(times);
+  if (fit && fit->serial_fraction().value < 0) {
+    curve.superlinear = fit->serial_fraction();
+    return;
+  }
+  curve.amdahl = fit;
+  std::vector<TimesAt> shares(times.begin(), times.end());  // by workers of the base
+  for (TimesAt& at : shares) at.workers /= static_cast<double>(curve.base.workers());
+  curve.gustafson = gustafson_serial_fraction(shares);
+  if (!curve.amdahl || options.up_to < 1) return;
+  for (std::int64_t n = 1; n < options.up_to; n *= 2) curve.predictions.push_back(curve.amdahl->at(n));
+  curve.predictions.push_back(curve.amdahl->at(options.up_to));
+}
+
+Curve named(const Coordinates& at) {
+  Curve curve;
+  curve.system = at.system;
+  curve.mode = at.mode;
+  curve.batch = at.batch;
+  curve.variant = at.variant;
+  curve.machine = at.machine;
+  curve.portion = at.portion;
+  return curve;
+}
+
+// The curve of measured times; without points if there is nothing to compare.
+Curve measured_curve(const Coordinates& at, std::span<const MeasuredCell> cells,
+                     const ScalingOptions& options) {
+  Curve curve = named(at);
+  for (const Quantity& quantity : {kQuantities[0], kQuantities[1]}) {  // makespan, time per epoch
+    const MeasuredCell* base = base_among(
+        cells, at, [](const MeasuredCell& cell) { return cell.at; },
+        [&](const MeasuredCell& cell) { return cell.find(quantity.name) != nullptr; });
+    if (base == nullptr || base->find(quantity.name)->mean <= 0) continue;
+    std::vector<const MeasuredCell*> members{base};
+    for (const MeasuredCell& cell : cells) {
+      const Statistics* seconds = cell.find(quantity.name);
+      const bool comparable = cell.at.workers() > 0 || base->at.workers() == 0;
+      if (&cell != base && comparable && same_curve(cell.at, at) && seconds != nullptr && seconds->mean > 0) {
+        members.push_back(&cell);
+      }
+    }
+    if (members.size() < 2) continue;
+    std::stable_sort(members.begin() + 1, members.end(), [](const MeasuredCell* a, const MeasuredCell* b) {
+      return a->at.workers() < b->at.workers();
+    });
+    curve.quantity = quantity.name;
+    curve.base = base->at;
+    std::vector<TimesAt> times;
+    for (const MeasuredCell* cell : members) {
+      const Statistics& seconds = *cell->find(quantity.name);
+      const Ratio speedup =
+          cell == base ? Ratio{.value = 1, .interval = {}} : ratio(*base->find(quantity.name), seconds);
+      ScalingPoint point = point_of(cell->at, base->at, speedup, options.machine_devices);
+      point.seconds = seconds;
+      point.marks = point.marks_of_ratios = cell->marks;
+      add_marks(point.marks_of_ratios, base->marks);
+      curve.points.push_back(std::move(point));
+      if (!is_oversubscribed(cell->marks)) {
+        times.push_back({static_cast<double>(cell->at.workers()), values_of(*cell, quantity)});
+        add_marks(curve.law_marks, cell->marks);
+      }
+    }
+    fit_laws(curve, times, options);
+    return curve;
+  }
+  return curve;
+}
+
+// The curve of speed-ups, or decreases, that were published without times.
+Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, const ScalingOptions& options) {
+  Curve curve = named(at);
+  curve.quantity = "published";
+  curve.base = at;
+  curve.base.ranks = curve.base.threads = 1;
+  std::vector<TimesAt> times;
+  const auto add = [&](const Coordinates& where, double speedup) {
+    curve.points.push_back(
+        point_of(where, curve.base, {.value = speedup, .interval = {}}, options.machine_devices));
+    times.push_back({static_cast<double>(where.workers()), {1 / speedup}});
+  };
+  add(curve.base, 1);
+  for (const TableRow& row : rows) {
+    const Coordinates where = coordinates(row.measurement);
+    if (!same_curve(where, at) || where.workers() < 2) continue;
+    if (const auto it = row.printed.find("speedup"); it != row.printed.end() && it->second.value > 0) {
+      add(where, it->second.value);
+    } else if (const auto less = row.printed.find("decrease_percent");
+               less != row.printed.end() && less->second.value < 100) {
+      add(where, 1 / (1 - less->second.value / 100));
+    }
+  }
+  std::stable_sort(
+      curve.points.begin(), curve.points.end(),
+      [](const ScalingPoint& a, const ScalingPoint& b) { return a.at.workers() < b.at.workers(); });
+  fit_laws(curve, times, options);
+  return curve;
+}
+
+}  // namespace
+
+std::vector<Curve> scaling_curves(std::span<const MeasuredCell> cells, std::span<const TableRow> rows,
+                                  const ScalingOptions& options) {
+  std::vector<Curve> curves;
+  std::vector<Coordinates> places, seen;
+  for (const MeasuredCell& cell : cells) places.push_back(cell.at);
+  for (const TableRow& row : rows) places.push_back(coordinates(row.measurement));
+  for (const Coordinates& place : places) {
+    if (std::any_of(seen.begin(), seen.end(), [&](const Coordinates& at) { return same_curve(at, place); }))
+      continue;
+    seen.push_back(place);
+    Curve curve = measured_curve(place, cells, options);
+    if (curve.points.empty()) curve = published_curve(place, rows, options);
+    if (curve.points.size() > 1) curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+}  // namespace convoke::study

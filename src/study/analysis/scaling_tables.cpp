@@ -1,0 +1,151 @@
+#include "study/analysis/scaling_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/text.hpp"
+#include "study/analysis/table_parts.hpp"
+
+namespace convoke::study {
+namespace {
+
+// " of net, sync"; nothing where nothing is named.
+template <class Family>
+std::string of_title(const Family& family, double portion = 1) {
+  const std::string title = title_of(family, portion);
+  return title == "all" ? "" : " of " + title;
+}
+
+std::string time_name(const std::string& quantity) {
+  return quantity == "epoch_seconds" ? "time per epoch (s)" : "makespan (s)";
+}
+
+TextTable scaling_table(const Curve& curve) {
+  const std::string source =
+      curve.quantity == "published" ? "from published figures" : "of " + curve.quantity;
+  TextTable table{
+      "Scaling" + of_title(curve, curve.portion),
+      fmt::format("{}; base: {}; intervals of quotients are Fieller's, 95 %", source, to_string(curve.base)),
+      {"ranks x threads", time_name(curve.quantity), "speed-up", "efficiency", "efficiency over the machine",
+       "scaling (%)", "decrease (%)", "Karp-Flatt"},
+      {}};
+  for (const ScalingPoint& point : curve.points) {
+    std::string scaling;
+    if (point.efficiency) scaling = format_fixed(100 * point.efficiency->value, 2);
+    table.rows.push_back({marked(ranks_text(point.at), point.marks_of_ratios),
+                          point.seconds ? with_error(point.seconds->mean, point.seconds->interval) : "",
+                          with_ends(point.speedup, 4), with_ends(point.efficiency, 4),
+                          point.machine_efficiency ? format_fixed(*point.machine_efficiency, 4) : "", scaling,
+                          with_ends(point.decrease_percent, 2), with_ends(point.karp_flatt, 4)});
+  }
+  return table;
+}
+
+void add_portions(std::vector<TextTable>& all, const PortionTable& portions, const Analysis& analysis) {
+  const auto add_one = [&](const std::string& what, const std::string& note, auto&& text,
+                           bool of_time = false) {
+    TextTable table{what + " by portion and workers" + of_title(portions), note, {"portion"}, {}};
+    for (const PortionTable::Size& size : portions.sizes) {
+      table.columns.push_back(ranks_text({"", "", size.ranks, size.threads, 1, "", ""}));
+    }
+    for (std::size_t r = 0; r < portions.portions.size(); ++r) {
+      Row row{portion_text(portions.portions[r])};
+      for (const auto& place : portions.places[r]) {
+        if (!place) {
+          row.emplace_back();
+          continue;
+        }
+        const ScalingPoint& point = analysis.curves[place->curve].points[place->point];
+        const std::string cell = text(point);
+        row.push_back(cell.empty() ? cell : marked(cell, of_time ? point.marks : point.marks_of_ratios));
+      }
+      table.rows.push_back(std::move(row));
+    }
+    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [](const Row& row) {
+      return std::any_of(row.begin() + 1, row.end(), [](const std::string& cell) { return !cell.empty(); });
+    });
+    if (any) all.push_back(std::move(table));
+  };
+  add_one(
+      "Time (s)", "the TPU paper's table 6",
+      [](const ScalingPoint& p) {
+        return p.seconds ? with_error(p.seconds->mean, p.seconds->interval) : std::string();
+      },
+      true);
+  add_one("Acceleration", "the TPU paper's table 7",
+          [](const ScalingPoint& p) { return with_ends(p.speedup, 4); });
+  add_one("Efficiency", "speed-up / workers",
+          [](const ScalingPoint& p) { return with_ends(p.efficiency, 4); });
+  add_one("Efficiency over the machine", "speed-up / devices of the machine, the TPU paper's table 8",
+          [](const ScalingPoint& p) {
+            return p.machine_efficiency ? format_fixed(*p.machine_efficiency, 4) : std::string();
+          });
+}
+
+std::string fraction(const std::optional<Estimate>& estimate) {
+  return estimate ? with_ends(estimate->value, estimate->interval, 4) : "";
+}
+
+// The cells that the law is fitted to may bear marks, and so does what follows from them.
+std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.portion), curve.law_marks); }
+
+TextTable law_table(const Analysis& analysis) {
+  TextTable table{"Laws",
+                  "Amdahl: T(n) = T1 (f + (1 - f) / n), the scatter in proportion to the time; Gustafson: "
+                  "S(n) = n - s (n - 1), likewise",
+                  {"curve", "T1 (s)", "Amdahl's f", "speed-up at most", "Gustafson's s"},
+                  {}};
+  for (const Curve& curve : analysis.curves) {
+    if (!curve.amdahl) continue;
+    const Estimate &t1 = curve.amdahl->sequential_seconds(), &f = curve.amdahl->serial_fraction();
+    table.rows.push_back({law_title(curve),
+                          curve.quantity == "published" ? "" : with_error(t1.value, t1.interval), fraction(f),
+                          f.value > 0 ? fmt::format("{:.1f}", 1 / f.value) : "no limit",
+                          fraction(curve.gustafson)});
+  }
+  return table;
+}
+
+TextTable scaled_table(const Analysis& analysis) {
+  TextTable table{"Work that grows with the workers",
+                  "portion in proportion to the workers; speed-up of the scaled work: p T1 / Tp",
+                  {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
+                  {}};
+  for (const ScaledCurve& curve : analysis.scaled) {
+    for (const ScaledPoint& point : curve.points) {
+      table.rows.push_back({marked(to_string(point.at), point.marks), number(point.workers),
+                            with_ends(point.speedup, 4),
+                            &point == &curve.points.back() ? fraction(curve.gustafson) : ""});
+    }
+  }
+  return table;
+}
+
+TextTable prediction_table(const Analysis& analysis) {
+  TextTable table{"Predicted by Amdahl's law",
+                  "95 % prediction interval of one run",
+                  {"curve", "workers", "time (s)", "speed-up", "efficiency"},
+                  {}};
+  for (const Curve& curve : analysis.curves) {
+    for (const Prediction& p : curve.predictions) {
+      table.rows.push_back({law_title(curve), fmt::format("{}", p.workers),
+                            curve.quantity == "published" ? "" : with_error(p.seconds, p.seconds_interval),
+                            format_fixed(p.speedup, 2),
+                            format_fixed(p.speedup / static_cast<double>(p.workers), 4)});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis) {
+  for (const Curve& curve : analysis.curves) add(all, scaling_table(curve));
+  for (const PortionTable& portions : analysis.portions) add_portions(all, portions, analysis);
+  add(all, law_table(analysis));
+  add(all, scaled_table(analysis));
+  add(all, prediction_table(analysis));
+}
+
+}  // namespace convoke::study

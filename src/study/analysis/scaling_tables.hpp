@@ -1,0 +1,12 @@
+#pragma once
+#include <vector>
+
+#include "convoke/study/analysis/analysis.hpp"
+#include "convoke/study/tables/text_table.hpp"
+
+namespace convoke::study {
+
+/// Curves, portions, laws, work that grows with the workers, predictions.
+void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis);
+
+}  // namespace convoke::study

@@ -1,0 +1,120 @@
+#include "convoke/study/analysis/step_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "convoke/core/error.hpp"
+
+namespace convoke::study {
+namespace {
+
+// ceil(log2 n).
+int rounds_for(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
+
+// One way of a sum, to the sums or back from them, for the rank that has most to do.
+struct Way {
+  double network_seconds = 0;  // while the core may compute
+  double core_seconds = 0;     // while it may not
+};
+
+// `bytes` by one message over a link; the network's part goes on beside the core's.
+Way message(const LinkSpeed& link, double bytes) {
+  const double core = link.core_seconds_per_byte * bytes;
+  return {link.latency_seconds + std::max(0.0, bytes / link.bytes_per_second - core), core};
+}
+
+void add(Way& way, const Way& part, double times = 1) {
+  way.network_seconds += times * part.network_seconds;
+  way.core_seconds += times * part.core_seconds;
+}
+
+// Ranks of a node are neighbours. In a tree, and in Rabenseifner's, partners are 1, 2, 4, ... ranks away:
+// within nodes first.
+Way way_of(const Cluster& cluster, int ranks, double bytes) {
+  Way way;
+  if (cluster.algorithm == SumAlgorithm::kRing) {
+    // Every round takes as long as its slowest link.
+    const bool several = ranks > cluster.ranks_per_node;
+    add(way, message(several ? cluster.between : cluster.within, bytes / ranks), ranks - 1);
+    return way;
+  }
+  const bool halves = cluster.algorithm == SumAlgorithm::kRabenseifner;
+  const int inner = rounds_for(std::min(ranks, cluster.ranks_per_node));
+  // Ranks beyond a power of two hand over all they have first, and get it back last.
+  const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(ranks));
+  const int rounds = beyond ? rounds_for(ranks) - 1 : rounds_for(ranks);
+  if (beyond) add(way, message(inner > 0 ? cluster.within : cluster.between, bytes));
+  double share = 1;  // of the bytes, in this round
+  for (int round = 0; round < rounds; ++round) {
+    if (halves) share /= 2;
+    add(way, message(round < inner ? cluster.within : cluster.between, share * bytes));
+  }
+  return way;
+}
+
+// Bytes that a rank adds to its own in one sum.
+double added(const Cluster& cluster, int ranks, double bytes) {
+  if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(ranks) * bytes;
+  return bytes * (ranks - 1) / ranks;
+}
+
+double compute_seconds(const StepProfile& profile, std::int64_t lanes) {
+  const auto found = std::find_if(profile.compute.begin(), profile.compute.end(),
+                                  [&](const StepProfile::Compute& at) { return at.lanes == lanes; });
+  if (found == profile.compute.end()) {
+    throw Error(fmt::format("the step of a rank with {} lanes was not measured", lanes));
+  }
+  return found->seconds;
+}
+
+}  // namespace
+
+double StepProfile::scatter() const {
+  double most = 0;
+  for (const Compute& at : compute) most = std::max(most, at.scatter);
+  return most;
+}
+
+std::int64_t busiest_lanes(std::int64_t lanes, int ranks, Scaling scaling) {
+  return scaling == Scaling::kWeak ? lanes : (lanes + ranks - 1) / ranks;
+}
+
+std::vector<std::int64_t> needed_lanes(std::int64_t lanes, std::span<const int> ranks, Scaling scaling) {
+  std::vector<std::int64_t> needed{lanes};
+  for (const int count : ranks) needed.push_back(busiest_lanes(lanes, count, scaling));
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  return needed;
+}
+
+StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, int ranks, Scaling scaling) {
+  StepPrediction step{.ranks = ranks, .lanes = busiest_lanes(profile.lanes, ranks, scaling)};
+  step.compute_seconds = compute_seconds(profile, step.lanes);
+  if (ranks > 1) {
+    // Time 0 is the end of the computation.
+    double summed = -step.compute_seconds, done = -step.compute_seconds;
+    for (const Bucket& bucket : profile.buckets) {
+      const Way way = way_of(cluster, ranks, bucket.bytes);
+      // In a tree all goes up, and then down: one bucket may while another does the other. A ring, and halves
+      // that are swapped, use both directions of a link all the time.
+      const bool tree = cluster.algorithm == SumAlgorithm::kTree;
+      summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
+      done = std::max(done, summed) + way.network_seconds;
+      // The tree's root receives on the way there, others on the way back: the busiest does one of both.
+      const double ways = tree ? 1 : 2;
+      step.summing_seconds +=
+          ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, ranks, bucket.bytes);
+    }
+    step.exposed_seconds = std::max(0.0, done);
+  }
+  const auto batch = static_cast<double>(profile.batch);
+  step.images_per_second = batch * (scaling == Scaling::kWeak ? ranks : 1) / step.seconds();
+  step.speedup = step.images_per_second / (batch / compute_seconds(profile, profile.lanes));
+  step.efficiency = step.speedup / ranks;
+  return step;
+}
+
+}  // namespace convoke::study

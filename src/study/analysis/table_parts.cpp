@@ -1,0 +1,37 @@
+#include "study/analysis/table_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace convoke::study {
+
+std::string label(const MeasuredCell& cell) { return marked(to_string(cell.at), cell.marks); }
+
+std::string label(const Coordinates& at, const Analysis& analysis) {
+  const MeasuredCell* cell = cell_at(analysis.cells, at);
+  return cell == nullptr ? to_string(at) : label(*cell);
+}
+
+std::string mean_of(const MeasuredCell& cell, std::string_view quantity, double factor) {
+  const Statistics* s = cell.find(quantity);
+  return s == nullptr ? "" : with_error(s->mean, s->interval, factor);
+}
+
+std::string ranks_text(const Coordinates& at) {
+  if (at.ranks == 0) return at.mode;
+  return at.threads == 1 ? fmt::format("{}", at.ranks) : fmt::format("{} x {}", at.ranks, at.threads);
+}
+
+void add(std::vector<TextTable>& all, TextTable table) {
+  if (table.rows.empty()) return;
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) { return !row[c].empty(); }))
+      continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (Row& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  all.push_back(std::move(table));
+}
+
+}  // namespace convoke::study

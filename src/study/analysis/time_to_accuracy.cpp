@@ -1,0 +1,91 @@
+#include "convoke/study/analysis/time_to_accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json_file.hpp"
+
+namespace convoke::study {
+namespace {
+
+struct Epoch {
+  double slowest = 0;  // seconds from the start
+  double accuracies = 0;
+  std::int64_t members = 0;
+};
+
+struct Trained {
+  std::int64_t epoch = 0;
+  double seconds = 0;  // of this epoch
+  double accuracy = 0;
+};
+
+std::map<std::int64_t, std::vector<Trained>> epochs_by_member(const std::filesystem::path& metrics) {
+  std::map<std::int64_t, std::vector<Trained>> members;
+  for (const Settings& record : convoke::metrics::read_json_lines(metrics)) {
+    if (text_at(record, "event") != "epoch") continue;
+    members[count_at(record, "member").value_or(0)].push_back(
+        {.epoch = count_at(record, "epoch").value_or(0),
+         .seconds = number_at(record, "seconds"),
+         .accuracy = number_at(record, "validation_accuracy")});
+  }
+  return members;
+}
+
+}  // namespace
+
+std::vector<Validation> read_validations(const std::filesystem::path& metrics, std::int64_t ranks) {
+  std::map<std::int64_t, double> trained;  // by group of ranks: seconds so far
+  std::map<std::int64_t, Epoch> epochs;
+  for (const auto& [member, its_epochs] : epochs_by_member(metrics)) {
+    double& seconds = trained[member % std::max<std::int64_t>(ranks, 1)];
+    for (const Trained& epoch : its_epochs) {
+      seconds += epoch.seconds;
+      if (!std::isfinite(epoch.accuracy) || !std::isfinite(seconds)) continue;
+      Epoch& all = epochs[epoch.epoch];
+      all.slowest = std::max(all.slowest, seconds);
+      all.accuracies += epoch.accuracy;
+      ++all.members;
+    }
+  }
+  std::vector<Validation> validations;
+  for (const auto& [epoch, all] : epochs) {
+    validations.push_back({all.slowest, all.accuracies / static_cast<double>(all.members)});
+  }
+  return validations;
+}
+
+std::optional<double> seconds_to(double accuracy, std::span<const Validation> validations) {
+  for (const Validation& validation : validations) {
+    if (validation.accuracy >= accuracy) return validation.seconds;
+  }
+  return {};
+}
+
+std::vector<TimeToAccuracy> times_to_accuracy(std::span<const MeasuredCell> cells,
+                                              const std::filesystem::path& study, double accuracy) {
+  std::vector<TimeToAccuracy> all;
+  if (study.empty()) return all;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    TimeToAccuracy time{.cell = c, .accuracy = accuracy, .seconds = {}};
+    std::vector<double> seconds;
+    for (const Measurement& run : cells[c].runs) {
+      const auto folder = study / "runs" / fmt::format("{}-{}", run_name(cells[c].at), run.repeat);
+      const std::vector<Validation> validations =
+          read_validations(folder / "metrics.jsonl", cells[c].at.ranks);
+      if (validations.empty()) continue;
+      ++time.runs;
+      if (const auto reached = seconds_to(accuracy, validations)) seconds.push_back(*reached);
+    }
+    time.reached = static_cast<std::int64_t>(seconds.size());
+    if (!seconds.empty()) time.seconds = summarize(seconds);
+    if (time.runs > 0) all.push_back(std::move(time));
+  }
+  return all;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,214 @@
+#include "convoke/study/running/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/random.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::study {
+namespace {
+
+// Every combination of values on the axes of recipe keys, as changes.
+std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes) {
+  std::vector<std::vector<std::string>> variants{{}};
+  for (const Axis& axis : axes) {
+    std::vector<std::vector<std::string>> more;
+    for (const std::vector<std::string>& before : variants) {
+      for (const std::string& value : axis.values) {
+        more.push_back(before);
+        more.back().push_back(axis.key + "=" + value);
+      }
+    }
+    variants = std::move(more);
+  }
+  return variants;
+}
+
+/// The place of a cell on the axes.
+struct Point {
+  const std::string& recipe;
+  const std::vector<std::string>& variant;
+  const Mode* mode;  ///< null: that of the recipe
+  std::int64_t ranks, threads;
+  const double* portion;  ///< null: that of the recipe
+  const std::string& batch;
+};
+
+// What a recipe says against a change, said of where the study makes it: "study "mine", [set] train.epochs=0:
+// ...".
+recipe::Recipe load(const StudyFile& study, const Point& point, const Configuration& made) {
+  try {
+    return recipe::Recipe::load(made.recipe, made.changes);
+  } catch (const Error& error) {
+    std::string complaint = error.what();
+    const auto name_section = [&](const std::string& section, const std::vector<std::string>& changes) {
+      for (const std::string& change : changes) {
+        const std::string place = "--set " + change;
+        if (complaint.starts_with(place + ":")) complaint.replace(0, place.size(), section + " " + change);
+      }
+    };
+    name_section("[set]", study.set);
+    name_section("[axes]", point.variant);
+    throw Error(fmt::format("study \"{}\", {}", study.name, complaint), error.hint());
+  }
+}
+
+Configuration configuration_at(const StudyFile& study, const Point& point) {
+  Configuration made;
+  made.recipe = point.recipe;
+  made.changes = study.set;
+  const auto change = [&](const std::string& text) { made.changes.push_back(text); };
+  for (const std::string& text : point.variant) change(text);
+  change(fmt::format("run.threads={}", point.threads));
+  std::vector<std::string> variant = point.variant;
+  if (point.mode != nullptr)
+    change("train.mode=" + std::string(point.mode->name == "sync" ? "sync" : "ensemble"));
+  if (point.mode != nullptr && point.mode->name == "groups") {
+    variant.push_back(fmt::format("ensemble.members={}", point.mode->members));
+    change(variant.back());
+  }
+  if (point.portion != nullptr) change(fmt::format("data.portion={}", *point.portion));
+
+  recipe::Recipe recipe = load(study, point, made);
+  const bool votes = recipe.train.mode == "ensemble";
+  const std::int64_t members = !votes                        ? 1
+                               : recipe.ensemble.members > 0 ? recipe.ensemble.members
+                                                             : point.ranks;
+  if (point.batch == "weak") {
+    // The batch grows with the ranks of a member; the lane, which may follow from the batch, must not.
+    const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);
+    change(fmt::format("train.lane={}", recipe.lane()));
+    change(fmt::format("train.batch={}", recipe.train.batch * group));
+    recipe = load(study, point, made);
+  }
+  made.at = {.system = recipe.name,
+             .mode = point.mode != nullptr ? point.mode->name : recipe.train.mode,
+             .ranks = point.ranks,
+             .threads = point.threads,
+             .portion = recipe.data.portion,
+             .batch = point.batch,
+             .variant = join(variant, " ")};
+  made.name = run_name(made.at);
+  made.seed = recipe.seed;
+  made.epochs = recipe.train.epochs;
+  made.obstacle = obstacle(recipe, point.ranks);
+  return made;
+}
+
+std::vector<Configuration> all_of(const StudyFile& study) {
+  std::vector<const Mode*> modes;
+  for (const Mode& mode : study.modes) modes.push_back(&mode);
+  if (modes.empty()) modes.push_back(nullptr);
+  std::vector<const double*> portions;
+  for (const double& portion : study.portions) portions.push_back(&portion);
+  if (portions.empty()) portions.push_back(nullptr);
+
+  std::vector<Configuration> all;
+  for (const std::string& recipe : study.recipes) {
+    for (const std::vector<std::string>& variant : variants_of(study.axes)) {
+      for (const Mode* mode : modes) {
+        const bool groups = mode != nullptr && mode->name == "groups";  // these say how many ranks they are
+        const std::vector<std::int64_t> ranks =
+            groups ? std::vector{mode->members * mode->member_ranks} : study.ranks;
+        for (const double* portion : portions) {
+          for (const std::string& batch : study.batches) {
+            for (const std::int64_t n : ranks) {
+              for (const std::int64_t threads : study.threads) {
+                all.push_back(configuration_at(study, {recipe, variant, mode, n, threads, portion, batch}));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+void require_distinct(const std::vector<Configuration>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (all[i].name != all[j].name) continue;
+      throw Error(fmt::format("two cells of the study are the same, or have the same name: {}", all[i].name),
+                  "take out what is named twice: a recipe, a mode, a value of an axis");
+    }
+  }
+}
+
+}  // namespace
+
+std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks) {
+  const bool votes = recipe.train.mode == "ensemble";
+  const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
+  const std::int64_t lanes = recipe.train.batch / recipe.lane();
+  const std::int64_t group = (ranks + members - 1) / members;  // of the largest group
+  if (group <= lanes) return {};
+  return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
+                     votes ? " for a member" : "", recipe.train.batch, counted(lanes, "lane"), recipe.lane(),
+                     group - lanes);
+}
+
+std::vector<std::string> Configuration::changes_of(const StudyFile& study, std::int64_t repeat) const {
+  std::vector<std::string> all = changes;
+  if (study.new_seeds && repeat > 1) {
+    all.push_back(fmt::format("seed={}", seed + static_cast<std::uint64_t>(repeat - 1)));
+  }
+  return all;
+}
+
+std::vector<std::string> obstacles(const StudyFile& study) {
+  std::vector<std::string> list;
+  for (const Configuration& each : all_of(study)) {
+    if (!each.obstacle.empty()) list.push_back(each.name + ": " + each.obstacle);
+  }
+  return list;
+}
+
+std::vector<Configuration> configurations(const StudyFile& study) {
+  std::vector<Configuration> all = all_of(study);
+  require_distinct(all);
+  std::vector<std::string> impossible;
+  for (const Configuration& each : all) {
+    if (!each.obstacle.empty()) impossible.push_back(each.name + ": " + each.obstacle);
+  }
+  if (impossible.empty()) return all;
+  if (!study.leave_out || impossible.size() == all.size()) {
+    throw Error(fmt::format("{} of {} cells cannot run:\n  {}", impossible.size(), all.size(),
+                            join(impossible, "\n  ")),
+                "a smaller train.lane or a larger train.batch under [set], fewer ranks; or leave_out = true");
+  }
+  std::erase_if(all, [](const Configuration& each) { return !each.obstacle.empty(); });
+  return all;
+}
+
+std::optional<std::size_t> find_cell(std::span<const Configuration> cells, const Measurement& run) {
+  const Coordinates at = on_any_machine(coordinates(run));
+  const auto it = std::ranges::find_if(cells, [&](const Configuration& cell) { return cell.at == at; });
+  if (it == cells.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - cells.begin());
+}
+
+const Configuration* quickest(std::span<const Configuration> cells,
+                              const std::function<bool(const Configuration&)>& allowed) {
+  const auto cost = [](const Configuration& cell) {
+    return cell.at.portion * static_cast<double>(cell.epochs) / static_cast<double>(cell.at.workers());
+  };
+  const Configuration* best = nullptr;
+  for (const Configuration& cell : cells) {
+    if (allowed(cell) && (best == nullptr || cost(cell) < cost(*best))) best = &cell;
+  }
+  return best;
+}
+
+std::vector<std::uint32_t> order_of_round(std::int64_t count, std::uint64_t seed, std::int64_t round) {
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0U);
+  shuffle(order, {seed, Purpose::kStudy, static_cast<std::uint32_t>(round), 0});
+  return order;
+}
+
+}  // namespace convoke::study

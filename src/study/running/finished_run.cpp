@@ -1,0 +1,119 @@
+#include "convoke/study/running/finished_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/metrics/json_file.hpp"
+
+namespace convoke::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+Settings require_json(const fs::path& file) {
+  if (std::optional<Settings> settings = metrics::read_json(file)) return *std::move(settings);
+  throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
+}
+
+std::optional<double> measured(const Settings& table, std::string_view path) {
+  const double number = number_at(table, path);
+  return std::isnan(number) ? std::nullopt : std::optional(number);
+}
+
+double require(const Settings& table, const std::string& path) {
+  if (const auto number = measured(table, path)) return *number;
+  throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
+              "was it written by another version of Convoke?");
+}
+
+// Members train side by side, those of one rank in turn: an epoch has passed when all of the slowest have had
+// it.
+std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
+  std::map<std::int64_t, std::map<std::int64_t, double>> epochs;  // each by rank that trains members in turn
+  for (const Settings& record : metrics::read_json_lines(log)) {
+    if (text_at(record, "event") != "epoch") continue;
+    const std::int64_t turn = count_at(record, "member").value_or(0) % ranks;
+    epochs[std::llround(require(record, "epoch"))][turn] += require(record, "seconds");
+  }
+  if (epochs.empty()) return std::nullopt;
+  double sum = 0;
+  for (const auto& [epoch, ranks_of_it] : epochs) {
+    double slowest = 0;
+    for (const auto& [rank, seconds] : ranks_of_it) slowest = std::max(slowest, seconds);
+    sum += slowest;
+  }
+  return sum / static_cast<double>(epochs.size());
+}
+
+// "AMD EPYC 9B14, 2 cores, DDR5"; "" of an environment that does not name the processor.
+std::string machine_of(const Settings& environment) {
+  std::string machine = text_at(environment, "cpu");
+  if (machine.empty()) return {};
+  if (const auto cores = count_at(environment, "cores")) {
+    machine += fmt::format(", {} core{}", *cores, *cores == 1 ? "" : "s");
+  }
+  if (const std::string memory = text_at(environment, "memory"); !memory.empty()) machine += ", " + memory;
+  return machine;
+}
+
+}  // namespace
+
+Measurement read_finished_run(const fs::path& folder) {
+  const Settings summary = require_json(folder / "summary.json");
+  const Settings environment = require_json(folder / "environment.json");
+  for (const Settings& member : tables_at(summary, "member_facts")) {
+    if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
+      throw Error(fmt::format("member {:g} has left the vote: {}", number_at(member, "member"), failure),
+                  "a run whose members did not all train is not a measurement");
+    }
+  }
+  Measurement run;
+  run.ranks = std::llround(require(summary, "ranks"));
+  run.threads = std::llround(require(summary, "threads"));
+  run.epochs = std::llround(require(summary, "epochs"));
+  run.makespan_seconds = require(summary, "makespan_seconds");
+  run.images_per_second = require(summary, "images_per_second");
+  run.core_seconds = require(summary, "core_seconds");
+  run.accuracy = measured(summary, "test.accuracy");
+  run.compute_seconds = measured(summary, "phases.compute.mean");
+  run.communication_seconds = measured(summary, "phases.exposed_communication.mean");
+  run.load_seconds = measured(summary, "phases.load.mean");
+  run.evaluation_seconds = measured(summary, "phases.evaluation.mean");
+  run.gather_seconds = measured(summary, "phases.gather.mean");
+  run.epoch_seconds = epoch_seconds(folder / "metrics.jsonl", run.ranks);
+  run.machine = machine_of(environment);
+  run.started = text_at(environment, "date");
+  const std::optional<Settings> evaluation = metrics::read_json(folder / "evaluation.json");
+  if (evaluation) run.dataset_hash = text_at(*evaluation, "content_hash");
+  return run;
+}
+
+std::string bindings_of(const fs::path& folder) {
+  std::string all;
+  try {
+    const Settings environment = require_json(folder / "environment.json");
+    const Value* placements = environment.find("placements");
+    const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
+    if (list == nullptr) return {};
+    std::vector<std::string> hosts;  // by first appearance
+    for (const Value& placement : *list) {
+      if (placement.table() == nullptr) return {};
+      const std::string host = text_at(*placement.table(), "host");
+      auto it = std::find(hosts.begin(), hosts.end(), host);
+      if (it == hosts.end()) it = hosts.insert(it, host);
+      all += fmt::format("{}host {}: {}", all.empty() ? "" : "; ", it - hosts.begin(),
+                         text_at(*placement.table(), "cores"));
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return all;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,53 @@
+#include "convoke/study/running/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "convoke/os/control_groups.hpp"
+#include "convoke/os/processors.hpp"
+#include "convoke/os/variable.hpp"
+#include "convoke/run/machine.hpp"
+
+namespace convoke::study {
+
+Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, LaunchWish wish) {
+  Launch launch{.oversubscribed = ranks * threads > cores};
+  std::vector<std::string>& words = launch.words;
+  const bool bind = wish.bind && !launch.oversubscribed;
+  if (wish.srun) {
+    words = {"srun", "--mpi=pmix", "--kill-on-bad-exit=1", fmt::format("--ntasks={}", ranks)};
+    words.push_back(fmt::format("--cpus-per-task={}", threads));
+    words.emplace_back(bind ? "--cpu-bind=cores" : "--cpu-bind=none");
+    if (launch.oversubscribed) words.emplace_back("--overcommit");
+    return launch;
+  }
+  words = {"mpirun", "-n", fmt::format("{}", ranks)};
+  if (launch.oversubscribed) words.emplace_back("--oversubscribe");
+  if (bind) words.insert(words.end(), {"--map-by", fmt::format("slot:PE={}", threads)});
+  words.insert(words.end(), {"--bind-to", bind ? "core" : "none"});
+  return launch;
+}
+
+std::int64_t cores_of_job() {
+  std::int64_t cores = 1;
+  for (const char* variable : {"SLURM_JOB_NUM_NODES", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK"}) {
+    const std::int64_t count = os::number_in(variable).value_or(0);
+    if (count <= 0) return static_cast<std::int64_t>(cores_here().size());
+    cores *= count;
+  }
+  return cores;
+}
+
+std::vector<int> cores_here() {
+  std::vector<int> cores = os::cores_of(os::allowed_cpus(), os::online_cpus());
+  if (const double quota = os::cpu_quota(); quota > 0) {
+    const auto granted = static_cast<std::size_t>(std::max(1.0, std::floor(quota)));
+    if (granted < cores.size()) cores.resize(granted);
+  }
+  return cores;
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,138 @@
+#include "convoke/study/running/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convoke/study/analysis/statistics.hpp"
+#include "convoke/study/running/configuration.hpp"
+#include "convoke/study/tables/cells.hpp"
+
+namespace convoke::study {
+namespace {
+
+// Of the makespan, over the runs that count, on the machine that has made most; nothing before the first.
+std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
+  const std::vector<MeasuredCell> cells = cells_of(runs);
+  if (cells.empty()) return std::nullopt;
+  const Statistics* statistics = largest_cell_at(cells, cells.front().at)->find("makespan_seconds");
+  return statistics == nullptr ? std::nullopt : std::optional(*statistics);
+}
+
+}  // namespace
+
+RunSchedule::RunSchedule(const StudyFile& rules, std::size_t cells) : rules_(rules), cells_(cells) {}
+
+void RunSchedule::record(std::size_t cell, const Measurement& run, double seconds) {
+  History& history = cells_[cell];
+  const bool now = seconds > 0;
+  if (run.has_mark("failed")) {
+    if (now) ++history.failures;
+    return;
+  }
+  history.failures = 0;
+  const bool disturbed = run.has_mark("disturbed");
+  const auto [made, first] = history.made.try_emplace(run.repeat, !disturbed);
+  if (!first) {
+    made->second = true;
+    std::erase_if(disturbed_, [&](const Task& t) { return t.cell == cell && t.repeat == run.repeat; });
+  } else if (disturbed) {
+    disturbed_.push_back({cell, run.repeat, true});
+  }
+  history.runs.push_back(run);
+  history.seconds += now ? seconds : run.makespan_seconds.value_or(0);
+  ++history.timed;
+}
+
+bool RunSchedule::wants(std::size_t cell, std::int64_t repeat) const {
+  const History& history = cells_[cell];
+  if (is_given_up(cell) || repeat > rules_.at_most) return false;
+  if (history.made.contains(repeat)) return false;
+  return repeat <= rules_.repeats || !is_done(cell);
+}
+
+bool RunSchedule::is_done(std::size_t cell) const {
+  const History& history = cells_[cell];
+  const auto made = static_cast<std::int64_t>(history.made.size());
+  if (is_given_up(cell) || made >= rules_.at_most) return true;
+  if (made < rules_.repeats) return false;
+  // Of runs that count: disturbed ones may not.
+  const std::optional<Statistics> makespan = makespan_of(history.runs);
+  return makespan && makespan->count >= rules_.repeats && makespan->relative_error &&
+         *makespan->relative_error <= rules_.target;
+}
+
+void RunSchedule::begin_round() {
+  ++round_;
+  for (const std::uint32_t cell :
+       order_of_round(static_cast<std::int64_t>(cells_.size()), rules_.seed, round_)) {
+    if (wants(cell, round_)) queue_.push_back({cell, round_, false});
+  }
+}
+
+std::optional<Task> RunSchedule::next(std::optional<double> seconds_left) {
+  for (;;) {
+    while (!queue_.empty()) {
+      const Task task = queue_.front();
+      queue_.pop_front();
+      if (is_given_up(task.cell)) continue;
+      if (seconds_left && (*seconds_left <= 0 || expected_seconds(task.cell) > *seconds_left)) {
+        ++left_out_;
+        continue;
+      }
+      return task;
+    }
+    queue_.assign(disturbed_.begin(), disturbed_.end());
+    disturbed_.clear();
+    if (!queue_.empty()) continue;
+    if (round_ >= rules_.at_most) return std::nullopt;
+    begin_round();
+  }
+}
+
+double RunSchedule::expected_seconds(std::size_t cell) const {
+  const History& own = cells_[cell];
+  if (own.timed > 0) return own.seconds / static_cast<double>(own.timed);
+  double sum = 0;
+  std::int64_t cells = 0;
+  for (const History& other : cells_) {
+    if (other.timed == 0) continue;
+    sum += other.seconds / static_cast<double>(other.timed);
+    ++cells;
+  }
+  return cells == 0 ? 0 : sum / static_cast<double>(cells);
+}
+
+std::int64_t RunSchedule::runs_left(std::size_t cell) const {
+  if (is_done(cell)) return 0;
+  const History& history = cells_[cell];
+  const auto made = static_cast<std::int64_t>(history.made.size());
+  std::int64_t more = std::max<std::int64_t>(0, rules_.repeats - made);
+  if (const std::optional<Statistics> makespan = makespan_of(history.runs)) {
+    more = std::max({more, rules_.repeats - makespan->count,
+                     runs_needed(*makespan, rules_.target).value_or(1)});  // of one run nobody knows
+  }
+  return std::min(more, rules_.at_most - made);
+}
+
+std::int64_t RunSchedule::runs_ahead(std::size_t cell) const {
+  if (is_given_up(cell)) return 0;
+  const std::int64_t again = std::count_if(cells_[cell].made.begin(), cells_[cell].made.end(),
+                                           [](const auto& repeat) { return !repeat.second; });
+  return std::max(again, runs_left(cell));
+}
+
+std::int64_t RunSchedule::runs_left() const {
+  std::int64_t sum = 0;
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) sum += runs_ahead(cell);
+  return sum;
+}
+
+double RunSchedule::seconds_left() const {
+  double sum = 0;
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    sum += static_cast<double>(runs_ahead(cell)) * expected_seconds(cell);
+  }
+  return sum;
+}
+
+}  // namespace convoke::study

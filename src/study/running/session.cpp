@@ -1,0 +1,191 @@
+#include "convoke/study/running/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/live_block.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "convoke/run/run_status.hpp"
+#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/schedule.hpp"
+
+namespace convoke::study {
+namespace {
+
+constexpr std::size_t kMostLines = 20;  // of the live table: a terminal has 24
+
+/// One session of a study.
+class Session {
+ public:
+  Session(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder,
+          const Surroundings& surroundings, metrics::Console console)
+      : study_(study),
+        cells_(cells),
+        folder_(folder),
+        runner_(study, folder, surroundings),
+        schedule_(study, cells.size()),
+        block_(std::move(console)),
+        runs_(folder.read()) {
+    for (const Measurement& run : runs_) {
+      if (const auto cell = find_cell(cells, run)) schedule_.record(*cell, run);
+    }
+    sum_up();
+  }
+
+  SessionResult run() {
+    if (schedule_.runs_left() > 0) {
+      doing_ = "calibrating the spin loops";
+      draw();
+      runner_.calibrate(cells_);
+      warm_up();
+    }
+    while (going_on()) {
+      const auto task = schedule_.next(seconds_left());
+      if (!task) break;
+      make(*task);
+    }
+    block_.clear();
+    result_.left_out = schedule_.left_out() > 0 ? schedule_.runs_left() : 0;
+    result_.interrupted_by = os::StopSignals::received();
+    result_.run_seconds = runner_.run_seconds();
+    result_.own_seconds = watch_.seconds() - result_.run_seconds;
+    return result_;
+  }
+
+ private:
+  bool going_on() const { return os::StopSignals::received() == 0; }
+
+  std::optional<double> seconds_left() const {
+    if (study_.budget_seconds == 0) return std::nullopt;
+    return study_.budget_seconds - watch_.seconds();
+  }
+
+  // For each recipe: it brings the dataset into memory and the processor out of its sleep.
+  void warm_up() {
+    std::set<std::string> recipes;
+    for (const Configuration& cell : cells_) recipes.insert(cell.recipe);
+    for (const std::string& recipe : recipes) {
+      const auto of_recipe = [&](const Configuration& cell) { return cell.recipe == recipe; };
+      const Configuration* cell = quickest(
+          cells_, [&](const Configuration& c) { return of_recipe(c) && !runner_.oversubscribes(c); });
+      if (cell == nullptr) cell = quickest(cells_, of_recipe);
+      for (std::int64_t i = 1; i <= study_.warm_up && going_on(); ++i) {
+        doing_ = fmt::format("warm-up {}/{} of {}", i, study_.warm_up, cell->name);
+        const std::string failure = runner_.warm_up(*cell, folder_.warm_up(*cell, 1), [&] { draw(); });
+        if (!failure.empty() && going_on())
+          block_.note(fmt::format("warm-up of {} FAILED: {}", recipe, failure));
+      }
+    }
+  }
+
+  void make(const Task& task) {
+    const Configuration& cell = cells_[task.cell];
+    const std::string what = fmt::format("{} run {}{}", cell.name, task.repeat, task.again ? " again" : "");
+    const os::Stopwatch watch;
+    const std::filesystem::path status = folder_.run(cell, task.repeat) / "status.json";
+    const RunOutcome outcome = runner_.run(cell, task.repeat, [&] {
+      const auto there = run::read_status(status);
+      doing_ = fmt::format("{}: {}{}", what, format_duration(std::floor(watch.seconds())),
+                           there ? fmt::format(", epoch {}/{}", there->epoch, there->epochs) : "");
+      draw();
+    });
+    doing_.clear();
+    if (outcome.interrupted_by != 0) return;
+    const Measurement& run = outcome.measurement;
+    append_measurement(folder_.measurements(), run);
+    runs_.push_back(run);
+    schedule_.record(task.cell, run, std::max(outcome.seconds, 1e-3));
+    sum_up();
+    ++result_.made;
+    result_.failed += run.has_mark("failed") ? 1 : 0;
+    result_.disturbed += run.has_mark("disturbed") ? 1 : 0;
+    block_.note(line_of(what, cell, task, outcome));
+    if (outcome.correction > study_.disturbed_above) {
+      block_.note(fmt::format(
+          "warning: spin loops are {:.0f} % faster now than when they were calibrated: the machine was not "
+          "quiet then, and runs until now may have been disturbed without a mark",
+          100 * outcome.correction));
+    }
+    if (schedule_.is_given_up(task.cell)) {
+      block_.note(fmt::format("{} is given up after {} runs that failed; --resume tries it again", cell.name,
+                              kFailuresInARow));
+    }
+    draw();
+  }
+
+  std::string line_of(const std::string& what, const Configuration& cell, const Task& task,
+                      const RunOutcome& outcome) const {
+    const Measurement& run = outcome.measurement;
+    std::string line = what + "  ";
+    if (!outcome.failure.empty()) {
+      return line + fmt::format("FAILED: {} ({})", outcome.failure, folder_.log(cell, task.repeat).string());
+    }
+    line += fmt::format("makespan {:.3f} s", run.makespan_seconds.value_or(0));
+    if (run.accuracy) line += fmt::format("  accuracy {:.4f}", *run.accuracy);
+    if (run.has_mark("oversubscribed")) line += "  OVERSUBSCRIBED";
+    if (run.has_mark("disturbed")) {
+      line +=
+          fmt::format("  DISTURBED: spin loops were {:.0f} % slower than calibrated", 100 * outcome.slowdown);
+    }
+    if (run.has_mark("bindings differ")) line += "  BINDINGS DIFFER from those of the cell's first run";
+    return line + "  " + progress();
+  }
+
+  // What is known changes when a run ends, not while it is measured: the cores are its own.
+  void sum_up() {
+    runs_left_ = schedule_.runs_left();
+    expected_seconds_ = schedule_.seconds_left();
+    since_ = os::Stopwatch();
+    if (block_.is_live()) table_ = cell_table(cells_, runs_);
+  }
+
+  std::string progress() const {
+    std::string text = fmt::format("{} done, {} left", runs_.size(), runs_left_);
+    double eta = expected_seconds_ - since_.seconds();
+    if (const auto budget = seconds_left()) eta = std::min(eta, std::max(0.0, *budget));
+    return runs_left_ > 0 && eta > 0 ? text + ", ETA " + format_duration(eta) : text;
+  }
+
+  void draw() {
+    if (!block_.is_live()) return;
+    std::vector<std::string> lines{
+        fmt::format("== {}: {}{}", study_.name, progress(), doing_.empty() ? "" : ", running " + doing_)};
+    lines.insert(lines.end(), table_.begin(),
+                 table_.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLines, table_.size())));
+    if (table_.size() > kMostLines)
+      lines.push_back(fmt::format("... {} more cells", table_.size() - kMostLines));
+    block_.draw(lines);
+  }
+
+  const StudyFile& study_;
+  const std::vector<Configuration>& cells_;
+  const StudyFolder& folder_;
+  CellRunner runner_;
+  RunSchedule schedule_;
+  metrics::LiveBlock block_;
+  std::vector<Measurement> runs_;
+  std::int64_t runs_left_ = 0;   // as of the last run that ended,
+  double expected_seconds_ = 0;  // and what they will take
+  os::Stopwatch since_;
+  std::vector<std::string> table_;
+  std::string doing_;
+  SessionResult result_;
+  os::Stopwatch watch_;
+};
+
+}  // namespace
+
+SessionResult run_session(const StudyFile& study, const std::vector<Configuration>& cells,
+                          const StudyFolder& folder, const Surroundings& surroundings,
+                          metrics::Console console) {
+  return Session(study, cells, folder, surroundings, std::move(console)).run();
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,131 @@
+#include "convoke/study/running/spin_loops.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <barrier>
+#include <thread>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/blocked_signals.hpp"
+#include "convoke/os/clock.hpp"
+
+namespace convoke::study {
+namespace {
+
+constexpr int kCalibrations = 7;
+
+using Four [[gnu::vector_size(16)]] = float;
+
+// Since `watch` was set, which may be that of several threads.
+double seconds_of(std::uint64_t iterations, const os::Stopwatch& watch = {}) {
+  [[maybe_unused]] const volatile float kept = spin(iterations);  // so that it is not left out
+  return watch.seconds();
+}
+
+// Of this thread alone; where the system refuses, it stays where it is.
+void move_to(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+double slowest(const std::vector<double>& seconds) {
+  return *std::max_element(seconds.begin(), seconds.end());
+}
+
+}  // namespace
+
+// As many chains as hide the latency of a multiplication and an addition, and as registers hold. All go to 4,
+// and none begins there, as a compiler would see that it stays.
+float spin(std::uint64_t iterations) {
+  constexpr int kChains = 12;
+  Four chains[kChains];
+#pragma GCC unroll kChains
+  for (int i = 0; i < kChains; ++i) chains[i] = Four{} - static_cast<float>(i);
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+#pragma GCC unroll kChains
+    for (Four& each : chains) each = each * 0.75F + 1.0F;
+  }
+  Four sum{};
+#pragma GCC unroll kChains
+  for (const Four& each : chains) sum += each;
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
+  std::vector<double> seconds(cores.size());
+  // One watch for all: what a thread waits for its core counts.
+  os::Stopwatch watch;
+  std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
+  std::vector<std::thread> threads;
+  const os::BlockedSignals blocked;  // inherited; for some 20 ms
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    threads.emplace_back([&, i] {
+      move_to(cores[i]);
+      all_there.arrive_and_wait();
+      seconds[i] = seconds_of(iterations, watch);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return seconds;
+}
+
+SpinLoops::SpinLoops(std::vector<int> cores, std::filesystem::path file, double loop_seconds)
+    : cores_(std::move(cores)), file_(std::move(file)) {
+  read();
+  if (iterations_ > 0) return;
+  constexpr std::uint64_t kProbe = 1 << 20;
+  double fastest = seconds_of(kProbe);
+  for (int i = 0; i < 4; ++i) fastest = std::min(fastest, seconds_of(kProbe));
+  iterations_ = static_cast<std::uint64_t>(static_cast<double>(kProbe) * loop_seconds / fastest);
+}
+
+std::span<const int> SpinLoops::first(std::int64_t busy) const {
+  return std::span(cores_).first(std::min(cores_.size(), static_cast<std::size_t>(busy)));
+}
+
+void SpinLoops::calibrate(std::int64_t busy) {
+  const auto count = static_cast<std::int64_t>(first(busy).size());
+  if (calibrated_.contains(count)) return;
+  double best = slowest(spin_on(first(busy), iterations_));
+  for (int i = 1; i < kCalibrations; ++i) best = std::min(best, slowest(spin_on(first(busy), iterations_)));
+  calibrated_[count] = best;
+  write();
+}
+
+double SpinLoops::slowdown(std::int64_t busy) {
+  const double now = slowest(spin_on(first(busy), iterations_));
+  double& quiet = calibrated_.at(static_cast<std::int64_t>(first(busy).size()));
+  if (now >= quiet) return now / quiet - 1;
+  correction_ = std::max(correction_, quiet / now - 1);
+  quiet = now;
+  return 0;
+}
+
+void SpinLoops::read() {
+  const std::optional<Settings> settings = metrics::read_json(file_);
+  if (!settings) return;
+  SettingsReader read(*settings, "calibration");
+  iterations_ = static_cast<std::uint64_t>(read.get("multiply_add_steps", std::int64_t{0}));
+  if (iterations_ == 0) return;  // of another loop
+  const Settings seconds = read.table("seconds");
+  SettingsReader each(seconds, "seconds");
+  for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
+}
+
+// Jobs on one host may write it at the same time: the last one counts.
+void SpinLoops::write() const {
+  Settings seconds;
+  for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);
+  os::replace_text(file_, metrics::to_json({{"multiply_add_steps", static_cast<std::int64_t>(iterations_)},
+                                            {"seconds", std::move(seconds)}}) +
+                              "\n");
+}
+
+}  // namespace convoke::study

@@ -1,0 +1,247 @@
+#include "convoke/study/running/study_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
+#include "convoke/recipe/section_reader.hpp"
+#include "convoke/recipe/toml.hpp"
+#include "convoke/run/checkpoint_interval.hpp"
+
+namespace convoke::study {
+namespace {
+
+namespace fs = std::filesystem;
+using recipe::SectionReader;
+using recipe::TomlDocument;
+
+// As --set takes it: text without quotes, unless it would then be something else.
+std::string set_text(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value.data())) {
+    const bool plain = text->find_first_of(" \t\"'\\") == std::string::npos && !text->empty();
+    if (plain && recipe::parse_value(*text, "") == value) return *text;
+  }
+  return value.to_string();
+}
+
+// "train.optimizer.learning_rate" and its value, for each value in `table`.
+void flatten(const Settings& table, const std::string& prefix,
+             std::vector<std::pair<std::string, Value>>& flat) {
+  for (const auto& [key, value] : table.entries()) {
+    if (const Settings* inner = value.table()) {
+      flatten(*inner, prefix + key + ".", flat);
+    } else {
+      flat.emplace_back(prefix + key, value);
+    }
+  }
+}
+
+std::vector<std::pair<std::string, Value>> keys_of(SectionReader& read, const char* section) {
+  std::vector<std::pair<std::string, Value>> flat;
+  flatten(read.table(section), "", flat);
+  return flat;
+}
+
+// Keys that are axes of their own, or that a study sets itself.
+void require_free(const SectionReader& read, const std::string& section, const std::string& key) {
+  constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
+      {"run.threads", "threads"}, {"train.mode", "mode"}, {"data.portion", "portion"}};
+  for (const auto& [recipe_key, axis] : kOwn) {
+    if (key == recipe_key) {
+      read.fail(section, fmt::format("\"{}\" is an axis of its own", key),
+                fmt::format("write {} = [...] at the top", axis));
+    }
+  }
+}
+
+std::int64_t count_in(std::string_view text) {
+  std::int64_t count = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return failed == std::errc() && end == text.data() + text.size() ? count : 0;
+}
+
+Mode mode_from(const SectionReader& read, const std::string& text) {
+  if (text == "sync" || text == "ensemble") return {.name = text};
+  const std::size_t by = text.find('x');
+  if (by != std::string::npos) {
+    const Mode groups{.name = "groups",
+                      .members = count_in(std::string_view(text).substr(0, by)),
+                      .member_ranks = count_in(std::string_view(text).substr(by + 1))};
+    if (groups.members > 0 && groups.member_ranks > 0) return groups;
+  }
+  const std::vector<std::string> known{"sync", "ensemble"};
+  read.fail("mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
+            "known: sync, ensemble, and groups as members x ranks of each, \"4x2\"");
+}
+
+std::string text_of(const Mode& mode) {
+  return mode.name == "groups" ? fmt::format("{}x{}", mode.members, mode.member_ranks) : mode.name;
+}
+
+template <class T>
+void require_distinct(const SectionReader& read, const char* key, std::vector<T> values) {
+  read.check(key, !values.empty(), "a list of at least one value");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    read.check(key, std::count(values.begin(), values.end(), values[i]) == 1,
+               "a list without any value twice");
+  }
+}
+
+std::vector<std::int64_t> read_counts(SectionReader& read, const char* key) {
+  const std::vector<std::int64_t> counts = read.get(key, std::vector<std::int64_t>{1});
+  require_distinct(read, key, counts);
+  read.check(key,
+             std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 1 && n <= 1 << 20; }),
+             "a list of whole numbers from 1 on");
+  return counts;
+}
+
+void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
+  study.recipes = read.get("recipe", std::vector<std::string>{});
+  if (study.recipes.empty())
+    read.fail("recipe", "\"recipe\" is missing", "recipe = \"mnist-sync\", or a list");
+  require_distinct(read, "recipe", study.recipes);
+  for (std::string& recipe : study.recipes) {
+    if (!fs::exists(recipe) && fs::exists(folder / recipe)) recipe = (folder / recipe).string();
+  }
+  study.ranks = read_counts(read, "ranks");
+  study.threads = read_counts(read, "threads");
+  for (const std::string& mode : read.get("mode", std::vector<std::string>{})) {
+    study.modes.push_back(mode_from(read, mode));
+  }
+  if (!study.modes.empty()) require_distinct(read, "mode", study.modes);
+  study.portions = read.get("portion", std::vector<double>{});
+  if (!study.portions.empty()) require_distinct(read, "portion", study.portions);
+  read.check(
+      "portion",
+      std::all_of(study.portions.begin(), study.portions.end(), [](double p) { return p > 0 && p <= 1; }),
+      "shares above 0 and at most 1");
+  study.batches = read.get("batch", study.batches);
+  require_distinct(read, "batch", study.batches);
+  for (const std::string& batch : study.batches) {
+    const std::vector<std::string> known{"strong", "weak"};
+    if (std::find(known.begin(), known.end(), batch) != known.end()) continue;
+    read.fail("batch", fmt::format("unknown batch policy \"{}\"{}", batch, did_you_mean(batch, known)),
+              "known: strong (the same batch in all cells), weak (the same for each rank)");
+  }
+  for (const auto& [key, value] : keys_of(read, "set")) {
+    require_free(read, "set." + key, key);
+    study.set.push_back(key + "=" + set_text(value));
+  }
+  for (const auto& [key, value] : keys_of(read, "axes")) {
+    require_free(read, "axes." + key, key);
+    const auto* values = std::get_if<Value::Array>(&value.data());
+    if (values == nullptr || values->empty()) {
+      read.fail(
+          "axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
+          fmt::format("[axes] {} = [..., ...]; what is the same in all cells belongs under [set]", key));
+    }
+    Axis& axis = study.axes.emplace_back(Axis{key, {}});
+    for (const Value& each : *values) axis.values.push_back(set_text(each));
+  }
+}
+
+void read_measuring(SectionReader& read, StudyFile& study) {
+  study.repeats = read.get_count("repeats", study.repeats, 1);
+  study.at_most = read.get_count("at_most", std::max(study.at_most, study.repeats), 1);
+  read.check("at_most", study.at_most >= study.repeats, fmt::format("at least repeats, {}", study.repeats));
+  study.target = read.get("target", study.target);
+  read.check("target", study.target > 0 && study.target < 1, "a share above 0 and below 1, as 0.05");
+  if (read.holds_text("budget")) {
+    study.budget_seconds =
+        read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
+  } else {
+    study.budget_seconds = read.get("budget", study.budget_seconds);
+  }
+  read.check("budget", study.budget_seconds >= 0, "a time, as \"2 h\" or \"90 min\"");
+  study.warm_up = read.get_count("warm_up", study.warm_up, 0);
+  study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
+  study.new_seeds = read.get("new_seeds", study.new_seeds);
+  const auto is_seed = [](const Axis& axis) { return axis.key == "seed"; };
+  if (study.new_seeds && std::any_of(study.axes.begin(), study.axes.end(), is_seed)) {
+    read.fail("axes.seed", "\"seed\" is an axis, but every repeat has a seed of its own already",
+              "without the axis, repeats count up from the recipe's seed; or write new_seeds = false");
+  }
+  study.disturbed_above = read.get("disturbed_above", study.disturbed_above);
+  read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, as 0.1");
+  study.keep_models = read.get("keep_models", study.keep_models);
+  study.leave_out = read.get("leave_out", study.leave_out);
+}
+
+// The inverse of flatten: tables that TOML can hold.
+Settings tables_of(const std::vector<std::pair<std::string, Value>>& flat) {
+  Settings all;
+  for (const auto& [key, value] : flat) all.set_path(key, value);
+  return all;
+}
+
+template <class T>
+Value::Array list_of(const std::vector<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+StudyFile StudyFile::load(const fs::path& file) {
+  const std::optional<std::string> text = read_text(file);
+  if (!text) {
+    throw Error(
+        fmt::format("cannot read {}", file.string()),
+        "name the file of a study; apps/studies has some, and docs/studies.md says how they are written");
+  }
+  return parse(*text, file.string());
+}
+
+StudyFile StudyFile::parse(const std::string& toml, const std::string& source) {
+  const TomlDocument document = recipe::parse_toml(toml, source);
+  SectionReader read(document, "", "study");
+  StudyFile study;
+  study.name = read.get("name", fs::path(source).stem().string());
+  read.check("name", !study.name.empty() && study.name.find_first_of("/\n") == std::string::npos,
+             "text that can name a folder");
+  read_axes(read, study, fs::path(source).parent_path());
+  read_measuring(read, study);
+  read.finish();
+  return study;
+}
+
+Settings StudyFile::settings() const {
+  Value::Array modes_text;
+  for (const Mode& mode : modes) modes_text.emplace_back(text_of(mode));
+  Settings all{
+      {"name", name}, {"recipe", list_of(recipes)}, {"ranks", list_of(ranks)}, {"threads", list_of(threads)}};
+  if (!modes.empty()) all.set("mode", std::move(modes_text));
+  if (!portions.empty()) all.set("portion", list_of(portions));
+  all.set("batch", list_of(batches));
+  all.set("repeats", repeats);
+  all.set("at_most", at_most);
+  all.set("target", target);
+  all.set("budget", budget_seconds);
+  all.set("warm_up", warm_up);
+  all.set("seed", static_cast<std::int64_t>(seed));
+  all.set("new_seeds", new_seeds);
+  all.set("disturbed_above", disturbed_above);
+  all.set("keep_models", keep_models);
+  all.set("leave_out", leave_out);
+  std::vector<std::pair<std::string, Value>> fixed, varied;
+  for (const std::string& change : set) {
+    const std::size_t equals = change.find('=');
+    fixed.emplace_back(change.substr(0, equals), recipe::parse_value(change.substr(equals + 1), ""));
+  }
+  for (const Axis& axis : axes) {
+    Value::Array values;
+    for (const std::string& value : axis.values) values.push_back(recipe::parse_value(value, ""));
+    varied.emplace_back(axis.key, std::move(values));
+  }
+  if (!fixed.empty()) all.set("set", tables_of(fixed));
+  if (!varied.empty()) all.set("axes", tables_of(varied));
+  return all;
+}
+
+std::string StudyFile::to_toml() const { return recipe::to_toml(settings()); }
+
+}  // namespace convoke::study

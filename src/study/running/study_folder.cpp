@@ -1,0 +1,108 @@
+#include "convoke/study/running/study_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/host.hpp"
+#include "convoke/recipe/recipe.hpp"
+
+namespace convoke::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+void make(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) {
+    throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()),
+                "choose a folder that can be written with --output FOLDER");
+  }
+}
+
+// Each recipe with what [set] makes of it: what all cells begin with.
+void keep_recipes(const StudyFile& study, const fs::path& folder) {
+  make(folder);
+  for (const std::string& name : study.recipes) {
+    const recipe::Recipe recipe = recipe::Recipe::load(name, study.set);
+    const fs::path file = folder / (recipe.name + ".toml");
+    const std::string now = recipe.to_toml();
+    if (fs::exists(file) && read_text(file) != now) {
+      throw Error(fmt::format("{}: {} is not what it was when this study began", file.string(), name),
+                  "runs of different recipes are no repeats: begin a new study with another --output");
+    }
+    os::replace_text(file, now);
+  }
+}
+
+}  // namespace
+
+StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, bool resume) {
+  StudyFolder folder(output.empty() ? fs::path("studies") / fmt::format("{}-{}", study.name, os::time_stamp())
+                                    : output);
+  make(folder.path());
+  const bool used = !fs::is_empty(folder.path());
+  if (used && !resume) {
+    throw Error(
+        fmt::format("{}: is not empty; the folder of a study is never overwritten", folder.path().string()),
+        "choose another --output, or go on with that study by --resume");
+  }
+  if (used && !fs::exists(folder.study_file())) {
+    throw Error(fmt::format("{}: is no folder of a study: there is no study.toml", folder.path().string()),
+                "name the folder of the study that is to go on");
+  }
+  folder.lock();
+  if (used) {
+    const StudyFile before = StudyFile::load(folder.study_file());
+    if (before.set != study.set || before.new_seeds != study.new_seeds) {
+      throw Error(fmt::format("{}: [set] or new_seeds was different when this study began: {} then, {} now",
+                              folder.study_file().string(), join(before.set), join(study.set)),
+                  "begin a new study with another --output");
+    }
+  }
+  keep_recipes(study, folder.path() / "recipes");
+  make(folder.path() / "runs");
+  make(folder.path() / "calibration");
+  os::replace_text(folder.study_file(), study.to_toml());
+  return folder;
+}
+
+StudyFolder StudyFolder::open(const fs::path& folder) {
+  StudyFolder there(folder);
+  if (!fs::exists(there.study_file())) {
+    throw Error(fmt::format("{}: is no folder of a study: there is no study.toml", folder.string()),
+                "name the folder that `convoke study FILE --output FOLDER` has made");
+  }
+  return there;
+}
+
+fs::path StudyFolder::run(const Configuration& cell, std::int64_t repeat) const {
+  return path_ / "runs" / fmt::format("{}-{}", cell.name, repeat);
+}
+
+fs::path StudyFolder::warm_up(const Configuration& cell, std::int64_t repeat) const {
+  return run(cell, repeat).string() + "-warm-up";
+}
+
+fs::path StudyFolder::log(const Configuration& cell, std::int64_t repeat) const {
+  return run(cell, repeat).string() + ".log";
+}
+
+fs::path StudyFolder::row(const Configuration& cell, std::int64_t repeat) const {
+  return run(cell, repeat).string() + ".csv";
+}
+
+fs::path StudyFolder::calibration() const { return path_ / "calibration" / (os::host_name() + ".json"); }
+
+std::vector<Measurement> StudyFolder::read() const {
+  if (!fs::exists(measurements())) return {};
+  return read_measurements(measurements());
+}
+
+}  // namespace convoke::study

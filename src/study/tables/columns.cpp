@@ -1,0 +1,255 @@
+#include "study/tables/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include "convoke/core/csv.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+
+namespace convoke::study {
+namespace {
+
+// Of any figure, and of a time: sums, quotients and squares of such are finite.
+constexpr double kMost = 1e12, kLeastSeconds = 1e-9;
+constexpr std::int64_t kMostCount = 1'000'000'000;
+
+// The number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
+Printed printed_number(const std::string& text) {
+  Printed number;
+  const char* const end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, number.value);
+  if (error != std::errc{} || next != end || !std::isfinite(number.value)) {
+    throw Error(fmt::format("is \"{}\": a number is expected", text));
+  }
+  if (std::abs(number.value) > kMost) {
+    throw Error(fmt::format("is {}: at most {:g} is expected", text, kMost));
+  }
+  const std::size_t e = text.find_first_of("eE");
+  const std::size_t point = text.find('.');
+  const auto decimals =
+      point == std::string::npos ? 0.0 : static_cast<double>(std::min(e, text.size()) - point - 1);
+  const double exponent = e == std::string::npos ? 0.0 : std::strtod(text.c_str() + e + 1, nullptr);
+  number.half_unit = 0.5 * std::pow(10.0, exponent - decimals);
+  return number;
+}
+
+std::int64_t whole_number(const std::string& text, std::int64_t least) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || next != end || value < least || value > kMostCount) {
+    throw Error(fmt::format("is \"{}\": a whole number from {} to {} is expected", text, least,
+                            format_count(kMostCount)));
+  }
+  return value;
+}
+
+// Shortest text that reads back as the same number.
+std::string exact(double value) { return fmt::format("{}", value); }
+
+// Several columns of names make one label.
+template <auto Member>
+constexpr Column words(std::string_view name) {
+  return {name,
+          [](TableRow& row, std::string_view, const std::string& cell, double) {
+            std::string& text = row.measurement.*Member;
+            if (!cell.empty()) text += (text.empty() ? "" : ", ") + cell;
+          },
+          [](const Measurement& m) { return m.*Member; }};
+}
+
+template <auto Member, std::int64_t kLeast>
+constexpr Column count(std::string_view name) {
+  return {name,
+          [](TableRow& row, std::string_view, const std::string& cell, double) {
+            if (!cell.empty()) row.measurement.*Member = whole_number(cell, kLeast);
+          },
+          [](const Measurement& m) { return fmt::format("{}", m.*Member); }};
+}
+
+template <auto Member>
+constexpr Column quantity(std::string_view name) {
+  return {name,
+          [](TableRow& row, std::string_view column, const std::string& cell, double factor) {
+            if (cell.empty()) return;
+            const Printed number = printed_number(cell);
+            if (number.value < 0) throw Error(fmt::format("is {}: at least 0 is expected", cell));
+            row.measurement.*Member = number.value * factor;
+            row.printed[std::string(column)] = {number.value * factor, number.half_unit * factor};
+          },
+          [](const Measurement& m) { return m.*Member ? exact(*(m.*Member)) : std::string(); }};
+}
+
+// A time, of which others are shares: 0 is none.
+template <auto Member>
+constexpr Column time(std::string_view name) {
+  Column column = quantity<Member>(name);
+  column.read = [](TableRow& row, std::string_view own, const std::string& cell, double factor) {
+    quantity<Member>(own).read(row, own, cell, factor);
+    if (row.measurement.*Member && *(row.measurement.*Member) < kLeastSeconds) {
+      throw Error(fmt::format("is {}: a time from {:g} s on is expected", cell, kLeastSeconds),
+                  "leave it empty where there is none");
+    }
+  };
+  return column;
+}
+
+void read_portion(TableRow& row, std::string_view, const std::string& cell, double factor) {
+  if (cell.empty()) return;
+  const double portion = printed_number(cell).value * factor;
+  if (portion <= 0 || portion > 1) throw Error(fmt::format("is {}: above 0 and at most 1 is expected", cell));
+  row.measurement.portion = portion;
+}
+
+void read_accuracy(TableRow& row, std::string_view name, const std::string& cell, double factor) {
+  quantity<&Measurement::accuracy>(name).read(row, name, cell, factor);
+  if (row.measurement.accuracy.value_or(0) > 1) {
+    throw Error(fmt::format("is {}: at most 1 is expected", cell),
+                "a percentage is a column accuracy_percent");
+  }
+}
+
+void read_marks(TableRow& row, std::string_view, const std::string& cell, double) {
+  for (std::size_t at = 0; at < cell.size();) {
+    const std::size_t end = std::min(cell.find(';', at), cell.size());
+    if (std::string mark = trimmed(cell.substr(at, end - at)); !mark.empty()) {
+      row.measurement.marks.push_back(std::move(mark));
+    }
+    at = end + 1;
+  }
+}
+
+constexpr std::array kColumns{
+    words<&Measurement::system>("system"),
+    words<&Measurement::mode>("mode"),
+    count<&Measurement::ranks, 1>("ranks"),
+    count<&Measurement::threads, 1>("threads"),
+    Column{"portion", read_portion, [](const Measurement& m) { return exact(m.portion); }},
+    words<&Measurement::batch>("batch"),
+    words<&Measurement::variant>("variant"),
+    count<&Measurement::repeat, 1>("repeat"),
+    time<&Measurement::makespan_seconds>("makespan_seconds"),
+    time<&Measurement::epoch_seconds>("epoch_seconds"),
+    quantity<&Measurement::images_per_second>("images_per_second"),
+    Column{"accuracy", read_accuracy,
+           [](const Measurement& m) { return m.accuracy ? exact(*m.accuracy) : std::string(); }},
+    quantity<&Measurement::core_seconds>("core_seconds"),
+    quantity<&Measurement::joules>("joules"),
+    quantity<&Measurement::compute_seconds>("compute_seconds"),
+    quantity<&Measurement::communication_seconds>("communication_seconds"),
+    quantity<&Measurement::load_seconds>("load_seconds"),
+    quantity<&Measurement::evaluation_seconds>("evaluation_seconds"),
+    quantity<&Measurement::gather_seconds>("gather_seconds"),
+    quantity<&Measurement::launch_seconds>("launch_seconds"),
+    count<&Measurement::epochs, 0>("epochs"),
+    words<&Measurement::dataset_hash>("dataset_hash"),
+    words<&Measurement::machine>("machine"),
+    words<&Measurement::started>("started"),
+    Column{"marks", read_marks,
+           [](const Measurement& m) { return fmt::format("{}", fmt::join(m.marks, "; ")); }},
+};
+
+struct Alias {
+  std::string_view name, column;
+  double factor = 1;
+};
+
+constexpr std::array kAliases{
+    Alias{"recipe", "system"},
+    Alias{"framework", "system"},
+    Alias{"application", "system"},
+    Alias{"node_type", "machine"},
+    Alias{"processor", "machine"},
+    Alias{"device", "mode"},
+    Alias{"strategy", "mode"},
+    Alias{"devices", "ranks"},
+    Alias{"cores", "ranks"},
+    Alias{"gpus", "ranks"},
+    Alias{"processes", "ranks"},
+    Alias{"workers", "ranks"},
+    Alias{"share", "portion"},
+    Alias{"portion_percent", "portion", 0.01},
+    Alias{"run", "repeat"},
+    Alias{"seconds", "makespan_seconds"},
+    Alias{"total_seconds", "makespan_seconds"},
+    Alias{"training_seconds", "makespan_seconds"},
+    Alias{"wall_seconds", "makespan_seconds"},
+    Alias{"slowest_rank_seconds", "makespan_seconds"},
+    Alias{"seconds_per_epoch", "epoch_seconds"},
+    Alias{"samples_per_second", "images_per_second"},
+    Alias{"test_accuracy", "accuracy"},
+    Alias{"accuracy_percent", "accuracy", 0.01},
+    Alias{"test_accuracy_percent", "accuracy", 0.01},
+    Alias{"energy_joules", "joules"},
+    Alias{"speed_up", "speedup"},
+    Alias{"acceleration", "speedup"},
+    Alias{"efficiency_percent", "efficiency", 0.01},
+    Alias{"mean_seconds", "mean_over_ranks_seconds"},
+    Alias{"dollars_per_hour", "price_per_hour"},
+    Alias{"euros_per_hour", "price_per_hour"},
+    Alias{"dollars_per_training", "cost_per_training"},
+    Alias{"euros_per_training", "cost_per_training"},
+};
+
+// The number between `before` and `after` in `name`; 0 if it is not of that form.
+std::int64_t number_within(std::string_view name, std::string_view before, std::string_view after) {
+  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after))
+    return 0;
+  name = name.substr(before.size(), name.size() - before.size() - after.size());
+  std::int64_t value = 0;
+  const auto [next, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+  return error == std::errc{} && next == name.data() + name.size() ? value : 0;
+}
+
+}  // namespace
+
+std::span<const Column> measurement_columns() { return kColumns; }
+
+ColumnRole role_of(const std::string& written) {
+  std::string name = trimmed(written);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(c));
+  });
+  const auto named = [&](const auto& entry) { return entry.name == name; };
+  if (std::any_of(kColumns.begin(), kColumns.end(), named)) return {.column = name};
+  if (std::ranges::find(kDerivedColumns, std::string_view(name)) != std::end(kDerivedColumns)) {
+    return {.column = name};
+  }
+  if (const auto it = std::find_if(kAliases.begin(), kAliases.end(), named); it != kAliases.end()) {
+    return {.column = std::string(it->column), .factor = it->factor};
+  }
+  if (const std::int64_t epochs = number_within(name, "seconds_", "_epochs"); epochs > 0) {
+    return {.column = "makespan_seconds", .epochs = epochs};
+  }
+  if (number_within(name, "efficiency_over_", "_devices") > 0) return {.column = "efficiency"};
+  return {};
+}
+
+std::vector<std::string> known_columns() {
+  std::vector<std::string> names;
+  for (const Column& column : kColumns) names.emplace_back(column.name);
+  for (const std::string_view name : kDerivedColumns) names.emplace_back(name);
+  for (const Alias& alias : kAliases) names.emplace_back(alias.name);
+  return names;
+}
+
+void read_cell(TableRow& row, const ColumnRole& role, const std::string& text) {
+  const std::string cell = trimmed(text);
+  for (const Column& column : kColumns) {
+    if (column.name != role.column) continue;
+    column.read(row, column.name, cell, role.factor);
+    if (role.epochs > 0) row.measurement.epochs = role.epochs;
+    return;
+  }
+  if (cell.empty()) return;
+  const Printed number = printed_number(cell);
+  row.printed[role.column] = {number.value * role.factor, number.half_unit * role.factor};
+}
+
+}  // namespace convoke::study

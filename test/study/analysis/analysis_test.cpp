@@ -1,0 +1,201 @@
+#include "convoke/study/analysis/analysis.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/study/analysis/analysis_tables.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::study;
+using Catch::Contains;
+
+namespace {
+
+const TextTable& table_called(const std::vector<TextTable>& all, std::string_view title) {
+  const auto it = std::ranges::find(all, title, &TextTable::title);
+  REQUIRE(it != all.end());
+  return *it;
+}
+
+std::string all_remarks(const Analysis& analysis) {
+  std::string text;
+  for (const std::string& remark : remarks(analysis)) text += remark + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an analysis is read as tables") {
+  AnalysisOptions options;
+  options.scaling.up_to = 8;
+  options.wishes.deadline_seconds = 60;
+  auto failed = runs("sync", 4, {1});
+  failed[0].marks = {"failed"};
+  const auto measurements = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 55, 55}) +
+                            runs("ensemble", 2, {40, 70}) + failed;
+  const Analysis analysis = analyse(measurements, options);
+  const auto all = tables(analysis);
+  for (const TextTable& table : all) {
+    CAPTURE(table.title);
+    CHECK(!table.rows.empty());
+    for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+    CHECK_THAT(to_text(table), Contains(table.columns.back()));
+  }
+  const TextTable& cells = table_called(all, "Cells");
+  CHECK(std::ranges::find(cells.columns, "accuracy (%)") == cells.columns.end());  // nothing is known of it
+  CHECK_THAT(to_text(cells), Contains("100.0 ± 2.5"));
+  CHECK_THAT(to_text(cells), Contains("1 failed"));
+  CHECK_THAT(to_text(table_called(all, "Scaling of net, sync")), Contains("1.8182 (1.7"));
+  CHECK(table_called(all, "Predicted by Amdahl's law").rows.size() == 8);
+  CHECK_THAT(to_text(table_called(all, "Recommended")), Contains("the fewest workers"));
+
+  const std::string text = all_remarks(analysis);
+  CHECK_THAT(text, Contains("net, sync, 2 ranks: all 3 runs have the same makespan_seconds"));
+  CHECK_THAT(text, Contains("net, sync, 4 ranks: every run has failed"));
+  CHECK_THAT(text, !Contains("times to an accuracy"));
+
+  options.wishes.accuracy = 0.9;
+  PricedMachine spot;
+  spot.name = "spot";
+  spot.preemptible_price_per_hour = 1;
+  options.machines = {spot};
+  const Analysis more = analyse(measurements, options);
+  CHECK_THAT(all_remarks(more), Contains("times to an accuracy are not known"));
+  CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("not known"));
+}
+
+TEST_CASE(
+    "why figures are not to be trusted stands beside each of them, and no law is made of ranks without "
+    "cores") {
+  auto crowded = runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5);
+  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
+  const auto good = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 56, 54}) +
+                    runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5);
+  const Analysis analysis = analyse(good + crowded, {});
+  for (const TextTable& table : tables(analysis)) {
+    CAPTURE(table.title);
+    if (table.title != "Laws" && !table.title.starts_with("Work"))
+      CHECK_THAT(to_text(table), Contains("[OVERSUBSCRIBED]"));
+  }
+  CHECK(analysis.curves.at(0).amdahl->serial_fraction().value ==
+        analyse(good, {}).curves.at(0).amdahl->serial_fraction().value);
+  CHECK(analysis.curves[0].points.size() == 3);
+}
+
+TEST_CASE("one machine is said once, several name their cells, and a table without the column still reads") {
+  auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
+  for (Measurement& run : here) run.machine = "fast";
+  const Analysis one = analyse(here, {});
+  CHECK(one.machine == "fast");
+  CHECK_THAT(all_remarks(one), Contains("all runs were made on one machine: fast"));
+  CHECK(to_string(one.cells.at(0).at) == "net, sync, 1 rank");
+  const Analysis two = analyse(here + there, {});
+  CHECK(two.machine.empty());
+  REQUIRE(two.cells.size() == 2);
+  CHECK(to_string(two.cells[0].at) == "net, sync, 1 rank, fast");
+  CHECK(to_string(two.cells[1].at) == "net, sync, 1 rank, unknown machine");
+  CHECK(two.comparisons.at(0).varies == "machine");
+
+  AnalysisOptions again;
+  again.again = PublishedTable{};
+  for (Measurement& run : there) {
+    run.machine = "slow";
+    again.again->rows.push_back({run, {}, {}});
+  }
+  const Analysis repeated = analyse(here, again);
+  CHECK(repeated.replication->cells.size() == 1);
+  CHECK_THAT(all_remarks(repeated), Contains("made on another machine: slow rather than fast"));
+}
+
+TEST_CASE("many verdicts are a table and a count, few are sentences") {
+  std::vector<Measurement> measurements;
+  const auto scored = [&](const std::string& mode, std::int64_t ranks, double accuracy) {
+    for (const double scatter : {-0.001, 0.0, 0.001}) {
+      auto run = runs(mode, ranks, {10.0 / static_cast<double>(ranks)});
+      run[0].repeat = static_cast<std::int64_t>(measurements.size());
+      run[0].accuracy = accuracy + scatter;
+      measurements.push_back(run[0]);
+    }
+  };
+  scored("sync", 1, 0.95);
+  scored("ensemble", 2, 0.99);
+  CHECK_THAT(all_remarks(analyse(measurements, {})), Contains("against net, sync, 1 rank"));
+  scored("ensemble", 4, 0.95), scored("ensemble", 8, 0.9), scored("ensemble", 16, 0.8);
+  const Analysis analysis = analyse(measurements, {});
+  CHECK_THAT(all_remarks(analysis),
+             Contains("of 4 ensembles 1 is more accurate than synchronous training, 2 less, 1 "
+                      "cannot be told apart"));
+  const TextTable table = table_called(tables(analysis), "Ensembles at equal core-seconds");
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.rows[0].back() == "ensemble");
+  CHECK(table.rows[1].back() == "cannot be told");
+  CHECK(table.rows[3].back() == "synchronous");
+  CHECK_THAT(table.rows[3][6], Contains("-15.00 (-15."));
+}
+
+TEST_CASE("a run that is in two tables counts for no one") {
+  const auto table_of = [](const std::string& name, const std::vector<Measurement>& measurements) {
+    PublishedTable table;
+    for (const Measurement& run : measurements) {
+      table.rows.push_back({run, {}, name + ":" + std::to_string(table.rows.size() + 2)});
+    }
+    return table;
+  };
+  auto first = runs("sync", 1, {10, 11}), second = runs("sync", 1, {10, 12});
+  const auto refused = [&](const std::vector<PublishedTable>& all, std::optional<PublishedTable> again = {}) {
+    AnalysisOptions options;
+    options.again = std::move(again);
+    return error_of([&] { analyse(all, options); });
+  };
+  const PublishedTable a = table_of("a.csv", first), b = table_of("b.csv", second);
+  CHECK(refused({a, b}).empty());  // times may be equal
+  CHECK_THAT(refused({a, b, table_of("c.csv", first)}),
+             Contains("two tables are the same: a.csv:2 and c.csv:2 begin them"));
+  CHECK_THAT(refused({a}, a), Contains("two tables are the same"));
+  first[0].started = second[0].started = "2026-11-22T18:00:00";
+  CHECK_THAT(refused({table_of("a.csv", first), table_of("b.csv", second)}),
+             Contains("b.csv:2: is the run of a.csv:2"));
+}
+
+TEST_CASE("times that fall by more than the workers are said to follow no law") {
+  AnalysisOptions options;
+  options.scaling.up_to = 64;
+  options.wishes.deadline_seconds = 1;
+  const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
+  CHECK_THAT(all_remarks(analysis),
+             Contains("net, sync: times fall by more than the workers (Amdahl's f would be -0.19"));
+  for (const TextTable& table : tables(analysis)) CHECK(table.title != "Laws");
+  CHECK_FALSE(analysis.recommendations.at(0).possible);
+}
+
+TEST_CASE("one repeat only is said") {
+  CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
+             Contains("1 of 2 cells has one row only: no interval, and no test, can be made of it"));
+  CHECK(remarks(analyse(runs("sync", 1, {10, 11}), {})).empty());
+}
+
+TEST_CASE("analysis.json is read back as it was, whatever was analysed") {
+  for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
+    if (entry.path().extension() != ".csv") continue;
+    CAPTURE(entry.path().filename().string());
+    const PublishedTable table = read_table(entry.path());
+    const Analysis analysis = analyse(std::span(&table, 1), {});
+    const convoke::Settings settings = to_settings(analysis);
+    CHECK(convoke::metrics::settings_from_json(convoke::metrics::to_json(settings), "analysis.json") ==
+          settings);
+    CHECK(!tables(analysis).empty());
+  }
+  CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
+}
+
+TEST_CASE("cells of runs in random order are read in order") {
+  const auto shuffled = runs("sync", 8, {1, 1}) + runs("ensemble", 2, {3, 3}, 0.5) +
+                        runs("sync", 2, {4, 4}, 0.5) + runs("sync", 2, {5, 5}) + runs("ensemble", 1, {6, 6});
+  std::vector<std::string> names;
+  for (const MeasuredCell& cell : analyse(shuffled, {}).cells) names.push_back(run_name(cell.at));
+  CHECK(names == std::vector<std::string>{"net-sync-2x1-p0.5", "net-sync-2x1", "net-sync-8x1",
+                                          "net-ensemble-2x1-p0.5", "net-ensemble-1x1"});
+}

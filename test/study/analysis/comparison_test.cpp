@@ -1,0 +1,229 @@
+#include "convoke/study/analysis/comparison.hpp"
+
+#include <algorithm>
+
+#include "convoke/study/analysis/advice.hpp"
+#include "convoke/study/analysis/scaling.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+std::vector<Measurement> scored(const std::string& mode, std::int64_t ranks, double seconds,
+                                const std::vector<double>& accuracies) {
+  auto all = runs(mode, ranks, std::vector<double>(accuracies.size(), seconds));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].accuracy = accuracies[i];
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
+  const auto cells =
+      cells_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
+               runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));
+  const auto all = comparisons(cells);
+  REQUIRE(all.size() == 3);  // 1-2 and 2-4 ranks; sync and ensemble on 2; none of a single run
+  CHECK(all[0].varies == "ranks");
+  CHECK(all[1].varies == "ranks");
+  CHECK(all[1].a == 1);
+  CHECK(all[1].b == 2);
+  CHECK(all[2].varies == "mode");
+  CHECK(all[2].test.difference == Approx(6.05 - 5.1));
+  // Holm: the smallest p times 3, the next times 2, the largest as it is, and none below one before it.
+  std::vector<double> p{all[0].test.p, all[1].test.p, all[2].test.p};
+  std::sort(p.begin(), p.end());
+  std::vector<double> adjusted{all[0].p_holm, all[1].p_holm, all[2].p_holm};
+  std::sort(adjusted.begin(), adjusted.end());
+  CHECK(adjusted[0] == Approx(3 * p[0]));
+  CHECK(adjusted[1] == Approx(std::max(3 * p[0], 2 * p[1])));
+  CHECK(adjusted[2] == Approx(std::max({3 * p[0], 2 * p[1], p[2]})));
+}
+
+TEST_CASE("machines are compared, and no speed-up or verdict is across them") {
+  auto slow = runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1});
+  for (Measurement& run : slow) run.machine = "slow";
+  auto fast = runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1});
+  for (Measurement& run : fast) run.machine = "fast";
+  const auto cells = cells_of(slow + fast);
+  REQUIRE(cells.size() == 4);
+  const auto all = comparisons(cells);
+  CHECK(std::ranges::count(all, "machine", &Comparison::varies) == 2);
+  CHECK(std::ranges::count(all, "ranks", &Comparison::varies) == 2);
+  const auto curves = scaling_curves(cells, {}, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[0].machine == "slow");
+  CHECK(curves[0].points.back().speedup.value == Approx(20.1 / 11.05));
+  CHECK(curves[1].points.back().speedup.value == Approx(10.05 / 6.05));
+}
+
+TEST_CASE("an ensemble stands beside the best synchronous training of its core-seconds") {
+  const auto ensemble = scored("ensemble", 2, 5, {0.95, 0.952, 0.951});  // 10 core-seconds
+  const auto cheap = scored("sync", 1, 8, {0.90, 0.91, 0.905});          // 8
+  const auto equal = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});       // 10.4
+  const auto dear = scored("sync", 4, 4, {0.99, 0.99, 0.99});            // 16
+  {
+    const auto cells = cells_of(ensemble + cheap + equal + dear);
+    const auto verdicts = at_equal_cost(cells);
+    REQUIRE(verdicts.size() == 1);
+    CHECK(cells[verdicts[0].sync].at.ranks == 2);
+    CHECK(verdicts[0].better == "sync");
+    CHECK(verdicts[0].core_seconds_ratio == Approx(1.04));
+    CHECK_THAT(sentence(verdicts[0], cells),
+               Contains("net, sync, 2 ranks (98.10 % in 5.2 s, 10.4 core-seconds) against"));
+    CHECK_THAT(sentence(verdicts[0], cells), Contains("3.00 points more"));
+  }
+  {
+    const auto verdicts = at_equal_cost(cells_of(ensemble + cheap));
+    CHECK(verdicts.at(0).better == "ensemble");
+  }
+  {
+    const auto cells = cells_of(ensemble + dear);
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is as cheap"));
+    CHECK(at_equal_cost(cells).at(0).better == "dearer");  // better for more is no verdict
+  }
+  {
+    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.97}));
+    CHECK(at_equal_cost(cells).at(0).better == "unknown");
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no test can be made"));
+  }
+  {
+    const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
+    CHECK(at_equal_cost(cells).at(0).better.empty());
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("cannot tell from chance"));
+  }
+  {  // its twin has another name, and counts where there is none of its own
+    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});
+    for (Measurement& run : twin) run.system = "twin";
+    const auto cells = cells_of(ensemble + twin);
+    CHECK(cells[at_equal_cost(cells).at(0).sync].at.system == "twin");
+    CHECK(comparisons(cells).at(0).varies == "system and mode");
+    const auto own = cells_of(ensemble + cheap + twin);
+    CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
+  }
+  {  // but not if it was trained on something else
+    auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), voters = ensemble;
+    for (Measurement& run : twin) run.system = "twin", run.dataset_hash = "crc32:2";
+    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);  // the ensemble's is not known
+    for (Measurement& run : voters) run.dataset_hash = "crc32:1";
+    CHECK(at_equal_cost(cells_of(voters + twin)).empty());
+    CHECK(comparisons(cells_of(voters + twin)).empty());
+    for (Measurement& run : twin) run.dataset_hash = "crc32:1";
+    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);
+  }
+  {  // groups vote, too; their members are no other work
+    auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
+    for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";
+    auto sync = equal;
+    for (Measurement& run : sync) run.variant = "train.epochs=2";
+    CHECK(at_equal_cost(cells_of(groups + sync)).at(0).better == "sync");
+    CHECK(at_equal_cost(cells_of(groups + equal)).empty());
+  }
+  {  // the most accurate is the one that is surely so
+    auto lucky = scored("sync", 2, 5, {0.93, 0.999});
+    const auto cells = cells_of(ensemble + lucky + scored("sync", 1, 10, {0.96, 0.961, 0.962}));
+    CHECK(cells[at_equal_cost(cells).at(0).sync].at.ranks == 1);
+  }
+  CHECK(at_equal_cost(cells_of(ensemble)).empty());
+}
+
+TEST_CASE("groups are compared with the model that they are made of") {
+  auto groups = runs("groups", 4, {30, 31});
+  for (Measurement& run : groups) run.variant = "ensemble.members=2";
+  const auto all = comparisons(cells_of(groups + runs("sync", 4, {40, 41})));
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].varies == "mode");
+}
+
+TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
+  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
+                              scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
+  const auto curves = scaling_curves(cells, {}, {});
+  const auto ranks = [&](const Wishes& wishes, std::int64_t up_to = 0) -> std::int64_t {
+    const auto all = recommend(curves, cells, wishes, up_to);
+    REQUIRE(all.size() == 1);
+    return all[0].possible ? all[0].at.ranks : 0;
+  };
+  CHECK(ranks({.deadline_seconds = 60, .budget_core_seconds = {}, .accuracy = {}}) == 2);
+  CHECK(ranks({.deadline_seconds = 54, .budget_core_seconds = {}, .accuracy = {}}) == 4);
+  CHECK(ranks({.deadline_seconds = 20, .budget_core_seconds = {}, .accuracy = {}}) == 0);
+  CHECK(ranks({.deadline_seconds = 20.1, .budget_core_seconds = {}, .accuracy = {}}, 64) ==
+        9);  // 100 (0.1 + 0.9 / 9)
+  CHECK(ranks({.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 1024) == 0);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 115, .accuracy = {}}) == 2);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = 200, .accuracy = {}}) == 4);
+  CHECK(ranks({.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.965}) == 2);
+  CHECK(ranks({.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = 0.965}, 64) == 0);
+  CHECK_THAT(
+      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
+          .reason,
+      Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
+  // The law is not asked about accuracies.
+  CHECK_THAT(
+      recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
+          .reason,
+      Contains("no cell measured does") && !Contains("Amdahl"));
+}
+
+TEST_CASE("an accuracy is recommended by the lower end of its interval") {
+  const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.99}) + scored("sync", 2, 55, {0.96, 0.961}));
+  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+                              {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.95}, 0);
+  REQUIRE(best.at(0).possible);
+  CHECK(best[0].at.ranks == 2);  // 0.97 in the mean of one rank, but 0.72 to 1.22
+  CHECK(best[0].accuracy->interval);
+  CHECK_FALSE(recommend(scaling_curves(cells, {}, {}), cells,
+                        {.deadline_seconds = {}, .budget_core_seconds = {}, .accuracy = 0.9602}, 0)[0]
+                  .possible);
+}
+
+TEST_CASE("an oversubscribed cell hides no prediction, and the base of another mode is no advice") {
+  auto crowded = runs("sync", 8, {90, 90});
+  for (Measurement& m : crowded) m.marks = {"oversubscribed"};
+  auto disturbed = runs("sync", 2, {55, 55});
+  for (Measurement& m : disturbed) m.marks = {"disturbed"};
+  const auto cells = cells_of(runs("sync", 1, {100, 100}) + disturbed + crowded);
+  const auto best = recommend(scaling_curves(cells, {}, {}), cells,
+                              {.deadline_seconds = 42, .budget_core_seconds = {}, .accuracy = {}}, 16);
+  CHECK(best.at(0).at.ranks == 3);  // 100 (0.1 + 0.9 / 3) = 40
+  CHECK(best[0].predicted);
+  CHECK(best[0].marks == std::vector<std::string>{"disturbed"});
+
+  const auto mixed =
+      cells_of(runs("sync", 1, {100, 100}) + runs("sync", 2, {55, 55}) + runs("ensemble", 2, {60, 60}));
+  for (const Recommendation& r :
+       recommend(scaling_curves(mixed, {}, {}), mixed,
+                 {.deadline_seconds = 120, .budget_core_seconds = {}, .accuracy = {}}, 0)) {
+    if (r.curve == "net, ensemble") CHECK(r.at.ranks == 2);
+    if (r.curve == "net, sync") CHECK(r.at.ranks == 1);
+  }
+}
+
+TEST_CASE("without a curve of makespans nothing can be recommended, and that is said") {
+  const auto cells = cells_of(runs("sync", 1, {10}));
+  const auto all =
+      recommend({}, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
+  REQUIRE(all.size() == 1);
+  CHECK_FALSE(all[0].possible);
+  CHECK_THAT(all[0].reason, Contains("there are no makespans"));
+}
+
+TEST_CASE(
+    "an oversubscribed cell is never recommended, and the interval's upper end has to meet the deadline") {
+  auto slow = runs("sync", 4, {30, 30});
+  for (Measurement& m : slow) m.marks = {"oversubscribed"};
+  const auto cells = cells_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);
+  const auto curves = scaling_curves(cells, {}, {});
+  CHECK_FALSE(
+      recommend(curves, cells, {.deadline_seconds = 40, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+          .possible);
+  CHECK_FALSE(
+      recommend(curves, cells, {.deadline_seconds = 56, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+          .possible);
+  CHECK(recommend(curves, cells, {.deadline_seconds = 70, .budget_core_seconds = {}, .accuracy = {}}, 0)[0]
+            .at.ranks == 2);
+}

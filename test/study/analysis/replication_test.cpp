@@ -1,0 +1,83 @@
+#include "convoke/study/analysis/replication.hpp"
+
+#include <random>
+
+#include "convoke/study/analysis/analysis.hpp"
+#include "convoke/study/analysis/analysis_tables.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+std::vector<double> times(std::mt19937_64& random, std::int64_t count) {
+  std::normal_distribution<double> time(100, 3);
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(time(random));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a second mean lies in the first's interval as often as is said") {
+  std::mt19937_64 random(11);
+  const auto [first_runs, second_runs] = GENERATE(std::pair(5, 5), std::pair(5, 15), std::pair(10, 10));
+  CAPTURE(first_runs, second_runs);
+  constexpr int kStudies = 4000;
+  double expected = 0;
+  std::int64_t covered = 0;
+  for (int i = 0; i < kStudies; ++i) {
+    const auto first = cells_of(runs("sync", 1, times(random, first_runs)));
+    const auto second = cells_of(runs("sync", 1, times(random, second_runs)));
+    const Replication both = replication(first, second);
+    covered += both.covered();
+    expected = both.expected();
+  }
+  CHECK(expected < 0.95);
+  CHECK(static_cast<double>(covered) / kStudies == Approx(expected).margin(0.02));
+}
+
+TEST_CASE("a study that was made again stands beside the first") {
+  auto second = runs("sync", 1, {101, 102, 103}) + runs("sync", 2, {70, 71, 72}) + runs("sync", 8, {1, 2});
+  second[3].marks = {"disturbed"};
+  second[4].marks = second[5].marks = second[3].marks;
+  PublishedTable again;
+  for (const Measurement& run : second) again.rows.push_back({run, {}, {}});
+  AnalysisOptions options;
+  options.again = again;
+  const auto first =
+      runs("sync", 1, {99, 103, 101}) + runs("sync", 2, {55, 56, 57}) + runs("sync", 4, {40, 41});
+  const Analysis analysis = analyse(first, options);
+
+  REQUIRE(analysis.replication);
+  const Replication& both = *analysis.replication;
+  REQUIRE(both.cells.size() == 2);
+  CHECK(both.cells[0].covered);
+  CHECK_FALSE(both.cells[1].covered);
+  CHECK(both.cells[1].change.value == Approx(71.0 / 56));
+  CHECK(both.cells[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(both.left_out.size() == 2);
+
+  std::string text;
+  for (const TextTable& table : tables(analysis)) {
+    if (table.title == "Made again") text += to_text(table);
+  }
+  CHECK_THAT(text, Contains("net, sync, 2 ranks [DISTURBED]") && Contains("26.8"));
+  for (const std::string& remark : remarks(analysis)) text += remark + "\n";
+  CHECK_THAT(text, Contains("1 of 2 means of the second study lie within the first's intervals (50 %)"));
+  CHECK_THAT(
+      text,
+      Contains(
+          "left out, in one study alone or without an interval: net, sync, 4 ranks; net, sync, 8 ranks"));
+  CHECK(to_settings(analysis).find("replication") != nullptr);
+}
+
+TEST_CASE("studies without a cell in common say so") {
+  const Replication both =
+      replication(cells_of(runs("sync", 1, {1, 2})), cells_of(runs("ensemble", 1, {1, 2})));
+  CHECK(both.cells.empty());
+  CHECK_THAT(sentence(both), Contains("no cell with an interval in common"));
+}

@@ -1,0 +1,213 @@
+#include "convoke/study/analysis/scaling.hpp"
+
+#include "convoke/study/analysis/portions.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+
+namespace {
+
+std::vector<Curve> curves_of(const std::vector<Measurement>& measurements,
+                             const ScalingOptions& options = {}) {
+  return scaling_curves(cells_of(measurements), {}, options);
+}
+
+std::vector<Measurement> measurements_in(const PublishedTable& table) {
+  std::vector<Measurement> all;
+  for (const TableRow& row : table.rows) all.push_back(row.measurement);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a cell is counted in all published ways") {
+  const auto curves =
+      curves_of(runs("sync", 1, {100}) + runs("sync", 4, {40}), {.machine_devices = 8, .up_to = 6});
+  REQUIRE(curves.size() == 1);
+  REQUIRE(curves[0].points.size() == 2);
+  CHECK(curves[0].quantity == "makespan_seconds");
+  const ScalingPoint& point = curves[0].points[1];
+  CHECK(point.speedup.value == Approx(2.5));
+  CHECK(point.efficiency->value == Approx(0.625));
+  CHECK(point.machine_efficiency.value() == Approx(2.5 / 8));
+  CHECK(point.decrease_percent.value == Approx(60));
+  CHECK(point.karp_flatt->value == Approx((1 / 2.5 - 1 / 4.0) / (1 - 1 / 4.0)));
+  CHECK_FALSE(point.speedup.interval);
+  CHECK_FALSE(curves[0].points[0].karp_flatt);
+  CHECK(curves[0].points[0].speedup.value == 1);
+  // Amdahl through both points: f = 0.2, as Karp and Flatt have it.
+  CHECK(curves[0].amdahl->serial_fraction().value == Approx(point.karp_flatt->value));
+  REQUIRE(curves[0].predictions.size() == 4);  // 1, 2, 4, 6
+  CHECK(curves[0].predictions.back().seconds == Approx(100 * (0.2 + 0.8 / 6)));
+}
+
+TEST_CASE("intervals of all that follows from a speed-up are those of the speed-up") {
+  const auto curves = curves_of(runs("sync", 1, {10.02, 9.87, 10.31, 10.11, 9.95}) +
+                                runs("sync", 2, {5.64, 5.71, 5.38, 5.55}));
+  const ScalingPoint& point = curves.at(0).points.at(1);  // golden_statistics.py
+  CHECK(point.speedup.interval->low == Approx(1.7376182533552689));
+  CHECK(point.efficiency->interval->high == Approx(1.8756360639018126 / 2));
+  CHECK(point.decrease_percent.interval->low == Approx(100 * (1 - 1 / 1.7376182533552689)));
+  CHECK(point.karp_flatt->interval->low == Approx((1 / 1.8756360639018126 - 0.5) / 0.5));
+  CHECK(point.karp_flatt->interval->high == Approx((1 / 1.7376182533552689 - 0.5) / 0.5));
+}
+
+TEST_CASE("the base has the fewest workers of the same work, in this mode or another") {
+  auto all = runs("sync", 1, {100}) + runs("sync", 2, {60}) + runs("ensemble", 2, {50}) +
+             runs("ensemble", 4, {30}) + runs("sync", 1, {20}, 0.25) + runs("sync", 2, {15}, 0.25);
+  const auto curves = curves_of(all);
+  REQUIRE(curves.size() == 3);
+  CHECK(curves[1].mode == "ensemble");
+  CHECK(curves[1].base.mode == "sync");
+  CHECK(curves[1].points.size() == 3);
+  CHECK(curves[1].points[2].speedup.value == Approx(100 / 30.0));
+  CHECK(curves[2].points[1].speedup.value == Approx(20 / 15.0));
+
+  // From two ranks on: efficiency is relative to the base.
+  const auto later = curves_of(runs("sync", 2, {60}) + runs("sync", 4, {40}));
+  CHECK(later.at(0).points[1].efficiency->value == Approx(60 / 40.0 / 2));
+
+  // Threads are workers, too.
+  auto threads = runs("sync", 1, {100}) + runs("sync", 2, {30});
+  threads[1].threads = 2;
+  CHECK(curves_of(threads).at(0).points[1].efficiency->value == Approx(100 / 30.0 / 4));
+  CHECK(curves_of(runs("sync", 4, {40})).empty());
+}
+
+TEST_CASE("where ranks are not said there is a speed-up over the sequential mode and no efficiency") {
+  const auto cells = cells_of(measurements_in(published("tomato-leaf.csv")));
+  const auto curves = scaling_curves(cells, {}, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[1].points[1].speedup.value == Approx(1991.15 / 1511.31));
+  CHECK_FALSE(curves[1].points[1].efficiency);
+  CHECK_FALSE(curves[1].amdahl);
+}
+
+TEST_CASE("published speed-ups and decreases make curves without times") {
+  const PublishedTable table = published("mnist-ensemble-decrease.csv");
+  const auto curves = scaling_curves({}, table.rows, {});
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[1].quantity == "published");
+  CHECK(curves[1].points.size() == 11);  // and the base
+  CHECK(curves[1].points[3].speedup.value == Approx(1 / (1 - 0.8272)));
+  CHECK(curves[1].points[3].decrease_percent.value == Approx(82.72));
+  CHECK(curves[1].points[3].karp_flatt->value < 0);
+}
+
+TEST_CASE("portions x devices are the TPU paper's tables 6 to 8") {
+  const PublishedTable times = published("birds-tpu-epoch-seconds.csv"),
+                       derived = published("birds-tpu-derived.csv");
+  const auto cells = cells_of(measurements_in(times));
+  const auto curves = scaling_curves(cells, times.rows, {.machine_devices = 8, .up_to = 0});
+  const auto tables = portion_tables(curves);
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].portions == std::vector<double>{0.125, 0.25, 0.5, 1});
+  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {2, 1}, {4, 1}, {8, 1}});
+  for (const TableRow& row : derived.rows) {
+    const auto r = std::find(tables[0].portions.begin(), tables[0].portions.end(), row.measurement.portion) -
+                   tables[0].portions.begin();
+    const auto c = std::find(tables[0].sizes.begin(), tables[0].sizes.end(),
+                             PortionTable::Size{row.measurement.ranks, 1}) -
+                   tables[0].sizes.begin();
+    const auto place = tables[0].places[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
+    REQUIRE(place);
+    const ScalingPoint& point = curves[place->curve].points[place->point];
+    CAPTURE(row.where);
+    for (const auto& [column, value] : {std::pair("speedup", point.speedup.value),
+                                        std::pair("efficiency", point.machine_efficiency.value())}) {
+      const Printed& printed = row.printed.find(column)->second;
+      CHECK(std::abs(value - printed.value) <= printed.half_unit * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("work that grows with the workers is scaled") {
+  const auto curves = scaled_curves(cells_of(measurements_in(published("birds-tpu-epoch-seconds.csv"))));
+  REQUIRE(curves.size() == 1);
+  REQUIRE(curves[0].points.size() == 4);  // 1/8 on 1, 1/4 on 2, 1/2 on 4, all on 8
+  CHECK(curves[0].points[3].speedup.value == Approx(8 * 30 / 130.0));
+  CHECK(curves[0].points[1].speedup.value == Approx(2 * 30 / 48.0));
+  // The rates of work, R = c + d n and s = c / (c + d), by the normal equations of relative errors.
+  double one = 0, n1 = 0, n2 = 0, r1 = 0, rn = 0;
+  for (const auto& [n, seconds] : {std::pair(1.0, 30), {2.0, 48}, {4.0, 81}, {8.0, 130}}) {
+    const double rate = n / seconds;
+    one += 1 / (rate * rate), n1 += n / (rate * rate), n2 += n * n / (rate * rate);
+    r1 += 1 / rate, rn += n / rate;
+  }
+  const double constant = r1 * n2 - rn * n1, slope = one * rn - n1 * r1;
+  CHECK(curves[0].gustafson->value == Approx(constant / (constant + slope)));
+  CHECK(curves[0].gustafson->interval);
+  CHECK(scaled_curves(cells_of(runs("sync", 1, {3}) + runs("sync", 2, {2}))).empty());
+
+  auto base = runs("sync", 1, {3, 3.1}, 0.5);
+  for (Measurement& run : base) run.marks = {"disturbed"};
+  const auto marked = scaled_curves(cells_of(base + runs("sync", 2, {3.1, 3.2})));
+  REQUIRE(marked.size() == 1);
+  CHECK(marked[0].points[1].marks == std::vector<std::string>{"disturbed"});
+  CHECK(marked[0].gustafson->interval);  // of two sizes, by the scatter of their runs
+}
+
+TEST_CASE("no law is made of times that fall by more than the workers, nor anything predicted from them") {
+  const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), {.up_to = 64});
+  REQUIRE(curves.size() == 1);
+  CHECK(curves[0].points[1].speedup.value > 2);  // that it was so is said
+  CHECK_FALSE(curves[0].amdahl);
+  CHECK_FALSE(curves[0].gustafson);
+  CHECK(curves[0].predictions.empty());
+  // Through both means: 100.5 (f + (1 - f) / 2) = 40.5.
+  CHECK(curves[0].superlinear->value == Approx(2 * 40.5 / 100.5 - 1));
+  CHECK(curves[0].superlinear->interval);
+
+  const auto scaled = scaled_curves(cells_of(runs("sync", 1, {10, 10.1}, 0.5) + runs("sync", 2, {8, 8.1})));
+  REQUIRE(scaled.size() == 1);
+  CHECK(scaled[0].points[1].speedup.value > 2);
+  CHECK_FALSE(scaled[0].gustafson);
+}
+
+TEST_CASE("groups stand beside the model that they are made of") {
+  auto two = runs("groups", 4, {30, 31}), four = runs("groups", 8, {20, 21});
+  for (Measurement& run : two) run.variant = "train.epochs=2 ensemble.members=2";
+  for (Measurement& run : four) run.variant = "train.epochs=2 ensemble.members=4";
+  auto sync = runs("sync", 1, {100, 101});
+  for (Measurement& run : sync) run.variant = "train.epochs=2";
+  const auto curves = curves_of(two + four + sync);
+  REQUIRE(curves.size() == 2);  // one for each way to group them
+  for (const Curve& curve : curves) {
+    CHECK(curve.base.mode == "sync");
+    CHECK(curve.points.size() == 2);
+  }
+  CHECK(curves[0].points[1].speedup.value == Approx(100.5 / 30.5));
+  CHECK(curves_of(two + runs("sync", 1, {100, 101})).empty());  // of other work
+}
+
+TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {
+  auto base = runs("sync", 1, {100, 101});
+  for (Measurement& m : base) m.marks = {"disturbed"};
+  const auto curves = curves_of(base + runs("sync", 2, {55, 56}));
+  const ScalingPoint& point = curves.at(0).points.at(1);
+  CHECK(point.marks.empty());
+  CHECK(point.marks_of_ratios == std::vector<std::string>{"disturbed"});
+  CHECK(curves[0].law_marks == std::vector<std::string>{"disturbed"});
+}
+
+TEST_CASE("a speed-up whose interval reaches zero gives no interval of its inverse") {
+  const auto curves = curves_of(runs("sync", 1, {8, 12}) + runs("sync", 2, {5, 5.2}));
+  const ScalingPoint& point = curves.at(0).points.at(1);
+  REQUIRE(point.speedup.interval);
+  CHECK(point.speedup.interval->low < 0);
+  CHECK(point.decrease_percent.value == Approx(49));
+  CHECK_FALSE(point.decrease_percent.interval);
+  CHECK_FALSE(point.karp_flatt->interval);
+}
+
+TEST_CASE("as many workers by ranks and by threads are columns of their own") {
+  auto threads = runs("sync", 1, {52, 53}) + runs("sync", 1, {27, 28}, 0.5);
+  for (Measurement& m : threads) m.threads = 2;
+  const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {55, 56}) +
+                                runs("sync", 1, {50, 51}, 0.5) + runs("sync", 2, {28, 29}, 0.5) + threads);
+  const auto tables = portion_tables(curves);
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].sizes == std::vector<PortionTable::Size>{{1, 1}, {1, 2}, {2, 1}});
+}

@@ -1,0 +1,113 @@
+#include "convoke/study/analysis/step_model.hpp"
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using enum convoke::study::Scaling;
+
+namespace {
+
+// 16 lanes of 10 ms each and 2 ms for the update; two buckets of 1 MB, complete 6 ms before the end and at
+// it.
+StepProfile profile() {
+  StepProfile profile{.lanes = 16, .batch = 128, .buckets = {{1e6, 6e-3}, {1e6, 0}}};
+  for (const std::int64_t lanes : {1, 2, 3, 4, 6, 8, 16}) {
+    profile.compute.push_back({lanes, 0.01 * static_cast<double>(lanes) + 0.002});
+  }
+  return profile;
+}
+
+Cluster network(double bytes_per_second, double latency = 0) {
+  return {.ranks_per_node = 1, .within = {0, 1e12, 0}, .between = {latency, bytes_per_second, 0}};
+}
+
+}  // namespace
+
+TEST_CASE("one rank has nobody to exchange with") {
+  const StepPrediction step = predict_step(profile(), network(1), 1, kStrong);
+  CHECK(step.seconds() == Approx(0.162));
+  CHECK(step.speedup == 1);
+  CHECK(step.images_per_second == Approx(128 / 0.162));
+}
+
+TEST_CASE("a network without end leaves the computation of the busiest rank") {
+  const StepPrediction step = predict_step(profile(), network(1e18), 6, kStrong);
+  CHECK(step.lanes == 3);
+  CHECK(step.seconds() == Approx(0.032));
+  CHECK(step.efficiency == Approx(0.162 / 0.032 / 6));
+}
+
+TEST_CASE("two ranks: each way of a bucket takes its bytes, and the ways of two buckets overlap") {
+  // 1 MB at 1 GB/s: 1 ms each way. The first bucket is back 4 ms before the end; the second 2 ms after it.
+  CHECK(predict_step(profile(), network(1e9), 2, kStrong).exposed_seconds == Approx(2e-3));
+  // At 100 MB/s, 10 ms each way: there at 4 and 14 ms, back at 14 and 24.
+  CHECK(predict_step(profile(), network(1e8), 2, kStrong).exposed_seconds == Approx(24e-3));
+  // Latency counts once for each way of a bucket.
+  CHECK(predict_step(profile(), network(1e9, 1e-4), 2, kStrong).exposed_seconds == Approx(2.2e-3));
+}
+
+TEST_CASE("the tree takes a round for every doubling, halving and doubling only twice the bytes") {
+  Cluster cluster = network(1e9);
+  CHECK(predict_step(profile(), cluster, 16, kStrong).exposed_seconds ==
+        Approx(8e-3));  // 4 rounds of 1 ms each way, for the second bucket after its end
+  cluster.algorithm = SumAlgorithm::kRabenseifner;
+  const double way = (0.5 + 0.25 + 0.125 + 0.0625) * 1e-3;
+  CHECK(predict_step(profile(), cluster, 16, kStrong).exposed_seconds == Approx(2 * way));
+}
+
+TEST_CASE("a ring sends the same as halving and doubling; ranks beyond a power of two make these send more") {
+  Cluster cluster = network(1e9);
+  cluster.algorithm = SumAlgorithm::kRing;
+  CHECK(predict_step(profile(), cluster, 8, kStrong).exposed_seconds == Approx(2 * 7.0 / 8 * 1e-3));
+  const double ring = predict_step(profile(), cluster, 6, kStrong).exposed_seconds;
+  CHECK(ring == Approx(2 * 5.0 / 6 * 1e-3));
+  cluster.algorithm = SumAlgorithm::kRabenseifner;
+  CHECK(predict_step(profile(), cluster, 8, kStrong).exposed_seconds == Approx(2 * 7.0 / 8 * 1e-3));
+  CHECK(predict_step(profile(), cluster, 6, kStrong).exposed_seconds == Approx(2 * (1 + 3.0 / 4) * 1e-3));
+}
+
+TEST_CASE("a tree sends one bucket up while another comes down, a ring cannot") {
+  StepProfile both = profile();
+  both.buckets = {{1e6, 0}, {1e6, 0}};
+  Cluster cluster = network(1e9);
+  CHECK(predict_step(both, cluster, 2, kStrong).exposed_seconds == Approx(3e-3));
+  cluster.algorithm = SumAlgorithm::kRing;
+  CHECK(predict_step(both, cluster, 4, kStrong).exposed_seconds == Approx(4 * 3.0 / 4 * 1e-3));
+}
+
+TEST_CASE("rounds within a node take its links; what the core does hides behind nothing") {
+  Cluster cluster = network(1e9);
+  cluster.ranks_per_node = 2;
+  cluster.within = {0, 4e9, 0.25e-9};  // all of it is the core's work
+  const StepPrediction four = predict_step(profile(), cluster, 4, kStrong);
+  CHECK(four.exposed_seconds == Approx(2e-3));               // one round between two nodes
+  CHECK(four.summing_seconds == Approx(2 * 1e6 * 0.25e-9));  // one round within
+  StepProfile adding = profile();
+  adding.add_seconds_per_byte = 1e-10;
+  CHECK(predict_step(adding, cluster, 4, kStrong).summing_seconds == Approx(2 * 1e6 * (0.25e-9 + 2e-10)));
+}
+
+TEST_CASE("in weak scaling every rank computes what one did") {
+  const StepPrediction step = predict_step(profile(), network(1e18), 1000, kWeak);
+  CHECK(step.seconds() == Approx(0.162));
+  CHECK(step.speedup == Approx(1000));
+  CHECK(step.efficiency == Approx(1));
+}
+
+TEST_CASE("a profile scatters as much as its worst count of lanes") {
+  StepProfile profile;
+  CHECK(profile.scatter() == 0);
+  profile.compute = {{.lanes = 1, .seconds = 1, .scatter = 0.1}, {.lanes = 2, .seconds = 2, .scatter = 0.3}};
+  CHECK(profile.scatter() == 0.3);
+}
+
+TEST_CASE("what must be measured is known, and missed") {
+  CHECK(needed_lanes(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
+        std::vector<std::int64_t>{1, 4, 6, 8, 16});
+  StepProfile lacking = profile();
+  lacking.compute.pop_back();
+  CHECK(error_of([&] { predict_step(lacking, network(1e9), 1, kStrong); }) ==
+        "the step of a rank with 16 lanes was not measured");
+}

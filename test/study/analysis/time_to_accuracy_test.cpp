@@ -1,0 +1,75 @@
+#include "convoke/study/analysis/time_to_accuracy.hpp"
+
+#include <fstream>
+
+#include "convoke/study/analysis/analysis.hpp"
+#include "rows.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+std::string epoch(int member, int number, double seconds, const std::string& accuracy) {
+  return "{\"event\":\"epoch\",\"member\":" + std::to_string(member) +
+         ",\"epoch\":" + std::to_string(number) + ",\"seconds\":" + std::to_string(seconds) +
+         ",\"validation_accuracy\":" + accuracy + "}\n";
+}
+
+}  // namespace
+
+TEST_CASE("the time to an accuracy is that of the first validation that reached it") {
+  const std::vector<Validation> validations{{10, 0.8}, {20, 0.95}, {30, 0.93}, {40, 0.97}};
+  CHECK(seconds_to(0.9, validations) == 20);
+  CHECK(seconds_to(0.95, validations) == 20);
+  CHECK(seconds_to(0.96, validations) == 40);
+  CHECK_FALSE(seconds_to(0.98, validations));
+}
+
+TEST_CASE("validations are read from what a run leaves, of members their mean and the slowest") {
+  const TemporaryFolder folder;
+  const auto file = folder / "metrics.jsonl";
+  std::ofstream(file) << epoch(0, 1, 2, "0.5") << "{\"event\":\"evaluation\",\"split\":\"test\"}\n"
+                      << epoch(0, 2, 2, "0.9") << epoch(1, 1, 3, "0.7") << epoch(1, 2, 3, "0.8")
+                      << epoch(1, 3, 3, "null") << "{\"event\":\"ep";
+  const auto validations = read_validations(file, 2);
+  REQUIRE(validations.size() == 2);
+  CHECK(validations[0].seconds == 3);
+  CHECK(validations[0].accuracy == Approx(0.6));
+  CHECK(validations[1].seconds == 6);
+  CHECK(validations[1].accuracy == Approx(0.85));
+  // One rank trains them in turn: the second begins when the first is done.
+  const auto in_turn = read_validations(file, 1);
+  REQUIRE(in_turn.size() == 2);
+  CHECK(in_turn[0].seconds == 4 + 3);
+  CHECK(in_turn[1].seconds == 4 + 6);
+  CHECK(read_validations(folder / "none.jsonl", 2).empty());
+  std::ofstream(file) << "{\"event\":\n";
+  CHECK_THAT(error_of([&] { read_validations(file, 2); }), Contains("metrics.jsonl:1"));
+}
+
+TEST_CASE("a study's runs tell how long they took to an accuracy") {
+  const TemporaryFolder folder;
+  auto measurements = runs("sync", 1, {10, 11, 12}) + runs("sync", 2, {6}, 0.5);
+  for (std::size_t i = 0; i < 3; ++i) measurements[i].repeat = static_cast<std::int64_t>(i) + 1;
+  const auto leave = [&](const std::string& name, const std::string& lines) {
+    std::filesystem::create_directories(folder / "runs" / name);
+    std::ofstream(folder / "runs" / name / "metrics.jsonl") << lines;
+  };
+  leave("net-sync-1x1-1", epoch(0, 1, 4, "0.91") + epoch(0, 2, 4, "0.96"));
+  leave("net-sync-1x1-2", epoch(0, 1, 5, "0.95") + epoch(0, 2, 5, "0.97"));
+  leave("net-sync-1x1-3", epoch(0, 1, 5, "0.90") + epoch(0, 2, 5, "0.94"));
+  leave("net-sync-2x1-p0.5-1", epoch(0, 1, 5, "null"));  // without a validation split
+  AnalysisOptions options;
+  options.wishes.accuracy = 0.95;
+  options.study = folder.path();
+  const Analysis analysis = analyse(measurements, options);
+  REQUIRE(analysis.times_to_accuracy.size() == 1);
+  CHECK(analysis.times_to_accuracy[0].runs == 3);
+  CHECK(analysis.times_to_accuracy[0].reached == 2);
+  CHECK(analysis.times_to_accuracy[0].seconds->mean == Approx(6.5));  // 8 and 5
+}

@@ -1,0 +1,127 @@
+#include "convoke/study/running/configuration.hpp"
+
+#include <fstream>
+#include <set>
+
+#include "convoke/core/text.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "tiny_recipe.hpp"
+
+using namespace convoke;
+using namespace convoke::study;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+struct Place {
+  TemporaryFolder folder;
+  Place() { std::ofstream(folder / "tiny.toml") << kTinyRecipe; }
+  StudyFile study(const std::string& more) const {
+    return StudyFile::parse("recipe = \"tiny.toml\"\n" + more, (folder / "s.toml").string());
+  }
+  std::vector<std::string> names(const std::string& more) const {
+    std::vector<std::string> all;
+    for (const Configuration& cell : configurations(study(more))) all.push_back(cell.name);
+    return all;
+  }
+};
+
+bool has(const Configuration& cell, const std::string& change) {
+  return std::find(cell.changes.begin(), cell.changes.end(), change) != cell.changes.end();
+}
+
+}  // namespace
+
+TEST_CASE("cells are the product of the axes, and a recipe's own values where there is none") {
+  const Place place;
+  CHECK(place.names("") == std::vector<std::string>{"tiny-sync-1x1"});
+  CHECK(
+      place.names("ranks = [1, 2]\nportion = [0.5, 1]") ==
+      std::vector<std::string>{"tiny-sync-1x1-p0.5", "tiny-sync-2x1-p0.5", "tiny-sync-1x1", "tiny-sync-2x1"});
+  const std::vector<std::string> all = place.names(R"(
+ranks = [1, 2]
+threads = [1, 2]
+mode = ["sync", "ensemble", "2x1", "2x2"]
+batch = ["strong", "weak"]
+[axes]
+train.lane = [8, 4]
+)");
+  // Groups say how many ranks they are: they have no axis of ranks.
+  CHECK(all.size() == 2 * (2 * 2 + 2) * 2 * 2);
+  CHECK(std::set(all.begin(), all.end()).size() == all.size());
+}
+
+TEST_CASE("a cell is a recipe with changes") {
+  const Place place;
+  const auto cells = configurations(place.study(
+      "ranks = [2]\nthreads = [2]\nmode = [\"ensemble\", \"2x2\"]\nportion = [0.5]\n[set]\nseed = 5\n"));
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].at == Coordinates{"tiny", "ensemble", 2, 2, 0.5, "strong", ""});
+  CHECK(cells[0].seed == 5);
+  for (const char* change : {"seed=5", "run.threads=2", "train.mode=ensemble", "data.portion=0.5"}) {
+    CHECK(has(cells[0], change));
+  }
+  CHECK(cells[1].at == Coordinates{"tiny", "groups", 4, 2, 0.5, "strong", "ensemble.members=2"});
+  CHECK(has(cells[1], "ensemble.members=2"));
+}
+
+TEST_CASE("a weak batch grows with the ranks that share it, and its lanes stay as they are") {
+  const Place place;
+  const auto weak =
+      configurations(place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
+  REQUIRE(weak.size() == 4);
+  CHECK(has(weak[0], "train.batch=32"));
+  CHECK(has(weak[1], "train.batch=96"));
+  CHECK(has(weak[1], "train.lane=8"));
+  CHECK(has(weak[2], "train.batch=96"));  // two members, of three ranks each
+  CHECK(has(weak[3], "train.batch=32"));
+  // A lane of "auto" would be a sixteenth of the larger batch.
+  const auto automatic = configurations(
+      place.study("ranks = [2]\nbatch = \"weak\"\n[set]\ntrain.batch = 256\ntrain.lane = \"auto\""));
+  CHECK(has(automatic[0], "train.lane=16"));
+  CHECK(has(automatic[0], "train.batch=512"));
+}
+
+TEST_CASE("repeats train with seeds of their own, or with one") {
+  const Place place;
+  const StudyFile each = place.study("[set]\nseed = 5");
+  const StudyFile same = place.study("new_seeds = false\n[set]\nseed = 5");
+  const Configuration cell = configurations(each).front();
+  CHECK(cell.changes_of(each, 1) == cell.changes);
+  CHECK(cell.changes_of(each, 4).back() == "seed=8");
+  CHECK(cell.changes_of(same, 4) == cell.changes);
+}
+
+TEST_CASE("what cannot run is said before the first run") {
+  const Place place;
+  CHECK(configurations(place.study("ranks = [4]")).size() == 1);
+  const std::string refused =
+      error_of([&] { configurations(place.study("ranks = [1, 5, 6]\nmode = [\"sync\", \"2x5\"]")); });
+  CHECK_THAT(refused, Contains("3 of 4 cells cannot run"));
+  CHECK_THAT(
+      refused,
+      Contains("tiny-sync-5x1: 5 ranks, but a step of 32 samples has 4 lanes of 8: 1 would have no work"));
+  CHECK_THAT(refused, Contains("5 ranks for a member"));
+  CHECK(place.names("ranks = [1, 5, 6]\nleave_out = true") == std::vector<std::string>{"tiny-sync-1x1"});
+  CHECK(obstacles(place.study("ranks = [1, 5, 6]")).size() == 2);
+  CHECK_THAT(error_of([&] { configurations(place.study("ranks = [5]\nleave_out = true")); }),
+             Contains("1 of 1 cells"));
+
+  CHECK_THAT(error_of([&] { configurations(place.study("[set]\ntrain.lanes = 8")); }),
+             StartsWith("study \"s\", [set] train.lanes=8: ") && Contains("did you mean \"lane\"?"));
+  CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
+             StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
+  CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
+             Contains("two cells of the study are the same"));
+}
+
+TEST_CASE("cells take turns in an order of its own each round") {
+  const auto first = order_of_round(50, 1, 1);
+  CHECK(std::set(first.begin(), first.end()).size() == 50);
+  CHECK(first == order_of_round(50, 1, 1));
+  CHECK(first != order_of_round(50, 1, 2));
+  CHECK(first != order_of_round(50, 2, 1));
+}

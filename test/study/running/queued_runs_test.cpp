@@ -1,0 +1,156 @@
+#include "convoke/study/running/queued_runs.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "tiny_recipe.hpp"
+
+using namespace convoke;
+using namespace convoke::study;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Place {
+  TemporaryFolder folder;
+  StudyFile study;
+  explicit Place(const std::string& more = "ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n") {
+    write("tiny.toml", kTinyRecipe);
+    study = parse(more);
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder / name) << text; }
+  StudyFile parse(const std::string& more) const {
+    return StudyFile::parse("recipe = \"tiny.toml\"\n" + more, (folder / "s.toml").string());
+  }
+  fs::path out() const { return folder / "out"; }
+};
+
+Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector<std::string> marks = {}) {
+  Measurement run;
+  run.system = cell.at.system, run.mode = cell.at.mode, run.batch = cell.at.batch;
+  run.ranks = cell.at.ranks, run.threads = cell.at.threads, run.portion = cell.at.portion;
+  run.repeat = repeat;
+  run.makespan_seconds = 1.5;
+  run.marks = std::move(marks);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("tasks are as many runs of all cells as there may be, round by round") {
+  const Place place;
+  const std::vector<Task> tasks = tasks_of(place.study, 3);
+  REQUIRE(tasks.size() == 24);
+  std::set<std::pair<std::size_t, std::int64_t>> all;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    CHECK(tasks[i].repeat == static_cast<std::int64_t>(i / 3) + 1);
+    all.emplace(tasks[i].cell, tasks[i].repeat);
+  }
+  CHECK(all.size() == 24);
+}
+
+TEST_CASE("what tasks have left is collected once, and what failed or is not there is wanted again") {
+  const Place place;
+  const auto cells = configurations(place.study);
+  const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
+  const auto wanted = [&] { return wanted_tasks(place.study, cells, all_runs(place.study, cells, folder)); };
+  CHECK(wanted() == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+
+  const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+  const auto leave = [&](std::size_t i, std::vector<std::string> marks = {}) {
+    const Configuration& cell = cells[tasks[i].cell];
+    const std::vector<Measurement> row{measured(cell, tasks[i].repeat, std::move(marks))};
+    write_measurements(folder.row(cell, tasks[i].repeat), row);
+  };
+  leave(0);
+  leave(3, {"failed"});
+  leave(5);
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(collect(place.study, cells, folder).runs.size() == 3);
+  CHECK(folder.read().size() == 3);
+  CHECK_FALSE(fs::exists(folder.row(cells[tasks[0].cell], tasks[0].repeat)));
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
+
+  leave(0);  // as a crash between table and rows would leave it
+  leave(3);
+  const Collected collected = collect(place.study, cells, folder);
+  CHECK(collected.runs.size() == 4);
+  CHECK(collected.added.size() == 1);
+  CHECK(wanted() == std::vector<std::int64_t>{1, 2, 4});
+}
+
+TEST_CASE("runs are added to cells whose makespan is not known, no more than double, up to at_most") {
+  const Place place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
+  const auto cells = configurations(place.study);
+  const auto run = [&](std::size_t cell, std::int64_t repeat, double seconds) {
+    Measurement made = measured(cells[cell], repeat);
+    made.makespan_seconds = seconds;
+    return made;
+  };
+  const auto repeats_of = [&](const std::vector<std::int64_t>& numbers) {
+    std::multiset<std::pair<std::size_t, std::int64_t>> found;
+    const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+    for (const std::int64_t i : numbers) {
+      const Task& task = tasks[static_cast<std::size_t>(i)];
+      found.emplace(task.cell, task.repeat);
+    }
+    return found;
+  };
+  // The first cell's times are all alike, the second's scatter.
+  std::vector<Measurement> runs{run(0, 1, 2.0), run(0, 2, 2.001), run(1, 1, 1.0), run(1, 2, 2.0)};
+  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+        std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 3}, {1, 4}});
+  runs.push_back(run(1, 3, 1.5));
+  runs.push_back(run(1, 4, 1.2));
+  CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
+        std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 5}});
+  runs.push_back(run(1, 5, 1.1));
+  CHECK(wanted_tasks(place.study, cells, runs).empty());
+}
+
+TEST_CASE("jobs go on by themselves only with cells of which a run has come in") {
+  const Place place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
+  const auto cells = configurations(place.study);
+  const std::vector<Task> tasks = tasks_of(place.study, cells.size());
+  const auto cells_in = [&](const Collected& collected) {
+    std::set<std::size_t> found;
+    for (const std::int64_t i : further_tasks(place.study, cells, collected))
+      found.insert(tasks[static_cast<std::size_t>(i)].cell);
+    return found;
+  };
+  const std::vector<Measurement> before{measured(cells[0], 1)};
+  CHECK(cells_in({.runs = before, .added = {}}).empty());  // nothing came in at all
+  std::vector<Measurement> runs = before;
+  const std::vector<Measurement> added{measured(cells[1], 1), measured(cells[2], 1, {"failed"})};
+  runs.insert(runs.end(), added.begin(), added.end());
+  CHECK(cells_in({.runs = runs, .added = added}) == std::set<std::size_t>{1});
+}
+
+TEST_CASE("a study's folder is used again by the same study alone") {
+  const Place place;
+  const auto create = [&](const StudyFile& study, bool resume) {
+    return error_of([&] { StudyFolder::create(study, place.out(), resume); });
+  };
+  CHECK(create(place.study, false).empty());
+  CHECK_THAT(create(place.study, false), Contains("is not empty"));
+  CHECK(create(place.study, true).empty());
+  CHECK(create(place.parse("ranks = [1, 2, 3]\nrepeats = 5\nbudget = \"1 h\"\n"), true).empty());
+  CHECK(StudyFile::load(place.out() / "study.toml").repeats == 5);
+  CHECK_THAT(create(place.parse("[set]\ntrain.epochs = 2\n"), true),
+             Contains("[set] or new_seeds was different"));
+  CHECK_THAT(create(place.parse("new_seeds = false\n"), true), Contains("[set] or new_seeds was different"));
+  place.write("tiny.toml", std::string(kTinyRecipe) + "epochs = 3\n");
+  CHECK_THAT(create(place.study, true), Contains("tiny.toml is not what it was when this study began"));
+
+  fs::create_directory(place.folder / "other");
+  place.write("other/notes.txt", "mine");
+  CHECK_THAT(error_of([&] { StudyFolder::create(place.study, place.folder / "other", true); }),
+             Contains("there is no study.toml"));
+  CHECK_THAT(error_of([&] { StudyFolder::open(place.folder / "nowhere"); }),
+             Contains("there is no study.toml"));
+}

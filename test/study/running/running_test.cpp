@@ -1,0 +1,189 @@
+// What a study measures with: spin loops, energy, processes, launch lines, finished runs.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "convoke/os/processors.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/study/running/cell_table.hpp"
+#include "convoke/study/running/energy_meter.hpp"
+#include "convoke/study/running/finished_run.hpp"
+#include "convoke/study/running/launch.hpp"
+#include "convoke/study/running/spin_loops.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/variable.hpp"
+
+using namespace convoke;
+using namespace convoke::study;
+using Catch::Contains;
+using Catch::StartsWith;
+using Words = std::vector<std::string>;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+}  // namespace
+
+TEST_CASE("ranks get cores of their own while there are enough, and all of them otherwise") {
+  CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
+  CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
+  CHECK(launch_of(2, 4, 8, {.bind = false}).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
+  CHECK(launch_of(3, 3, 8).oversubscribed);
+  CHECK(launch_of(3, 3, 8).words == Words{"mpirun", "-n", "3", "--oversubscribe", "--bind-to", "none"});
+  CHECK(launch_of(4, 2, 8, {.srun = true}).words == Words{"srun", "--mpi=pmix", "--kill-on-bad-exit=1",
+                                                          "--ntasks=4", "--cpus-per-task=2",
+                                                          "--cpu-bind=cores"});
+  CHECK(launch_of(4, 3, 8, {.srun = true}).words.back() == "--overcommit");
+  CHECK_FALSE(cores_here().empty());
+  const Variable none("SLURM_CPUS_PER_TASK", std::nullopt);
+  CHECK(cores_of_job() == static_cast<std::int64_t>(cores_here().size()));
+  const Variable nodes("SLURM_JOB_NUM_NODES", "3"), ranks("SLURM_NTASKS_PER_NODE", "4"),
+      cpus("SLURM_CPUS_PER_TASK", "2");
+  CHECK(cores_of_job() == 24);
+}
+
+TEST_CASE("the spin loop computes twelve chains of multiplications and additions, four wide") {
+  // After n steps a chain that began with -i is 4 - (4 + i) 0.75^n, and each has four of them.
+  CHECK(spin(0) == -4 * 66);
+  CHECK(spin(2) == -64.5F);
+  CHECK(spin(1000) == Approx(4 * 12 * 4));
+}
+
+TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "loops.json";
+  const std::vector<int> cores{os::allowed_cpus().front()};
+  SpinLoops loops(cores, file, 0.004);
+  loops.calibrate(1);
+  loops.calibrate(7);  // more than there are: the same
+  REQUIRE(loops.calibrated().size() == 1);
+  CHECK(loops.calibrated().at(1) > 0);
+  CHECK(SpinLoops(cores, file).calibrated() == loops.calibrated());
+
+  // A core that three share does each a third as fast as what was calibrated alone.
+  const std::vector<int> shared{cores[0], cores[0], cores[0]};
+  std::string text = bytes_of(file);
+  text.replace(text.find("\"1\""), 3, "\"3\"");
+  write(file, text);
+  SpinLoops slower(shared, file);
+  CHECK(slower.slowdown(3) > 0.5);
+  CHECK(slower.take_correction() == 0);
+  write(file, "{\"multiply_add_steps\":1000,\"seconds\":{\"3\":1000.0}}");
+  SpinLoops faster(shared, file);  // calibrated while the machine was busy
+  CHECK(faster.slowdown(3) == 0);
+  CHECK(faster.take_correction() > 1);
+  CHECK(faster.take_correction() == 0);
+  CHECK(faster.calibrated().at(3) < 1000);
+  write(file, "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as the loop of the first studies
+  CHECK(SpinLoops(shared, file).calibrated().empty());
+}
+
+TEST_CASE("energy is the sum over packages and memories, over counters that begin anew") {
+  const TemporaryFolder folder;
+  const auto zone = [&](const std::string& name, const std::string& kind, const std::string& energy) {
+    write(folder / name / "name", kind + "\n");
+    write(folder / name / "energy_uj", energy + "\n");
+    write(folder / name / "max_energy_range_uj", "10000000\n");
+  };
+  zone("intel-rapl:0", "package-0", "9000000");
+  zone("intel-rapl:0:0", "core", "1000000");  // a part of its package
+  zone("intel-rapl:0:1", "dram", "500000");
+  zone("intel-rapl:1", "psys", "0");  // everything, once more
+  EnergyMeter meter(folder.path());
+  meter.start();
+  CHECK(meter.joules() == 0);
+  zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its beginning
+  zone("intel-rapl:0:0", "core", "7000000");
+  zone("intel-rapl:0:1", "dram", "750000");
+  CHECK(meter.joules() == Catch::Approx(3.25));
+  fs::remove(folder / "intel-rapl:0" / "energy_uj");
+  CHECK_FALSE(meter.joules());
+
+  EnergyMeter none(folder / "nowhere");
+  none.start();
+  CHECK_FALSE(none.joules());
+}
+
+TEST_CASE("a finished run is what its folder says") {
+  const TemporaryFolder folder;
+  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+    "images_per_second": 100.5, "core_seconds": 11, "test": {"accuracy": 0.75},
+    "phases": {"compute": {"max": 4, "mean": 3.5, "min": 3}, "exposed_communication": {"max": 1, "mean": 0.5, "min": 0},
+               "load": {"mean": 0.25}, "evaluation": {"mean": 0.125}}})");
+  write(folder / "environment.json",
+        R"({"date": "2026-01-02T03:04:05Z", "cpu": "A Core", "cores": 8, "memory": "DDR5", "placements":
+    [{"rank": 0, "host": "n1", "cores": "0"}, {"rank": 1, "host": "n1", "cores": "1-2"},
+     {"rank": 2, "host": "n2", "cores": "0"}]})");
+  // Two members: epoch 1 takes 2 s, epoch 2 takes 1.5 s.
+  write(folder / "metrics.jsonl", R"({"event": "epoch", "member": 0, "epoch": 1, "seconds": 1.0}
+{"event": "epoch", "member": 0, "epoch": 2, "seconds": 1.5}
+{"event": "validation", "member": 0, "epoch": 2}
+{"event": "epoch", "member": 1, "epoch": 1, "seconds": 2.0}
+{"event": "epoch", "member": 1, "epoch": 2, "seconds": 0.5}
+)");
+  CHECK(read_finished_run(folder.path()).dataset_hash.empty());
+  write(folder / "evaluation.json", R"({"content_hash": "crc32:13a47ca1"})");
+  const Measurement run = read_finished_run(folder.path());
+  CHECK(run.dataset_hash == "crc32:13a47ca1");
+  CHECK(run.machine == "A Core, 8 cores, DDR5");
+  CHECK(run.ranks == 2);
+  CHECK(run.epochs == 2);
+  CHECK(run.makespan_seconds == 5.5);
+  CHECK(run.core_seconds == 11);
+  CHECK(run.accuracy == 0.75);
+  CHECK(run.compute_seconds == 3.5);
+  CHECK(run.communication_seconds == 0.5);
+  CHECK_FALSE(run.gather_seconds);
+  CHECK(run.epoch_seconds == 1.75);
+  write(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
+    {"member": 1, "failure": "shard.h5: gone"}]})");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
+             Contains("member 1 has left the vote: shard.h5: gone"));
+  write(folder / "summary.json", R"({"ranks": 1, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
+    "images_per_second": 100.5, "core_seconds": 5.5})");
+  CHECK(read_finished_run(folder.path()).epoch_seconds ==
+        2.5);  // one rank trains them in turn: 3 s, then 2 s
+  CHECK(run.started == "2026-01-02T03:04:05Z");
+  CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
+  CHECK(bindings_of(folder / "nowhere").empty());
+
+  write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2})");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
+             Contains("has no number \"makespan_seconds\""));
+  fs::remove(folder / "summary.json");
+  CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
+}
+
+TEST_CASE("the table of cells has what is known, and marks in capitals") {
+  Configuration cell, other, untouched;
+  cell.at.system = other.at.system = untouched.at.system = "net";
+  cell.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
+  other.at.ranks = 2, untouched.at.ranks = 4;
+  std::vector<Measurement> runs(5);
+  for (Measurement& run : runs) run.system = "net";
+  for (std::size_t i = 0; i < 3; ++i) runs[i].makespan_seconds = 10 + static_cast<double>(i);
+  runs[0].marks = runs[1].marks = runs[2].marks = {"oversubscribed"};
+  runs[3].ranks = runs[4].ranks = 2;
+  runs[3].makespan_seconds = 4, runs[4].marks = {"failed"};
+  const std::vector<Configuration> cells{cell, other, untouched};
+  const Words lines = cell_table(cells, runs);
+  REQUIRE(lines.size() == 4);
+  // scipy.stats.t.interval(0.95, 2, loc=11, scale=sqrt(1/3)): 8.516, 13.484; 22.6 %.
+  CHECK_THAT(lines[1], Contains(" 3 ") && Contains("11.0") && Contains("8.52 .. 13.5") && Contains("22.6 %"));
+  CHECK_THAT(lines[1],
+             StartsWith("!net-sync-1x1 ") && Contains("OVERSUBSCRIBED"));  // seen on a narrow terminal, too
+  CHECK_THAT(lines[2], StartsWith("net-sync-2x1 "));
+  CHECK_THAT(lines[2], Contains("4.00") && Contains("1 FAILED") && Contains("one run: no interval"));
+  CHECK_THAT(lines[3], Contains("net-sync-4x1") && Contains("-"));
+  runs[1].makespan_seconds = runs[2].makespan_seconds = 10;
+  CHECK_THAT(cell_table(cells, runs)[1], Contains("all equal"));
+}

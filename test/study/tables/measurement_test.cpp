@@ -1,0 +1,161 @@
+#include "convoke/study/tables/measurement.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "convoke/study/tables/published_table.hpp"
+#include "support/catch.hpp"
+#include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::study;
+using Catch::Approx;
+using Catch::Contains;
+
+namespace {
+
+Measurement full() {
+  Measurement m;
+  m.system = "a \"quoted\", name";
+  m.mode = "sync";
+  m.ranks = 4;
+  m.threads = 2;
+  m.portion = 0.125;
+  m.batch = "weak";
+  m.variant = "train.lane=8 train.precision=bf16";
+  m.repeat = 3;
+  m.makespan_seconds = 0.1 + 0.2;
+  m.epoch_seconds = 1.0 / 3;
+  m.accuracy = 0.9861;
+  m.joules = 0;
+  m.launch_seconds = 0.75;
+  m.epochs = 5;
+  m.dataset_hash = "crc32:13a47ca1";
+  m.machine = "AMD EPYC 9B14, 2 cores, DDR5";
+  m.started = "2026-01-02T03:04:05Z";
+  m.marks = {"oversubscribed", "bindings differ"};
+  return m;
+}
+
+struct Csv {
+  TemporaryFolder folder;
+  std::filesystem::path file = folder / "times.csv";
+  explicit Csv(const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+  std::string error() const {
+    return error_of([&] { read_table(file); });
+  }
+  std::string strict_error() const {
+    return error_of([&] { read_measurements(file); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("measurements are written and read back as they are") {
+  const TemporaryFolder folder;
+  Measurement failed;
+  failed.marks = {"failed"};
+  write_measurements(folder / "m.csv", std::vector{full(), failed});
+  CHECK(read_measurements(folder / "m.csv") == std::vector{full(), failed});
+  CHECK(failed.has_mark("failed"));
+  CHECK_FALSE(full().has_mark("failed"));
+}
+
+TEST_CASE("measurements are added line by line, and what a crash left of a line goes") {
+  const TemporaryFolder folder;
+  append_measurement(folder / "m.csv", full());
+  append_measurement(folder / "m.csv", full());
+  std::ofstream(folder / "m.csv", std::ios::app) << "mnist,sync,1,";
+  append_measurement(folder / "m.csv", full());
+  CHECK(read_measurements(folder / "m.csv") == std::vector{full(), full(), full()});
+  CHECK_THAT(error_of([&] { append_measurement(folder / "none/m.csv", full()); }),
+             Contains("cannot be written"));
+}
+
+TEST_CASE("what is there but no table is not written over") {
+  const TemporaryFolder folder;  // a folder: root may read all else
+  CHECK_THAT(error_of([&] { append_measurement(folder.path(), full()); }), Contains("cannot be read"));
+}
+
+TEST_CASE("a table of a version with fewer columns is gone on with") {
+  const Csv csv("system,mode,ranks,makespan_seconds,marks\nnet,sync,2,1.5,disturbed\nnet,sync,");
+  append_measurement(csv.file, full());
+  const auto all = read_measurements(csv.file);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].makespan_seconds == 1.5);
+  CHECK(all[0].has_mark("disturbed"));
+  CHECK(all[1] == full());
+}
+
+TEST_CASE("other people's columns are understood") {
+  const Csv csv(
+      "framework,machine,Mode,gpus,seconds_100_epochs,test_accuracy_percent,note,scaling_percent\n"
+      "PyTorch,laptop,parallel,2,\"1751.16\",99.8,noisy,73.62\n"
+      "PyTorch,,single,1,12.5e2,,,\n");
+  const PublishedTable table = read_table(csv.file);
+  REQUIRE(table.rows.size() == 2);
+  const TableRow& row = table.rows[0];
+  CHECK(row.measurement.system == "PyTorch");
+  CHECK(row.measurement.machine == "laptop");
+  CHECK(row.measurement.mode == "parallel");
+  CHECK(row.measurement.ranks == 2);
+  CHECK(row.measurement.epochs == 100);
+  CHECK(row.measurement.makespan_seconds == 1751.16);
+  CHECK(row.measurement.accuracy.value() == Approx(0.998));
+  CHECK(row.printed.at("makespan_seconds").half_unit == Approx(0.005));
+  CHECK(row.printed.at("accuracy").half_unit == Approx(0.0005));
+  CHECK(row.printed.at("scaling_percent").value == 73.62);
+  CHECK(row.where == csv.file.string() + ":2");
+  CHECK(table.rows[1].printed.at("makespan_seconds").half_unit == Approx(5));
+  CHECK_FALSE(table.rows[1].measurement.accuracy);
+  CHECK_FALSE(table.rows[1].printed.contains("scaling_percent"));
+  REQUIRE(table.notices.size() == 1);
+  CHECK_THAT(table.notices[0], Contains("column \"note\" is not used"));
+}
+
+TEST_CASE("a table may be cut by semicolons") {
+  CHECK(read_table(Csv("mode;seconds;ranks\nparallel;3.5;2\n").file).rows[0].measurement.makespan_seconds ==
+        3.5);
+}
+
+TEST_CASE("without a column of ranks their number is not said") {
+  CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
+  CHECK(read_table(Csv("ranks,mode,seconds\n,parallel,3\n").file).rows[0].measurement.ranks == 0);
+}
+
+TEST_CASE("every table that was published is read") {
+  for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
+    if (entry.path().extension() != ".csv") continue;
+    CAPTURE(entry.path().filename().string());
+    CHECK(read_table(entry.path()).rows.size() >= 4);
+  }
+}
+
+TEST_CASE("a table that cannot be meant is refused with its place") {
+  CHECK_THAT(
+      Csv("ranks,makespan_second\n1,2\n").error(),
+      Contains("times.csv:1: unknown column \"makespan_second\" (did you mean \"makespan_seconds\"?)"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1,fast\n").error(),
+             Contains("times.csv:2: column \"makespan_seconds\" is \"fast\": a number is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1,nan\n").error(), Contains("a number is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1,-2\n").error(), Contains("is -2: at least 0 is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1.5,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000 is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n0,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000 is expected"));
+  CHECK_THAT(Csv("ranks,makespan_seconds\n1,0\n").error(),
+             Contains("column \"makespan_seconds\" is 0: a time from 1e-09 s on is expected"));
+  CHECK_THAT(Csv("ranks,seconds\n99999999999,2\n").error(),
+             Contains("a whole number from 1 to 1,000,000,000"));
+  CHECK_THAT(Csv("ranks,seconds\n1,1e300\n").error(), Contains("is 1e300: at most 1e+12 is expected"));
+  CHECK_THAT(Csv("portion,seconds\n2,2\n").error(), Contains("above 0 and at most 1"));
+  CHECK_THAT(Csv("accuracy\n98.2\n").error(), Contains("at most 1 is expected"));
+  CHECK_THAT(Csv("ranks,seconds\n1\n").error(), Contains("times.csv:2: has 1 cells, the header 2"));
+  CHECK_THAT(Csv("cores,devices,seconds\n1,1,1\n").error(),
+             Contains("columns \"cores\" and \"devices\" both mean ranks"));
+  CHECK_THAT(Csv("ranks,system\n1,a\n").error(), Contains("has no column of times"));
+  CHECK_THAT(Csv("ranks,seconds\n").error(), Contains("has a header but no rows"));
+  CHECK_THAT(Csv("").error(), Contains("is empty"));
+  CHECK_THAT(Csv("system,mode,makespan_seconds\na,sync,1\n").strict_error(),
+             Contains("has no column \"ranks\""));
+}
