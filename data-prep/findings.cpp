@@ -12,13 +12,13 @@
 namespace convoke::data_prep {
 namespace {
 
-bool leaks_between(const Pair& pair, const Division& division) {
-  return division.of_item[pair.first] != division.of_item[pair.second];
+bool leaks_between(const Pair& pair, const SplitAssignment& splits) {
+  return splits.of_item[pair.first] != splits.of_item[pair.second];
 }
 
-std::string split_of(std::size_t item, const Division& division) {
-  const std::int32_t split = division.of_item[item];
-  return split == Division::kNone ? "" : division.names[static_cast<std::size_t>(split)];
+std::string split_of(std::size_t item, const SplitAssignment& splits) {
+  const std::int32_t split = splits.of_item[item];
+  return split == SplitAssignment::kNone ? "" : splits.names[static_cast<std::size_t>(split)];
 }
 
 std::string class_of(std::size_t item, const Catalogue& catalogue) {
@@ -29,17 +29,17 @@ std::string class_of(std::size_t item, const Catalogue& catalogue) {
 
 }  // namespace
 
-std::int64_t leaks(const std::vector<Pair>& pairs, const Division& division) {
+std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits) {
   return std::count_if(pairs.begin(), pairs.end(),
-                       [&](const Pair& pair) { return leaks_between(pair, division); });
+                       [&](const Pair& pair) { return leaks_between(pair, splits); });
 }
 
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
-                    const Division& division) {
+                    const SplitAssignment& splits) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
   const auto who = [&](std::size_t item) {
-    return fmt::format("{},{},{}", csv_cell(catalogue.items[item].name), csv_cell(split_of(item, division)),
+    return fmt::format("{},{},{}", csv_cell(catalogue.items[item].name), csv_cell(split_of(item, splits)),
                        csv_cell(class_of(item, catalogue)));
   };
   for (const auto& [item, reason] : findings.faults)
@@ -52,17 +52,16 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
 }
 
-void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const Division& division,
+void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const SplitAssignment& splits,
                     const std::filesystem::path& list) {
   const auto leak = std::find_if(findings.duplicates.begin(), findings.duplicates.end(),
-                                 [&](const Pair& pair) { return leaks_between(pair, division); });
+                                 [&](const Pair& pair) { return leaks_between(pair, splits); });
   if (leak == findings.duplicates.end()) return;
   throw Error(
       fmt::format(
           "{} samples are in two splits, so a test would not be one: {} of \"{}\" equals {} of \"{}\"",
-          format_count(leaks(findings.duplicates, division)), catalogue.items[leak->first].name,
-          split_of(leak->first, division), catalogue.items[leak->second].name,
-          split_of(leak->second, division)),
+          format_count(leaks(findings.duplicates, splits)), catalogue.items[leak->first].name,
+          split_of(leak->first, splits), catalogue.items[leak->second].name, split_of(leak->second, splits)),
       fmt::format("{} lists them all; remove them from one split, or say --allow-duplicates", list.string()));
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convoke/core/error.hpp"
-#include "convoke/data_prep/division.hpp"
+#include "convoke/data_prep/splits.hpp"
 #include "duplicates.hpp"
 
 namespace convoke::data_prep {
@@ -20,15 +20,15 @@ struct Findings {
 };
 
 /// How many of the pairs are in two splits.
-std::int64_t leaks(const std::vector<Pair>& pairs, const Division& division);
+std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits);
 
 /// All of them as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
-                    const Division& division);
+                    const SplitAssignment& splits);
 
 /// Throws Error naming the first sample that is in two splits, if there is one. `list`: where all of them
 /// are.
-void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const Division& division,
+void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const SplitAssignment& splits,
                     const std::filesystem::path& list);
 
 }  // namespace convoke::data_prep

@@ -62,7 +62,7 @@ class Preparation {
 
   PrepareReport run() {
     // 1. Which sample is in which split; what the training samples teach.
-    divide_items();
+    assign_items();
     // 2. Each process decodes its share, and goes on where a sample cannot be read.
     Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
                 team_);
@@ -80,15 +80,15 @@ class Preparation {
   }
 
  private:
-  void divide_items() {
+  void assign_items() {
     try {
-      division_ = divide(catalogue_, options_.division);
+      splits_ = assign_splits(catalogue_, options_.splits);
     } catch (const Error&) {
       if (!options_.skip_bad) require_readable(listed_faults());  // they may be why a split is empty
       throw;
     }
-    report_.division = division_.rule;
-    source_->fit(division_.items(division_.training()));
+    report_.split_rule = splits_.rule;
+    source_->fit(splits_.items(splits_.training()));
     format_ = source_->format();
     report_.notes = catalogue_.notes;
     sample_bytes_ = static_cast<std::size_t>(format_.shape.elements()) * data::size_of(format_.type);
@@ -110,11 +110,11 @@ class Preparation {
   // What must be the same for a run to be taken up: whatever decides the values of a sample or its number.
   std::string identity() const {
     std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(),
-                                   division_.rule, format_.shape.to_string(), data::name_of(format_.type),
+                                   splits_.rule, format_.shape.to_string(), data::name_of(format_.type),
                                    format_.vocabulary, format_.preparation);
     for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
       const Item& item = catalogue_.items[i];
-      text += fmt::format("{} {} {}\n", item.name, item.label, division_.of_item[i]);
+      text += fmt::format("{} {} {}\n", item.name, item.label, splits_.of_item[i]);
     }
     return text;
   }
@@ -202,31 +202,31 @@ class Preparation {
     }
     report_.duplicates = static_cast<std::int64_t>(findings.duplicates.size());
     report_.lookalikes = static_cast<std::int64_t>(findings.lookalikes.size());
-    report_.leaks = leaks(findings.duplicates, division_);
-    report_.lookalike_leaks = leaks(findings.lookalikes, division_);
+    report_.leaks = leaks(findings.duplicates, splits_);
+    report_.lookalike_leaks = leaks(findings.lookalikes, splits_);
     for (const Record& record : records_) report_.source_bytes += record.bytes;
     const fs::path list = findings_file();
     std::error_code ignored;
     fs::remove(list, ignored);
     if (findings.empty()) return;
-    write_findings(list, findings, catalogue_, division_);
+    write_findings(list, findings, catalogue_, splits_);
     report_.list = list;
     const bool refused = !options_.skip_bad && !findings.faults.empty();  // by require_readable
-    if (!options_.allow_duplicates && !refused) expect_no_leak(findings, catalogue_, division_, list);
+    if (!options_.allow_duplicates && !refused) expect_no_leak(findings, catalogue_, splits_, list);
   }
 
   // Which items go where in the dataset: by split, in order.
   std::vector<std::vector<std::size_t>> arrange() {
     std::vector<std::vector<std::size_t>> arranged;
     const bool sized = sizes_differ();
-    for (std::size_t s = 0; s < division_.names.size(); ++s) {
-      std::vector<std::size_t> items = division_.items(s);
+    for (std::size_t s = 0; s < splits_.names.size(); ++s) {
+      std::vector<std::size_t> items = splits_.items(s);
       std::erase_if(items, [&](std::size_t item) { return records_[item].state == Record::kBad; });
       const bool shuffled = options_.order == Order::kShuffled ||
                             (options_.order == Order::kAuto && lies_by_class(catalogue_, items));
-      if (shuffled) shuffle_items(items, options_.division.seed, s);
+      if (shuffled) shuffle_items(items, options_.splits.seed, s);
       report_.shuffled = report_.shuffled || shuffled;
-      report_.splits.push_back({.name = division_.names[s],
+      report_.splits.push_back({.name = splits_.names[s],
                                 .samples = static_cast<std::int64_t>(items.size()),
                                 .weights = catalogue_.weighted,
                                 .original_sizes = sized});
@@ -251,11 +251,11 @@ class Preparation {
   // What the source says of how it makes samples, and what was done with them here; nothing, where they were
   // taken as they are.
   void describe_preparation() {
-    const bool plain = division_.is_sources && !report_.shuffled && report_.left_out == 0;
+    const bool plain = splits_.is_sources && !report_.shuffled && report_.left_out == 0;
     if (format_.preparation.empty() && plain) return;
     auto preparation =
         nlohmann::ordered_json::parse(format_.preparation.empty() ? "{}" : format_.preparation);
-    preparation["splits"] = division_.rule;
+    preparation["splits"] = splits_.rule;
     preparation["shuffled"] = report_.shuffled;
     preparation["left_out"] = report_.left_out;
     report_.info.preparation = preparation.dump();
@@ -326,7 +326,7 @@ class Preparation {
 
   void find_absent_classes(const std::vector<std::vector<std::size_t>>& arranged) {
     std::vector<bool> there(static_cast<std::size_t>(catalogue_.classes));
-    for (const std::size_t item : arranged[division_.training()])
+    for (const std::size_t item : arranged[splits_.training()])
       there[static_cast<std::size_t>(catalogue_.items[item].label)] = true;
     for (std::size_t c = 0; c < there.size(); ++c) {
       if (!there[c])
@@ -339,7 +339,7 @@ class Preparation {
   const Team& team_;
   std::unique_ptr<Source> source_;
   const Catalogue& catalogue_;
-  Division division_;
+  SplitAssignment splits_;
   SampleFormat format_;
   std::size_t sample_bytes_ = 0;
   std::vector<Record> records_;

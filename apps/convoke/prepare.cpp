@@ -134,7 +134,7 @@ void add_split_options(CLI::App& parser, PrepareOptions& options) {
       ->excludes("--split")
       ->group("Splits");
   parser.add_flag("--no-stratify", options.unstratified, "Do not spread every class alike")->group("Splits");
-  parser.add_option("--seed", options.work.division.seed, "Of splits and order")
+  parser.add_option("--seed", options.work.splits.seed, "Of splits and order")
       ->capture_default_str()
       ->type_name("SEED")
       ->group("Splits");
@@ -193,14 +193,14 @@ int prepare(const PrepareOptions& options) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
         pair_from("--size", options.size, 'x', "--size 224x224");
   }
-  if (!options.split.empty()) work.division.parts = data_prep::split_parts_from(options.split);
+  if (!options.split.empty()) work.splits.parts = data_prep::split_parts_from(options.split);
   if (!options.fold.empty()) {
-    std::tie(work.division.fold, work.division.folds) = pair_from("--fold", options.fold, '/', "--fold 1/5");
-    if (work.division.fold > work.division.folds || work.division.folds < 2)
+    std::tie(work.splits.fold, work.splits.folds) = pair_from("--fold", options.fold, '/', "--fold 1/5");
+    if (work.splits.fold > work.splits.folds || work.splits.folds < 2)
       throw Error(fmt::format("--fold {}: there is no such fold", options.fold),
                   "write for example --fold 1/5");
   }
-  work.division.stratified = !options.unstratified;
+  work.splits.stratified = !options.unstratified;
   work.order = data_prep::order_from(options.order);
 
   // 3. Decode: every rank an equal share, into one file.

@@ -60,7 +60,7 @@ void print_report(const data_prep::PrepareReport& report, const std::filesystem:
              format_bytes(report.source_bytes));
   for (const data::SplitSize& split : report.splits)
     fmt::print("  {:<12} {:>12} samples\n", split.name, format_count(split.samples));
-  fmt::print("  splits: {}{}\n", report.division, report.shuffled ? "; samples shuffled" : "");
+  fmt::print("  splits: {}{}\n", report.split_rule, report.shuffled ? "; samples shuffled" : "");
   for (const std::string& note : report.notes) fmt::print("  {}\n", note);
   print_findings(report);
   print_work(report);

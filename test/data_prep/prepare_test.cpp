@@ -155,7 +155,7 @@ TEST_CASE("a run that was cut short is taken up") {
     CHECK_THAT(why, Contains("small.h5.work: is in use: another run prepares the same"));
   }
   SECTION("not by others") {
-    options.division.parts = {{"train", 0.5}, {"test", 0.5}};
+    options.splits.parts = {{"train", 0.5}, {"test", 0.5}};
     CHECK(prepare(options).taken_up == 0);
   }
 }
@@ -259,7 +259,7 @@ TEST_CASE("samples that lie class by class are shuffled, unless told otherwise")
   CHECK_FALSE(prepare(options).shuffled);
   CHECK(labels() == sorted);
   options.order = Order::kShuffled;
-  options.division.seed = 2;
+  options.splits.seed = 2;
   CHECK(prepare(options).shuffled);
   CHECK(labels() != mixed);
   CHECK_THAT(error_of([] { order_from("sorted"); }), Contains("unknown order \"sorted\""));

@@ -7,8 +7,8 @@
 
 #include "convoke/data/dataset.hpp"
 #include "convoke/data/dataset_writer.hpp"
-#include "convoke/data_prep/division.hpp"
 #include "convoke/data_prep/sources/source_options.hpp"
+#include "convoke/data_prep/splits.hpp"
 #include "convoke/data_prep/team.hpp"
 
 namespace convoke::data_prep {
@@ -17,7 +17,7 @@ namespace convoke::data_prep {
 enum class Order {
   kAuto,      ///< shuffled, where a split's samples lie class by class in the source; else the source's
   kSource,    ///< as the source lists them
-  kShuffled,  ///< by the seed of the division
+  kShuffled,  ///< by the seed of the splits
 };
 
 /// "auto", "source", "shuffled". Throws Error listing them.
@@ -29,7 +29,7 @@ struct PrepareOptions {
   std::string kind = {};          ///< of the source, e.g. "idx"; empty: found out
   bool overwrite = false;         ///< replace `output` if it exists
   SourceOptions samples = {};     ///< what a sample is to be
-  DivisionOptions division = {};  ///< splits
+  SplitOptions splits = {};       ///< splits
   Order order = Order::kAuto;     ///< within a split
   std::int64_t shards = 0;        ///< files of the largest split, in the folder `output`; 0: one file for all
   bool skip_bad = false;          ///< leave out what cannot be read, and list it
@@ -47,7 +47,7 @@ struct PrepareReport {
 
   data::DatasetInfo info;  ///< mean, deviation and hash at index 0 only
   std::vector<data::SplitSize> splits;
-  std::string division;       ///< how the samples were divided into splits
+  std::string split_rule;     ///< how the samples were divided into splits
   bool shuffled = false;      ///< some split's samples lie in a shuffled order
   std::int64_t taken_up = 0;  ///< samples that an interrupted run had decoded
   std::int64_t left_out = 0;  ///< unreadable samples

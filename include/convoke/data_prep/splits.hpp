@@ -15,7 +15,7 @@ struct SplitPart {
 };
 
 /// How the items of a source are divided into splits.
-struct DivisionOptions {
+struct SplitOptions {
   std::vector<SplitPart> parts = {};  ///< empty: as the source says; 0.8 train and 0.2 test if it does not
   std::int64_t fold = 0;              ///< 1..folds: this one is "test", the others "train"; 0: no folds
   std::int64_t folds = 0;
@@ -27,7 +27,7 @@ struct DivisionOptions {
 std::vector<SplitPart> split_parts_from(const std::string& text);
 
 /// Which split each item is in.
-struct Division {
+struct SplitAssignment {
   static constexpr std::int32_t kNone = -1;
   std::vector<std::string> names;     ///< train, validation, test, then others by name
   std::vector<std::int32_t> of_item;  ///< index into names; kNone for items with a fault
@@ -44,7 +44,7 @@ struct Division {
 /// ones in an order keyed by the seed, go where they bring the counts of the classes nearest to what they
 /// should be (as scikit-learn's StratifiedGroupKFold). Without groups every class is shuffled and cut. Throws
 /// Error if a split would have no sample, or if some items name their split and others do not.
-Division divide(const Catalogue& catalogue, const DivisionOptions& options);
+SplitAssignment assign_splits(const Catalogue& catalogue, const SplitOptions& options);
 
 /// True if a split's samples lie class by class in the source, so that part of it would not be like the rest.
 bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items);

@@ -1,4 +1,4 @@
-#include "convoke/data_prep/division.hpp"
+#include "convoke/data_prep/splits.hpp"
 
 #include <fmt/format.h>
 
@@ -25,102 +25,102 @@ Catalogue catalogue_of(const std::vector<int>& counts) {
   return catalogue;
 }
 
-std::map<std::int32_t, int> classes_in(const Catalogue& catalogue, const Division& division,
+std::map<std::int32_t, int> classes_in(const Catalogue& catalogue, const SplitAssignment& splits,
                                        std::size_t split) {
   std::map<std::int32_t, int> counts;
-  for (const std::size_t item : division.items(split)) ++counts[catalogue.items[item].label];
+  for (const std::size_t item : splits.items(split)) ++counts[catalogue.items[item].label];
   return counts;
 }
 
-const DivisionOptions kThree{.parts = {{"train", 0.8}, {"validation", 0.1}, {"test", 0.1}}};
+const SplitOptions kThree{.parts = {{"train", 0.8}, {"validation", 0.1}, {"test", 0.1}}};
 
 }  // namespace
 
 TEST_CASE("splits are stratified: every class is cut alike") {
   const Catalogue catalogue = catalogue_of({100, 50, 10});
-  const Division division = divide(catalogue, kThree);
-  CHECK(division.names == std::vector<std::string>{"train", "validation", "test"});
-  CHECK(classes_in(catalogue, division, 0) == std::map<std::int32_t, int>{{0, 80}, {1, 40}, {2, 8}});
-  CHECK(classes_in(catalogue, division, 1) == std::map<std::int32_t, int>{{0, 10}, {1, 5}, {2, 1}});
-  CHECK(classes_in(catalogue, division, 2) == std::map<std::int32_t, int>{{0, 10}, {1, 5}, {2, 1}});
-  CHECK(division.rule == "train=0.8, validation=0.1, test=0.1, stratified, seed 1");
+  const SplitAssignment splits = assign_splits(catalogue, kThree);
+  CHECK(splits.names == std::vector<std::string>{"train", "validation", "test"});
+  CHECK(classes_in(catalogue, splits, 0) == std::map<std::int32_t, int>{{0, 80}, {1, 40}, {2, 8}});
+  CHECK(classes_in(catalogue, splits, 1) == std::map<std::int32_t, int>{{0, 10}, {1, 5}, {2, 1}});
+  CHECK(classes_in(catalogue, splits, 2) == std::map<std::int32_t, int>{{0, 10}, {1, 5}, {2, 1}});
+  CHECK(splits.rule == "train=0.8, validation=0.1, test=0.1, stratified, seed 1");
 
-  CHECK(divide(catalogue, kThree).of_item == division.of_item);
-  DivisionOptions other = kThree;
+  CHECK(assign_splits(catalogue, kThree).of_item == splits.of_item);
+  SplitOptions other = kThree;
   other.seed = 2;
-  CHECK(divide(catalogue, other).of_item != division.of_item);
+  CHECK(assign_splits(catalogue, other).of_item != splits.of_item);
 }
 
 TEST_CASE("many classes of a few samples fill every split") {
   const Catalogue catalogue = catalogue_of(std::vector<int>(100, 3));  // 0.3 of each class for validation
-  const Division division = divide(catalogue, kThree);
-  CHECK(division.items(0).size() == 240);
-  CHECK(division.items(1).size() == 30);
-  CHECK(division.items(2).size() == 30);
+  const SplitAssignment splits = assign_splits(catalogue, kThree);
+  CHECK(splits.items(0).size() == 240);
+  CHECK(splits.items(1).size() == 30);
+  CHECK(splits.items(2).size() == 30);
 }
 
 TEST_CASE("without strata only the sizes count") {
-  DivisionOptions options{.parts = {{"train", 0.5}, {"test", 0.5}}, .stratified = false};
+  SplitOptions options{.parts = {{"train", 0.5}, {"test", 0.5}}, .stratified = false};
   const Catalogue catalogue = catalogue_of({30, 31});
-  const Division division = divide(catalogue, options);
-  CHECK(std::abs(static_cast<int>(division.items(0).size()) - 30) <= 1);
-  CHECK(division.rule == "train=0.5, test=0.5, seed 1");
+  const SplitAssignment splits = assign_splits(catalogue, options);
+  CHECK(std::abs(static_cast<int>(splits.items(0).size()) - 30) <= 1);
+  CHECK(splits.rule == "train=0.5, test=0.5, seed 1");
 }
 
 TEST_CASE("a group stays on one side, and the classes are still spread") {
   Catalogue catalogue = catalogue_of({300, 100});
   for (std::size_t i = 0; i < catalogue.items.size(); ++i)
     catalogue.items[i].group = fmt::format("patient {}", i / 2);  // two eyes each
-  const Division division = divide(catalogue, kThree);
+  const SplitAssignment splits = assign_splits(catalogue, kThree);
   std::map<std::string, std::set<std::int32_t>> sides;
   for (std::size_t i = 0; i < catalogue.items.size(); ++i)
-    sides[catalogue.items[i].group].insert(division.of_item[i]);
-  for (const auto& [group, splits] : sides) CHECK(splits.size() == 1);
+    sides[catalogue.items[i].group].insert(splits.of_item[i]);
+  for (const auto& [group, its_splits] : sides) CHECK(its_splits.size() == 1);
   for (std::size_t s = 0; s < 3; ++s) {
     const double fraction = kThree.parts[s].fraction;
-    auto counts = classes_in(catalogue, division, s);
+    auto counts = classes_in(catalogue, splits, s);
     CHECK(counts[0] == Catch::Approx(300 * fraction).margin(2));
     CHECK(counts[1] == Catch::Approx(100 * fraction).margin(2));
   }
-  CHECK_THAT(division.rule, Contains("by groups"));
+  CHECK_THAT(splits.rule, Contains("by groups"));
 }
 
 TEST_CASE("every sample is in the test split of one fold") {
   const Catalogue catalogue = catalogue_of({20, 33});
   std::vector<int> tested(catalogue.items.size());
   for (std::int64_t fold = 1; fold <= 5; ++fold) {
-    const Division division = divide(catalogue, {.fold = fold, .folds = 5});
-    CHECK(division.names == std::vector<std::string>{"train", "test"});
-    for (const std::size_t item : division.items(1)) ++tested[item];
-    CHECK(classes_in(catalogue, division, 1)[0] == 4);
+    const SplitAssignment splits = assign_splits(catalogue, {.fold = fold, .folds = 5});
+    CHECK(splits.names == std::vector<std::string>{"train", "test"});
+    for (const std::size_t item : splits.items(1)) ++tested[item];
+    CHECK(classes_in(catalogue, splits, 1)[0] == 4);
   }
   CHECK(tested == std::vector<int>(tested.size(), 1));
 }
 
 TEST_CASE("the source's own splits are kept, in their usual order") {
   Catalogue catalogue = catalogue_of({4, 4});
-  const std::vector<std::string> splits{"test",       "extra", "train", "train",
-                                        "validation", "train", "test",  "train"};
-  for (std::size_t i = 0; i < 8; ++i) catalogue.items[i].split = splits[i];
+  const std::vector<std::string> said{"test",       "extra", "train", "train",
+                                      "validation", "train", "test",  "train"};
+  for (std::size_t i = 0; i < 8; ++i) catalogue.items[i].split = said[i];
   catalogue.items[3].fault = "row 4 has no label";
-  const Division division = divide(catalogue, {});
-  CHECK(division.names == std::vector<std::string>{"train", "validation", "test", "extra"});
-  CHECK(division.of_item == std::vector<std::int32_t>{2, 3, 0, Division::kNone, 1, 0, 2, 0});
+  const SplitAssignment splits = assign_splits(catalogue, {});
+  CHECK(splits.names == std::vector<std::string>{"train", "validation", "test", "extra"});
+  CHECK(splits.of_item == std::vector<std::int32_t>{2, 3, 0, SplitAssignment::kNone, 1, 0, 2, 0});
 
   catalogue.items[5].split.clear();
-  CHECK_THAT(error_of([&] { divide(catalogue, {}); }),
+  CHECK_THAT(error_of([&] { assign_splits(catalogue, {}); }),
              Contains("1/1: is in no split, but other samples are"));
-  CHECK_NOTHROW(divide(catalogue, {.parts = {{"train", 0.5}, {"test", 0.5}}}));
+  CHECK_NOTHROW(assign_splits(catalogue, {.parts = {{"train", 0.5}, {"test", 0.5}}}));
 }
 
 TEST_CASE("a source without splits is divided by four to one") {
-  const Division division = divide(catalogue_of({50, 50}), {});
-  CHECK(division.items(0).size() == 80);
-  CHECK(division.names[1] == "test");
+  const SplitAssignment splits = assign_splits(catalogue_of({50, 50}), {});
+  CHECK(splits.items(0).size() == 80);
+  CHECK(splits.names[1] == "test");
 }
 
 TEST_CASE("splits that cannot be are refused") {
-  CHECK_THAT(error_of([] { divide(catalogue_of({1, 1}), kThree); }), Contains("would have no sample"));
+  CHECK_THAT(error_of([] { assign_splits(catalogue_of({1, 1}), kThree); }), Contains("would have no sample"));
   CHECK_THAT(error_of([] { split_parts_from("train=0.8,test=0.3"); }),
              Contains("the fractions sum to 1.1, not 1"));
   CHECK_THAT(error_of([] { split_parts_from("train"); }), Contains("\"train\" is no NAME=FRACTION"));

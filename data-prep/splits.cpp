@@ -1,4 +1,4 @@
-#include "convoke/data_prep/division.hpp"
+#include "convoke/data_prep/splits.hpp"
 
 #include <fmt/format.h>
 
@@ -32,24 +32,24 @@ void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
   std::transform(order.begin(), order.end(), values.begin(), [&](std::uint32_t i) { return before[i]; });
 }
 
-Division as_the_source_says(const Catalogue& catalogue) {
-  Division division{.names = {}, .of_item = {}, .rule = "the source's own", .is_sources = true};
+SplitAssignment as_the_source_says(const Catalogue& catalogue) {
+  SplitAssignment splits{.names = {}, .of_item = {}, .rule = "the source's own", .is_sources = true};
   for (const Item& item : catalogue.items) {
     if (!item.fault.empty()) continue;
     if (item.split.empty()) {
       throw Error(fmt::format("{}: is in no split, but other samples are", item.name),
-                  "divide all of them anew with --split train=0.8,test=0.2");
+                  "assign all of them anew with --split train=0.8,test=0.2");
     }
-    if (std::find(division.names.begin(), division.names.end(), item.split) == division.names.end())
-      division.names.push_back(item.split);
+    if (std::find(splits.names.begin(), splits.names.end(), item.split) == splits.names.end())
+      splits.names.push_back(item.split);
   }
-  std::sort(division.names.begin(), division.names.end(), comes_first);
+  std::sort(splits.names.begin(), splits.names.end(), comes_first);
   for (const Item& item : catalogue.items) {
-    const auto it = std::find(division.names.begin(), division.names.end(), item.split);
-    division.of_item.push_back(item.fault.empty() ? static_cast<std::int32_t>(it - division.names.begin())
-                                                  : Division::kNone);
+    const auto it = std::find(splits.names.begin(), splits.names.end(), item.split);
+    splits.of_item.push_back(item.fault.empty() ? static_cast<std::int32_t>(it - splits.names.begin())
+                                                : SplitAssignment::kNone);
   }
-  return division;
+  return splits;
 }
 
 /// What is drawn as one: the items of a group, or one item.
@@ -76,11 +76,11 @@ std::vector<Unit> units_of(const Catalogue& catalogue) {
 // Deals the items into `fractions.size()` parts.
 class Dealer {
  public:
-  Dealer(const Catalogue& catalogue, const DivisionOptions& options, std::vector<double> fractions)
+  Dealer(const Catalogue& catalogue, const SplitOptions& options, std::vector<double> fractions)
       : catalogue_(catalogue), options_(options), fractions_(std::move(fractions)) {}
 
   std::vector<std::int32_t> deal() {
-    std::vector<std::int32_t> part(catalogue_.items.size(), Division::kNone);
+    std::vector<std::int32_t> part(catalogue_.items.size(), SplitAssignment::kNone);
     const std::vector<Unit> units = units_of(catalogue_);
     const bool grouped =
         std::any_of(units.begin(), units.end(), [](const Unit& unit) { return unit.size() > 1; });
@@ -166,41 +166,41 @@ class Dealer {
   }
 
   const Catalogue& catalogue_;
-  const DivisionOptions& options_;
+  const SplitOptions& options_;
   std::vector<double> fractions_;
 };
 
-Division by_folds(const Catalogue& catalogue, const DivisionOptions& options) {
+SplitAssignment by_folds(const Catalogue& catalogue, const SplitOptions& options) {
   const auto folds = static_cast<std::size_t>(options.folds);
   Dealer dealer(catalogue, options, std::vector<double>(folds, 1.0 / static_cast<double>(folds)));
-  Division division{.names = {"train", "test"}, .of_item = dealer.deal(), .rule = {}};
-  for (std::int32_t& part : division.of_item) {
-    if (part != Division::kNone) part = part + 1 == options.fold ? 1 : 0;
+  SplitAssignment splits{.names = {"train", "test"}, .of_item = dealer.deal(), .rule = {}};
+  for (std::int32_t& part : splits.of_item) {
+    if (part != SplitAssignment::kNone) part = part + 1 == options.fold ? 1 : 0;
   }
-  division.rule = fmt::format("fold {} of {}", options.fold, options.folds);
-  return division;
+  splits.rule = fmt::format("fold {} of {}", options.fold, options.folds);
+  return splits;
 }
 
-Division by_parts(const Catalogue& catalogue, const DivisionOptions& options,
-                  const std::vector<SplitPart>& parts) {
-  Division division;
+SplitAssignment by_parts(const Catalogue& catalogue, const SplitOptions& options,
+                         const std::vector<SplitPart>& parts) {
+  SplitAssignment splits;
   std::vector<double> fractions;
   std::vector<std::string> words;
   for (const SplitPart& part : parts) {
-    division.names.push_back(part.name);
+    splits.names.push_back(part.name);
     fractions.push_back(part.fraction);
     words.push_back(fmt::format("{}={:g}", part.name, part.fraction));
   }
-  division.of_item = Dealer(catalogue, options, std::move(fractions)).deal();
-  division.rule = join(words);
-  return division;
+  splits.of_item = Dealer(catalogue, options, std::move(fractions)).deal();
+  splits.rule = join(words);
+  return splits;
 }
 
-void expect_no_empty_split(const Division& division) {
-  for (std::size_t s = 0; s < division.names.size(); ++s) {
-    if (std::find(division.of_item.begin(), division.of_item.end(), static_cast<std::int32_t>(s)) ==
-        division.of_item.end()) {
-      throw Error(fmt::format("split \"{}\" would have no sample ({})", division.names[s], division.rule),
+void expect_no_empty_split(const SplitAssignment& splits) {
+  for (std::size_t s = 0; s < splits.names.size(); ++s) {
+    if (std::find(splits.of_item.begin(), splits.of_item.end(), static_cast<std::int32_t>(s)) ==
+        splits.of_item.end()) {
+      throw Error(fmt::format("split \"{}\" would have no sample ({})", splits.names[s], splits.rule),
                   "give it a larger fraction, or leave it out");
     }
   }
@@ -235,12 +235,12 @@ std::vector<SplitPart> split_parts_from(const std::string& text) {
   return parts;
 }
 
-std::size_t Division::training() const {
+std::size_t SplitAssignment::training() const {
   const auto it = std::find(names.begin(), names.end(), "train");
   return it == names.end() ? 0 : static_cast<std::size_t>(it - names.begin());
 }
 
-std::vector<std::size_t> Division::items(std::size_t split) const {
+std::vector<std::size_t> SplitAssignment::items(std::size_t split) const {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < of_item.size(); ++i) {
     if (of_item[i] == static_cast<std::int32_t>(split)) found.push_back(i);
@@ -248,28 +248,28 @@ std::vector<std::size_t> Division::items(std::size_t split) const {
   return found;
 }
 
-Division divide(const Catalogue& catalogue, const DivisionOptions& options) {
+SplitAssignment assign_splits(const Catalogue& catalogue, const SplitOptions& options) {
   const std::vector<Item>& items = catalogue.items;
   const bool says = std::any_of(items.begin(), items.end(),
                                 [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
-  Division division;
+  SplitAssignment splits;
   if (options.folds > 0) {
-    division = by_folds(catalogue, options);
+    splits = by_folds(catalogue, options);
   } else if (!options.parts.empty()) {
-    division = by_parts(catalogue, options, options.parts);
+    splits = by_parts(catalogue, options, options.parts);
   } else if (says) {
-    division = as_the_source_says(catalogue);
+    splits = as_the_source_says(catalogue);
   } else {
-    division = by_parts(catalogue, options, {{"train", 0.8}, {"test", 0.2}});
+    splits = by_parts(catalogue, options, {{"train", 0.8}, {"test", 0.2}});
   }
   if (options.folds > 0 || !options.parts.empty() || !says) {
     const bool grouped =
         std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
-    division.rule += fmt::format("{}{}, seed {}", options.stratified ? ", stratified" : "",
-                                 grouped ? ", by groups" : "", options.seed);
+    splits.rule += fmt::format("{}{}, seed {}", options.stratified ? ", stratified" : "",
+                               grouped ? ", by groups" : "", options.seed);
   }
-  expect_no_empty_split(division);
-  return division;
+  expect_no_empty_split(splits);
+  return splits;
 }
 
 bool lies_by_class(const Catalogue& catalogue, const std::vector<std::size_t>& items) {
