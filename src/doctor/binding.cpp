@@ -18,7 +18,9 @@ namespace {
 const run::Placement& at(std::span<const run::Placement> placements, int rank) {
   return placements[static_cast<std::size_t>(rank)];
 }
-const Leeway& at(std::span<const Leeway> leeway, int rank) { return leeway[static_cast<std::size_t>(rank)]; }
+const AvailableCores& at(std::span<const AvailableCores> available, int rank) {
+  return available[static_cast<std::size_t>(rank)];
+}
 
 std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) {
   std::vector<int> ranks;
@@ -46,39 +48,40 @@ std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCp
   return cores;
 }
 
-Leeway leeway_here(std::span<const os::LogicalCpu> host) {
+AvailableCores available_here(std::span<const os::LogicalCpu> host) {
   const std::vector<int> allowed = os::allowed_cpus();
   const Launching launcher = launching(getppid());
   const std::vector<int>& cpus = launcher.cpus.empty() ? allowed : launcher.cpus;
   return {.cores = by_memory(os::cores_of(cpus, host), host), .chosen = launcher.chosen};
 }
 
-std::string to_text(const Leeway& leeway) {
-  Value::Array cores(leeway.cores.begin(), leeway.cores.end());
-  return metrics::to_json({{"cores", cores}, {"chosen", leeway.chosen}, {"refused", leeway.refused}});
+std::string to_text(const AvailableCores& available) {
+  Value::Array cores(available.cores.begin(), available.cores.end());
+  return metrics::to_json({{"cores", cores}, {"chosen", available.chosen}, {"refused", available.refused}});
 }
 
-Leeway leeway_from(const std::string& text) {
-  const Settings settings = metrics::settings_from_json(text, "leeway");
-  SettingsReader read(settings, "leeway");
+AvailableCores available_from(const std::string& text) {
+  const Settings settings = metrics::settings_from_json(text, "available");
+  SettingsReader read(settings, "available");
   const std::vector<std::int64_t> cores = read.get("cores", std::vector<std::int64_t>{});
   return {.cores = std::vector<int>(cores.begin(), cores.end()),
           .chosen = read.get("chosen", false),
           .refused = read.get("refused", "")};
 }
 
-std::vector<Leeway> of_all(const Leeway& mine, const mpi::Communicator& world) {
+std::vector<AvailableCores> of_all(const AvailableCores& mine, const mpi::Communicator& world) {
   const std::string all = world.broadcast(join(world.gather(to_text(mine)), "\n"));
-  std::vector<Leeway> leeway;
+  std::vector<AvailableCores> available;
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t end = std::min(all.find('\n', begin), all.size());
-    leeway.push_back(leeway_from(all.substr(begin, end - begin)));
+    available.push_back(available_from(all.substr(begin, end - begin)));
     begin = end + 1;
   }
   // mpirun's command line is seen on its own host alone.
-  const bool chosen = std::any_of(leeway.begin(), leeway.end(), [](const Leeway& l) { return l.chosen; });
-  for (Leeway& each : leeway) each.chosen = chosen;
-  return leeway;
+  const bool chosen =
+      std::any_of(available.begin(), available.end(), [](const AvailableCores& l) { return l.chosen; });
+  for (AvailableCores& each : available) each.chosen = chosen;
+  return available;
 }
 
 // Lets this rank run on `cores`, with those of their hardware threads that the launcher may use.
@@ -102,10 +105,10 @@ std::string cores_text(std::span<const int> cores) {
   return fmt::format("{} {}", plural(std::ssize(sorted), "core"), os::format_ranges(sorted));
 }
 
-std::size_t node_cores(std::span<const Leeway> leeway, std::span<const int> ranks) {
+std::size_t node_cores(std::span<const AvailableCores> available, std::span<const int> ranks) {
   std::vector<int> all;
   for (const int rank : ranks) {
-    all.insert(all.end(), at(leeway, rank).cores.begin(), at(leeway, rank).cores.end());
+    all.insert(all.end(), at(available, rank).cores.begin(), at(available, rank).cores.end());
   }
   std::sort(all.begin(), all.end());
   return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
@@ -137,14 +140,14 @@ std::string describe_mending(std::span<const run::Placement> before,
 }  // namespace
 
 std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,
-                                           std::span<const Leeway> leeway, int threads) {
+                                           std::span<const AvailableCores> available, int threads) {
   std::vector<std::vector<int>> better(placements.size());
   for (const int node : nodes_of(placements)) {
     const std::vector<int> ranks = ranks_of(placements, node);
-    if (at(leeway, node).chosen) continue;
-    std::vector<int> cores = at(leeway, node).cores;
+    if (at(available, node).chosen) continue;
+    std::vector<int> cores = at(available, node).cores;
     for (const int rank : ranks) {  // of all daemons of the node: one, but for simulated ones
-      for (const int core : at(leeway, rank).cores) {
+      for (const int core : at(available, rank).cores) {
         if (std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(core);
       }
     }
@@ -175,24 +178,24 @@ Binding settle(const mpi::Communicator& world, int threads) {
   Binding binding;
   binding.machine = run::survey(world);
   const std::vector<os::LogicalCpu> host = os::online_cpus();
-  Leeway mine = leeway_here(host);
-  binding.leeway = of_all(mine, world);
+  AvailableCores mine = available_here(host);
+  binding.available = of_all(mine, world);
   const auto is_empty = [](const auto& cores) { return cores.empty(); };
-  auto better = better_cores(binding.machine.placements, binding.leeway, threads);
+  auto better = better_cores(binding.machine.placements, binding.available, threads);
   if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
 
   // Before they are moved: a file of Open MPI's settings may have chosen, too.
   mine.chosen = mine.chosen || !mpi_setting("hwloc_base_binding_policy", "", true).empty();
-  binding.leeway = of_all(mine, world);
-  better = better_cores(binding.machine.placements, binding.leeway, threads);
+  binding.available = of_all(mine, world);
+  better = better_cores(binding.machine.placements, binding.available, threads);
   if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
   const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
   if (!cores.empty()) mine.refused = move_to(cores, host);
-  binding.leeway = of_all(mine, world);
+  binding.available = of_all(mine, world);
   binding.mended = describe_mending(binding.machine.placements, better);
   binding.machine = run::survey(world);
-  if (std::any_of(binding.leeway.begin(), binding.leeway.end(),
-                  [](const Leeway& leeway) { return !leeway.refused.empty(); })) {
+  if (std::any_of(binding.available.begin(), binding.available.end(),
+                  [](const AvailableCores& available) { return !available.refused.empty(); })) {
     binding.mended.clear();
   }
   return binding;
@@ -204,7 +207,7 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
   for (const int node : nodes_of(machine.placements)) {
     const std::vector<int> ranks = ranks_of(machine.placements, node);
     const std::string& host = at(machine.placements, node).host;
-    const std::size_t there = node_cores(binding.leeway, ranks);
+    const std::size_t there = node_cores(binding.available, ranks);
     const std::vector<run::Sharing> sharings = run::sharings(machine.placements, node);
     std::size_t used = 0;
     for (const run::Sharing& sharing : sharings) used += sharing.cores.size();
@@ -217,16 +220,16 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
       Finding finding{.severity = Severity::kWarning, .subject = "binding"};
       finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
                                      sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
-      const Leeway& leeway = at(binding.leeway, sharing.ranks.front());
+      const AvailableCores& available = at(binding.available, sharing.ranks.front());
       if (used < there) {  // while others are idle
         if (sharing.cores.size() == 1 || sharing.ranks.size() > sharing.cores.size()) {
           finding.severity = Severity::kError;
         }
         finding.evidence += fmt::format(", of {} that the launcher has here", there);
-        finding.evidence += !leeway.refused.empty()
-                                ? fmt::format(", and the system refuses others: {}", leeway.refused)
-                            : leeway.chosen ? ", as it was told to"
-                                            : "";
+        finding.evidence += !available.refused.empty()
+                                ? fmt::format(", and the system refuses others: {}", available.refused)
+                            : available.chosen ? ", as it was told to"
+                                               : "";
         finding.remedy = right_options(ranks.size(), there);
       } else {
         finding.remedy =

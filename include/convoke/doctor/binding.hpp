@@ -10,7 +10,7 @@
 namespace convoke::doctor {
 
 /// What a rank might have had instead of its placement.
-struct Leeway {
+struct AvailableCores {
   std::vector<int> cores = {};  ///< that its launcher may use, neighbours in memory (NUMA) beside each other
   bool chosen = false;          ///< the user has asked the launcher for a binding
   std::string refused = {};     ///< why the system would not let this process run elsewhere; "" if it did
@@ -19,8 +19,8 @@ struct Leeway {
 /// Who runs where.
 struct Binding {
   run::Machine machine;
-  std::vector<Leeway> leeway = {};  ///< of every rank
-  std::string mended = {};          ///< what was changed, in one line; "" if nothing was
+  std::vector<AvailableCores> available = {};  ///< of every rank
+  std::string mended = {};                     ///< what was changed, in one line; "" if nothing was
 };
 
 /// run::survey, after bindings that nobody has asked for and that leave a rank one core only (Open MPI's
@@ -31,7 +31,7 @@ Binding settle(const mpi::Communicator& world, int threads);
 
 /// The cores that each rank should move to; empty for those that stay. Pure.
 std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,
-                                           std::span<const Leeway> leeway, int threads);
+                                           std::span<const AvailableCores> available, int threads);
 
 /// More threads than cores: an error where there are cores to be had and the ranks or threads have one only;
 /// else a warning, as less than the job might have. Pure.
