@@ -78,6 +78,16 @@ TEST_CASE("a sweep is ranked by validation, whatever the test says, with the key
   CHECK(ranking.table.rows[3][3].text == "–");
   CHECK_THAT(report::side_by_side(runs).csv(), Contains("validation accuracy,0.91,0.96,,0.91\n"));
 
+  // The best run has no recipe that is known: it differs in no key, and the others keep theirs.
+  std::vector<report::NamedKeys> one_unknown = recipes;
+  one_unknown[1].keys.clear();
+  const report::Table shown = report::ranked(runs, one_unknown).table;
+  CHECK(shown.columns == ranking.table.columns);
+  lines.clear();
+  for (const auto& row : shown.rows) lines.push_back(row[0].text + row[1].text + row[2].text);
+  CHECK(lines == std::vector<std::string>{"1b–", "2a32", "2d256", "–c128"});
+  CHECK(report::differences("key", std::vector{one_unknown[0], one_unknown[1]}).rows.empty());
+
   recipes[1].keys["data.validation_split"] = "0.2";
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
   for (RunResult& each : runs) each.validation_accuracy.reset();

@@ -19,9 +19,10 @@ struct NamedKeys {
 /// Every key of a run's recipe by its path, "train.batch"; lists stand as a whole. Without its description.
 std::map<std::string, std::string> recipe_keys(const RunRecord& run);
 
-/// The keys in which not all are alike: a line for each, a column for each run with
-/// keys; `what` heads the keys. Long texts are shortened to where they differ.
-Table differences(const std::string& what, std::span<const NamedKeys> all);
+/// The keys in which not all are alike: a line for each, a column for each run; `what`
+/// heads the keys. A run of which no key is known differs in none. Long texts are shortened to where they
+/// differ.
+Table differences(const std::string& what, std::span<const NamedKeys> runs);
 
 /// Runs by their validation accuracy.
 struct Ranking {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -71,11 +70,8 @@ std::map<std::string, std::string> recipe_keys(const RunRecord& run) {
   return keys;
 }
 
-Table differences(const std::string& what, std::span<const NamedKeys> all) {
+Table differences(const std::string& what, std::span<const NamedKeys> runs) {
   constexpr std::size_t kLongest = 60;
-  std::vector<NamedKeys> runs;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(runs),
-               [](const NamedKeys& run) { return !run.keys.empty(); });
   Table table{{what}, {}};
   std::set<std::string> names;
   for (const NamedKeys& run : runs) {
@@ -84,12 +80,13 @@ Table differences(const std::string& what, std::span<const NamedKeys> all) {
   }
   for (const std::string& name : names) {
     std::vector<std::string> texts;
+    std::set<std::string> different;
     for (const NamedKeys& run : runs) {
       const auto at = run.keys.find(name);
       texts.push_back(at == run.keys.end() ? "–" : at->second);
+      if (!run.keys.empty()) different.insert(texts.back());
     }
-    if (std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return text == texts[0]; }))
-      continue;
+    if (different.size() < 2) continue;
     std::vector<Cell> row{name};
     for (const std::string& text : texts) {
       const auto other =
