@@ -19,6 +19,21 @@ Tensor plain(PlanBuilder& plan, const Tensor& tensor, const Shape& shape, const 
   return plan.reordered(tensor, plan.plain_desc(shape, type_of(tensor.desc)), node);
 }
 
+/// Compiles `node`: the row-major memory of its input, read with the node's shape.
+void compile_reshape(PlanBuilder& plan, const Node& node) {
+  const std::size_t from = node.inputs[0];
+  Tensor y = plain(plan, plan.value(from), plan.graph().node(from).shape, node);
+  y.desc = plan.plain_desc(node.shape, type_of(y.desc));
+  plan.set_value(node.index, y);
+  plan.on_backward([=, &plan, &node] {
+    if (!plan.needs_gradient(from)) return;
+    Tensor dx = plan.gradient_like_value(node.index, node);
+    if (!dx) return;
+    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
+    plan.add_gradient(from, dx, node);
+  });
+}
+
 /// Adds the step that makes row-major `x` of extents `in` row-major of extents in[order[0]], in[order[1]],
 /// ...
 Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const Tensor& x, const Shape& in,
@@ -44,20 +59,8 @@ Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const T
 
 void Flatten::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
-  const Shape& in = plan.graph().node(from).shape;
-  if (in.rank() != 2) return plan.set_alias(node.index, from);
-  // A sequence: its row-major memory, read as a vector.
-  const Type type = type_of(plan.value(from).desc);
-  Tensor y = plan.reordered(plan.value(from), plan.plain_desc(in, type), node);
-  y.desc = plan.plain_desc(node.shape, type);
-  plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    Tensor dx = plan.gradient_like_value(node.index, node);
-    if (!dx) return;
-    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
-    plan.add_gradient(from, dx, node);
-  });
+  if (plan.graph().node(from).shape.rank() != 2) return plan.set_alias(node.index, from);
+  compile_reshape(plan, node);  // a sequence: its row-major memory, read as a vector
 }
 
 void Identity::compile(PlanBuilder& plan, const Node& node) const {
@@ -92,20 +95,7 @@ LayerPtr Reshape::make(LayerReader& read) {
   return std::make_shared<Reshape>(std::move(shape));
 }
 
-void Reshape::compile(PlanBuilder& plan, const Node& node) const {
-  const std::size_t from = node.inputs[0];
-  const Shape& in = plan.graph().node(from).shape;
-  Tensor y = plain(plan, plan.value(from), in, node);
-  y.desc = plan.plain_desc(node.shape, type_of(y.desc));
-  plan.set_value(node.index, y);
-  plan.on_backward([=, &plan, &node] {
-    if (!plan.needs_gradient(from)) return;
-    Tensor dx = plan.gradient_like_value(node.index, node);
-    if (!dx) return;
-    dx.desc = plan.plain_desc(plan.graph().node(from).shape, type_of(dx.desc));
-    plan.add_gradient(from, dx, node);
-  });
-}
+void Reshape::compile(PlanBuilder& plan, const Node& node) const { compile_reshape(plan, node); }
 
 Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape& in = inputs[0];
