@@ -25,17 +25,17 @@ endif()
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
 # convoke_compile_together(target [HOT]): most of the time that a small file takes to compile goes into headers which its
-# neighbours include as well, so up to eight files of one folder are compiled as one unit. Code that runs for every sample or
-# step (HOT) is optimised and vectorised; -O3 would unroll its loops as well, which takes three times as long to compile and is no
-# faster. The rest runs once per epoch or job: -O1 compiles it in half the time.
+# neighbours include as well, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code that runs
+# for every sample or step (HOT) is optimised and vectorised; -O3 would unroll its loops as well, which takes three times
+# as long to compile and is no faster. The rest runs once per epoch or job: -O1 compiles it in half the time.
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
 
 function(convoke_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVOKE_UNITY} UNITY_BUILD_MODE GROUP)
   if("HOT" IN_LIST ARGN)
-    target_compile_options(${target} PRIVATE ${CONVOKE_HOT_OPTIONS})
+    target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:${CONVOKE_HOT_OPTIONS}>")
   else()
-    target_compile_options(${target} PRIVATE -O1)
+    target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
   endif()
   get_target_property(sources ${target} SOURCES)
   set(folders "")
