@@ -159,7 +159,7 @@ class Preparation {
     spool.put(item, sample, record);
   }
 
-  // What the source knows without decoding.
+  // The source knows these without decoding.
   std::map<std::size_t, Error> listed_faults() const {
     std::map<std::size_t, Error> faults;
     for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {

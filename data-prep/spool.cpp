@@ -75,7 +75,7 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
 }
 
-// What another run could not read may have been repaired since.
+// A sample that an earlier run could not read may have been repaired since.
 void Spool::forget_bad() {
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
   const std::vector<Record> all = records();

@@ -134,7 +134,7 @@ void add_split_options(CLI::App& parser, PrepareOptions& options) {
       ->excludes("--split")
       ->group("Splits");
   parser.add_flag("--no-stratify", options.unstratified, "Do not spread every class alike")->group("Splits");
-  parser.add_option("--seed", options.work.splits.seed, "Of splits and order")
+  parser.add_option("--seed", options.work.splits.seed, "Seed of the splits and of the order")
       ->capture_default_str()
       ->type_name("SEED")
       ->group("Splits");

@@ -1,7 +1,5 @@
 #include "convoke/mpi/together.hpp"
 
-#include "convoke/os/host.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "convoke/mpi/session.hpp"
+#include "convoke/os/host.hpp"
 
 namespace convoke::mpi {
 

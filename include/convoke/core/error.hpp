@@ -10,7 +10,7 @@
 namespace convoke {
 
 /// What a user can cause: a message that names the file, node, shape or rank, and a hint that says what to do
-/// next. What only we can cause is an assert, or where memory is at stake ensure().
+/// next. An assert is for what only our own code can cause, and ensure() where memory is at stake.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, std::string hint = {})

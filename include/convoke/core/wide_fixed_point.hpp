@@ -29,7 +29,7 @@ class ExactSum {
   /// The sum as a double, the same for any order of its terms; infinite if a term was bad.
   double value() const;
 
-  /// What to add up over at most 2^16 ranks, in place.
+  /// The parts of the sum, to be added up in place over at most 2^16 ranks.
   std::span<std::int64_t, kParts> parts() { return parts_; }
 
  private:
