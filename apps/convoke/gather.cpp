@@ -14,6 +14,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/metrics/json_file.hpp"
 #include "convoke/mpi/session.hpp"
+#include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/recipe/job.hpp"
 #include "convoke/recipe/run.hpp"
