@@ -45,7 +45,8 @@ class PlateauSchedule final : public KeyedSchedule<PlateauOptions, kPlateauSched
       --feedback.cooldown;
       feedback.wait = 0;
     }
-    if (outcome.validation_loss < feedback.best - options_.min_delta) {
+    if (std::isfinite(outcome.validation_loss) &&
+        outcome.validation_loss < feedback.best - options_.min_delta) {
       feedback.best = outcome.validation_loss;
       feedback.wait = 0;
       return;
