@@ -15,11 +15,11 @@
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
 #include "convoke/os/memory.hpp"
+#include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/machine.hpp"
 #include "convoke/run/phases.hpp"
 #include "convoke/study/analysis/statistics.hpp"
-#include "job.hpp"
 #include "random_data.hpp"
 #include "start.hpp"
 

@@ -14,9 +14,9 @@
 #include "convoke/os/host.hpp"
 #include "convoke/os/memory.hpp"
 #include "convoke/os/processors.hpp"
+#include "convoke/recipe/job.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/run/collective.hpp"
-#include "job.hpp"
 
 namespace convoke::app {
 namespace {

@@ -16,12 +16,13 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/recipe/job.hpp"
+#include "convoke/recipe/run.hpp"
 #include "convoke/run/collective.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/node_storage.hpp"
 #include "convoke/train/gathering.hpp"
 #include "convoke/train/summary.hpp"
-#include "job.hpp"
 #include "models.hpp"
 #include "results.hpp"
 #include "start.hpp"
@@ -63,10 +64,9 @@ Spent spent_by(const fs::path& run) {
   }
   const std::optional<Settings> summary = metrics::read_json(file);
   if (!summary) {
-    throw Error(
-        fmt::format("{}: is not finished: there is no summary.json", run.string()),
-        "go on with it by `convoke train RECIPE --member K --output DIR --resume`, or vote without by "
-        "--partial");
+    throw Error(fmt::format("{}: is not finished: there is no summary.json", run.string()),
+                fmt::format("go on with it by `convoke train --resume {}`, or vote without it by --partial",
+                            shell_word(run.string())));
   }
   const auto number = [&](const char* key) -> double {
     const Value* value = summary->find(key);
@@ -108,8 +108,8 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
                               path.string(), dataset.file().string()),
                   "gather runs of one recipe and one dataset");
     }
-    const run::Mathematics& expected = job.mathematics;
-    const run::Mathematics found = job_from(other, dataset, threads, 1).mathematics;
+    const run::Fingerprint& expected = job.fingerprint;
+    const run::Fingerprint found = job_from(other, dataset, threads, 1).fingerprint;
     for (const auto& [key, value] : found) {
       const auto same = std::find_if(expected.begin(), expected.end(),
                                      [&key = key](const auto& entry) { return entry.first == key; });
@@ -187,7 +187,7 @@ int gather(const GatherOptions& options) {
   }
 
   // 2. What they were trained by, and the samples that they vote on.
-  const recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
+  recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
   const run::Machine machine = settled(world, recipe.run.threads);
   const int threads = machine.threads_for(recipe.run.threads);
   const mpi::Communicator node = world.split_node();
@@ -197,6 +197,7 @@ int gather(const GatherOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
   require_one_recipe(folders, dataset, threads);
+  recipe.ensemble.member = -1;  // all of them, from here on
   train::Job job = job_from(recipe, dataset, threads, world.size());
   job.log = {};  // the runs have theirs
 
@@ -224,7 +225,8 @@ int gather(const GatherOptions& options) {
     summary.set("images_per_second", spent.images_per_second);
     summary.set("peak_rss_mib", spent.peak_rss_mib);
     summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
-    write_results(folder, summary, verdict, dataset, recipe);
+    recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split);
+    write_page(folder, recipe);
     fmt::print(
         "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"
         "test, {} images, {} vote\n{}\n{}{}",

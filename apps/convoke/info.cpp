@@ -8,6 +8,7 @@
 #include "convoke/mpi/session.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/os/processors.hpp"
+#include "convoke/recipe/reference.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/run/machine.hpp"
 
@@ -39,10 +40,18 @@ void add_info(CLI::App& parser, InfoOptions& options) {
   parser.add_option("--threads", options.threads, "Worker threads per rank; 0 shares the cores out")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  parser.add_flag(
+      "--recipe-keys", options.recipe_keys,
+      "Print instead every key of a recipe, as tables in Markdown: type, default, range, meaning");
   parser.footer(kInfoExamples);
 }
 
 int info(const InfoOptions& options) {
+  if (options.recipe_keys) {
+    fmt::print("{}", recipe::key_reference());
+    return EXIT_SUCCESS;
+  }
+
   // 1. Who runs where.
   mpi::Session session;
   const doctor::Binding binding = doctor::settle(session.world(), options.threads);

@@ -8,6 +8,7 @@ namespace convoke::app {
 
 struct TrainOptions : RecipeOptions {
   std::string output;
+  std::string run;  ///< of --resume RUN: the run to go on with, by its own recipe
   bool resume = false;
   bool ignore_doctor = false;  ///< go on where the doctor finds an error
   std::int64_t member = -1;    ///< the only one to train, from 0; -1: all of them

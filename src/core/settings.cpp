@@ -168,6 +168,11 @@ void SettingsReader::wrong_type(std::string_view key, const Value& value, std::s
 
 bool SettingsReader::has(std::string_view key) { return look_up(key) != nullptr; }
 
+bool SettingsReader::holds_text(std::string_view key) const {
+  const Value* value = settings_.find(key);
+  return value != nullptr && std::holds_alternative<std::string>(value->data());
+}
+
 bool SettingsReader::get(std::string_view key, bool fallback) {
   const Value* value = look_up(key);
   if (value == nullptr) return fallback;
@@ -279,11 +284,13 @@ std::vector<Settings> SettingsReader::tables(std::string_view key) {
   return out;
 }
 
-void SettingsReader::check(std::string_view key, bool holds, std::string_view expected) const {
+void SettingsReader::check(std::string_view key, bool holds, std::string_view expected,
+                           std::string hint) const {
   if (holds) return;
   const Value* value = settings_.find(key);
   fail(fmt::format("\"{}\" must be {}{}", key, expected,
-                   value == nullptr ? "" : ", but is " + value->to_string()));
+                   value == nullptr ? "" : ", but is " + value->to_string()),
+       std::move(hint));
 }
 
 void SettingsReader::finish() {

@@ -1,28 +1,42 @@
 #include "convoke/nn/rate_groups.hpp"
 
-#include <cmath>
+#include <array>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/nn/freeze.hpp"
 
 namespace convoke::nn {
+namespace {
+
+constexpr std::array kGroupKeys{
+    key<&RateGroup::nodes>(
+        {.name = "nodes", .required = true, .help = "the nodes, named as in `model.freeze`"}),
+    key<&RateGroup::factor>({.name = "learning_rate_factor",
+                             .range = {.above = 0},
+                             .required = true,
+                             .help = "they learn at so many times the rate; freeze nodes in place of 0"}),
+};
+
+}  // namespace
 
 RateGroup RateGroup::read(const Settings& settings) {
   SettingsReader read(settings, "train.groups");
-  read.require_value("nodes");
-  read.require_value("learning_rate_factor");
-  RateGroup group;
-  group.nodes = read.get("nodes", group.nodes);
-  group.factor = read.get("learning_rate_factor", group.factor);
-  if (group.factor == 0)
+  const Value* const factor = read.find("learning_rate_factor");
+  if (factor != nullptr && (*factor == Value(0) || *factor == Value(0.0)))
     read.fail("\"learning_rate_factor\" is 0", "use model.freeze, which costs no backward");
-  read.check("learning_rate_factor", group.factor > 0 && std::isfinite(group.factor), "a number above 0");
+  RateGroup group;
+  read_keys(kGroupKeys, read, group);
   read.finish();
   return group;
 }
 
 Settings RateGroup::settings() const {
-  return {{"nodes", Value::Array(nodes.begin(), nodes.end())}, {"learning_rate_factor", factor}};
+  Settings settings;
+  write_keys(kGroupKeys, *this, settings);
+  return settings;
 }
+
+std::vector<OptionTable> RateGroup::tables() { return {{"", describe_keys(kGroupKeys)}}; }
 
 void apply(std::span<const RateGroup> groups, Graph& graph) {
   for (const RateGroup& group : groups) {

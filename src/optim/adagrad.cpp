@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::optim {
@@ -19,19 +20,24 @@ void adagrad(float* weight, const float* gradient, float* sum_of_squares, std::s
   }
 }
 
+constexpr std::array kAdagradKeys{
+    key<&AdagradOptions::initial_accumulator_value>(
+        {.name = "initial_accumulator_value",
+         .range = {.least = 0},
+         .help = "what the sum of squared gradients starts from"}),
+    key<&AdagradOptions::epsilon>(
+        {.name = "epsilon", .range = {.above = 0}, .help = "added inside the root"}),
+};
+
 }  // namespace
 
 AdagradOptions Adagrad::read(SettingsReader& settings) {
   AdagradOptions options;
-  options.initial_accumulator_value =
-      settings.get("initial_accumulator_value", options.initial_accumulator_value);
-  settings.check("initial_accumulator_value",
-                 options.initial_accumulator_value >= 0 && std::isfinite(options.initial_accumulator_value),
-                 "at least 0");
-  options.epsilon = settings.get("epsilon", options.epsilon);
-  settings.check("epsilon", options.epsilon > 0 && std::isfinite(options.epsilon), "above 0");
+  read_keys(kAdagradKeys, settings, options);
   return options;
 }
+
+std::vector<KeyDescription> Adagrad::keys() { return describe_keys(kAdagradKeys); }
 
 void Adagrad::step(const Slice& slice, double learning_rate) const {
   adagrad(slice.parameters(), slice.gradients(), slice.state(0), slice.size(),
@@ -40,9 +46,9 @@ void Adagrad::step(const Slice& slice, double learning_rate) const {
 }
 
 Settings Adagrad::settings() const {
-  return {{"name", name()},
-          {"initial_accumulator_value", options_.initial_accumulator_value},
-          {"epsilon", options_.epsilon}};
+  Settings settings{{"name", name()}};
+  write_keys(kAdagradKeys, options_, settings);
+  return settings;
 }
 
 }  // namespace convoke::optim

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::optim {
@@ -21,18 +22,26 @@ void adam(float* weight, const float* gradient, float* mean, float* mean_square,
   }
 }
 
+constexpr std::array kAdamKeys{
+    key<&AdamOptions::beta_1>({.name = "beta_1",
+                               .range = {.least = 0, .below = 1},
+                               .help = "decay of the running mean of gradients"}),
+    key<&AdamOptions::beta_2>({.name = "beta_2",
+                               .range = {.least = 0, .below = 1},
+                               .help = "decay of the running mean of squared gradients"}),
+    key<&AdamOptions::epsilon>(
+        {.name = "epsilon", .range = {.above = 0}, .help = "added to the root of that mean"}),
+};
+
 }  // namespace
 
 AdamOptions Adam::read(SettingsReader& settings) {
   AdamOptions options;
-  options.beta_1 = settings.get("beta_1", options.beta_1);
-  settings.check("beta_1", options.beta_1 >= 0 && options.beta_1 < 1, "at least 0 and below 1");
-  options.beta_2 = settings.get("beta_2", options.beta_2);
-  settings.check("beta_2", options.beta_2 >= 0 && options.beta_2 < 1, "at least 0 and below 1");
-  options.epsilon = settings.get("epsilon", options.epsilon);
-  settings.check("epsilon", options.epsilon > 0 && std::isfinite(options.epsilon), "above 0");
+  read_keys(kAdamKeys, settings, options);
   return options;
 }
+
+std::vector<KeyDescription> Adam::keys() { return describe_keys(kAdamKeys); }
 
 void Adam::step(const Slice& slice, double learning_rate) const {
   // alpha = lr sqrt(1 - b2^t) / (1 - b1^t): both means start at 0, this takes their bias away.
@@ -45,10 +54,9 @@ void Adam::step(const Slice& slice, double learning_rate) const {
 }
 
 Settings Adam::settings() const {
-  return {{"name", name()},
-          {"beta_1", options_.beta_1},
-          {"beta_2", options_.beta_2},
-          {"epsilon", options_.epsilon}};
+  Settings settings{{"name", name()}};
+  write_keys(kAdamKeys, options_, settings);
+  return settings;
 }
 
 }  // namespace convoke::optim

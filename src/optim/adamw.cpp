@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::optim {
@@ -13,16 +14,27 @@ void decay(float* weight, std::size_t n, float rate) {
   for (std::size_t i = 0; i < n; ++i) weight[i] -= rate * weight[i];
 }
 
+constexpr std::array kAdamWKeys{
+    key<&AdamWOptions::weight_decay>({.name = "weight_decay",
+                                      .range = {.least = 0},
+                                      .help = "a step takes learning rate x this of each weight away"}),
+    key<&AdamWOptions::exclude_vectors>(
+        {.name = "exclude_vectors", .help = "biases, gamma and beta do not decay"}),
+};
+
 }  // namespace
 
 AdamWOptions AdamW::read(SettingsReader& settings) {
   AdamWOptions options;
   options.adam = Adam::read(settings);
-  options.weight_decay = settings.get("weight_decay", options.weight_decay);
-  settings.check("weight_decay", options.weight_decay >= 0 && std::isfinite(options.weight_decay),
-                 "at least 0");
-  options.exclude_vectors = settings.get("exclude_vectors", options.exclude_vectors);
+  read_keys(kAdamWKeys, settings, options);
   return options;
+}
+
+std::vector<KeyDescription> AdamW::keys() {
+  std::vector<KeyDescription> all = Adam::keys();
+  for (KeyDescription& own : describe_keys(kAdamWKeys)) all.push_back(std::move(own));
+  return all;
 }
 
 void AdamW::step(const Slice& slice, double learning_rate) const {
@@ -35,8 +47,7 @@ void AdamW::step(const Slice& slice, double learning_rate) const {
 Settings AdamW::settings() const {
   Settings settings = Adam(options_.adam).settings();
   settings.set("name", name());
-  settings.set("weight_decay", options_.weight_decay);
-  settings.set("exclude_vectors", options_.exclude_vectors);
+  write_keys(kAdamWKeys, options_, settings);
   return settings;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -10,200 +11,256 @@
 namespace convoke::optim {
 namespace {
 
+/// The base rate, always.
 class ConstantSchedule final : public Schedule {
  public:
-  explicit ConstantSchedule(SettingsReader&) {}
   double factor(std::int64_t, std::int64_t, std::int64_t) const override { return 1; }
   Settings settings() const override { return {{"name", "constant"}}; }
 };
 
-class StepSchedule final : public Schedule {
- public:
-  explicit StepSchedule(SettingsReader& settings) {
-    drop_ = settings.get("drop", drop_);
-    settings.check("drop", drop_ > 0 && drop_ <= 1, "above 0 and at most 1");
-    every_epochs_ = settings.require_int("every_epochs");
-    settings.check("every_epochs", every_epochs_ > 0, "at least 1");
-  }
-  //   drop ^ floor(epoch / every_epochs)
-  double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t) const override {
-    return std::pow(drop_, static_cast<double>(step / per_epoch / every_epochs_));
-  }
-  Settings settings() const override {
-    return {{"name", "step"}, {"drop", drop_}, {"every_epochs", every_epochs_}};
-  }
-
- private:
-  double drop_ = 0.1;
-  std::int64_t every_epochs_ = 0;
+struct StepOptions {
+  double drop = 0.1;              ///< factor of each drop, (0, 1]
+  std::int64_t every_epochs = 0;  ///< > 0; has no default in recipes
 };
 
-class ExponentialSchedule final : public Schedule {
+constexpr std::array kStepScheduleKeys{
+    key<&StepOptions::drop>(
+        {.name = "drop", .range = {.above = 0, .largest = 1}, .help = "the factor of each drop"}),
+    key<&StepOptions::every_epochs>({.name = "every_epochs",
+                                     .range = {.least = 1},
+                                     .required = true,
+                                     .help = "epochs between two drops"}),
+};
+
+/// The base rate times drop^k after k * every_epochs epochs.
+class StepSchedule final : public KeyedSchedule<StepOptions, kStepScheduleKeys> {
  public:
-  explicit ExponentialSchedule(SettingsReader& settings) {
-    if (!settings.has("rate")) settings.fail("\"rate\" is missing", "for example rate = 0.95");
-    rate_ = settings.get("rate", rate_);
-    settings.check("rate", rate_ > 0 && rate_ <= 1, "above 0 and at most 1");
-    epochs_ = settings.get("epochs", epochs_);
-    settings.check("epochs", epochs_ > 0 && std::isfinite(epochs_), "above 0");
+  using KeyedSchedule::KeyedSchedule;
+  //   drop ^ floor(epoch / every_epochs)
+  double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t) const override {
+    const std::int64_t drops = step / per_epoch / options_.every_epochs;
+    return std::pow(options_.drop, static_cast<double>(drops));
   }
+};
+
+std::unique_ptr<Schedule> read_step(SettingsReader& settings) {
+  StepOptions options;
+  read_keys(kStepScheduleKeys, settings, options);
+  return std::make_unique<StepSchedule>("step", std::move(options));
+}
+
+struct ExponentialOptions {
+  double rate = 1;  ///< what `epochs` epochs multiply the learning rate by, (0, 1]; has no default in recipes
+  double epochs = 1;  ///< > 0
+};
+
+constexpr std::array kExponentialScheduleKeys{
+    key<&ExponentialOptions::rate>(
+        {.name = "rate",
+         .range = {.above = 0, .largest = 1},
+         .required = true,
+         .help = "the factor over every `epochs` epochs, as 0.95; the decay is smooth"}),
+    key<&ExponentialOptions::epochs>(
+        {.name = "epochs", .range = {.above = 0}, .help = "the epochs that `rate` is for"}),
+};
+
+/// Smooth exponential decay: Keras' ExponentialDecay with staircase=False.
+class ExponentialSchedule final : public KeyedSchedule<ExponentialOptions, kExponentialScheduleKeys> {
+ public:
+  using KeyedSchedule::KeyedSchedule;
   //   rate ^ (step / (per_epoch epochs))
   double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t) const override {
     const double epoch = static_cast<double>(step) / static_cast<double>(per_epoch);
-    return std::pow(rate_, epoch / epochs_);
+    return std::pow(options_.rate, epoch / options_.epochs);
   }
-  Settings settings() const override {
-    return {{"name", "exponential"}, {"rate", rate_}, {"epochs", epochs_}};
-  }
-
- private:
-  double rate_ = 1;  // what `epochs_` epochs multiply the learning rate by
-  double epochs_ = 1;
 };
 
-class CosineSchedule final : public Schedule {
+std::unique_ptr<Schedule> read_exponential(SettingsReader& settings) {
+  ExponentialOptions options;
+  read_keys(kExponentialScheduleKeys, settings, options);
+  return std::make_unique<ExponentialSchedule>("exponential", std::move(options));
+}
+
+struct CosineOptions {
+  double floor = 0;  ///< what is left of the rate at the end, [0, 1]
+};
+
+constexpr std::array kCosineScheduleKeys{
+    key<&CosineOptions::floor>({.name = "floor",
+                                .range = {.least = 0, .largest = 1},
+                                .help = "the share of the rate that is left at the end"}),
+};
+
+/// Half a cosine from the base rate to its floor over all steps (Loshchilov and Hutter, "SGDR", ICLR 2017,
+/// without restarts): Keras' CosineDecay with alpha = floor.
+class CosineSchedule final : public KeyedSchedule<CosineOptions, kCosineScheduleKeys> {
  public:
-  explicit CosineSchedule(SettingsReader& settings) {
-    floor_ = settings.get("floor", floor_);
-    settings.check("floor", floor_ >= 0 && floor_ <= 1, "at least 0 and at most 1");
-  }
+  using KeyedSchedule::KeyedSchedule;
   //   floor + (1 - floor) (1 + cos(pi step / total)) / 2
   double factor(std::int64_t step, std::int64_t, std::int64_t total) const override {
-    if (step >= total) return floor_;
+    if (step >= total) return options_.floor;
     const double done = static_cast<double>(step) / static_cast<double>(total);
-    return floor_ + (1 - floor_) * (1 + std::cos(std::numbers::pi * done)) / 2;
+    return options_.floor + (1 - options_.floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
   }
-  Settings settings() const override { return {{"name", "cosine"}, {"floor", floor_}}; }
-
- private:
-  double floor_ = 0;  // what is left of the rate at the end
+  bool spans_training() const override { return true; }
 };
 
-class PiecewiseSchedule final : public Schedule {
+std::unique_ptr<Schedule> read_cosine(SettingsReader& settings) {
+  CosineOptions options;
+  read_keys(kCosineScheduleKeys, settings, options);
+  return std::make_unique<CosineSchedule>("cosine", std::move(options));
+}
+
+struct PiecewiseOptions {
+  std::vector<double> epochs;   ///< boundaries, rising, > 0, not necessarily whole
+  std::vector<double> factors;  ///< from each boundary on, >= 0; as many as boundaries
+};
+
+constexpr std::array kPiecewiseScheduleKeys{
+    key<&PiecewiseOptions::epochs>({.name = "epochs",
+                                    .range = {.least = 0},
+                                    .required = true,
+                                    .help = "rising epochs above 0, as `[30, 60]`"}),
+    key<&PiecewiseOptions::factors>({.name = "factors",
+                                     .range = {.least = 0},
+                                     .required = true,
+                                     .help = "the factor from each of them on, as `[0.1, 0.01]`"}),
+};
+
+/// The base rate, and from each boundary on the base rate times a factor. PyTorch's MultiStepLR with any
+/// factors; Keras' PiecewiseConstantDecay holds a value for one step longer.
+class PiecewiseSchedule final : public KeyedSchedule<PiecewiseOptions, kPiecewiseScheduleKeys> {
  public:
-  explicit PiecewiseSchedule(SettingsReader& settings) {
-    for (const auto& [key, list] : {std::pair("epochs", &epochs_), {"factors", &factors_}}) {
-      if (!settings.has(key)) {
-        settings.fail(std::string("\"") + key + "\" is missing",
-                      "for example epochs = [30, 60], factors = [0.1, 0.01]");
-      }
-      *list = settings.get(key, *list);
-    }
-    const auto usable = [](double number) { return number >= 0 && std::isfinite(number); };
-    const bool rising =
-        std::adjacent_find(epochs_.begin(), epochs_.end(), std::greater_equal<>()) == epochs_.end();
-    settings.check("epochs",
-                   rising && !epochs_.empty() && epochs_.front() > 0 &&
-                       std::all_of(epochs_.begin(), epochs_.end(), usable),
-                   "rising numbers above 0");
-    settings.check("factors", factors_.size() == epochs_.size(), "as many numbers as \"epochs\"");
-    settings.check("factors", std::all_of(factors_.begin(), factors_.end(), usable), "at least 0");
-  }
+  using KeyedSchedule::KeyedSchedule;
   //   factors[k] for the last k with epochs[k] <= step / per_epoch, 1 before the first
   double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t) const override {
     double factor = 1;
-    for (std::size_t k = 0; k < epochs_.size(); ++k) {
-      const double begin = std::ceil(epochs_[k] * static_cast<double>(per_epoch));
-      if (static_cast<double>(step) >= begin) factor = factors_[k];
+    for (std::size_t k = 0; k < options_.epochs.size(); ++k) {
+      const double begin = std::ceil(options_.epochs[k] * static_cast<double>(per_epoch));
+      if (static_cast<double>(step) >= begin) factor = options_.factors[k];
     }
     return factor;
   }
-  Settings settings() const override {
-    return {{"name", "piecewise"},
-            {"epochs", Value::Array(epochs_.begin(), epochs_.end())},
-            {"factors", Value::Array(factors_.begin(), factors_.end())}};
-  }
-
- private:
-  std::vector<double> epochs_;   // boundaries, not necessarily whole
-  std::vector<double> factors_;  // from each boundary on
 };
 
-class PolynomialSchedule final : public Schedule {
+std::unique_ptr<Schedule> read_piecewise(SettingsReader& settings) {
+  PiecewiseOptions options;
+  read_keys(kPiecewiseScheduleKeys, settings, options);
+  const bool rising = std::adjacent_find(options.epochs.begin(), options.epochs.end(),
+                                         std::greater_equal<>()) == options.epochs.end();
+  settings.check("epochs", rising && !options.epochs.empty() && options.epochs.front() > 0,
+                 "rising numbers above 0");
+  settings.check("factors", options.factors.size() == options.epochs.size(), "as many numbers as \"epochs\"");
+  return std::make_unique<PiecewiseSchedule>("piecewise", std::move(options));
+}
+
+struct PolynomialOptions {
+  double power = 1;  ///< > 0; 1: a straight line
+  double floor = 0;  ///< what is left of the rate at the end, [0, 1]
+};
+
+constexpr std::array kPolynomialScheduleKeys{
+    key<&PolynomialOptions::power>({.name = "power", .range = {.above = 0}, .help = "1: a straight line"}),
+    key<&PolynomialOptions::floor>({.name = "floor",
+                                    .range = {.least = 0, .largest = 1},
+                                    .help = "the share of the rate that is left at the end"}),
+};
+
+/// A power of what is left of the training, from the base rate to its floor: Keras' PolynomialDecay without
+/// cycles.
+class PolynomialSchedule final : public KeyedSchedule<PolynomialOptions, kPolynomialScheduleKeys> {
  public:
-  explicit PolynomialSchedule(SettingsReader& settings) {
-    power_ = settings.get("power", power_);
-    settings.check("power", power_ > 0 && std::isfinite(power_), "above 0");
-    floor_ = settings.get("floor", floor_);
-    settings.check("floor", floor_ >= 0 && floor_ <= 1, "at least 0 and at most 1");
-  }
+  using KeyedSchedule::KeyedSchedule;
   //   floor + (1 - floor) (1 - step / total) ^ power
   double factor(std::int64_t step, std::int64_t, std::int64_t total) const override {
-    if (step >= total) return floor_;
+    if (step >= total) return options_.floor;
     const double left = 1 - static_cast<double>(step) / static_cast<double>(total);
-    return floor_ + (1 - floor_) * std::pow(left, power_);
+    return options_.floor + (1 - options_.floor) * std::pow(left, options_.power);
   }
-  Settings settings() const override {
-    return {{"name", "polynomial"}, {"power", power_}, {"floor", floor_}};
-  }
-
- private:
-  double power_ = 1;  // 1: a straight line
-  double floor_ = 0;  // what is left of the rate at the end
+  bool spans_training() const override { return true; }
 };
 
-// Names and defaults are PyTorch's.
-class OneCycleSchedule final : public Schedule {
+std::unique_ptr<Schedule> read_polynomial(SettingsReader& settings) {
+  PolynomialOptions options;
+  read_keys(kPolynomialScheduleKeys, settings, options);
+  return std::make_unique<PolynomialSchedule>("polynomial", std::move(options));
+}
+
+/// Names and defaults are PyTorch's.
+struct OneCycleOptions {
+  double pct_start = 0.3;         ///< the part of all steps in which the rate rises, [0, 1]
+  double div_factor = 25;         ///< the rate starts from the base rate / div_factor, >= 1
+  double final_div_factor = 1e4;  ///< and ends at its start / final_div_factor, >= 1
+};
+
+constexpr std::array kOneCycleScheduleKeys{
+    key<&OneCycleOptions::pct_start>({.name = "pct_start",
+                                      .range = {.least = 0, .largest = 1},
+                                      .help = "the share of all steps in which the rate rises"}),
+    key<&OneCycleOptions::div_factor>(
+        {.name = "div_factor", .range = {.least = 1}, .help = "the rate starts from the base rate / this"}),
+    key<&OneCycleOptions::final_div_factor>(
+        {.name = "final_div_factor", .range = {.least = 1}, .help = "the rate ends at its start / this"}),
+};
+
+//   b + (a - b) (1 + cos(pi x)) / 2: from a to b as x goes from 0 to 1
+double anneal(double a, double b, double x) { return b + (a - b) / 2 * (1 + std::cos(std::numbers::pi * x)); }
+
+/// Up to the base rate and down to almost nothing, each half a cosine (Smith and Topin, "Super-convergence",
+/// 2018): PyTorch's OneCycleLR with anneal_strategy="cos", max_lr the base rate, and cycle_momentum=False:
+/// the momentum stays as it is.
+class OneCycleSchedule final : public KeyedSchedule<OneCycleOptions, kOneCycleScheduleKeys> {
  public:
-  explicit OneCycleSchedule(SettingsReader& settings) {
-    pct_start_ = settings.get("pct_start", pct_start_);
-    settings.check("pct_start", pct_start_ >= 0 && pct_start_ <= 1, "at least 0 and at most 1");
-    div_factor_ = settings.get("div_factor", div_factor_);
-    settings.check("div_factor", div_factor_ >= 1 && std::isfinite(div_factor_), "at least 1");
-    final_div_factor_ = settings.get("final_div_factor", final_div_factor_);
-    settings.check("final_div_factor", final_div_factor_ >= 1 && std::isfinite(final_div_factor_),
-                   "at least 1");
-  }
+  using KeyedSchedule::KeyedSchedule;
   // The top is reached at step pct_start * total - 1, the end at the last step.
   double factor(std::int64_t step, std::int64_t, std::int64_t total) const override {
-    const double first = 1 / div_factor_;
-    const double last = first / final_div_factor_;
+    const double first = 1 / options_.div_factor;
+    const double last = first / options_.final_div_factor;
     const double end = static_cast<double>(total - 1);
-    const double top = pct_start_ * static_cast<double>(total) - 1;
+    const double top = options_.pct_start * static_cast<double>(total) - 1;
     const double now = std::min(static_cast<double>(step), end);
     if (now <= top) return top > 0 ? anneal(first, 1, now / top) : 1;
     return anneal(1, last, (now - top) / (end - top));
   }
-  Settings settings() const override {
-    return {{"name", "one_cycle"},
-            {"pct_start", pct_start_},
-            {"div_factor", div_factor_},
-            {"final_div_factor", final_div_factor_}};
-  }
-
- private:
-  //   b + (a - b) (1 + cos(pi x)) / 2: from a to b as x goes from 0 to 1
-  static double anneal(double a, double b, double x) {
-    return b + (a - b) / 2 * (1 + std::cos(std::numbers::pi * x));
-  }
-
-  double pct_start_ = 0.3;         // the part of all steps in which the rate rises
-  double div_factor_ = 25;         // the rate starts from the base rate / div_factor
-  double final_div_factor_ = 1e4;  // and ends at its start / final_div_factor
+  bool spans_training() const override { return true; }
 };
+
+std::unique_ptr<Schedule> read_one_cycle(SettingsReader& settings) {
+  OneCycleOptions options;
+  read_keys(kOneCycleScheduleKeys, settings, options);
+  return std::make_unique<OneCycleSchedule>("one_cycle", std::move(options));
+}
 
 }  // namespace
 
-std::unique_ptr<Schedule> constant_schedule(SettingsReader& settings) {
-  return std::make_unique<ConstantSchedule>(settings);
+ScheduleEntry constant_schedule() {
+  return {"constant",
+          [](SettingsReader&) -> std::unique_ptr<Schedule> { return std::make_unique<ConstantSchedule>(); },
+          [] { return std::vector<KeyDescription>{}; }};
 }
-std::unique_ptr<Schedule> step_schedule(SettingsReader& settings) {
-  return std::make_unique<StepSchedule>(settings);
+
+ScheduleEntry step_schedule() {
+  return {"step", read_step, [] { return describe_keys(kStepScheduleKeys); }};
 }
-std::unique_ptr<Schedule> exponential_schedule(SettingsReader& settings) {
-  return std::make_unique<ExponentialSchedule>(settings);
+
+ScheduleEntry exponential_schedule() {
+  return {"exponential", read_exponential, [] { return describe_keys(kExponentialScheduleKeys); }};
 }
-std::unique_ptr<Schedule> cosine_schedule(SettingsReader& settings) {
-  return std::make_unique<CosineSchedule>(settings);
+
+ScheduleEntry cosine_schedule() {
+  return {"cosine", read_cosine, [] { return describe_keys(kCosineScheduleKeys); }};
 }
-std::unique_ptr<Schedule> piecewise_schedule(SettingsReader& settings) {
-  return std::make_unique<PiecewiseSchedule>(settings);
+
+ScheduleEntry piecewise_schedule() {
+  return {"piecewise", read_piecewise, [] { return describe_keys(kPiecewiseScheduleKeys); }};
 }
-std::unique_ptr<Schedule> polynomial_schedule(SettingsReader& settings) {
-  return std::make_unique<PolynomialSchedule>(settings);
+
+ScheduleEntry polynomial_schedule() {
+  return {"polynomial", read_polynomial, [] { return describe_keys(kPolynomialScheduleKeys); }};
 }
-std::unique_ptr<Schedule> one_cycle_schedule(SettingsReader& settings) {
-  return std::make_unique<OneCycleSchedule>(settings);
+
+ScheduleEntry one_cycle_schedule() {
+  return {"one_cycle", read_one_cycle, [] { return describe_keys(kOneCycleScheduleKeys); }};
 }
 
 }  // namespace convoke::optim

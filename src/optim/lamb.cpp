@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/optim/passes.hpp"
 
@@ -45,16 +46,28 @@ void for_each_piece(std::size_t size, Action action) {
   for (std::size_t begin = 0; begin < size; begin += kPiece) action(begin, std::min(kPiece, size - begin));
 }
 
+constexpr std::array kLambKeys{
+    key<&LambOptions::weight_decay>({.name = "weight_decay",
+                                     .range = {.least = 0},
+                                     .help = "part of the direction, whose length is scaled"}),
+    key<&LambOptions::exclude_vectors>(
+        {.name = "exclude_vectors",
+         .help = "biases, gamma and beta do not decay, and take the step of Adam"}),
+};
+
 }  // namespace
 
 LambOptions Lamb::read(SettingsReader& settings) {
   LambOptions options;
   options.adam = Adam::read(settings);
-  options.weight_decay = settings.get("weight_decay", options.weight_decay);
-  settings.check("weight_decay", options.weight_decay >= 0 && std::isfinite(options.weight_decay),
-                 "at least 0");
-  options.exclude_vectors = settings.get("exclude_vectors", options.exclude_vectors);
+  read_keys(kLambKeys, settings, options);
   return options;
+}
+
+std::vector<KeyDescription> Lamb::keys() {
+  std::vector<KeyDescription> all = Adam::keys();
+  for (KeyDescription& own : describe_keys(kLambKeys)) all.push_back(std::move(own));
+  return all;
 }
 
 void Lamb::step(const Slice& slice, double learning_rate) const {
@@ -100,8 +113,7 @@ void Lamb::step(const Slice& slice, double learning_rate) const {
 Settings Lamb::settings() const {
   Settings settings = Adam(options_.adam).settings();
   settings.set("name", name());
-  settings.set("weight_decay", options_.weight_decay);
-  settings.set("exclude_vectors", options_.exclude_vectors);
+  write_keys(kLambKeys, options_, settings);
   return settings;
 }
 

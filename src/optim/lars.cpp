@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 #include "convoke/optim/passes.hpp"
 
@@ -27,23 +28,32 @@ double trust_ratio(const Slice& slice, const LarsOptions& options) {
   return options.trust_coefficient * weight / (gradient + options.weight_decay * weight + options.epsilon);
 }
 
+constexpr std::array kLarsKeys{
+    key<&LarsOptions::momentum>(
+        {.name = "momentum", .range = {.least = 0, .below = 1}, .help = "decay of the velocity"}),
+    key<&LarsOptions::weight_decay>({.name = "weight_decay",
+                                     .range = {.least = 0},
+                                     .help = "part of the direction, whose length is scaled"}),
+    key<&LarsOptions::trust_coefficient>(
+        {.name = "trust_coefficient",
+         .range = {.above = 0},
+         .help = "the paper's eta: step length / weight length at a learning rate of 1"}),
+    key<&LarsOptions::epsilon>(
+        {.name = "epsilon", .range = {.least = 0}, .help = "added to the denominator of the trust ratio"}),
+    key<&LarsOptions::exclude_vectors>(
+        {.name = "exclude_vectors",
+         .help = "biases, gamma and beta do not decay, and take the learning rate as it is"}),
+};
+
 }  // namespace
 
 LarsOptions Lars::read(SettingsReader& settings) {
   LarsOptions options;
-  options.momentum = settings.get("momentum", options.momentum);
-  settings.check("momentum", options.momentum >= 0 && options.momentum < 1, "at least 0 and below 1");
-  options.weight_decay = settings.get("weight_decay", options.weight_decay);
-  settings.check("weight_decay", options.weight_decay >= 0 && std::isfinite(options.weight_decay),
-                 "at least 0");
-  options.trust_coefficient = settings.get("trust_coefficient", options.trust_coefficient);
-  settings.check("trust_coefficient",
-                 options.trust_coefficient > 0 && std::isfinite(options.trust_coefficient), "above 0");
-  options.epsilon = settings.get("epsilon", options.epsilon);
-  settings.check("epsilon", options.epsilon >= 0 && std::isfinite(options.epsilon), "at least 0");
-  options.exclude_vectors = settings.get("exclude_vectors", options.exclude_vectors);
+  read_keys(kLarsKeys, settings, options);
   return options;
 }
+
+std::vector<KeyDescription> Lars::keys() { return describe_keys(kLarsKeys); }
 
 void Lars::step(const Slice& slice, double learning_rate) const {
   const bool plain = options_.exclude_vectors && slice.is_vector();
@@ -53,12 +63,9 @@ void Lars::step(const Slice& slice, double learning_rate) const {
 }
 
 Settings Lars::settings() const {
-  return {{"name", name()},
-          {"momentum", options_.momentum},
-          {"weight_decay", options_.weight_decay},
-          {"trust_coefficient", options_.trust_coefficient},
-          {"epsilon", options_.epsilon},
-          {"exclude_vectors", options_.exclude_vectors}};
+  Settings settings{{"name", name()}};
+  write_keys(kLarsKeys, options_, settings);
+  return settings;
 }
 
 }  // namespace convoke::optim

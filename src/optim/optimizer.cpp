@@ -1,7 +1,6 @@
 #include "convoke/optim/optimizer.hpp"
 
 #include <array>
-#include <cmath>
 
 #include "convoke/core/table.hpp"
 #include "convoke/optim/adagrad.hpp"
@@ -24,14 +23,28 @@ std::unique_ptr<Optimizer> make(SettingsReader& settings) {
 struct OptimizerEntry {
   std::string_view name;
   std::unique_ptr<Optimizer> (*make)(SettingsReader& settings);
+  std::vector<KeyDescription> (*keys)();
 };
 
 constexpr std::array kOptimizers{
-    OptimizerEntry{"sgd", make<Sgd>},         OptimizerEntry{"adam", make<Adam>},
-    OptimizerEntry{"rmsprop", make<RmsProp>}, OptimizerEntry{"adamw", make<AdamW>},
-    OptimizerEntry{"nadam", make<Nadam>},     OptimizerEntry{"adagrad", make<Adagrad>},
-    OptimizerEntry{"lars", make<Lars>},       OptimizerEntry{"lamb", make<Lamb>},
+    OptimizerEntry{"sgd", make<Sgd>, Sgd::keys},
+    OptimizerEntry{"adam", make<Adam>, Adam::keys},
+    OptimizerEntry{"rmsprop", make<RmsProp>, RmsProp::keys},
+    OptimizerEntry{"adamw", make<AdamW>, AdamW::keys},
+    OptimizerEntry{"nadam", make<Nadam>, Nadam::keys},
+    OptimizerEntry{"adagrad", make<Adagrad>, Adagrad::keys},
+    OptimizerEntry{"lars", make<Lars>, Lars::keys},
+    OptimizerEntry{"lamb", make<Lamb>, Lamb::keys},
 };
+
+/// What every optimizer takes.
+struct CommonOptions {
+  double learning_rate = 1e-3;
+};
+constexpr std::array kCommonKeys{
+    key<&CommonOptions::learning_rate>({.name = "learning_rate",
+                                        .range = {.above = 0},
+                                        .help = "the base rate, which the schedule multiplies"})};
 
 }  // namespace
 
@@ -41,11 +54,24 @@ std::unique_ptr<Optimizer> make_optimizer(const Settings& settings) {
 
   SettingsReader read(settings, "optimizer \"" + name + "\"");
   read.has("name");
-  const double rate = read.get("learning_rate", 1e-3);
-  read.check("learning_rate", rate >= 0 && std::isfinite(rate), "at least 0");
+  CommonOptions common;
+  read_keys(kCommonKeys, read, common);
   std::unique_ptr<Optimizer> optimizer = entry.make(read);
   read.finish();
   return optimizer;
+}
+
+double learning_rate_of(const Settings& settings) {
+  SettingsReader read(settings, "optimizer");
+  CommonOptions common;
+  read_keys(kCommonKeys, read, common);
+  return common.learning_rate;
+}
+
+std::vector<OptionTable> optimizer_tables() {
+  std::vector<OptionTable> tables{{"", describe_keys(kCommonKeys)}};
+  for (const OptimizerEntry& entry : kOptimizers) tables.push_back({std::string(entry.name), entry.keys()});
+  return tables;
 }
 
 std::vector<std::string> optimizer_names() { return names_in(kOptimizers); }

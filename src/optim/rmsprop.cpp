@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::optim {
@@ -34,18 +35,25 @@ void rmsprop_with_momentum(float* weight, const float* gradient, float* mean_squ
   }
 }
 
+constexpr std::array kRmsPropKeys{
+    key<&RmsPropOptions::rho>({.name = "rho",
+                               .range = {.least = 0, .below = 1},
+                               .help = "decay of the running mean of squared gradients"}),
+    key<&RmsPropOptions::momentum>(
+        {.name = "momentum", .range = {.least = 0, .below = 1}, .help = "decay of the velocity"}),
+    key<&RmsPropOptions::epsilon>(
+        {.name = "epsilon", .range = {.above = 0}, .help = "added inside the root"}),
+};
+
 }  // namespace
 
 RmsPropOptions RmsProp::read(SettingsReader& settings) {
   RmsPropOptions options;
-  options.rho = settings.get("rho", options.rho);
-  settings.check("rho", options.rho >= 0 && options.rho < 1, "at least 0 and below 1");
-  options.momentum = settings.get("momentum", options.momentum);
-  settings.check("momentum", options.momentum >= 0 && options.momentum < 1, "at least 0 and below 1");
-  options.epsilon = settings.get("epsilon", options.epsilon);
-  settings.check("epsilon", options.epsilon > 0 && std::isfinite(options.epsilon), "above 0");
+  read_keys(kRmsPropKeys, settings, options);
   return options;
 }
+
+std::vector<KeyDescription> RmsProp::keys() { return describe_keys(kRmsPropKeys); }
 
 void RmsProp::step(const Slice& slice, double learning_rate) const {
   const auto rate = static_cast<float>(learning_rate);
@@ -62,10 +70,9 @@ void RmsProp::step(const Slice& slice, double learning_rate) const {
 }
 
 Settings RmsProp::settings() const {
-  return {{"name", name()},
-          {"rho", options_.rho},
-          {"momentum", options_.momentum},
-          {"epsilon", options_.epsilon}};
+  Settings settings{{"name", name()}};
+  write_keys(kRmsPropKeys, options_, settings);
+  return settings;
 }
 
 }  // namespace convoke::optim

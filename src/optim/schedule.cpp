@@ -8,36 +8,45 @@
 namespace convoke::optim {
 namespace {
 
-struct ScheduleEntry {
-  std::string_view name;
-  std::unique_ptr<Schedule> (*read)(SettingsReader& settings);
-};
+std::array<ScheduleEntry, 8> table_of_schedules() {
+  return {constant_schedule(),  step_schedule(),       exponential_schedule(), cosine_schedule(),
+          piecewise_schedule(), polynomial_schedule(), one_cycle_schedule(),   plateau_schedule()};
+}
 
-constexpr std::array kSchedules{
-    ScheduleEntry{"constant", constant_schedule},       ScheduleEntry{"step", step_schedule},
-    ScheduleEntry{"exponential", exponential_schedule}, ScheduleEntry{"cosine", cosine_schedule},
-    ScheduleEntry{"piecewise", piecewise_schedule},     ScheduleEntry{"polynomial", polynomial_schedule},
-    ScheduleEntry{"one_cycle", one_cycle_schedule},     ScheduleEntry{"plateau", plateau_schedule},
+/// What every schedule takes.
+struct WarmupOptions {
+  double epochs = 0;
 };
-
-constexpr double kLongestWarmup = 1e6;  // epochs; also refuses infinity
+constexpr std::array kWarmupKeys{key<&WarmupOptions::epochs>(
+    {.name = "warmup_epochs",
+     .range = {.least = 0, .largest = 1e6},
+     .help = "epochs in which the rate rises linearly from 0, before the schedule"})};
 
 }  // namespace
 
 std::unique_ptr<Schedule> make_schedule(const Settings& settings) {
   const std::string name = SettingsReader(settings, "schedule").get("name", "constant");
-  const ScheduleEntry& entry = find_in(kSchedules, name, "schedule", settings.where());
+  const auto table = table_of_schedules();
+  const ScheduleEntry& entry = find_in(table, name, "schedule", settings.where());
 
   SettingsReader read(settings, "schedule \"" + name + "\"");
   read.has("name");
   std::unique_ptr<Schedule> schedule = entry.read(read);
-  const double warmup_epochs = read.get("warmup_epochs", 0.0);
-  read.check("warmup_epochs", warmup_epochs >= 0 && warmup_epochs <= kLongestWarmup, "at least 0");
+  WarmupOptions warmup;
+  read_keys(kWarmupKeys, read, warmup);
   read.finish();
-  if (warmup_epochs == 0) return schedule;
-  return warmed_up(warmup_epochs, std::move(schedule));
+  if (warmup.epochs == 0) return schedule;
+  return warmed_up(warmup.epochs, std::move(schedule));
 }
 
-std::vector<std::string> schedule_names() { return names_in(kSchedules); }
+std::vector<std::string> schedule_names() { return names_in(table_of_schedules()); }
+
+std::vector<OptionTable> schedule_tables() {
+  std::vector<OptionTable> tables{{"", describe_keys(kWarmupKeys)}};
+  for (const ScheduleEntry& entry : table_of_schedules()) {
+    tables.push_back({std::string(entry.name), entry.keys()});
+  }
+  return tables;
+}
 
 }  // namespace convoke::optim

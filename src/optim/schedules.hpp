@@ -1,39 +1,46 @@
 #pragma once
-#include "convoke/optim/schedule.hpp"
+#include <memory>
+#include <string_view>
+#include <vector>
 
-// The schedules in the table of schedule.cpp, each made from its own keys. They throw Error for a value that
-// is out of range or missing.
+#include "convoke/core/keys.hpp"
+#include "convoke/optim/schedule.hpp"
 
 namespace convoke::optim {
 
-/// The base rate, always.
-std::unique_ptr<Schedule> constant_schedule(SettingsReader& settings);
+/// A row of the table of schedules.
+struct ScheduleEntry {
+  std::string_view name;
+  std::unique_ptr<Schedule> (*read)(SettingsReader& settings);
+  std::vector<KeyDescription> (*keys)();
+};
 
-/// The base rate times drop^k after k * every_epochs epochs.
-std::unique_ptr<Schedule> step_schedule(SettingsReader& settings);
+/// A schedule with options, each a key.
+template <class Options, const auto& kKeys>
+class KeyedSchedule : public Schedule {
+ public:
+  KeyedSchedule(std::string_view name, Options options) : options_(std::move(options)), name_(name) {}
+  Settings settings() const final {
+    Settings settings{{"name", name_}};
+    write_keys(kKeys, options_, settings);
+    return settings;
+  }
 
-/// Smooth exponential decay: Keras' ExponentialDecay with staircase=False.
-std::unique_ptr<Schedule> exponential_schedule(SettingsReader& settings);
+ protected:
+  const Options options_;
 
-/// Half a cosine from the base rate to its floor over all steps (Loshchilov and Hutter, "SGDR", ICLR 2017,
-/// without restarts): Keras' CosineDecay with alpha = floor.
-std::unique_ptr<Schedule> cosine_schedule(SettingsReader& settings);
+ private:
+  std::string_view name_;
+};
 
-/// The base rate, and from each boundary on the base rate times a factor. PyTorch's MultiStepLR with any
-/// factors; Keras' PiecewiseConstantDecay holds a value for one step longer.
-std::unique_ptr<Schedule> piecewise_schedule(SettingsReader& settings);
-
-/// A power of what is left of the training, from the base rate to its floor: Keras' PolynomialDecay without
-/// cycles.
-std::unique_ptr<Schedule> polynomial_schedule(SettingsReader& settings);
-
-/// Up to the base rate and down to almost nothing, each half a cosine (Smith and Topin, "Super-convergence",
-/// 2018): PyTorch's OneCycleLR with anneal_strategy="cos", max_lr the base rate, and cycle_momentum=False.
-std::unique_ptr<Schedule> one_cycle_schedule(SettingsReader& settings);
-
-/// The base rate, reduced whenever the validation loss has not fallen for some epochs: Keras'
-/// ReduceLROnPlateau.
-std::unique_ptr<Schedule> plateau_schedule(SettingsReader& settings);
+ScheduleEntry constant_schedule();
+ScheduleEntry cosine_schedule();
+ScheduleEntry exponential_schedule();
+ScheduleEntry one_cycle_schedule();
+ScheduleEntry piecewise_schedule();
+ScheduleEntry plateau_schedule();
+ScheduleEntry polynomial_schedule();
+ScheduleEntry step_schedule();
 
 /// A linear rise to the base rate over the first `epochs` > 0, not necessarily whole (Goyal et al.,
 /// "Accurate, large minibatch SGD", 2017), and then another schedule, which counts its steps from there.

@@ -1,5 +1,6 @@
 #include "convoke/optim/sgd.hpp"
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/multiversion.hpp"
 
 namespace convoke::optim {
@@ -34,16 +35,22 @@ void with_nesterov(float* weight, const float* gradient, float* velocity, std::s
   }
 }
 
+constexpr std::array kSgdKeys{
+    key<&SgdOptions::momentum>(
+        {.name = "momentum", .range = {.least = 0, .below = 1}, .help = "decay of the velocity"}),
+    key<&SgdOptions::nesterov>({.name = "nesterov", .help = "Nesterov's momentum; needs a momentum above 0"}),
+};
+
 }  // namespace
 
 SgdOptions Sgd::read(SettingsReader& settings) {
   SgdOptions options;
-  options.momentum = settings.get("momentum", options.momentum);
-  settings.check("momentum", options.momentum >= 0 && options.momentum < 1, "at least 0 and below 1");
-  options.nesterov = settings.get("nesterov", options.nesterov);
+  read_keys(kSgdKeys, settings, options);
   settings.check("nesterov", !options.nesterov || options.momentum > 0, "false where momentum is 0");
   return options;
 }
+
+std::vector<KeyDescription> Sgd::keys() { return describe_keys(kSgdKeys); }
 
 void Sgd::step(const Slice& slice, double learning_rate) const {
   const auto rate = static_cast<float>(learning_rate);
@@ -57,7 +64,9 @@ void Sgd::step(const Slice& slice, double learning_rate) const {
 }
 
 Settings Sgd::settings() const {
-  return {{"name", name()}, {"momentum", options_.momentum}, {"nesterov", options_.nesterov}};
+  Settings settings{{"name", name()}};
+  write_keys(kSgdKeys, options_, settings);
+  return settings;
 }
 
 }  // namespace convoke::optim

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "convoke/core/error.hpp"
 #include "convoke/recipe/section_reader.hpp"
 #include "sections.hpp"
 
@@ -9,76 +11,159 @@ namespace convoke::recipe {
 namespace {
 
 using data::AugmentOptions;
-using data::Interval;
+using AugmentKey = Key<AugmentOptions>;
 
-/// A key of a number that is drawn to either side of 0.
-struct RangeKey {
-  std::string_view name;
-  double AugmentOptions::*value;
-  double largest;
-  std::string_view expected;
-};
-constexpr std::array kRanges{
-    RangeKey{"rotation_range", &AugmentOptions::rotation_range, 180, "degrees of 0 to 180"},
-    RangeKey{"shear_range", &AugmentOptions::shear_range, 89, "degrees of 0 to 89"},
-    RangeKey{"channel_shift_range", &AugmentOptions::channel_shift_range, 255, "0 to 255, units of pixels"},
-    RangeKey{"hue_range", &AugmentOptions::hue_range, 0.5, "0 to 0.5, parts of a turn"}};
-
-/// A key of two numbers between which one is drawn, from `least` to `largest`.
-struct IntervalKey {
-  std::string_view name;
-  Interval AugmentOptions::*value;
-  double least, largest;
-  std::string_view expected;
-};
-constexpr std::array kIntervals{
-    IntervalKey{"random_resized_crop", &AugmentOptions::random_resized_crop, 1e-4, 1,
-                "two shares of the area, [least, largest], above 0 and at most 1"},
-    IntervalKey{"crop_ratio", &AugmentOptions::crop_ratio, 1e-2, 1e2,
-                "two ratios of width to height, [least, largest], of 0.01 to 100"},
-    IntervalKey{"brightness_range", &AugmentOptions::brightness_range, 0, 1e3,
-                "two factors, [least, largest]"},
-    IntervalKey{"contrast_range", &AugmentOptions::contrast_range, 0, 1e3, "two factors, [least, largest]"},
-    IntervalKey{"saturation_range", &AugmentOptions::saturation_range, 0, 1e3,
-                "two factors, [least, largest]"}};
-
-bool within(const Interval& interval, double least, double largest) {
-  return interval[0] >= least && interval[0] <= interval[1] && interval[1] <= largest;
+std::vector<std::string> fill_modes() {
+  std::vector<std::string> names;
+  for (const auto mode :
+       {data::FillMode::kNearest, data::FillMode::kConstant, data::FillMode::kReflect, data::FillMode::kWrap})
+    names.emplace_back(data::name_of(mode));
+  return names;
 }
 
-void read_interval(SectionReader& read, const IntervalKey& key, AugmentOptions& options) {
-  Interval& value = options.*key.value;
-  const std::vector<double> pair = read.get(key.name, std::vector<double>(value.begin(), value.end()));
-  const bool good = pair.size() == 2 && within({pair[0], pair[1]}, key.least, key.largest);
-  read.check(key.name, good, key.expected);
-  value = {pair[0], pair[1]};
+void read_fill_mode(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
+  const std::string name = read.get(key.name, std::string(data::name_of(options.fill.mode)));
+  read.at([&] { options.fill.mode = data::fill_mode_from(name); });
+}
+
+std::optional<Value> write_fill_mode(const KeyFacts&, const AugmentOptions& options) {
+  return data::name_of(options.fill.mode);
 }
 
 // As Keras: z is [1 - z, 1 + z].
-Interval read_zoom(SectionReader& read) {
-  std::vector<double> zoom = read.get("zoom_range", std::vector<double>{1, 1});
+void read_zoom(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
+  std::vector<double> zoom =
+      read.get(key.name, std::vector<double>(options.zoom_range.begin(), options.zoom_range.end()));
   if (zoom.size() == 1) zoom = {1 - zoom[0], 1 + zoom[0]};
-  const bool good = zoom.size() == 2 && within({zoom[0], zoom[1]}, 1e-2, 1e2);
-  read.check("zoom_range", good, "a number of 0 to 0.99, or two factors, [least, largest]");
-  return {zoom[0], zoom[1]};
+  check_key(read, key, zoom.size() == 2 && 1e-2 <= zoom[0] && zoom[0] <= zoom[1] && zoom[1] <= 1e2);
+  options.zoom_range = {zoom[0], zoom[1]};
 }
 
-data::ShiftRange read_shift(SectionReader& read, std::string_view key) {
-  const data::ShiftRange shift = read.get(key, data::ShiftRange{0});
-  const bool good = !shift.empty() && std::all_of(shift.begin(), shift.end(), [&](double s) {
-    return std::isfinite(s) && (s >= 0 || shift.size() > 1);
-  });
-  read.check(key, good, "a share of the extent, a number of pixels, or a list of which one is chosen");
-  return shift;
+std::optional<Value> write_zoom(const KeyFacts& key, const AugmentOptions& options) {
+  return to_value(key, options.zoom_range);
 }
 
-double read_alpha(SectionReader& read, std::string_view key) {
-  const double alpha = read.get(key, 0.0);
-  read.check(key, alpha >= 0 && alpha <= 100, "the alpha of a beta distribution, up to 100, or 0: off");
-  return alpha;
+template <data::ShiftRange AugmentOptions::*kShift>
+void read_shift(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
+  const data::ShiftRange shift = read.get(key.name, options.*kShift);
+  const bool good = std::all_of(shift.begin(), shift.end(),
+                                [&](double s) { return std::isfinite(s) && (s >= 0 || shift.size() > 1); });
+  check_key(read, key, good && !shift.empty());
+  options.*kShift = shift;
 }
 
-// Mixing needs a partner within the lane, and labels that stand beside the samples.
+template <data::ShiftRange AugmentOptions::*kShift>
+std::optional<Value> write_shift(const KeyFacts& key, const AugmentOptions& options) {
+  const data::ShiftRange& shift = options.*kShift;
+  return shift.size() == 1 ? Value(shift[0]) : to_value(key, shift);
+}
+
+template <data::ShiftRange AugmentOptions::*kShift>
+constexpr AugmentKey shift_key(std::string_view name, std::string_view help) {
+  return {{.name = name,
+           .expected = "a share of the extent, a number of pixels, or a list of which one is chosen",
+           .help = help,
+           .type = "number or list of numbers"},
+          read_shift<kShift>,
+          write_shift<kShift>};
+}
+
+constexpr std::array kAugmentKeys{
+    key<&AugmentOptions::random_crop>({.name = "random_crop",
+                                       .range = {.least = 0},
+                                       .help = "pixels by which a crop of the same size may move to each "
+                                               "side; 4 with `fill_mode = \"constant\"` is "
+                                               "usual for CIFAR"}),
+    key<&AugmentOptions::random_resized_crop>(
+        {.name = "random_resized_crop",
+         .range = {.least = 1e-4, .largest = 1},
+         .expected = "two shares of the area, [least, largest], above 0 and at most 1",
+         .help = "the share of the area of a part that is stretched to the whole, as torchvision's "
+                 "`RandomResizedCrop`; `[0.08, 1.0]` is usual for ImageNet"}),
+    key<&AugmentOptions::crop_ratio>(
+        {.name = "crop_ratio",
+         .range = {.least = 1e-2, .largest = 1e2},
+         .expected = "two ratios of width to height, [least, largest], of 0.01 to 100",
+         .help = "with `random_resized_crop`: width / height of that part, drawn evenly in its logarithm"}),
+    key<&AugmentOptions::brightness_range>({.name = "brightness_range",
+                                            .range = {.least = 0, .largest = 1e3},
+                                            .expected = "two factors, [least, largest]",
+                                            .help = "a factor on the brightness"}),
+    key<&AugmentOptions::contrast_range>({.name = "contrast_range",
+                                          .range = {.least = 0, .largest = 1e3},
+                                          .expected = "two factors, [least, largest]",
+                                          .help = "a factor on the contrast"}),
+    key<&AugmentOptions::saturation_range>({.name = "saturation_range",
+                                            .range = {.least = 0, .largest = 1e3},
+                                            .expected = "two factors, [least, largest]",
+                                            .help = "a factor on the saturation"}),
+    key<&AugmentOptions::rotation_range>({.name = "rotation_range",
+                                          .range = {.least = 0, .largest = 180},
+                                          .help = "degrees, drawn evenly to either side"}),
+    key<&AugmentOptions::shear_range>({.name = "shear_range",
+                                       .range = {.least = 0, .largest = 89},
+                                       .help = "degrees, drawn evenly to either side"}),
+    key<&AugmentOptions::channel_shift_range>({.name = "channel_shift_range",
+                                               .range = {.least = 0, .largest = 255},
+                                               .help = "a number in units of pixels that is added to all "
+                                                       "channels; values stay within those of the image"}),
+    key<&AugmentOptions::hue_range>({.name = "hue_range",
+                                     .range = {.least = 0, .largest = 0.5},
+                                     .help = "parts of a turn, to either side"}),
+    shift_key<&AugmentOptions::width_shift_range>(
+        "width_shift_range",
+        "below 1: a share of the extent, drawn evenly to either side; a whole number n: pixels, from -(n - "
+        "1) to n - "
+        "1; any other number: pixels; a list: one of them, and a sign"),
+    shift_key<&AugmentOptions::height_shift_range>("height_shift_range",
+                                                   "as `width_shift_range`, along the height"),
+    AugmentKey{
+        {.name = "zoom_range",
+         .expected = "a number of 0 to 0.99, or two factors, [least, largest]",
+         .help =
+             "z stands for `[1 - z, 1 + z]`. Height and width each draw a factor of their own; above 1 the "
+             "image becomes smaller",
+         .type = "number or two numbers"},
+        read_zoom,
+        write_zoom},
+    key<&AugmentOptions::horizontal_flip>({.name = "horizontal_flip", .help = "mirror half of the images"}),
+    key<&AugmentOptions::vertical_flip>(
+        {.name = "vertical_flip", .help = "turn half of the images upside down"}),
+    AugmentKey{{.name = "fill_mode",
+                .names = fill_modes,
+                .help = "the pixels beyond the edges, as in SciPy and Keras",
+                .type = "text"},
+               read_fill_mode,
+               write_fill_mode},
+    key<&AugmentOptions::fill, &data::Fill::value>(
+        {.name = "cval",
+         .help = "with `fill_mode = \"constant\"`: their value, in units of the stored pixels"}),
+    key<&AugmentOptions::randaugment>(
+        {.name = "randaugment",
+         .range = {.least = 0, .largest = 16},
+         .help = "the number of operations from torchvision's list of 14 (Cubuk et al. 2020); 0: off"}),
+    key<&AugmentOptions::randaugment_magnitude>({.name = "randaugment_magnitude",
+                                                 .range = {.least = 0, .largest = 30},
+                                                 .help = "the magnitude of these operations"}),
+    key<&AugmentOptions::cutout>({.name = "cutout",
+                                  .range = {.least = 0},
+                                  .help =
+                                      "the side, in pixels, of a square that is set to 0 after normalising "
+                                      "(DeVries and Taylor 2017); 0: off"}),
+    key<&AugmentOptions::mixup>(
+        {.name = "mixup",
+         .range = {.least = 0, .largest = 100},
+         .help = "alpha of the beta distribution of the share (Zhang et al. 2018); 0: off"}),
+    key<&AugmentOptions::cutmix>(
+        {.name = "cutmix",
+         .range = {.least = 0, .largest = 100},
+         .help = "the same for CutMix (Yun et al. 2019); with both, either is as likely"}),
+    key<&AugmentOptions::mix_probability>({.name = "mix_probability",
+                                           .range = {.least = 0, .largest = 1},
+                                           .help = "the probability that a pair is mixed"}),
+};
+
+// Mixing needs a partner within the lane, and pixels.
 void check_mixing(const SectionReader& read, const AugmentOptions& options, const ModelRecipe& model,
                   std::int64_t lane) {
   if (!options.mixes()) return;
@@ -93,40 +178,20 @@ void check_mixing(const SectionReader& read, const AugmentOptions& options, cons
   }
 }
 
-Value list(const std::vector<double>& values) { return Value::Array(values.begin(), values.end()); }
-Value list(const Interval& values) { return Value::Array(values.begin(), values.end()); }
-Value shift_value(const data::ShiftRange& shift) { return shift.size() == 1 ? Value(shift[0]) : list(shift); }
-
 }  // namespace
+
+Section augment_section() {
+  return section_of<kAugmentKeys, &Recipe::augment>(
+      "augment",
+      "What happens to the images of a training step before they are normalised. Validation and test images "
+      "stay as they "
+      "are. Names and meaning are those of Keras' `ImageDataGenerator` where it has them.");
+}
 
 data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane) {
   SectionReader read(document, "augment");
   AugmentOptions options;
-  options.random_crop = read.get_count("random_crop", options.random_crop, 0);
-  for (const IntervalKey& key : kIntervals) read_interval(read, key, options);
-  for (const RangeKey& key : kRanges) {
-    double& value = options.*key.value;
-    value = read.get(key.name, value);
-    read.check(key.name, value >= 0 && value <= key.largest, key.expected);
-  }
-  options.width_shift_range = read_shift(read, "width_shift_range");
-  options.height_shift_range = read_shift(read, "height_shift_range");
-  options.zoom_range = read_zoom(read);
-  options.horizontal_flip = read.get("horizontal_flip", options.horizontal_flip);
-  options.vertical_flip = read.get("vertical_flip", options.vertical_flip);
-  const std::string mode = read.get("fill_mode", std::string(data::name_of(options.fill.mode)));
-  options.fill.mode = read.at("fill_mode", [&] { return data::fill_mode_from(mode); });
-  options.fill.value = static_cast<float>(read.get("cval", 0.0));
-  options.randaugment = read.get_count("randaugment", options.randaugment, 0);
-  read.check("randaugment", options.randaugment <= 16, "0 to 16 operations");
-  options.randaugment_magnitude = read.get_count("randaugment_magnitude", options.randaugment_magnitude, 0);
-  read.check("randaugment_magnitude", options.randaugment_magnitude <= 30, "0 to 30");
-  options.cutout = read.get_count("cutout", options.cutout, 0);
-  options.mixup = read_alpha(read, "mixup");
-  options.cutmix = read_alpha(read, "cutmix");
-  options.mix_probability = read.get("mix_probability", options.mix_probability);
-  read.check("mix_probability", options.mix_probability >= 0 && options.mix_probability <= 1, "0 to 1");
-  read.finish();
+  read.read(kAugmentKeys, options);
   if (model.input.size() != 3 && options != AugmentOptions{}) {
     throw Error(fmt::format("{}: [augment] is for images, but model.input is {}", document.place("augment"),
                             Shape(model.input).to_string()),
@@ -134,26 +199,6 @@ data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecip
   }
   check_mixing(read, options, model, lane);
   return options;
-}
-
-Settings write(const data::AugmentOptions& options) {
-  Settings settings{{"random_crop", options.random_crop}};
-  for (const IntervalKey& key : kIntervals) settings.set(key.name, list(options.*key.value));
-  for (const RangeKey& key : kRanges) settings.set(key.name, options.*key.value);
-  settings.set("width_shift_range", shift_value(options.width_shift_range));
-  settings.set("height_shift_range", shift_value(options.height_shift_range));
-  settings.set("zoom_range", list(options.zoom_range));
-  settings.set("horizontal_flip", options.horizontal_flip);
-  settings.set("vertical_flip", options.vertical_flip);
-  settings.set("fill_mode", data::name_of(options.fill.mode));
-  settings.set("cval", static_cast<double>(options.fill.value));
-  settings.set("randaugment", options.randaugment);
-  settings.set("randaugment_magnitude", options.randaugment_magnitude);
-  settings.set("cutout", options.cutout);
-  settings.set("mixup", options.mixup);
-  settings.set("cutmix", options.cutmix);
-  settings.set("mix_probability", options.mix_probability);
-  return settings;
 }
 
 }  // namespace convoke::recipe

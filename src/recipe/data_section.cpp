@@ -5,49 +5,138 @@
 namespace convoke::recipe {
 namespace {
 
-constexpr std::array kNormalizations{Name{"unit"}, Name{"standard"}, Name{"none"}};
+using DataKey = Key<DataRecipe>;
+
+constexpr std::array<std::string_view, 3> kNormalizations{"unit", "standard", "none"};
+constexpr std::array<Named<data::Sampling>, 2> kSamplings{
+    {{"all", data::Sampling::kAll}, {"balanced", data::Sampling::kBalanced}}};
 constexpr std::string_view kWindow = "256MiB";
 
 // A fraction of the training samples, or the name of a split.
-void read_validation(SectionReader& read, DataRecipe& data) {
-  if (read.holds_text("validation_split")) {
-    data.validation_name = read.require_string("validation_split");
-    read.check("validation_split", !data.validation_name.empty(), "a fraction, or the name of a split");
-    return;
+void read_validation(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
+  if (read.holds_text(key.name)) {
+    data.validation_name = read.require_string(key.name);
+    check_key(read, key, !data.validation_name.empty(), "a fraction, or the name of a split");
+  } else {
+    read_value(read, key, data.validation_split);
   }
-  data.validation_split = read.get("validation_split", data.validation_split);
-  read.check("validation_split", data.validation_split >= 0 && data.validation_split < 1,
-             "at least 0 and below 1");
 }
 
-std::uint64_t read_bytes(SectionReader& read, std::string_view key, std::string_view fallback,
-                         std::string_view expected) {
-  const auto bytes = parse_bytes(read.get(key, std::string(fallback)));
-  read.check(key, bytes.has_value(), expected);
+std::optional<Value> write_validation(const KeyFacts&, const DataRecipe& data) {
+  return data.validation_name.empty() ? Value(data.validation_split) : Value(data.validation_name);
+}
+
+void read_shuffle(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
+  if (read.holds_text(key.name)) {
+    check_key(read, key, read.require_string(key.name) == "chunks");
+    data.shuffle = "chunks";
+  } else {
+    data.shuffle = read.get(key.name, true) ? "all" : "none";
+  }
+}
+
+std::optional<Value> write_shuffle(const KeyFacts&, const DataRecipe& data) {
+  return data.shuffle == "chunks" ? Value(data.shuffle) : Value(data.shuffle == "all");
+}
+
+std::uint64_t read_size(SettingsReader& read, const KeyFacts& key, std::string_view fallback) {
+  const auto bytes = parse_bytes(read.get(key.name, std::string(fallback)));
+  check_key(read, key, bytes.has_value());
   return *bytes;
 }
 
-void read_shuffle(SectionReader& read, DataRecipe& data) {
-  if (read.holds_text("shuffle")) {
-    read.check("shuffle", read.require_string("shuffle") == "chunks", "true, false or \"chunks\"");
-    data.shuffle = "chunks";
-  } else {
-    data.shuffle = read.get("shuffle", true) ? "all" : "none";
-  }
-  data.window = read_bytes(read, "window", kWindow, "a size like \"256MiB\"");
-  read.check("window", data.shuffle == "chunks" || data.window == *parse_bytes(kWindow),
-             "left out unless data.shuffle is \"chunks\"");
+void read_window(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
+  data.window = read_size(read, key, kWindow);
 }
 
-Value to_value(const std::string& shuffle) {
-  if (shuffle == "chunks") return {shuffle};
-  return {shuffle == "all"};
+std::optional<Value> write_window(const KeyFacts&, const DataRecipe& data) {
+  return exact_bytes(data.window);
 }
 
-constexpr std::array<Named<data::Sampling>, 2> kSamplings{
-    {{"all", data::Sampling::kAll}, {"balanced", data::Sampling::kBalanced}}};
+void read_memory(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
+  if (read.get(key.name, "auto") != "auto") data.memory = read_size(read, key, "");
+}
+
+std::optional<Value> write_memory(const KeyFacts&, const DataRecipe& data) {
+  return data.memory == 0 ? std::string("auto") : exact_bytes(data.memory);
+}
+
+constexpr std::array kDataKeys{
+    key<&DataRecipe::path>({.name = "path",
+                            .expected = "the path of a dataset",
+                            .effect = Effect::kNone,
+                            .required = true,
+                            .help = "the dataset: a file, a folder of shards, or files that are prepared "
+                                    "when they are first used. It is "
+                                    "looked for from the working directory, the recipe's folder, "
+                                    "`$CONVOKE_DATA` and `~/.cache/convoke`"}),
+    key<&DataRecipe::train_split>({.name = "train_split", .help = "the name of the training split"}),
+    key<&DataRecipe::test_split>(
+        {.name = "test_split", .effect = Effect::kNone, .help = "the name of the test split"}),
+    key<&DataRecipe::normalize>(
+        {.name = "normalize",
+         .noun = "normalisation",
+         .names = [] { return std::vector<std::string>(kNormalizations.begin(), kNormalizations.end()); },
+         .fallback = "\"unit\"; \"none\" unless model.input is an image",
+         .help = "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: by mean and standard deviation "
+                 "of each "
+                 "channel or feature of the training split; `\"none\"`: as stored"}),
+    DataKey{
+        {.name = "validation_split",
+         .range = {.least = 0, .below = 1},
+         .help = "the last fraction of the training samples (of each shard, in an ensemble) is not trained "
+                 "on but "
+                 "measured after every epoch. Or the name of a split, as `\"validation\"`: every member is "
+                 "measured on all of it, and trained on all training samples",
+         .type = "number or text"},
+        read_validation,
+        write_validation},
+    key<&DataRecipe::portion>({.name = "portion",
+                               .range = {.above = 0, .largest = 1},
+                               .effect = Effect::kNewResult,
+                               .help = "the share of the training samples (of each shard, in an ensemble) "
+                                       "that takes part, for studies of "
+                                       "how much data is enough. The seed chooses; the samples of a quarter "
+                                       "are among those of a half"}),
+    DataKey{
+        {.name = "shuffle",
+         .expected = "true, false or \"chunks\"",
+         .help =
+             "`true`: a new order every epoch; `\"chunks\"`: an order in which files can be read in large "
+             "pieces, for datasets larger than memory",
+         .type = "true or false, or text"},
+        read_shuffle,
+        write_shuffle},
+    choice<kSamplings, &DataRecipe::sampling>({.name = "sampling",
+                                               .effect = Effect::kNewResult,
+                                               .help =
+                                                   "`\"all\"`: every sample once an epoch; `\"balanced\"`: "
+                                                   "as many samples of every class, N in all. "
+                                                   "Samples of a small class come several times, augmented "
+                                                   "otherwise each time; samples of a large one "
+                                                   "take turns over the epochs"}),
+    DataKey{{.name = "window",
+             .expected = "a size like \"256MiB\"",
+             .effect = Effect::kNewResult,
+             .help = "with `shuffle = \"chunks\"`: how much is shuffled among each other",
+             .type = "text"},
+            read_window,
+            write_window},
+    DataKey{{.name = "memory",
+             .expected = "\"auto\" or a size like \"512MiB\"",
+             .effect = Effect::kNone,
+             .help = "memory of a node for samples; a larger dataset is read from its files during training. "
+                     "`\"auto\"`: half of what the node, the control group or `ulimit -v` has left",
+             .type = "text"},
+            read_memory,
+            write_memory},
+};
 
 }  // namespace
+
+Section data_section() {
+  return section_of<kDataKeys, &Recipe::data>("data", "The samples, and the order in which they are taken.");
+}
 
 data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
   if (shuffle != "chunks") return shuffle == "all";
@@ -57,42 +146,16 @@ data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
 DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
   SectionReader read(document, "data");
   DataRecipe data;
-  if (model.input.size() != 3) data.normalize = "none";  // features and tokens are no pixels of 0..255
-  data.path = read.require_string("path");
-  read.check("path", !data.path.empty(), "the path of a dataset");
-  data.train_split = read.get("train_split", data.train_split);
-  data.test_split = read.get("test_split", data.test_split);
-  data.normalize = read.get_entry("normalize", data.normalize, kNormalizations, "normalisation").name;
-  read_validation(read, data);
+  if (model.input.size() != 3) data.normalize = "none";  // features and tokens are not pixels of 0..255
+  read.read(kDataKeys, data);
   read.check("validation_split", data.validation_name != data.train_split,
              "another split than data.train_split, or a fraction of it");
-  data.portion = read.get("portion", data.portion);
-  read.check("portion", data.portion > 0 && data.portion <= 1, "above 0 and at most 1");
-  read_shuffle(read, data);
-  data.sampling = read.get_entry("sampling", "all", kSamplings, "sampling").value;
-  read.check("sampling", data.shuffle != "none" || data.sampling == data::Sampling::kAll,
-             "\"all\" where data.shuffle is false");
-  read.check("sampling", data.shuffle != "chunks" || data.sampling == data::Sampling::kAll,
-             "\"all\" where data.shuffle is \"chunks\"");
-  if (read.get("memory", std::string("auto")) != "auto") {
-    data.memory = read_bytes(read, "memory", "", "\"auto\" or a size like \"512MiB\"");
-  }
-  read.finish();
+  read.check("window", data.shuffle == "chunks" || data.window == *parse_bytes(kWindow),
+             "left out unless data.shuffle is \"chunks\"");
+  const bool takes_all = data.sampling == data::Sampling::kAll;
+  read.check("sampling", data.shuffle != "none" || takes_all, "\"all\" where data.shuffle is false");
+  read.check("sampling", data.shuffle != "chunks" || takes_all, "\"all\" where data.shuffle is \"chunks\"");
   return data;
-}
-
-Settings write(const DataRecipe& data) {
-  return {{"path", data.path},
-          {"train_split", data.train_split},
-          {"test_split", data.test_split},
-          {"normalize", data.normalize},
-          {"validation_split",
-           data.validation_name.empty() ? Value(data.validation_split) : Value(data.validation_name)},
-          {"portion", data.portion},
-          {"shuffle", to_value(data.shuffle)},
-          {"sampling", data.sampling == data::Sampling::kAll ? "all" : "balanced"},
-          {"window", exact_bytes(data.window)},
-          {"memory", data.memory == 0 ? std::string("auto") : exact_bytes(data.memory)}};
 }
 
 }  // namespace convoke::recipe

@@ -3,29 +3,69 @@
 #include "sections.hpp"
 
 namespace convoke::recipe {
+namespace {
 
-std::string to_string(data::Sharding sharding) {
-  for (const auto& entry : data::kShardings) {
-    if (entry.value == sharding) return std::string(entry.name);
+void read_member(SettingsReader& read, const KeyFacts& key, EnsembleRecipe& ensemble) {
+  if (read.holds_text(key.name)) {
+    check_key(read, key, read.require_string(key.name) == "all");
+    ensemble.member = -1;
+  } else if (read.has(key.name)) {
+    ensemble.member = read.require_int(key.name);
+    check_key(read, key, ensemble.member >= 0);
   }
-  throw Error("this way to share samples has no name");
+}
+
+std::optional<Value> write_member(const KeyFacts&, const EnsembleRecipe& ensemble) {
+  return ensemble.member < 0 ? Value("all") : Value(ensemble.member);
+}
+
+constexpr std::array kEnsembleKeys{
+    key<&EnsembleRecipe::members>(
+        {.name = "members",
+         .word = "ranks",
+         .help = "the number of members; `\"ranks\"`: one for each rank. Where members are more than ranks, "
+                 "ranks "
+                 "train several in turns; where they are fewer, each has several ranks"}),
+    Key<EnsembleRecipe>{
+        {.name = "member",
+         .expected = "\"all\" or a whole number of at least 0",
+         .effect = Effect::kNone,
+         .help = "the only member to be trained, counted from 0, exactly as it is trained among all; "
+                 "`--member K` of `convoke train` sets it, and `convoke gather` makes one ensemble of such "
+                 "runs",
+         .type = "whole number or text"},
+        read_member,
+        write_member},
+    choice<data::kShardings, &EnsembleRecipe::shards>(
+        {.name = "shards",
+         .noun = "sharding",
+         .help = "the samples of each member: `\"contiguous\"` parts, `\"stratified\"` parts with every "
+                 "class spread "
+                 "evenly, `\"bootstrap\"` (drawn with replacement), or the `\"full\"` data"}),
+    key<&EnsembleRecipe::rule>(
+        {.name = "rule",
+         .noun = "voting rule",
+         .names = vote::rule_names,
+         .effect = Effect::kNone,
+         .help =
+             "the rule of the verdict: `\"majority\"`, or `\"mean\"` for the highest mean probability; every "
+             "rule is reported"}),
+};
+
+}  // namespace
+
+std::string to_string(data::Sharding sharding) { return name_of(data::kShardings, sharding); }
+
+Section ensemble_section() {
+  return section_of<kEnsembleKeys, &Recipe::ensemble>(
+      "ensemble", "The members and their vote, with `train.mode = \"ensemble\"`.");
 }
 
 EnsembleRecipe read_ensemble(const TomlDocument& document) {
   SectionReader read(document, "ensemble");
   EnsembleRecipe ensemble;
-  ensemble.members = read.get_count_or("members", "ranks");
-  ensemble.shards = read.get_entry("shards", to_string(ensemble.shards), data::kShardings, "sharding").value;
-  ensemble.rule = read.get("rule", ensemble.rule);
-  read.at("rule", [&] { return vote::find_rule(ensemble.rule); });
-  read.finish();
+  read.read(kEnsembleKeys, ensemble);
   return ensemble;
-}
-
-Settings write(const EnsembleRecipe& ensemble) {
-  return {{"members", count_or(ensemble.members, "ranks")},
-          {"shards", to_string(ensemble.shards)},
-          {"rule", ensemble.rule}};
 }
 
 }  // namespace convoke::recipe

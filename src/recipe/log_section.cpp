@@ -2,16 +2,34 @@
 #include "sections.hpp"
 
 namespace convoke::recipe {
+namespace {
+
+constexpr std::array kLogKeys{
+    key<&train::LogOptions::csv>(
+        {.name = "csv",
+         .effect = Effect::kNone,
+         .help =
+             "write `metrics.csv`: a line for each epoch and validation, for spreadsheets and data frames"}),
+    key<&train::LogOptions::tensorboard>(
+        {.name = "tensorboard",
+         .effect = Effect::kNone,
+         .help =
+             "write event files to `tensorboard/`, one folder for each member of an ensemble, for "
+             "`tensorboard --logdir RUN`: loss, accuracy, learning rate and speed by step and time, then the "
+             "test results. A resumed run drops what was logged after its checkpoint"}),
+};
+
+}  // namespace
+
+Section log_section() {
+  return section_of<kLogKeys, &Recipe::log>("log", "Files that a run writes in addition to `metrics.jsonl`.");
+}
 
 train::LogOptions read_log(const TomlDocument& document) {
   SectionReader read(document, "log");
   train::LogOptions log;
-  log.csv = read.get("csv", log.csv);
-  log.tensorboard = read.get("tensorboard", log.tensorboard);
-  read.finish();
+  read.read(kLogKeys, log);
   return log;
 }
-
-Settings write(const train::LogOptions& log) { return {{"csv", log.csv}, {"tensorboard", log.tensorboard}}; }
 
 }  // namespace convoke::recipe

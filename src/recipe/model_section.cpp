@@ -15,6 +15,91 @@
 namespace convoke::recipe {
 namespace {
 
+using ModelKey = Key<ModelRecipe>;
+
+void read_input(SettingsReader& read, const KeyFacts& key, ModelRecipe& model) {
+  if (!read.has(key.name)) return;
+  model.input = read.get(key.name, model.input);
+  const bool positive =
+      std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
+  check_key(read, key, positive && !model.input.empty() && model.input.size() <= 3);
+}
+
+std::optional<Value> write_input(const KeyFacts& key, const ModelRecipe& model) {
+  return to_value(key, model.input);
+}
+
+void read_tables_of_layers(SettingsReader& read, const KeyFacts& key, ModelRecipe& model) {
+  model.layers = read.tables(key.name);
+}
+
+std::optional<Value> write_tables_of_layers(const KeyFacts&, const ModelRecipe& model) {
+  return Value::Array(model.layers.begin(), model.layers.end());
+}
+
+// Shorthand has no `write`: the layers that it stands for are written.
+constexpr ModelKey shorthand(ModelKey key) {
+  key.write = nullptr;
+  return key;
+}
+
+constexpr std::array kModelKeys{
+    ModelKey{
+        {.name = "input",
+         .expected = "[channels, height, width], [length, features], [features] or [tokens], each at least 1",
+         .fallback = "with zoo: the network's own",
+         .help = "the shape of a sample, which must be the dataset's; tokens come before an embedding",
+         .type = "list of whole numbers"},
+        read_input,
+        write_input},
+    ModelKey{
+        {.name = "layers",
+         .fallback = "with zoo: the network's own",
+         .help =
+             "a table for each layer, as `{ layer = \"dense\", units = 10 }`; each is fed by the one before "
+             "unless `inputs` says otherwise",
+         .type = "list of tables"},
+        read_tables_of_layers,
+        write_tables_of_layers},
+    key<&ModelRecipe::weights>({.name = "weights",
+                                .effect = Effect::kNone,
+                                .help = "a `model.h5` or a run folder to start from: parameters that agree "
+                                        "in name and shape are taken, the "
+                                        "others are initialised, and the run reports both"}),
+    key<&ModelRecipe::freeze>(
+        {.name = "freeze",
+         .effect = Effect::kNewResult,
+         .help = "nodes whose parameters stay as they are: names, in which `*` stands for any text; "
+                 "`\"before:NAME\"`: all nodes before NAME in the list of `convoke summary`; `\"blocks:3\"`: "
+                 "the first "
+                 "three blocks of a zoo model; `\"backbone\"`: all but the head. They cost no backward pass, "
+                 "and frozen "
+                 "batch norms use their running statistics"}),
+    key<&ModelRecipe::cache_features>({.name = "cache_features",
+                                       .range = {.least = 0},
+                                       .effect = Effect::kNone,
+                                       .help = "views of a sample whose features before the first trained "
+                                               "node are computed once and kept; 0: off"}),
+    shorthand(key<&ModelRecipe::zoo>(
+        {.name = "zoo", .help = "a published network by its name, as `\"resnet18\"`, in place of `layers`"})),
+    shorthand(key<&ModelRecipe::classes>({.name = "classes",
+                                          .range = {.least = 1},
+                                          .fallback = "1000",
+                                          .help = "outputs of the last layer of a zoo model"})),
+    shorthand(key<&ModelRecipe::head>(
+        {.name = "head", .fallback = "true", .help = "`false`: a zoo model ends in its pooled features"})),
+    shorthand(key<&ModelRecipe::batch_norm>({.name = "batch_norm",
+                                             .noun = "group of batch norms",
+                                             .names =
+                                                 [] {
+                                                   return std::vector<std::string>{"lane", "synchronized"};
+                                                 },
+                                             .fallback = "as each layer says",
+                                             .help = "`\"synchronized\"`: every batch norm that is not "
+                                                     "frozen takes the statistics of the whole batch; "
+                                                     "`\"lane\"`: those of its lane (micro-batch)"})),
+};
+
 // Keys of a layer's table that say where it stands in the graph rather than what it does.
 constexpr std::array<std::string_view, 6> kWiring{"activation", "name", "inputs", "trainable", "l1", "l2"};
 
@@ -41,57 +126,52 @@ Settings resolved_layer(const Settings& written) {
   return resolved;
 }
 
-// zoo, classes, head, and an input that need not be there.
-nn::ZooOptions read_zoo(SectionReader& read, ModelRecipe& model) {
-  nn::ZooOptions options;
-  model.zoo = read.get("zoo", model.zoo);
-  options.classes = read.get_count("classes", options.classes, 1);
-  options.head = read.get("head", options.head);
-  if (model.zoo.empty()) {
-    for (const char* key : {"classes", "head"}) {
-      if (read.has(key))
-        read.fail(key, fmt::format("\"{}\" belongs to \"zoo\"", key), "the last layer says it");
+// `classes` and `head` belong to a zoo model, which has an input of its own.
+void settle_input(SectionReader& read, ModelRecipe& model) {
+  if (!model.zoo.empty()) {
+    try {
+      const Shape own = nn::zoo_input(model.zoo);
+      if (!read.has("input")) model.input = own.extents();
+    } catch (const Error& error) {
+      read.fail("zoo", error.what(), error.hint());
     }
-    return options;
+    return;
   }
-  try {
-    options.input = nn::zoo_input(model.zoo);
-  } catch (const Error& error) {
-    read.fail("zoo", error.what(), error.hint());
+  for (const char* key : {"classes", "head"}) {
+    if (read.has(key)) {
+      read.fail(key, fmt::format("\"{}\" belongs to \"zoo\"", key), "the last layer says it");
+    }
   }
-  options.input = Shape(read.get("input", options.input.extents()));
-  return options;
+  if (!read.has("input")) read.fail("input", "\"input\" is missing", "for example input = [1, 28, 28]");
 }
 
 // Those that are written, or those of the published network.
-std::vector<Settings> read_layers(SectionReader& read, const ModelRecipe& model,
-                                  const nn::ZooOptions& published) {
-  const std::vector<Settings> layers = read.tables("layers");
-  if (model.zoo.empty() && layers.empty()) {
+std::vector<Settings> settle_layers(SectionReader& read, const ModelRecipe& model) {
+  if (model.zoo.empty() && model.layers.empty()) {
     read.fail("layers", "a model needs layers, or a zoo model",
               "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], or zoo = "
               "\"resnet18\"");
   }
-  if (model.zoo.empty()) return layers;
-  if (!layers.empty()) read.fail("zoo", "a model has layers or a zoo model, not both", "remove one of them");
+  if (model.zoo.empty()) return model.layers;
+  if (!model.layers.empty())
+    read.fail("zoo", "a model has layers or a zoo model, not both", "remove one of them");
   try {
-    return nn::describe_graph(nn::make_zoo_model(model.zoo, published));
+    return nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
   } catch (const Error& error) {
     read.fail("zoo", fmt::format("{}: {}", model.zoo, error.what()), error.hint());
   }
 }
 
 // `batch_norm` overrides what every batch norm says of itself; frozen ones have no statistics to take.
-void choose_batch_norm(SectionReader& read, std::vector<Settings>& layers) {
-  constexpr std::array kGroups{Name{"lane"}, Name{"synchronized"}};
-  if (!read.has("batch_norm")) return;
-  const std::string_view group = read.get_entry("batch_norm", "", kGroups, "group of batch norms").name;
+void choose_batch_norm(SectionReader& read, const ModelRecipe& model, std::vector<Settings>& layers) {
+  if (model.batch_norm.empty()) return;
   bool any = false;
   for (Settings& layer : layers) {
     if (*layer.find("layer") != Value("batch_norm")) continue;
     any = true;
     const Value* frozen = layer.find("frozen");
-    if (frozen == nullptr || *frozen != Value(true)) layer.set("synchronized", group == "synchronized");
+    if (frozen == nullptr || *frozen != Value(true))
+      layer.set("synchronized", model.batch_norm == "synchronized");
   }
   if (!any) read.fail("batch_norm", "the model has no batch norm", "remove the key");
 }
@@ -104,21 +184,18 @@ nn::Graph graph_of(const ModelRecipe& model) {
   return graph;
 }
 
+Section model_section() {
+  return section_of<kModelKeys, &Recipe::model>(
+      "model", "The network. `layers` are written in the recipe, or `zoo` names a published network.");
+}
+
 ModelRecipe read_model(const TomlDocument& document) {
   SectionReader read(document, "model");
   ModelRecipe model;
-  const nn::ZooOptions published = read_zoo(read, model);
-  model.input = model.zoo.empty() ? read.require_list("input") : published.input.extents();
-  const bool positive =
-      std::all_of(model.input.begin(), model.input.end(), [](std::int64_t n) { return n >= 1; });
-  read.check("input", positive && !model.input.empty() && model.input.size() <= 3,
-             "[channels, height, width], [length, features], [features] or [tokens], each at least 1");
-  std::vector<Settings> layers = read_layers(read, model, published);
-  choose_batch_norm(read, layers);
-  model.weights = read.get("weights", model.weights);
-  model.freeze = read.get("freeze", model.freeze);
-  model.cache_features = read.get_count("cache_features", model.cache_features, 0);
-  read.finish();
+  read.read(kModelKeys, model);
+  settle_input(read, model);
+  std::vector<Settings> layers = settle_layers(read, model);
+  choose_batch_norm(read, model, layers);
   // First as a graph: its messages name the layer and the shapes that do not fit.
   nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
   try {
@@ -133,16 +210,9 @@ ModelRecipe read_model(const TomlDocument& document) {
                           nn::first_not_fixed(graph)),
               "freeze its beginning (model.freeze), or set cache_features to 0");
   }
+  model.layers.clear();
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));
   return model;
-}
-
-Settings write(const ModelRecipe& model) {
-  return {{"input", Value::Array(model.input.begin(), model.input.end())},
-          {"layers", Value::Array(model.layers.begin(), model.layers.end())},
-          {"weights", model.weights},
-          {"freeze", Value::Array(model.freeze.begin(), model.freeze.end())},
-          {"cache_features", model.cache_features}};
 }
 
 }  // namespace convoke::recipe

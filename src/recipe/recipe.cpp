@@ -23,6 +23,28 @@ std::string text_of(const fs::path& file) {
   throw Error(fmt::format("cannot read {}", file.string()), "check that the file is there and may be read");
 }
 
+constexpr std::array kTopKeys{
+    key<&Recipe::name>({.name = "name",
+                        .effect = Effect::kNone,
+                        .fallback = "the folder's name",
+                        .help = "the name of the recipe, after which run folders are called"}),
+    key<&Recipe::description>({.name = "description", .effect = Effect::kNone, .help = "one line"}),
+    key<&Recipe::seed>({.name = "seed",
+                        .range = {.least = 0},
+                        .help =
+                            "decides every random number: initial weights, order of the samples, dropout, "
+                            "shards"}),
+};
+
+Section top_section() {
+  return {"", "These keys come before the first section.", [] { return describe_keys(kTopKeys); },
+          [](const Recipe& recipe) {
+            Settings settings;
+            write_keys(kTopKeys, recipe, settings);
+            return settings;
+          }};
+}
+
 // A recipe without a name is called after its folder, or its file if that is not called recipe.toml.
 std::string name_from(const fs::path& source) {
   const fs::path named = source.filename() == "recipe.toml" ? fs::absolute(source).parent_path() : source;
@@ -63,6 +85,21 @@ void require_validation(const Recipe& recipe) {
   }
 }
 
+// A member's seed and share of the samples depend on how many members there are.
+void require_count_of_members(const Recipe& recipe) {
+  if (recipe.ensemble.member < 0) return;
+  if (recipe.train.mode != "ensemble") {
+    throw Error(fmt::format("ensemble.member is {}, but {} trains one synchronous model",
+                            recipe.ensemble.member, recipe.name),
+                "leave the member out, or train an ensemble: --set train.mode=ensemble");
+  }
+  if (recipe.ensemble.members == 0) {
+    throw Error(fmt::format("ensemble.member is {}, but {} has as many members as there are ranks",
+                            recipe.ensemble.member, recipe.name),
+                "set the number of all members, as --set ensemble.members=4");
+  }
+}
+
 }  // namespace
 
 Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& changes) {
@@ -82,15 +119,13 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   TomlDocument document = parse_toml(toml, source);
   for (const std::string& change : changes) apply_change(document, change);
 
+  require_known_keys(document);
+
   Recipe recipe;
+  recipe.name = name_from(source);
   SectionReader read(document, "");
-  recipe.name = read.get("name", name_from(source));
+  read.read(kTopKeys, recipe);
   read.check("name", may_name_a_folder(recipe.name), "text that can name a folder");
-  recipe.description = read.get("description", "");
-  recipe.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
-  for (const char* section : {"data", "augment", "model", "train", "ensemble", "run", "log"})
-    read.has(section);
-  read.finish();
 
   recipe.model = read_model(document);
   recipe.data = read_data(document, recipe.model);
@@ -100,6 +135,7 @@ Recipe Recipe::parse(const std::string& toml, const std::string& source,
   recipe.run = read_run(document);
   recipe.log = read_log(document);
   require_validation(recipe);
+  require_count_of_members(recipe);
   recipe.folder = fs::path(source).parent_path();
   return recipe;
 }
@@ -118,17 +154,19 @@ double Recipe::learning_rate() const {
 }
 
 Settings Recipe::settings() const {
-  Settings all{{"name", name},
-               {"description", description},
-               {"seed", static_cast<std::int64_t>(seed)},
-               {"data", write(data)}};
-  if (model.input.size() == 3) all.set("augment", write(augment));
-  all.set("model", write(model));
-  all.set("train", write(train));
-  all.set("ensemble", write(ensemble));
-  all.set("run", write(run));
-  all.set("log", write(log));
+  Settings all;
+  write_keys(kTopKeys, *this, all);
+  for (const Section& section : sections()) {
+    if (section.name.empty() || (section.name == "augment" && model.input.size() != 3)) continue;
+    all.set(section.name, section.write(*this));
+  }
   return all;
+}
+
+std::span<const Section> sections() {
+  static const std::array kSections{top_section(),   data_section(),     augment_section(), model_section(),
+                                    train_section(), ensemble_section(), run_section(),     log_section()};
+  return kSections;
 }
 
 std::string Recipe::to_toml() const { return recipe::to_toml(settings()); }

@@ -4,63 +4,121 @@
 namespace convoke::recipe {
 namespace {
 
-run::CheckpointInterval read_interval(SectionReader& read) {
-  constexpr const char* kKey = "checkpoint_every";
-  if (!read.holds_text(kKey)) return {.epochs = read.get_count(kKey, 1, 0)};
-  return read.at(kKey, [&] { return run::CheckpointInterval::from(read.require_string(kKey)); });
+using RunKey = Key<RunRecipe>;
+
+void read_interval(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+  if (read.holds_text(key.name)) {
+    read.at([&] { run.checkpoint_every = run::CheckpointInterval::from(read.require_string(key.name)); });
+  } else {
+    read_value(read, key, run.checkpoint_every.epochs);
+  }
 }
 
-// A number, or true for 1.
-std::int64_t read_keep_best(SectionReader& read) {
-  const Value* const value = read.find("keep_best");
-  if (value != nullptr && std::holds_alternative<std::int64_t>(value->data()))
-    return read.get_count("keep_best", 1, 0);
-  return read.get("keep_best", true) ? 1 : 0;
-}
-
-Value to_value(const run::CheckpointInterval& every) {
+std::optional<Value> write_interval(const KeyFacts&, const RunRecipe& run) {
+  const run::CheckpointInterval& every = run.checkpoint_every;
   return every.steps > 0 || every.seconds > 0 ? Value(every.to_string()) : Value(every.epochs);
 }
 
+// A number, or true for 1.
+void read_keep_best(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+  const Value* const value = read.find(key.name);
+  if (value != nullptr && std::holds_alternative<std::int64_t>(value->data())) {
+    read_value(read, key, run.keep_best);
+  } else {
+    run.keep_best = read.get(key.name, true) ? 1 : 0;
+  }
+}
+
+std::optional<Value> write_keep_best(const KeyFacts&, const RunRecipe& run) {
+  return run.keep_best <= 1 ? Value(run.keep_best == 1) : Value(run.keep_best);
+}
+
+void read_stop_before(SettingsReader& read, const KeyFacts& key, RunRecipe& run) {
+  if (read.holds_text(key.name)) {
+    read.at([&] { run.stop_before = run::seconds_from(read.require_string(key.name)); });
+  } else {
+    read_value(read, key, run.stop_before);
+  }
+}
+
+std::optional<Value> write_stop_before(const KeyFacts&, const RunRecipe& run) { return run.stop_before; }
+
+constexpr std::array kRunKeys{
+    key<&RunRecipe::threads>({.name = "threads",
+                              .range = {.largest = 4096},
+                              .word = "auto",
+                              .effect = Effect::kNone,
+                              .help = "worker threads per rank; `\"auto\"`: a rank's share of the cores"}),
+    RunKey{
+        {.name = "checkpoint_every",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "how often the state of training is kept: epochs, or text as `\"500 steps\"`, `\"90 s\"`, "
+                 "`\"10 min\"`, `\"1 h\"`; 0: only at the end",
+         .type = "whole number or text"},
+        read_interval,
+        write_interval},
+    key<&RunRecipe::keep_checkpoints>({.name = "keep_checkpoints",
+                                       .range = {.least = 1},
+                                       .effect = Effect::kNone,
+                                       .help = "the number of checkpoints that are kept, the newest ones"}),
+    RunKey{
+        {.name = "keep_best",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help =
+             "with validation: `checkpoints/best.h5`, a model file, holds the weights of the best validation "
+             "so far. A number m keeps the m best, ranked: `best.h5`, `best-2.h5` to `best-m.h5`; where two "
+             "are equal, the earlier one comes first",
+         .type = "true or false, or whole number"},
+        read_keep_best,
+        write_keep_best},
+    RunKey{{.name = "stop_before",
+            .range = {.least = 0},
+            .effect = Effect::kNone,
+            .help = "in a Slurm job: stop with a checkpoint and exit code 85 when so much of the job's time "
+                    "is left: "
+                    "seconds, or text as `\"120 s\"`, `\"5 min\"`",
+            .type = "number or text"},
+           read_stop_before,
+           write_stop_before},
+    key<&RunRecipe::bucket_kib>({.name = "bucket_kib",
+                                 .range = {.largest = 1 << 30},
+                                 .word = "auto",
+                                 .effect = Effect::kNone,
+                                 .help = "the size of the pieces in which gradients are exchanged, in KiB"}),
+    key<&RunRecipe::memory_mib>(
+        {.name = "memory_mib",
+         .range = {.largest = std::int64_t{1} << 40},
+         .word = "auto",
+         .effect = Effect::kNone,
+         .help =
+             "memory of a node for all its ranks, in MiB; `\"auto\"`: what the system has available and the "
+             "control group allows. A job that will not fit is refused before the first step"}),
+    key<&RunRecipe::cache_mib>(
+        {.name = "cache_mib",
+         .range = {.largest = std::int64_t{1} << 40},
+         .word = "auto",
+         .effect = Effect::kNone,
+         .help =
+             "memory of a node for `model.cache_features`, in MiB; what needs more becomes a file in the run "
+             "folder. `\"auto\"`: half of what is free"}),
+    key<&RunRecipe::report>({.name = "report",
+                             .effect = Effect::kNone,
+                             .help = "write `report.html` into the run folder at the end"}),
+};
+
 }  // namespace
+
+Section run_section() {
+  return section_of<kRunKeys, &Recipe::run>("run", "How a run is carried out. No key changes the result.");
+}
 
 RunRecipe read_run(const TomlDocument& document) {
   SectionReader read(document, "run");
   RunRecipe run;
-  const std::int64_t threads = read.get_count_or("threads", "auto");
-  read.check("threads", threads <= 4096, "\"auto\" or at most 4096");
-  run.threads = static_cast<int>(threads);
-  run.checkpoint_every = read_interval(read);
-  run.keep_checkpoints = read.get_count("keep_checkpoints", run.keep_checkpoints, 1);
-  run.keep_best = read_keep_best(read);
-  if (read.holds_text("stop_before")) {
-    run.stop_before =
-        read.at("stop_before", [&] { return run::seconds_from(read.require_string("stop_before")); });
-  } else {
-    run.stop_before = read.get("stop_before", run.stop_before);
-    read.check("stop_before", run.stop_before >= 0, "seconds, or text as \"120 s\"");
-  }
-  run.bucket_kib = read.get_count_or("bucket_kib", "auto");
-  read.check("bucket_kib", run.bucket_kib <= (std::int64_t{1} << 30), "\"auto\" or at most 1073741824");
-  run.memory_mib = read.get_count_or("memory_mib", "auto");
-  read.check("memory_mib", run.memory_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 1099511627776");
-  run.cache_mib = read.get_count_or("cache_mib", "auto");
-  read.check("cache_mib", run.cache_mib <= (std::int64_t{1} << 40), "\"auto\" or at most 2^40");
-  run.report = read.get("report", run.report);
-  read.finish();
+  read.read(kRunKeys, run);
   return run;
-}
-
-Settings write(const RunRecipe& run) {
-  return {{"threads", count_or(run.threads, "auto")},
-          {"checkpoint_every", to_value(run.checkpoint_every)},
-          {"keep_checkpoints", run.keep_checkpoints},
-          {"keep_best", run.keep_best <= 1 ? Value(run.keep_best == 1) : Value(run.keep_best)},
-          {"stop_before", run.stop_before},
-          {"bucket_kib", count_or(run.bucket_kib, "auto")},
-          {"memory_mib", count_or(run.memory_mib, "auto")},
-          {"cache_mib", count_or(run.cache_mib, "auto")},
-          {"report", run.report}};
 }
 
 }  // namespace convoke::recipe

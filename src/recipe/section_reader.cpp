@@ -41,16 +41,6 @@ std::int64_t SectionReader::get_count(std::string_view key, std::int64_t fallbac
   return count;
 }
 
-std::int64_t SectionReader::get_count_or(std::string_view key, std::string_view word) {
-  known_.emplace_back(key);
-  const Value* value = settings_.find(key);
-  if (value == nullptr) return 0;
-  if (const auto* text = std::get_if<std::string>(&value->data()); text != nullptr && *text == word) return 0;
-  const auto* count = std::get_if<std::int64_t>(&value->data());
-  check(key, count != nullptr && *count >= 1, fmt::format("\"{}\" or a whole number of at least 1", word));
-  return *count;
-}
-
 bool SectionReader::has(std::string_view key) { return find(key) != nullptr; }
 
 const Value* SectionReader::find(std::string_view key) {
@@ -65,11 +55,6 @@ bool SectionReader::holds_text(std::string_view key) const {
 
 std::string SectionReader::require_string(std::string_view key) {
   return alone(key, [&](SettingsReader& read) { return read.require_string(key); });
-}
-
-std::vector<std::int64_t> SectionReader::require_list(std::string_view key) {
-  if (settings_.find(key) == nullptr) fail(key, fmt::format("\"{}\" is missing", key));
-  return get(key, std::vector<std::int64_t>{});
 }
 
 Settings SectionReader::table(std::string_view key) {

@@ -1,13 +1,52 @@
 #pragma once
 #include <array>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/recipe/toml.hpp"
 
-// One file per section; each reads and writes its keys side by side, so a new key is two lines in one file.
+// One file per section. It holds the section's keys, an entry each, and what must be true of several keys
+// together.
 namespace convoke::recipe {
+
+/// A section of a recipe, as its keys describe it.
+struct Section {
+  std::string_view name;   ///< "train"; empty: the keys at the top
+  std::string_view about;  ///< a sentence or two for the documentation
+  std::vector<KeyDescription> (*keys)();
+  Settings (*write)(const Recipe& recipe);
+};
+
+/// The section whose keys are `kKeys`, an array of Key, and whose values are a member of Recipe.
+template <const auto& kKeys, auto kMember>
+Section section_of(std::string_view name, std::string_view about) {
+  return {name, about, [] { return describe_keys(kKeys); },
+          [](const Recipe& recipe) {
+            Settings settings;
+            write_keys(kKeys, recipe.*kMember, settings);
+            return settings;
+          }};
+}
+
+Section data_section();
+Section augment_section();
+Section model_section();
+Section train_section();
+Section ensemble_section();
+Section run_section();
+Section log_section();
+
+/// All of them, in the order in which recipes are written; first the keys at the top.
+std::span<const Section> sections();
+
+/// Throws Error for the first key, at the top or in a section, that does not exist. The message names the
+/// nearest key, also where it belongs elsewhere: "train.optimizer.learning_rate" for "train.learning_rate".
+void require_known_keys(const TomlDocument& document);
 
 /// The graph of [model], with what it freezes.
 nn::Graph graph_of(const ModelRecipe& model);
@@ -21,30 +60,5 @@ TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
 RunRecipe read_run(const TomlDocument& document);
 train::LogOptions read_log(const TomlDocument& document);
-
-Settings write(const DataRecipe& data);
-Settings write(const ModelRecipe& model);
-Settings write(const data::AugmentOptions& options);
-Settings write(const TrainRecipe& train);
-Settings write(const EnsembleRecipe& ensemble);
-Settings write(const RunRecipe& run);
-Settings write(const train::LogOptions& log);
-
-/// A name that a recipe may use.
-struct Name {
-  std::string_view name;
-};
-
-/// A name in a recipe, and what it stands for.
-template <class T>
-struct Named {
-  std::string_view name;
-  T value;
-};
-
-/// A number, or the word for 0.
-inline Value count_or(std::int64_t count, std::string_view word) {
-  return count == 0 ? Value(word) : Value(count);
-}
 
 }  // namespace convoke::recipe

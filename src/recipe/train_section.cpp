@@ -14,7 +14,9 @@
 namespace convoke::recipe {
 namespace {
 
-constexpr std::array kModes{Name{"sync"}, Name{"ensemble"}};
+using TrainKey = Key<TrainRecipe>;
+
+constexpr std::array<std::string_view, 2> kModes{"sync", "ensemble"};
 constexpr std::array<Named<engine::Reduction>, 2> kReductions{
     {{"fast", engine::Reduction::kFast}, {"exact", engine::Reduction::kExact}}};
 constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
@@ -24,16 +26,6 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
 
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
-
-// Calls `work`; an Error of it gets the place of `table` in front.
-template <class Work>
-void placed(const Settings& table, Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    throw Error(table.where() + ": " + error.what(), error.hint());
-  }
-}
 
 // Up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
 std::string lanes_near(std::int64_t batch, std::int64_t lane) {
@@ -60,120 +52,251 @@ void check_lane(const SectionReader& read, const TrainRecipe& train) {
 }
 
 // name, learning_rate, and every option of the optimizer with its value.
-Settings resolved_optimizer(Settings written, double& learning_rate) {
+void read_optimizer(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  Settings written = read.table(key.name);
   if (written.find("name") == nullptr) written.set("name", "adam");
-  SettingsReader read(written, "optimizer");
-  const std::string name = read.require_string("name");
-  learning_rate = read.get("learning_rate", learning_rate);
-  read.check("learning_rate", learning_rate > 0 && std::isfinite(learning_rate), "a number above 0");
-  Settings resolved{{"name", name}, {"learning_rate", learning_rate}};
+  train.learning_rate = optim::learning_rate_of(written);
   const Settings options = optim::make_optimizer(written)->settings();
-  for (const auto& [key, value] : options.entries()) {
-    if (key != "learning_rate") resolved.set(key, value);
-  }
-  resolved.set_where(written.where());
-  return resolved;
+  train.optimizer = {{"name", *options.find("name")}, {"learning_rate", train.learning_rate}};
+  for (const auto& [name, value] : options.entries()) train.optimizer.set(name, value);
+  train.optimizer.set_where(written.where());
 }
 
-Settings resolved_loss(const Settings& written) {
-  Settings resolved = nn::make_loss(written)->settings();
-  resolved.set_where(written.where());
-  return resolved;
+std::optional<Value> write_optimizer(const KeyFacts&, const TrainRecipe& train) { return train.optimizer; }
+
+// The table that is written, with the options that `resolve` adds, where it was written.
+template <class Resolve>
+Settings resolved(const Settings& written, Resolve resolve) {
+  Settings options = resolve(written);
+  options.set_where(written.where());
+  return options;
 }
 
-Settings resolved_schedule(const Settings& written) {
-  Settings resolved = optim::make_schedule(written)->settings();
-  resolved.set_where(written.where());
-  return resolved;
+Settings loss_options(const Settings& written) { return nn::make_loss(written)->settings(); }
+
+void read_loss(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.loss = resolved(read.table(key.name), loss_options);
 }
 
-Settings resolved_early_stopping(const Settings& written) {
-  Settings resolved = train::EarlyStopping::read(written).settings();
-  resolved.set_where(written.where());
-  return resolved;
+std::optional<Value> write_loss(const KeyFacts&, const TrainRecipe& train) { return train.loss; }
+
+void read_schedule(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.schedule = resolved(read.table(key.name), [](const Settings& written) {
+    return optim::make_schedule(written)->settings();
+  });
+}
+
+std::optional<Value> write_schedule(const KeyFacts&, const TrainRecipe& train) { return train.schedule; }
+
+void read_early_stopping(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  train.early_stopping = resolved(read.table(key.name), [](const Settings& written) {
+    return train::EarlyStopping::read(written).settings();
+  });
+}
+
+std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& train) {
+  if (train.early_stopping.empty()) return std::nullopt;
+  return train.early_stopping;
 }
 
 // "balanced", or a list that becomes an option of the loss.
-void read_class_weights(SectionReader& read, TrainRecipe& train) {
-  const Value* const written = read.find("class_weights");
+void read_class_weights(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  constexpr std::array<Named<bool>, 2> kRules{{{"balanced", true}, {"none", false}}};
+  const Value* const written = read.find(key.name);
   if (written == nullptr) return;
-  constexpr std::array kRules{Name{"balanced"}, Name{"none"}};
-  const bool by_name = std::holds_alternative<std::string>(written->data());
-  if (by_name && read.get_entry("class_weights", "", kRules, "rule for class weights").name == "none") return;
-  if (train.loss.find("class_weights") != nullptr) {
-    read.fail("class_weights", "class weights are given here and in train.loss", "leave one of them out");
+  const bool by_name = read.holds_text(key.name);
+  train.balance_classes =
+      by_name && find_in(kRules, read.get(key.name, ""), "rule for class weights", read.where()).value;
+  if (by_name && !train.balance_classes) return;
+  if (train.loss.find(key.name) != nullptr) {
+    read.fail("class weights are given here and in train.loss", "leave one of them out");
   }
-  train.balance_classes = by_name;
   if (by_name) return;
-  train.loss.set("class_weights", *written);
-  read.at("class_weights", [&] { train.loss = resolved_loss(train.loss); });
+  train.loss.set(key.name, *written);
+  read.at([&] { train.loss = resolved(train.loss, loss_options); });
 }
 
-engine::UpdateOptions read_update(SectionReader& read) {
-  engine::UpdateOptions update;
-  for (const auto& [key, value] :
-       {std::pair("clip_value", &update.clip_value), {"clip_norm", &update.clip_norm}}) {
-    *value = read.get(key, 0.0);
-    read.check(key, *value >= 0 && std::isfinite(*value), "at least 0; 0: no clipping");
-  }
-  if (update.clip_value > 0 && update.clip_norm > 0) {
-    read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
-              "set clip_value or clip_norm to 0");
-  }
-  update.ema = read.get("ema", 0.0);
-  read.check("ema", update.ema >= 0 && update.ema < 1, "at least 0 and below 1; 0: no average");
-  return update;
+std::optional<Value> write_class_weights(const KeyFacts&, const TrainRecipe& train) {
+  return train.balance_classes ? "balanced" : "none";
 }
 
-// Checked against the model's nodes, so that a pattern that names none is refused with its line.
-std::vector<nn::RateGroup> read_groups(const std::vector<Settings>& tables, const ModelRecipe& model) {
-  std::vector<nn::RateGroup> groups;
-  for (const Settings& table : tables) {
-    nn::RateGroup group = nn::RateGroup::read(table);
-    nn::Graph graph = graph_of(model);
-    placed(table, [&] {
-      group.nodes = nn::resolve_parts(model.zoo, graph, group.nodes);
-      nn::apply({&group, 1}, graph);
-    });
-    groups.push_back(std::move(group));
-  }
-  return groups;
+template <class Entry, std::vector<Entry> TrainRecipe::*kList>
+void read_list(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
+  for (const Settings& table : read.tables(key.name)) (train.*kList).push_back(Entry::read(table));
 }
 
-std::vector<train::Stage> read_stages(const std::vector<Settings>& tables, const ModelRecipe& model) {
-  std::vector<train::Stage> stages;
-  for (const Settings& table : tables) {
-    stages.push_back(train::Stage::read(table));
-    placed(table, [&] {
-      train::Stage& stage = stages.back();
-      if (stages.size() > 1 && stage.epoch <= stages[stages.size() - 2].epoch) {
-        throw Error(fmt::format("train.stages: a stage at epoch {} after one at epoch {}", stage.epoch,
-                                stages[stages.size() - 2].epoch),
-                    "write the stages by rising epoch");
-      }
-      stage.unfreeze = nn::resolve_parts(model.zoo, graph_of(model), stage.unfreeze);
-      train::unfrozen_by(stages, graph_of(model), 1);  // throws for what names nothing that is frozen
-    });
-  }
-  return stages;
-}
-
-template <class List>
-Value::Array tables_of(const List& list) {
+template <class Entry, std::vector<Entry> TrainRecipe::*kList>
+std::optional<Value> write_list(const KeyFacts&, const TrainRecipe& train) {
+  if ((train.*kList).empty()) return std::nullopt;
   Value::Array tables;
-  for (const auto& entry : list) tables.emplace_back(entry.settings());
+  for (const Entry& entry : train.*kList) tables.emplace_back(entry.settings());
   return tables;
 }
 
-template <class Table, class T>
-std::string name_of(const Table& table, T value) {
-  const auto it =
-      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.value == value; });
-  if (it == table.end()) throw Error("this choice has no name");
-  return std::string(it->name);
+constexpr std::array kTrainKeys{
+    key<&TrainRecipe::mode>(
+        {.name = "mode",
+         .names = [] { return std::vector<std::string>(kModes.begin(), kModes.end()); },
+         .help = "`\"sync\"`: one model, whose gradients all ranks sum; `\"ensemble\"`: members "
+                 "that vote"}),
+    key<&TrainRecipe::epochs>(
+        {.name = "epochs",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "passes over the training samples; 0: only evaluate the initial weights. A "
+                 "resumed run may have more of them unless its schedule spans the training"}),
+    key<&TrainRecipe::batch>(
+        {.name = "batch",
+         .range = {.least = 1},
+         .help = "samples of a step: of all ranks together in `sync`, of each member in `ensemble`"}),
+    key<&TrainRecipe::lane>({.name = "lane",
+                             .word = "auto",
+                             .help = "samples of a lane (micro-batch), a divisor of the batch; `\"auto\"`: a "
+                                     "sixteenth of the batch, at "
+                                     "least 8"}),
+    choice<kReductions, &TrainRecipe::reduction>({.name = "reduction",
+                                                  .help = "`\"fast\"`: sums in fp32; `\"exact\"`: in fixed "
+                                                          "point, so that the model has the same bits on any "
+                                                          "number of ranks"}),
+    choice<kConvolutions, &TrainRecipe::convolution>(
+        {.name = "convolution",
+         .help =
+             "`\"auto\"`: chosen for each pass of each convolution by its shape, never by a timing; `convoke "
+             "summary --plan` shows the choice"}),
+    choice<kPrecisions, &TrainRecipe::precision>(
+        {.name = "precision",
+         .effect = Effect::kNewResult,
+         .help = "`\"bf16\"`: activations, their gradients and a working copy of the weights in bf16"}),
+    key<&TrainRecipe::emulate_bf16>(
+        {.name = "emulate_bf16",
+         .effect = Effect::kNone,
+         .help = "allow `\"bf16\"` where the processor has AVX-512 but does not multiply "
+                 "bf16: slower than fp32"}),
+    TrainKey{{.name = "loss",
+              .effect = Effect::kNewResult,
+              .help = "the name of a loss, or a table with its options",
+              .tables = nn::loss_tables,
+              .type = "text or table"},
+             read_loss,
+             write_loss},
+    TrainKey{
+        {.name = "class_weights",
+         .expected = "\"none\", \"balanced\" or a list",
+         .effect = Effect::kNewResult,
+         .help = "`\"balanced\"`: a sample of class k counts n / (K n_k) in the loss, by the counts of the "
+                 "training split, as scikit-learn's `class_weight`; or a list, a number for each class",
+         .type = "text or list of numbers"},
+        read_class_weights,
+        write_class_weights},
+    key<&TrainRecipe::reference_batch>({.name = "reference_batch",
+                                        .range = {.least = 0},
+                                        .effect = Effect::kNewResult,
+                                        .help = "the batch that `learning_rate` is meant for: the rate is "
+                                                "multiplied by `batch` / `reference_batch`; "
+                                                "0: taken as it is"}),
+    key<&TrainRecipe::update, &engine::UpdateOptions::clip_value>(
+        {.name = "clip_value",
+         .range = {.least = 0},
+         .effect = Effect::kNewResult,
+         .help = "every element of the gradient is kept within plus or minus this; 0: off"}),
+    key<&TrainRecipe::update, &engine::UpdateOptions::clip_norm>(
+        {.name = "clip_norm",
+         .range = {.least = 0},
+         .effect = Effect::kNewResult,
+         .help = "a longer gradient of all parameters together is shortened to this norm; 0: off"}),
+    key<&TrainRecipe::update, &engine::UpdateOptions::ema>(
+        {.name = "ema",
+         .range = {.least = 0, .below = 1},
+         .effect = Effect::kNewResult,
+         .help = "decay of a moving average of the weights, say 0.999, that is evaluated and kept; 0: off"}),
+    TrainKey{{.name = "optimizer",
+              .fallback = "\"adam\"",
+              .help = "the name of an optimizer, or a table as `{ name = \"adam\", learning_rate = 1e-3 }`",
+              .tables = optim::optimizer_tables,
+              .type = "text or table"},
+             read_optimizer,
+             write_optimizer},
+    TrainKey{{.name = "schedule",
+              .fallback = "\"constant\"",
+              .help = "how the learning rate changes: a name, or a table as `{ name = \"cosine\", "
+                      "warmup_epochs = 5 }`",
+              .tables = optim::schedule_tables,
+              .type = "text or table"},
+             read_schedule,
+             write_schedule},
+    key<&TrainRecipe::validate_every>(
+        {.name = "validate_every",
+         .range = {.least = 0},
+         .effect = Effect::kNewResult,
+         .help = "steps between validations, in addition to the one after each epoch; 0: "
+                 "only that. Needs `data.validation_split`"}),
+    key<&TrainRecipe::top_k>(
+        {.name = "top_k",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "evaluations report how often the true class is among the k most probable ones, "
+                 "where there are more classes; 0: off"}),
+    TrainKey{{.name = "early_stopping",
+              .help = "a table as `{ patience = 5 }`: training ends when so many validations have not been "
+                      "better than "
+                      "the best. Needs `data.validation_split`",
+              .tables = train::EarlyStopping::tables,
+              .type = "table"},
+             read_early_stopping,
+             write_early_stopping},
+    TrainKey{
+        {.name = "groups",
+         .help =
+             "`[[train.groups]]`: nodes that learn at a rate of their own; where two groups name a node, the "
+             "later one counts",
+         .tables = nn::RateGroup::tables,
+         .type = "list of tables"},
+        read_list<nn::RateGroup, &TrainRecipe::groups>,
+        write_list<nn::RateGroup, &TrainRecipe::groups>},
+    TrainKey{{.name = "stages",
+              .help = "`[[train.stages]]`: changes at the beginning of an epoch. A stage after the last "
+                      "epoch does not "
+                      "happen",
+              .tables = train::Stage::tables,
+              .type = "list of tables"},
+             read_list<train::Stage, &TrainRecipe::stages>,
+             write_list<train::Stage, &TrainRecipe::stages>},
+};
+
+// Against the model's nodes, so that a pattern that names none is refused with its line. `tables`: as
+// written.
+void resolve_groups(const std::vector<Settings>& tables, const ModelRecipe& model, TrainRecipe& train) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    SettingsReader(tables[i], "train.groups").at([&] {
+      nn::RateGroup& group = train.groups[i];
+      nn::Graph graph = graph_of(model);
+      group.nodes = nn::resolve_parts(model.zoo, graph, group.nodes);
+      nn::apply({&group, 1}, graph);
+    });
+  }
+}
+
+void resolve_stages(const std::vector<Settings>& tables, const ModelRecipe& model, TrainRecipe& train) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    SettingsReader(tables[i], "train.stages").at([&] {
+      train::Stage& stage = train.stages[i];
+      if (i > 0 && stage.epoch <= train.stages[i - 1].epoch) {
+        throw Error(fmt::format("train.stages: a stage at epoch {} after one at epoch {}", stage.epoch,
+                                train.stages[i - 1].epoch),
+                    "write the stages by rising epoch");
+      }
+      stage.unfreeze = nn::resolve_parts(model.zoo, graph_of(model), stage.unfreeze);
+      // Throws for what names nothing that is frozen.
+      train::unfrozen_by(std::span(train.stages).first(i + 1), graph_of(model), 1);
+    });
+  }
 }
 
 }  // namespace
+
+Section train_section() {
+  return section_of<kTrainKeys, &Recipe::train>("train", "How the network is trained.");
+}
 
 std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }
 std::string to_string(nn::ConvolutionChoice convolution) { return name_of(kConvolutions, convolution); }
@@ -182,54 +305,15 @@ std::string to_string(nn::Precision precision) { return name_of(kPrecisions, pre
 TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model) {
   SectionReader read(document, "train");
   TrainRecipe train;
-  train.mode = read.get_entry("mode", train.mode, kModes, "mode").name;
-  train.epochs = read.get_count("epochs", train.epochs, 0);
-  train.batch = read.get_count("batch", train.batch, 1);
-  train.lane = read.get_count_or("lane", "auto");
+  read.read(kTrainKeys, train);
   check_lane(read, train);
-  train.reduction = read.get_entry("reduction", to_string(train.reduction), kReductions, "reduction").value;
-  train.convolution =
-      read.get_entry("convolution", to_string(train.convolution), kConvolutions, "convolution").value;
-  train.precision = read.get_entry("precision", to_string(train.precision), kPrecisions, "precision").value;
-  train.emulate_bf16 = read.get("emulate_bf16", train.emulate_bf16);
-  train.loss = resolved_loss(read.table("loss"));
-  read_class_weights(read, train);
-  train.reference_batch = read.get_count("reference_batch", train.reference_batch, 0);
-  train.update = read_update(read);
-  train.optimizer = resolved_optimizer(read.table("optimizer"), train.learning_rate);
-  train.schedule = resolved_schedule(read.table("schedule"));
-  train.validate_every = read.get_count("validate_every", train.validate_every, 0);
-  train.early_stopping = resolved_early_stopping(read.table("early_stopping"));
-  train.top_k = read.get_count("top_k", train.top_k, 0);
-  train.groups = read_groups(read.tables("groups"), model);
-  train.stages = read_stages(read.tables("stages"), model);
-  read.finish();
+  if (train.update.clip_value > 0 && train.update.clip_norm > 0) {
+    read.fail("clip_norm", "gradients are clipped by value or by norm, not by both",
+              "set clip_value or clip_norm to 0");
+  }
+  resolve_groups(read.tables("groups"), model, train);
+  resolve_stages(read.tables("stages"), model, train);
   return train;
-}
-
-Settings write(const TrainRecipe& train) {
-  Settings settings{{"mode", train.mode},
-                    {"epochs", train.epochs},
-                    {"batch", train.batch},
-                    {"lane", count_or(train.lane, "auto")},
-                    {"reduction", to_string(train.reduction)},
-                    {"convolution", to_string(train.convolution)},
-                    {"precision", to_string(train.precision)},
-                    {"emulate_bf16", train.emulate_bf16},
-                    {"loss", train.loss},
-                    {"class_weights", train.balance_classes ? "balanced" : "none"},
-                    {"reference_batch", train.reference_batch},
-                    {"clip_value", train.update.clip_value},
-                    {"clip_norm", train.update.clip_norm},
-                    {"ema", train.update.ema},
-                    {"optimizer", train.optimizer},
-                    {"schedule", train.schedule},
-                    {"validate_every", train.validate_every},
-                    {"top_k", train.top_k}};
-  if (!train.early_stopping.empty()) settings.set("early_stopping", train.early_stopping);
-  if (!train.groups.empty()) settings.set("groups", tables_of(train.groups));
-  if (!train.stages.empty()) settings.set("stages", tables_of(train.stages));
-  return settings;
 }
 
 }  // namespace convoke::recipe

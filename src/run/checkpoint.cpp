@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kCheckpointVersion = 1;
 
 /// A readable checkpoint of another run: unlike a damaged one, not to be passed over.
-struct ForeignMathematics : Error {
+struct ForeignFingerprint : Error {
   using Error::Error;
 };
 
@@ -37,10 +37,10 @@ std::optional<std::pair<long, long>> position(const std::filesystem::path& file)
   return std::pair(epochs, steps);
 }
 
-const std::string* find(const Mathematics& mathematics, const std::string& key) {
-  const auto it = std::find_if(mathematics.begin(), mathematics.end(),
+const std::string* find(const Fingerprint& fingerprint, const std::string& key) {
+  const auto it = std::find_if(fingerprint.begin(), fingerprint.end(),
                                [&](const auto& entry) { return entry.first == key; });
-  return it == mathematics.end() ? nullptr : &it->second;
+  return it == fingerprint.end() ? nullptr : &it->second;
 }
 
 void write_numbers(hdf5::Object& object, const CheckpointState& state) {
@@ -90,13 +90,26 @@ CheckpointState read_numbers(const hdf5::Object& object) {
   return state;
 }
 
+// Throws Error if the file is not a checkpoint that can be read.
+Fingerprint read_fingerprint(const std::filesystem::path& path, const hdf5::File& file) {
+  const std::string format = read_format(file, kCheckpointVersion);
+  if (format != "checkpoint")
+    throw Error(fmt::format("{}: holds a {}, not a checkpoint", path.string(), format));
+  const hdf5::Group group = file.group(file.has_group("fingerprint") ? "fingerprint" : "mathematics");
+  Fingerprint fingerprint;
+  for (const std::string& key : group.attribute_names()) {
+    fingerprint.emplace_back(key, group.attribute<std::string>(key));
+  }
+  return fingerprint;
+}
+
 }  // namespace
 
 Checkpoints::Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-                         Mathematics mathematics, std::string recipe, std::int64_t kept)
+                         Fingerprint fingerprint, std::string recipe, std::int64_t kept)
     : folder_(std::move(folder)),
       parameters_(std::move(parameters)),
-      mathematics_(std::move(mathematics)),
+      fingerprint_(std::move(fingerprint)),
       recipe_(std::move(recipe)),
       kept_(static_cast<std::size_t>(kept)) {}
 
@@ -114,8 +127,8 @@ void Checkpoints::save(const CheckpointState& state) const {
     file.set_attribute("convoke_version", CONVOKE_VERSION);
     file.set_attribute("recipe", recipe_);
     write_numbers(file, state);
-    hdf5::Group mathematics = file.create_group("mathematics");
-    for (const auto& [key, value] : mathematics_) mathematics.set_attribute(key, value);
+    hdf5::Group fingerprint = file.create_group("fingerprint");
+    for (const auto& [key, value] : fingerprint_) fingerprint.set_attribute(key, value);
     hdf5::Group parameters = file.create_group("parameters");
     write_parameters(parameters, parameters_, state.parameters);
     for (std::size_t slot = 0; slot < state.optimizer.size(); ++slot) {
@@ -150,15 +163,7 @@ std::vector<std::filesystem::path> Checkpoints::files() const {
 
 CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   const hdf5::File file = hdf5::File::open(path);
-  const std::string format = read_format(file, kCheckpointVersion);
-  if (format != "checkpoint")
-    throw Error(fmt::format("{}: holds a {}, not a checkpoint", path.string(), format));
-  Mathematics stored;
-  const hdf5::Group mathematics = file.group("mathematics");
-  for (const std::string& key : mathematics.attribute_names()) {
-    stored.emplace_back(key, mathematics.attribute<std::string>(key));
-  }
-  require_same_mathematics(path, stored);
+  require_same_fingerprint(path, read_fingerprint(path, file));
   CheckpointState state = read_numbers(file);
   state.parameters = read_parameters(file.group("parameters"), parameters_);
   for (int slot = 0; file.has_group(fmt::format("optimizer-{}", slot)); ++slot) {
@@ -169,10 +174,10 @@ CheckpointState Checkpoints::read(const std::filesystem::path& path) const {
   return state;
 }
 
-void Checkpoints::require_same_mathematics(const std::filesystem::path& file,
-                                           const Mathematics& stored) const {
+void Checkpoints::require_same_fingerprint(const std::filesystem::path& file,
+                                           const Fingerprint& stored) const {
   std::vector<std::string> differing;
-  for (const auto& [key, value] : mathematics_) {
+  for (const auto& [key, value] : fingerprint_) {
     const std::string* before = find(stored, key);
     if (before == nullptr || *before != value) {
       differing.push_back(
@@ -180,13 +185,26 @@ void Checkpoints::require_same_mathematics(const std::filesystem::path& file,
     }
   }
   for (const auto& [key, value] : stored) {
-    if (find(mathematics_, key) == nullptr)
+    if (find(fingerprint_, key) == nullptr)
       differing.push_back(fmt::format("{}: {} then, absent now", key, value));
   }
   if (differing.empty()) return;
-  throw ForeignMathematics(
-      fmt::format("{}: belongs to a run with other mathematics ({})", file.string(), join(differing, "; ")),
-      "resume with the recipe of that run, or train into another folder");
+  throw ForeignFingerprint(
+      fmt::format("{}: its resume fingerprint is another one ({})", file.string(), join(differing, "; ")),
+      "resume with the recipe of that run (convoke train --resume RUN), or train into another folder");
+}
+
+void Checkpoints::require_resumable() const {
+  const std::vector<std::filesystem::path> all = files();
+  for (auto file = all.rbegin(); file != all.rend(); ++file) {
+    try {
+      return require_same_fingerprint(*file, read_fingerprint(*file, hdf5::File::open(*file)));
+    } catch (const ForeignFingerprint&) {
+      throw;
+    } catch (const Error&) {
+      continue;  // a damaged file, which newest() reports
+    }
+  }
 }
 
 std::optional<CheckpointState> Checkpoints::newest(
@@ -195,7 +213,7 @@ std::optional<CheckpointState> Checkpoints::newest(
   for (auto file = all.rbegin(); file != all.rend(); ++file) {
     try {
       return read(*file);
-    } catch (const ForeignMathematics&) {
+    } catch (const ForeignFingerprint&) {
       throw;
     } catch (const Error& error) {
       note(fmt::format("checkpoint passed over: {}", error.what()));

@@ -103,7 +103,7 @@ std::string state_text(const RunView& view) {
     case RunView::State::kRuns:
       return "under way: " + view.holder;
     case RunView::State::kStopped:
-      return "stopped; go on with: convoke train ... --output " + view.folder.string() + " --resume";
+      return "stopped; go on with: convoke train --resume " + shell_word(view.folder.string());
     case RunView::State::kSilent:
       return fmt::format("no sign of life for {}: {}", format_duration(view.age_seconds), view.holder);
     case RunView::State::kComplete:

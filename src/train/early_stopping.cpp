@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/table.hpp"
 
 namespace convoke::train {
@@ -19,19 +20,31 @@ constexpr std::array kMonitors{
     Monitor{"validation_accuracy", [](double, double accuracy) { return -accuracy; }},
 };
 
+constexpr std::array kEarlyStoppingKeys{
+    key<&EarlyStoppingOptions::monitor>(
+        {.name = "monitor",
+         .names = [] { return names_in(kMonitors); },
+         .help = "the measure by which one validation is better than another"}),
+    key<&EarlyStoppingOptions::patience>(
+        {.name = "patience",
+         .range = {.least = 0},
+         .required = true,
+         .help = "training ends after so many validations in a row that are not better than the best"}),
+    key<&EarlyStoppingOptions::min_delta>({.name = "min_delta",
+                                           .range = {.least = 0},
+                                           .help = "a better validation is better by more than this"}),
+    key<&EarlyStoppingOptions::restore_best>(
+        {.name = "restore_best", .fallback = "true", .help = "keep the best weights, not the last ones"}),
+};
+
 }  // namespace
 
 EarlyStopping EarlyStopping::read(const Settings& settings) {
   if (settings.empty()) return EarlyStopping();
   SettingsReader read(settings, "early_stopping");
   EarlyStoppingOptions options;
-  options.monitor = read.get("monitor", options.monitor);
-  find_in(kMonitors, options.monitor, "monitor", settings.where());
-  options.patience = read.require_int("patience");
-  read.check("patience", options.patience >= 0, "at least 0");
-  options.min_delta = read.get("min_delta", options.min_delta);
-  read.check("min_delta", options.min_delta >= 0 && std::isfinite(options.min_delta), "at least 0");
-  options.restore_best = read.get("restore_best", true);
+  options.restore_best = true;
+  read_keys(kEarlyStoppingKeys, read, options);
   read.finish();
   return EarlyStopping(options);
 }
@@ -59,10 +72,11 @@ bool EarlyStopping::judge(const engine::Score& score, std::int64_t updates, run:
 
 Settings EarlyStopping::settings() const {
   if (!stops()) return {};
-  return {{"monitor", options_.monitor},
-          {"patience", options_.patience},
-          {"min_delta", options_.min_delta},
-          {"restore_best", options_.restore_best}};
+  Settings settings;
+  write_keys(kEarlyStoppingKeys, options_, settings);
+  return settings;
 }
+
+std::vector<OptionTable> EarlyStopping::tables() { return {{"", describe_keys(kEarlyStoppingKeys)}}; }
 
 }  // namespace convoke::train

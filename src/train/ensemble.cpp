@@ -100,7 +100,7 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
   {
     const os::Timed timed(turn.phases.load);
     run::Checkpoints checkpoints(checkpoint_folder(job, turn.folder, member),
-                                 engine::canonical_parameters(job.model.graph), job.mathematics, job.recipe,
+                                 engine::canonical_parameters(job.model.graph), job.fingerprint, job.recipe,
                                  job.keep_checkpoints);
     trainer.emplace(job, assignment, turn.feed.training, turn.group, turn.stop, std::move(checkpoints),
                     Reports{progress, log_member, title_of(job, member), turn.status}, turn.phases);

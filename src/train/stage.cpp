@@ -1,23 +1,42 @@
 #include "convoke/train/stage.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/nn/freeze.hpp"
 
 namespace convoke::train {
+namespace {
+
+std::optional<Value> write_rate(const KeyFacts&, const Stage& stage) {
+  if (stage.learning_rate == 0) return std::nullopt;
+  return stage.learning_rate;
+}
+
+constexpr Key<Stage> rate_key() {
+  Key<Stage> rate = key<&Stage::learning_rate>(
+      {.name = "learning_rate", .range = {.above = 0}, .help = "the base rate from this epoch on"});
+  rate.write = write_rate;
+  return rate;
+}
+
+constexpr std::array kStageKeys{
+    key<&Stage::epoch>(
+        {.name = "epoch",
+         .range = {.least = 2},
+         .required = true,
+         .help = "the first epoch of the stage, counted from 1; the recipe itself is the first stage"}),
+    key<&Stage::unfreeze>({.name = "unfreeze", .help = "nodes that are trained too from this epoch on"}),
+    rate_key(),
+};
+
+}  // namespace
 
 Stage Stage::read(const Settings& settings) {
   SettingsReader read(settings, "train.stages");
   Stage stage;
-  stage.epoch = read.require_int("epoch");
-  read.check("epoch", stage.epoch >= 2, "at least 2: the first stage is the recipe itself");
-  stage.unfreeze = read.get("unfreeze", stage.unfreeze);
-  if (read.has("learning_rate")) {
-    stage.learning_rate = read.get("learning_rate", stage.learning_rate);
-    read.check("learning_rate", stage.learning_rate > 0 && std::isfinite(stage.learning_rate),
-               "a number above 0");
-  }
+  read_keys(kStageKeys, read, stage);
   read.finish();
   if (stage.unfreeze.empty() && stage.learning_rate == 0) {
     read.fail("a stage that changes nothing", "give it \"unfreeze\" or \"learning_rate\", or both");
@@ -26,10 +45,12 @@ Stage Stage::read(const Settings& settings) {
 }
 
 Settings Stage::settings() const {
-  Settings settings{{"epoch", epoch}, {"unfreeze", Value::Array(unfreeze.begin(), unfreeze.end())}};
-  if (learning_rate > 0) settings.set("learning_rate", learning_rate);
+  Settings settings;
+  write_keys(kStageKeys, *this, settings);
   return settings;
 }
+
+std::vector<OptionTable> Stage::tables() { return {{"", describe_keys(kStageKeys)}}; }
 
 std::size_t stages_begun(std::span<const Stage> stages, std::int64_t epochs_done) {
   return static_cast<std::size_t>(std::count_if(

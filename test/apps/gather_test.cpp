@@ -97,7 +97,7 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
   refused("m0 seed m2", "m0 and seed are members of different ensembles: seed is 3 in one, 9 in the other",
           "one recipe");
   refused("m0 samples m2", "samples was trained on other samples than m0", "one dataset");
-  refused("m0 unfinished m2", "unfinished: is not finished", "--resume");
+  refused("m0 unfinished m2", "unfinished: is not finished", "convoke train --resume unfinished");
   refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
   refused("sync", "sync: holds one synchronous model", "--member K");
   refused("m0 nowhere m2", "nowhere: is no folder of a run", "finished runs");
@@ -135,4 +135,19 @@ TEST_CASE("train --member wants an ensemble whose size is known") {
   CHECK(beyond.code == 1);
   CHECK(beyond.says("there is no member 3 of 3"));
   CHECK_FALSE(fs::exists(place / "a"));
+}
+
+TEST_CASE(
+    "a member that was trained alone is resumed alone, and an ensemble with as many members as before") {
+  const Place place;
+  REQUIRE(place.train("m1", member(1) + " --set train.epochs=1").code == 0);
+  const Outcome resumed = place.run("train --quiet --resume m1 --set train.epochs=2");
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 0);
+  CHECK(fs::exists(place / "m1/checkpoints/member-001"));
+  CHECK_FALSE(fs::exists(place / "m1/checkpoints/member-000"));
+
+  REQUIRE(place.train("all", "--set train.mode=ensemble --set train.epochs=1", 2).code == 0);  // "ranks"
+  CHECK(place.run("train --quiet --resume all --set train.epochs=2").code == 0);
+  CHECK(fs::exists(place / "all/checkpoints/member-001/epoch-0002.h5"));
 }

@@ -251,13 +251,56 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
                                     "timeout --preserve-status -s USR1 4 " + mpirun(2));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: convoke train recipe.toml --output "
-                      "run --resume") == 1);
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: convoke train --resume run\n") ==
+        1);
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
   const Outcome resumed = place.train("run", "--resume");
   CHECK(resumed.code == 0);
   CHECK(fs::exists(place / "run/summary.json"));
+}
+
+TEST_CASE("the line that a stopped run prints goes on with all that the run was told, to the same bits") {
+  const Place place;
+  const std::string changes = "--set train.epochs=1200 --set train.optimizer.beta_1=0.8 --quiet ";
+  REQUIRE(place.run("train recipe.toml --output whole " + changes).code == 0);
+  const Outcome stopped =
+      shell("cd " + place.folder.path().string() + " && { " + binary() + " train recipe.toml --output run " +
+            changes +
+            " & job=$!; until ls run/checkpoints/epoch-*.h5 > files 2> /dev/null; do sleep 0.05; "
+            "done; kill -TERM $job; wait $job; }");
+  CAPTURE(stopped.text);
+  REQUIRE(stopped.code == 85);
+  const std::string before = "go on with: convoke ";
+  const std::size_t line = stopped.text.find(before) + before.size();
+  const Outcome resumed = place.run(stopped.text.substr(line, stopped.text.find('\n', line) - line));
+  CAPTURE(resumed.text);
+  CHECK(resumed.code == 0);
+  CHECK(bytes_of(place / "run/summary.json").find("\"epochs\": 1200") != std::string::npos);
+  CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
+}
+
+TEST_CASE("a resumed run takes changes that leave its result alone, keeps them, and refuses others") {
+  const Place place;
+  REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
+  const auto go_on = [&](const std::string& more) { return place.run("train --quiet --resume run " + more); };
+  const Outcome other = go_on("--set train.batch=16");
+  CHECK(other.code == 1);
+  CHECK(other.says("its resume fingerprint is another one (train.batch: 32 then, 16 now)"));
+  const Outcome more = go_on("--set train.epochs=2 --set run.threads=2");
+  CAPTURE(more.text);
+  CHECK(more.code == 0);
+  CHECK(bytes_of(place / "run/recipe.toml").find("epochs = 2\n") != std::string::npos);
+  CHECK(go_on("").code == 0);
+  CHECK(bytes_of(place / "run/summary.json").find("\"epochs\": 2,") != std::string::npos);
+
+  CHECK(
+      go_on("recipe.toml").says("uses the recipe that is stored in the run, but recipe.toml is given, too"));
+  CHECK(go_on("--output elsewhere").says("leave --output out"));
+  CHECK_FALSE(fs::exists(place / "elsewhere"));
+  CHECK(place.run("train --resume nowhere").says("nowhere: holds no recipe.toml"));
+  CHECK(place.run("train --resume").says("--resume RUN, or --output RUN --resume"));
+  CHECK(place.run("train --output x").says("RECIPE is required"));
 }
 
 TEST_CASE("a signal to one rank of an ensemble stops all members, also where they are trained in turns") {
@@ -478,7 +521,7 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Outcome stopped = other.run("watch run");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 1);
-  CHECK(stopped.says("run: stopped; go on with: convoke train ... --output run --resume"));
+  CHECK(stopped.says("run: stopped; go on with: convoke train --resume run"));
   CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
   CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is no folder of a run"));
 }

@@ -216,18 +216,23 @@ TEST_CASE("a wrong schedule is refused") {
         "unknown schedule \"cosin\" (did you mean \"cosine\"?) | known: constant, cosine, exponential, "
         "one_cycle, "
         "piecewise, plateau, polynomial, step");
-  CHECK(error_of({{"name", "step"}}) == "schedule \"step\": \"every_epochs\" is missing");
+  CHECK(error_of({{"name", "step"}}) ==
+        "schedule \"step\": \"every_epochs\" is missing | every_epochs: epochs between two drops");
   CHECK(error_of({{"name", "exponential"}}) ==
-        "schedule \"exponential\": \"rate\" is missing | for example rate = 0.95");
+        "schedule \"exponential\": \"rate\" is missing | rate: the factor over every `epochs` epochs, as "
+        "0.95; the "
+        "decay is smooth");
   CHECK(error_of({{"name", "constant"}, {"floor", 0.1}}) ==
         "schedule \"constant\": unknown key \"floor\" | known keys: name, warmup_epochs");
   CHECK(error_of({{"warmup_epochs", -1}}) ==
-        "schedule \"constant\": \"warmup_epochs\" must be at least 0, but is -1");
+        "schedule \"constant\": \"warmup_epochs\" must be at least 0 and at most 1000000, but is -1 | "
+        "warmup_epochs: epochs in which the rate rises linearly from 0, before the schedule");
   CHECK(error_of({{"name", "step"}, {"every_epochs", 0}}) ==
-        "schedule \"step\": \"every_epochs\" must be at least 1, but is 0");
+        "schedule \"step\": \"every_epochs\" must be at least 1, but is 0 | every_epochs: epochs between two "
+        "drops");
   CHECK(error_of({{"name", "piecewise"}, {"epochs", 2}}) ==
-        "schedule \"piecewise\": \"factors\" is missing | for example epochs = [30, 60], factors = [0.1, "
-        "0.01]");
+        "schedule \"piecewise\": \"factors\" is missing | factors: the factor from each of them on, as "
+        "`[0.1, 0.01]`");
   CHECK(error_of({{"name", "piecewise"}, {"epochs", Value::Array{2, 4}}, {"factors", 0.1}}) ==
         "schedule \"piecewise\": \"factors\" must be as many numbers as \"epochs\", but is 0.1");
   CHECK(error_of(
@@ -258,6 +263,6 @@ TEST_CASE("a wrong schedule is refused") {
     const std::string message = error_of(settings);
     INFO(message);
     CHECK(message.find("\"" + key + "\" must be") != std::string::npos);
-    CHECK(message.ends_with("but is " + value.to_string()));
+    CHECK((message + " | ").find("but is " + value.to_string() + " | ") != std::string::npos);
   }
 }

@@ -111,8 +111,8 @@ TEST_CASE("what cannot be in [augment] is refused with its line") {
   CHECK(error_of("[augment]\nrotation_rang = 5\n") ==
         "recipe.toml:10: [augment]: unknown key \"rotation_rang\" (did you mean \"rotation_range\"?)");
   CHECK(error_of("[augment]\nrotation_range = -5\n") ==
-        "recipe.toml:10: [augment]: \"rotation_range\" must be degrees of 0 to 180, but is -5");
-  CHECK(error_of("[augment]\nhue_range = 0.6\n").find("parts of a turn") != std::string::npos);
+        "recipe.toml:10: [augment]: \"rotation_range\" must be at least 0 and at most 180, but is -5");
+  CHECK(error_of("[augment]\nhue_range = 0.6\n").find("at least 0 and at most 0.5") != std::string::npos);
   CHECK(error_of("[augment]\nbrightness_range = 0.2\n").find("two factors, [least, largest], but is 0.2") !=
         std::string::npos);
   CHECK(error_of("[augment]\nbrightness_range = [1.2, 0.8]\n").find("two factors") != std::string::npos);
@@ -121,8 +121,8 @@ TEST_CASE("what cannot be in [augment] is refused with its line") {
         "recipe.toml:10: unknown fill mode \"refect\" (did you mean \"reflect\"?)");
   CHECK(error_of("[augment]\nrandom_resized_crop = [0, 1]\n").find("above 0") != std::string::npos);
   CHECK(error_of("[augment]\nwidth_shift_range = -0.1\n").find("a share of the extent") != std::string::npos);
-  CHECK(error_of("[augment]\nrandaugment = 40\n").find("0 to 16") != std::string::npos);
-  CHECK(error_of("[augment]\nmix_probability = 2\n").find("0 to 1") != std::string::npos);
+  CHECK(error_of("[augment]\nrandaugment = 40\n").find("at least 0 and at most 16") != std::string::npos);
+  CHECK(error_of("[augment]\nmix_probability = 2\n").find("at least 0 and at most 1") != std::string::npos);
   CHECK(error_of("[augment]\nhorizontal_flip = true\n", kTable).find("[augment] is for images") !=
         std::string::npos);
 }

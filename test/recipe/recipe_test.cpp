@@ -208,9 +208,8 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
       "recipe.toml:24: [ensemble]: \"members\" must be \"ranks\" or a whole number of at least 1, but is 0");
   CHECK(
       error_of("threads = 2", "threads = \"many\"") ==
-      "recipe.toml:28: [run]: \"threads\" must be \"auto\" or a whole number of at least 1, but is \"many\"");
-  CHECK(error_of("0.002", "0") ==
-        "recipe.toml:21: optimizer: \"learning_rate\" must be a number above 0, but is 0");
+      "recipe.toml:28: [run]: \"threads\" must be \"auto\" or a whole number of 1 to 4096, but is \"many\"");
+  CHECK(error_of("0.002", "0") == "recipe.toml:21: optimizer: \"learning_rate\" must be above 0, but is 0");
   CHECK(error_of("[1, 28, 28]", "[1, 1, 28, 28]") ==
         "recipe.toml:9: [model]: \"input\" must be [channels, height, width], [length, features], [features] "
         "or [tokens], each at least 1, "
@@ -220,16 +219,17 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
 
   for (const std::string key : {"clip_value", "clip_norm"}) {
     CHECK(error_of("epochs = 5", key + " = -1") ==
-          "recipe.toml:19: [train]: \"" + key + "\" must be at least 0; 0: no clipping, but is -1");
+          "recipe.toml:19: [train]: \"" + key + "\" must be at least 0, but is -1");
     CHECK(error_of("epochs = 5", key + " = inf").find("but is inf") != std::string::npos);
   }
+  CHECK(message_of(with("epochs = 5", "ema = 1.0")).hint.find("ema: decay of a moving average") == 0);
   const Message both = message_of(with("batch = 64", "clip_norm = 1\nclip_value = 0.5"));
   CHECK(both.what == "recipe.toml:20: [train]: gradients are clipped by value or by norm, not by both");
   CHECK(both.hint == "set clip_value or clip_norm to 0");
   CHECK(Recipe::parse(with("batch = 64", "clip_norm = 1"), "recipe.toml").train.update.clip_norm == 1);
 
   CHECK(error_of("epochs = 5", "ema = 1.0") ==
-        "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1; 0: no average, but is 1.0");
+        "recipe.toml:19: [train]: \"ema\" must be at least 0 and below 1, but is 1.0");
   CHECK(Recipe::parse(with("batch = 64", "ema = 0.99"), "recipe.toml").train.update.ema == 0.99);
 
   const Message plateau =
@@ -250,6 +250,26 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
   const Message optimizer = message_of(with("\"adam\"", "\"adamm\""));
   CHECK(optimizer.what == "recipe.toml:21: unknown optimizer \"adamm\" (did you mean \"adam\"?)");
   CHECK(optimizer.hint == "known: adagrad, adam, adamw, lamb, lars, nadam, rmsprop, sgd");
+}
+
+TEST_CASE("an unknown key that belongs elsewhere is named with its whole path") {
+  CHECK(error_of("epochs = 5", "learning_rate = 0.1") ==
+        "recipe.toml:19: [train]: unknown key \"learning_rate\" (did you mean "
+        "\"train.optimizer.learning_rate\"?)");
+  CHECK(set_error("learning_rate=0.1") ==
+        "--set learning_rate=0.1: recipe: unknown key \"learning_rate\" (did you mean "
+        "\"train.optimizer.learning_rate\"?)");
+  CHECK(set_error("optimizer.name=sgd") ==
+        "--set optimizer.name=sgd: recipe: unknown key \"optimizer\" (did you mean \"train.optimizer\"?)");
+  CHECK(set_error("run.epochs=3") ==
+        "--set run.epochs=3: [run]: unknown key \"epochs\" (did you mean \"train.epochs\"?)");
+  CHECK(set_error("train.horizontal_flp=true") ==
+        "--set train.horizontal_flp=true: [train]: unknown key \"horizontal_flp\" (did you mean "
+        "\"augment.horizontal_flip\"?)");
+  CHECK(
+      set_error("train.seed=3") ==
+      "--set train.seed=3: [train]: unknown key \"seed\" (it belongs at the top, before the first section)");
+  CHECK(message_of(kRecipe, {"log.nothing_like_it=3"}).hint == "known keys: csv, tensorboard");
 }
 
 TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {

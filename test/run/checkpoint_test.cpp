@@ -14,15 +14,15 @@
 using convoke::Error;
 using convoke::run::Checkpoints;
 using convoke::run::CheckpointState;
-using convoke::run::Mathematics;
+using convoke::run::Fingerprint;
 using tiny::fs::path;
 
 namespace {
 
-const Mathematics kMathematics{{"seed", "3"}, {"train.batch", "32"}};
+const Fingerprint kFingerprint{{"seed", "3"}, {"train.batch", "32"}};
 
-Checkpoints in(const path& folder, Mathematics mathematics = kMathematics, std::int64_t kept = 2) {
-  return {folder, convoke::engine::canonical_parameters(tiny::graph()), std::move(mathematics),
+Checkpoints in(const path& folder, Fingerprint fingerprint = kFingerprint, std::int64_t kept = 2) {
+  return {folder, convoke::engine::canonical_parameters(tiny::graph()), std::move(fingerprint),
           "name = \"tiny\"\n", kept};
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("HDF5 files of others are passed over too") {
   CHECK(found.notes[0].find("not one of Convoke") != std::string::npos);
 }
 
-TEST_CASE("other mathematics are refused, naming the keys") {
+TEST_CASE("another resume fingerprint is refused, naming the keys") {
   const TemporaryFolder folder;
   in(folder.path()).save(state_at(1));
   const std::string why = error_of([&] {
@@ -197,9 +197,22 @@ TEST_CASE("other mathematics are refused, naming the keys") {
   CHECK(why.find("seed") == std::string::npos);
 }
 
+TEST_CASE("whether a run can be resumed is known from the newest checkpoint that can be read") {
+  const TemporaryFolder folder;
+  const Checkpoints other = in(folder.path(), {{"seed", "4"}});
+  CHECK_NOTHROW(other.require_resumable());  // there is none
+  in(folder.path()).save(state_at(1));
+  CHECK_NOTHROW(in(folder.path()).require_resumable());
+  CHECK(error_of([&] { other.require_resumable(); }).find("seed: 3 then, 4 now") != std::string::npos);
+  in(folder.path()).save(state_at(2));
+  std::filesystem::resize_file(folder / "epoch-0002.h5", 1000);
+  CHECK(error_of([&] { other.require_resumable(); }).find("epoch-0001.h5") != std::string::npos);
+  CHECK_NOTHROW(in(folder.path()).require_resumable());
+}
+
 TEST_CASE("as many checkpoints are kept as asked for, and models are none") {
   const TemporaryFolder folder;
-  const Checkpoints checkpoints = in(folder.path(), kMathematics, 3);
+  const Checkpoints checkpoints = in(folder.path(), kFingerprint, 3);
   convoke::run::write_model(folder / "best.h5", tiny::description(), tiny::parameters(1));
   for (const std::int64_t epoch : {1, 2, 3, 4}) checkpoints.save(state_at(epoch));
   CHECK_FALSE(exists(folder / "epoch-0001.h5"));

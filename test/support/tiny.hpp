@@ -82,7 +82,7 @@ inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::e
   job.schedule = convoke::optim::make_schedule({});
   job.learning_rate = 0.01;
   job.epochs = 2;
-  job.mathematics = {{"train.batch", "32"}, {"seed", "3"}};
+  job.fingerprint = {{"train.batch", "32"}, {"seed", "3"}};
   job.recipe = "name = \"tiny\"\n";
   return job;
 }

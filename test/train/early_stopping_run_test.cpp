@@ -37,7 +37,7 @@ Job stopping_job() {
 
 CheckpointState newest(const Job& job, const RunFolder& folder) {
   const Checkpoints checkpoints(folder.checkpoints(), engine::canonical_parameters(job.model.graph),
-                                job.mathematics, job.recipe);
+                                job.fingerprint, job.recipe);
   return checkpoints.newest([](const auto&) {}).value();
 }
 

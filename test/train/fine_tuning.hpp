@@ -69,7 +69,7 @@ inline train::Job job(const std::vector<std::string>& frozen, const std::string&
   job.schedule = like.schedule;
   job.learning_rate = 0.02;
   job.epochs = 4;
-  job.mathematics = like.mathematics;
+  job.fingerprint = like.fingerprint;
   job.recipe = like.recipe;
   return job;
 }

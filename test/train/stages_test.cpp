@@ -125,10 +125,10 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
 TEST_CASE("stages that cannot be are refused") {
   const auto refusal = [](const Settings& settings) { return error_of([&] { Stage::read(settings); }); };
   CHECK(refusal({{"epoch", 1}, {"unfreeze", "conv1"}}) ==
-        "train.stages: \"epoch\" must be at least 2: the first stage is the recipe itself, but is 1");
+        "train.stages: \"epoch\" must be at least 2, but is 1");
   CHECK(refusal({{"epoch", 3}}) == "train.stages: a stage that changes nothing");
   CHECK(refusal({{"epoch", 3}, {"learning_rate", 0}}) ==
-        "train.stages: \"learning_rate\" must be a number above 0, but is 0");
+        "train.stages: \"learning_rate\" must be above 0, but is 0");
   const std::vector<Stage> trained{{.epoch = 2, .unfreeze = {"head"}}};
   CHECK(error_of([&] { train::unfrozen_by(trained, network({"conv1"}), 5); }) ==
         "unfreeze: nothing that \"head\" names is frozen");

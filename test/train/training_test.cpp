@@ -91,7 +91,7 @@ TEST_CASE("with a moving average, it is the average that is validated and kept")
   // The weights themselves go their way as without it.
   if (session.world().root()) {
     const Checkpoints checkpoints(run.folder.checkpoints(), canonical_parameters(tiny::graph()),
-                                  job.mathematics, job.recipe);
+                                  job.fingerprint, job.recipe);
     const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
     CHECK(state.parameters == plain.training.members[0].model.parameters);
     CHECK(state.average == kept);
@@ -178,13 +178,13 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   }
 }
 
-TEST_CASE("other mathematics are refused on all ranks") {
+TEST_CASE("another resume fingerprint is refused on all ranks") {
   const Session session;
   const tiny::Pictures pictures(64);
   const Run run(session.world());
   Job job = tiny::job();
   train_all(job, pictures, session.world(), run.folder);
-  job.mathematics = {{"train.batch", "32"}, {"seed", "4"}};
+  job.fingerprint = {{"train.batch", "32"}, {"seed", "4"}};
   const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder, true); });
   CHECK(contains(why, "seed: 3 then, 4 now"));
 }

@@ -7,7 +7,7 @@
 #include "convoke/core/error.hpp"
 #include "convoke/engine/memory_need.hpp"
 #include "convoke/optim/optimizer.hpp"
-#include "job.hpp"
+#include "convoke/recipe/job.hpp"
 
 namespace convoke::app {
 namespace {

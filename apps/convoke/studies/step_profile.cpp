@@ -9,9 +9,9 @@
 #include "convoke/engine/lane_engine.hpp"
 #include "convoke/optim/optimizer.hpp"
 #include "convoke/os/clock.hpp"
+#include "convoke/recipe/job.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/allreduce.hpp"
-#include "job.hpp"
 #include "random_data.hpp"
 
 namespace convoke::app {

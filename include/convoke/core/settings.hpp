@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "convoke/core/error.hpp"
+
 namespace convoke {
 
 class Settings;
@@ -34,7 +36,7 @@ class Value {
   ~Value();
 
   const Variant& data() const { return data_; }
-  /// The table within, or null if this is no table.
+  /// The table within, or null if this is not a table.
   const Settings* table() const;
   Settings* table();
   /// "a whole number", "text", "a list", ...: for messages.
@@ -63,7 +65,7 @@ class Settings {
   void set(std::string_view key, Value value);
   /// Sets by path, making tables on the way: set_path("train.optimizer.name", "sgd").
   /// Text on the way becomes a table of that name (see SettingsReader::table). Throws Error where the path
-  /// runs into any other value that is no table, or names an empty key.
+  /// runs into a value that is not a table, or names an empty key.
   void set_path(std::string_view path, Value value);
 
   const std::string& where() const { return where_; }
@@ -77,8 +79,8 @@ class Settings {
   std::string where_;
 };
 
-/// Reads a table key by key with types, and at the end refuses what nobody asked for, naming the nearest
-/// known key.
+/// Reads a table key by key with types, and at the end refuses keys that were not asked for, naming the
+/// nearest known key.
 ///
 ///     SettingsReader read(settings, "optimizer");
 ///     const double rate = read.get("learning_rate", 1e-3);
@@ -92,6 +94,12 @@ class SettingsReader {
 
   /// True if the key is there; marks it as known.
   bool has(std::string_view key);
+  /// The value as it was written, null if the key is not there; marks it as known.
+  const Value* find(std::string_view key) { return look_up(key); }
+  /// True if the key is there and its value is text, for a key that may hold something else too.
+  bool holds_text(std::string_view key) const;
+  /// Where the table was written.
+  const std::string& where() const { return settings_.where(); }
 
   bool get(std::string_view key, bool fallback);
   std::int64_t get(std::string_view key, std::int64_t fallback);
@@ -118,7 +126,17 @@ class SettingsReader {
 
   /// Fails unless `holds`: `"momentum" must be at least 0 and below 1, but is 1.5`. For ranges of what get()
   /// returned.
-  void check(std::string_view key, bool holds, std::string_view expected) const;
+  void check(std::string_view key, bool holds, std::string_view expected, std::string hint = {}) const;
+
+  /// Calls `work`; an Error of it gets the table's place in front.
+  template <class Work>
+  auto at(Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw Error(where() + ": " + error.what(), error.hint());
+    }
+  }
 
   /// Throws if the table holds a key that was not asked for.
   void finish();

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/graph.hpp"
 
@@ -18,6 +19,8 @@ struct RateGroup {
   /// 0.
   static RateGroup read(const Settings& settings);
   Settings settings() const;
+  /// The keys of such a table.
+  static std::vector<OptionTable> tables();
 };
 
 /// Sets ParameterOptions::rate_factor of the nodes that the groups name; where two name the same, the later

@@ -15,6 +15,7 @@ class Adagrad final : public Optimizer {
   explicit Adagrad(AdagradOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static AdagradOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "adagrad"; }
   std::size_t state_slots() const override { return 1; }  // sum of squares, without what it starts from

@@ -16,6 +16,7 @@ class Adam final : public Optimizer {
   explicit Adam(AdamOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static AdamOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "adam"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square

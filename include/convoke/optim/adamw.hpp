@@ -16,6 +16,7 @@ class AdamW final : public Optimizer {
   explicit AdamW(AdamWOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static AdamWOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "adamw"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square

@@ -18,6 +18,7 @@ class Lamb final : public Optimizer {
   explicit Lamb(LambOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static LambOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "lamb"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square

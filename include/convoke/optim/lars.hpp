@@ -20,6 +20,7 @@ class Lars final : public Optimizer {
   explicit Lars(LarsOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static LarsOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "lars"; }
   std::size_t state_slots() const override { return 1; }  // velocity

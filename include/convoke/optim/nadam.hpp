@@ -11,6 +11,7 @@ class Nadam final : public Optimizer {
   explicit Nadam(AdamOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static AdamOptions read(SettingsReader& settings) { return Adam::read(settings); }
+  static std::vector<KeyDescription> keys() { return Adam::keys(); }
 
   std::string_view name() const override { return "nadam"; }
   std::size_t state_slots() const override { return 2; }  // mean, mean square

@@ -7,18 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 
 namespace convoke::optim {
 
 /// What an optimizer must be handed at a time.
 enum class Scope {
-  kElements,       ///< any stretch of the arena, across parameters: most optimizers
+  kElements,       ///< any segment of the arena, across parameters: most optimizers
   kParameter,      ///< any part of one parameter: what is done depends on what the parameter is
   kWholeParameter  ///< one parameter, whole: its norm is needed
 };
 
-/// A stretch of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
+/// A segment of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
 class Slice {
  public:
   /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update,
@@ -62,6 +63,12 @@ class Optimizer {
 /// and left to the schedule. Throws Error for an unknown name, key or a value out of range.
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings);
 
+/// The learning rate of such a table. Throws Error unless it is above 0.
+double learning_rate_of(const Settings& settings);
+
 std::vector<std::string> optimizer_names();
+
+/// What each optimizer takes; first, without a name, what all of them take.
+std::vector<OptionTable> optimizer_tables();
 
 }  // namespace convoke::optim

@@ -16,6 +16,7 @@ class RmsProp final : public Optimizer {
   explicit RmsProp(RmsPropOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static RmsPropOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "rmsprop"; }
   std::size_t state_slots() const override { return options_.momentum > 0 ? 2 : 1; }  // mean square, velocity

@@ -15,6 +15,7 @@ class Sgd final : public Optimizer {
   explicit Sgd(SgdOptions options = {}) : options_(options) {}
   /// Throws Error for a value out of range.
   static SgdOptions read(SettingsReader& settings);
+  static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "sgd"; }
   std::size_t state_slots() const override { return options_.momentum > 0 ? 1 : 0; }  // velocity

@@ -21,7 +21,7 @@ struct DataRecipe {
   std::string path;  ///< as written; see resolve_dataset
   std::string train_split = "train";
   std::string test_split = "test";
-  std::string normalize = "unit";  ///< unit | standard | none; default of input that is no image: none
+  std::string normalize = "unit";  ///< unit | standard | none; default where the input is not an image: none
   double validation_split = 0;     ///< last fraction of the training samples (of each shard), as Keras
   double portion = 1;              ///< of the training samples that are not held out (of each shard), (0, 1]
   data::Sampling sampling = data::Sampling::kAll;
@@ -39,7 +39,10 @@ struct ModelRecipe {
   std::vector<std::int64_t> input;  ///< (C, H, W); must equal the dataset's
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, every hyper-parameter written out
   std::string zoo;                  ///< the published network that `layers` are; empty: written in the recipe
-  std::string weights;              ///< a model file or run folder to start from; empty: initial values
+  std::int64_t classes = 1000;      ///< of a zoo model, as written: `layers` have it
+  bool head = true;                 ///< likewise
+  std::string batch_norm;  ///< "lane", "synchronized": of all batch norms, as written; empty: each its own
+  std::string weights;     ///< a model file or run folder to start from; empty: initial values
   std::vector<std::string> freeze;  ///< see nn::freeze; words of the zoo are resolved (nn::resolve_parts)
   std::int64_t cache_features = 0;  ///< views of a sample; 0: off. See train::FeatureCache
 };
@@ -59,7 +62,7 @@ struct TrainRecipe {
   Settings optimizer;            ///< with name and learning_rate
   Settings schedule;
   double learning_rate = 1e-3;        ///< from optimizer.learning_rate
-  std::int64_t validate_every = 0;    ///< steps, besides each epoch's end; 0: only there
+  std::int64_t validate_every = 0;    ///< steps, in addition to each epoch's end; 0: only there
   Settings early_stopping;            ///< every option written out; empty: none
   std::int64_t top_k = 5;             ///< of evaluations; 0: none
   std::int64_t reference_batch = 0;   ///< the batch that learning_rate is meant for; 0: whichever it is
@@ -69,6 +72,7 @@ struct TrainRecipe {
 
 struct EnsembleRecipe {
   std::int64_t members = 0;  ///< 0: "ranks", one per rank
+  std::int64_t member = -1;  ///< the only one to be trained, from 0; -1: "all"
   data::Sharding shards = data::Sharding::kContiguous;
   std::string rule = "majority";  ///< the rule of the verdict; every rule is reported
 };

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
-#include "convoke/core/table.hpp"
 #include "convoke/recipe/toml.hpp"
 
 namespace convoke::recipe {
@@ -25,25 +25,23 @@ class SectionReader {
 
  public:
   /// `section`: "train", or "" for the keys at the top. A section that is not there is an empty one. Throws
-  /// Error if it is no table. `whole`: what the document is, for messages about keys at the top. `document`
-  /// must outlive the reader.
+  /// Error if it is not a table. `whole`: what the document is, for messages about keys at the top.
+  /// `document` must outlive the reader.
   SectionReader(const TomlDocument& document, std::string section, const std::string& whole = "recipe");
 
   template <class T>
   auto get(std::string_view key, const T& fallback) {
     return alone(key, [&](SettingsReader& read) { return read.get(key, fallback); });
   }
+  /// Reads all keys of a section into `options`.
+  template <class Keys, class Options>
+  void read(const Keys& keys, Options& options) {
+    for (const auto& key : keys) {
+      alone(key.name, [&](SettingsReader& read) { key.read(read, key, options); });
+    }
+  }
   /// At least `minimum`.
   std::int64_t get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum);
-  /// A whole number of at least 1, or the text `word`, which is 0.
-  std::int64_t get_count_or(std::string_view key, std::string_view word);
-  /// The entry of `table` that the text names.
-  template <class Table>
-  const auto& get_entry(std::string_view key, const std::string& fallback, const Table& table,
-                        std::string_view what) {
-    const std::string name = get(key, fallback);
-    return find_in(table, name, what, place(key));
-  }
   /// True if the key is there; marks it as known.
   bool has(std::string_view key);
   /// The value as it was written, null if the key is not there; marks it as known.
@@ -51,7 +49,6 @@ class SectionReader {
   /// True if the key is there and its value is text, of a key that may hold something else too.
   bool holds_text(std::string_view key) const;
   std::string require_string(std::string_view key);
-  std::vector<std::int64_t> require_list(std::string_view key);
   Settings table(std::string_view key);
   std::vector<Settings> tables(std::string_view key);
 

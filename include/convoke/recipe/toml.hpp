@@ -9,7 +9,7 @@
 namespace convoke::recipe {
 
 /// A TOML text as settings in the order of the text. Every table knows its place ("recipe.toml:14"); the
-/// places of single values are kept beside them.
+/// places of single values are kept with them.
 struct TomlDocument {
   Settings settings;
   std::map<std::string, std::string, std::less<>> places;  ///< "train.epochs" -> "recipe.toml:14"
@@ -18,7 +18,7 @@ struct TomlDocument {
   std::string place(std::string_view path) const;
 };
 
-/// Reads TOML. `source` names the text in messages. Throws Error "recipe.toml:3: ..." if it is no TOML, or
+/// Reads TOML. `source` names the text in messages. Throws Error "recipe.toml:3: ..." if it is not TOML, or
 /// holds what settings do not have (dates, times).
 TomlDocument parse_toml(const std::string& text, const std::string& source);
 

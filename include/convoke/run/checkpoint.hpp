@@ -15,9 +15,9 @@
 
 namespace convoke::run {
 
-/// What decides the outcome of a run, as "key" = "value" in the recipe's words: a checkpoint may be gone on
-/// with only where all of them are the same.
-using Mathematics = std::vector<std::pair<std::string, std::string>>;
+/// The resume fingerprint: what decides the result of a run, as "key" = "value" in the recipe's words. A
+/// checkpoint can be resumed only where all of them are the same.
+using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
 /// Everything that a training loop must know to go on as if it had never stopped. All arrays are canonical,
 /// so ranks, threads and machine may be others than before.
@@ -42,7 +42,7 @@ class Checkpoints {
  public:
   /// `recipe`: the resolved recipe, kept in every checkpoint. `kept`: how many, at least 1.
   Checkpoints(std::filesystem::path folder, std::vector<engine::CanonicalParameter> parameters,
-              Mathematics mathematics, std::string recipe, std::int64_t kept = 2);
+              Fingerprint fingerprint, std::string recipe, std::int64_t kept = 2);
 
   /// Makes the folder if it does not exist, and removes what a job that was killed was writing into it. Only
   /// the job that holds the run may call it. Throws Error naming the folder.
@@ -55,19 +55,23 @@ class Checkpoints {
 
   /// The newest checkpoint that can be read, or nothing if there is none. Each one that cannot (truncated,
   /// damaged, foreign) is reported to `note` with the reason, and the one before it is tried. Throws Error if
-  /// a readable one belongs to other mathematics, naming the keys that differ.
+  /// a readable one has another fingerprint, naming the keys that differ.
   std::optional<CheckpointState> newest(const std::function<void(const std::string&)>& note) const;
+
+  /// Throws Error if newest() would because of another fingerprint. Reads nothing else, so that a run can be
+  /// refused before anything in its folder is changed.
+  void require_resumable() const;
 
   /// Reads one file. Throws Error as above.
   CheckpointState read(const std::filesystem::path& file) const;
 
  private:
   std::vector<std::filesystem::path> files() const;  // oldest first
-  void require_same_mathematics(const std::filesystem::path& file, const Mathematics& stored) const;
+  void require_same_fingerprint(const std::filesystem::path& file, const Fingerprint& stored) const;
 
   std::filesystem::path folder_;
   std::vector<engine::CanonicalParameter> parameters_;
-  Mathematics mathematics_;
+  Fingerprint fingerprint_;
   std::string recipe_;
   std::size_t kept_;
 };

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/run/best_so_far.hpp"
@@ -38,6 +40,8 @@ class EarlyStopping {
   const std::string& monitor() const { return options_.monitor; }
   /// The options, such that read() makes an equal one; empty if it never stops.
   Settings settings() const;
+  /// The keys of such a table.
+  static std::vector<OptionTable> tables();
 
  private:
   EarlyStoppingOptions options_;

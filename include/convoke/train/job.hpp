@@ -70,7 +70,7 @@ struct Job {
   std::string shards_name = "full";
   std::string rule = "majority";  ///< of the verdict
 
-  run::Mathematics mathematics;  ///< what must be equal to resume
+  run::Fingerprint fingerprint;  ///< what must be equal to resume
   std::string recipe;            ///< resolved, as TOML: kept in checkpoints
 
   /// The engine of a member.

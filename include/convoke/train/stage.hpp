@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 #include "convoke/nn/graph.hpp"
 
@@ -20,6 +21,8 @@ struct Stage {
   /// or changes nothing.
   static Stage read(const Settings& settings);
   Settings settings() const;
+  /// The keys of such a table.
+  static std::vector<OptionTable> tables();
 };
 
 /// How many of `stages` (by rising epoch) have begun when `epochs_done` epochs are complete.

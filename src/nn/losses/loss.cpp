@@ -7,6 +7,7 @@
 #include "nn/kernels/softmax.hpp"
 #include "nn/losses/cross_entropy.hpp"
 #include "nn/losses/regression.hpp"
+#include "nn/losses/weights.hpp"
 
 namespace convoke::nn {
 namespace {
@@ -14,13 +15,16 @@ namespace {
 struct Entry {
   std::string_view name;
   LossPtr (*make)(SettingsReader& read);
+  std::vector<KeyDescription> (*keys)();  ///< in addition to those that every loss has
 };
 
+std::vector<KeyDescription> no_keys() { return {}; }
+
 constexpr std::array kLosses{
-    Entry{"mean_absolute_error", MeanAbsoluteError::make},
-    Entry{"mean_squared_error", MeanSquaredError::make},
-    Entry{"sigmoid_cross_entropy", SigmoidCrossEntropy::make},
-    Entry{"softmax_cross_entropy", SoftmaxCrossEntropy::make},
+    Entry{"mean_absolute_error", MeanAbsoluteError::make, no_keys},
+    Entry{"mean_squared_error", MeanSquaredError::make, no_keys},
+    Entry{"sigmoid_cross_entropy", SigmoidCrossEntropy::make, label_smoothing_keys},
+    Entry{"softmax_cross_entropy", SoftmaxCrossEntropy::make, label_smoothing_keys},
 };
 
 }  // namespace
@@ -36,6 +40,12 @@ LossPtr make_loss(const Settings& settings) {
 LossPtr default_loss() {
   static const LossPtr loss = std::make_shared<SoftmaxCrossEntropy>();
   return loss;
+}
+
+std::vector<OptionTable> loss_tables() {
+  std::vector<OptionTable> tables{{"", ClassWeights::keys()}};
+  for (const Entry& entry : kLosses) tables.push_back({std::string(entry.name), entry.keys()});
+  return tables;
 }
 
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample) {

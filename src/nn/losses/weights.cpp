@@ -1,16 +1,39 @@
 #include "nn/losses/weights.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <array>
+#include <utility>
 
 namespace convoke::nn {
+namespace {
 
-ClassWeights::ClassWeights(SettingsReader& read)
-    : weights_(read.get("class_weights", std::vector<double>{})) {
-  const bool good =
-      std::all_of(weights_.begin(), weights_.end(), [](double w) { return w >= 0 && std::isfinite(w); });
-  if (!good) read.fail("\"class_weights\" must be numbers of at least 0, one for each class");
+struct CommonOptions {
+  std::vector<double> class_weights;
+};
+constexpr std::array kClassWeightKeys{key<&CommonOptions::class_weights>(
+    {.name = "class_weights",
+     .range = {.least = 0},
+     .expected = "numbers of at least 0, one for each class",
+     .help =
+         "how much a sample of each class counts; empty: all the same. The sum is divided by the number of "
+         "samples, as in Keras"})};
+
+struct SmoothingOptions {
+  double label_smoothing = 0;
+};
+constexpr std::array kSmoothingKeys{key<&SmoothingOptions::label_smoothing>(
+    {.name = "label_smoothing",
+     .range = {.least = 0, .below = 1},
+     .help = "the share of the label that is spread over all classes"})};
+
+}  // namespace
+
+ClassWeights::ClassWeights(SettingsReader& read) {
+  CommonOptions options;
+  read_keys(kClassWeightKeys, read, options);
+  weights_ = std::move(options.class_weights);
 }
+
+std::vector<KeyDescription> ClassWeights::keys() { return describe_keys(kClassWeightKeys); }
 
 std::array<Target, 2> ClassWeights::of(const Judged& samples, std::size_t i) const {
   const auto weight_of = [&](std::int32_t label) {
@@ -34,9 +57,11 @@ void ClassWeights::write(Settings& settings) const {
 }
 
 double read_label_smoothing(SettingsReader& read) {
-  const double smoothing = read.get("label_smoothing", 0.0);
-  read.check("label_smoothing", smoothing >= 0 && smoothing < 1, "at least 0 and below 1");
-  return smoothing;
+  SmoothingOptions options;
+  read_keys(kSmoothingKeys, read, options);
+  return options.label_smoothing;
 }
+
+std::vector<KeyDescription> label_smoothing_keys() { return describe_keys(kSmoothingKeys); }
 
 }  // namespace convoke::nn

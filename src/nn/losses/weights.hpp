@@ -19,6 +19,7 @@ class ClassWeights {
   ClassWeights() = default;
   /// Reads the key; empty if it is absent: 1 each.
   explicit ClassWeights(SettingsReader& read);
+  static std::vector<KeyDescription> keys();
 
   /// What sample i counts: weight and share of its label and of the second one, whose weight is 0 where
   /// samples are not mixed. The loss of the sample is the sum of the losses of the two.
@@ -33,5 +34,6 @@ class ClassWeights {
 
 /// Reads "label_smoothing", in [0, 1).
 double read_label_smoothing(SettingsReader& read);
+std::vector<KeyDescription> label_smoothing_keys();
 
 }  // namespace convoke::nn

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoke/core/keys.hpp"
 #include "convoke/core/settings.hpp"
 
 namespace convoke::nn {
@@ -65,6 +66,9 @@ using LossPtr = std::shared_ptr<const Loss>;
 LossPtr make_loss(const Settings& settings);
 /// Softmax cross-entropy without options.
 LossPtr default_loss();
+
+/// What each loss takes; first, without a name, what all of them take.
+std::vector<OptionTable> loss_tables();
 
 /// Applies a loss's activation to (n, k) outputs of a network that ends without it, in place.
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample);

@@ -1,46 +1,22 @@
-#include "job.hpp"
+#include "convoke/recipe/job.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <filesystem>
+#include <memory>
+#include <string>
 
 #include "convoke/data/class_balance.hpp"
 #include "convoke/nn/backend.hpp"
 #include "convoke/train/fit.hpp"
+#include "sections.hpp"
 
-namespace convoke::app {
+namespace convoke::recipe {
 namespace {
 
-// What a run may change when it is resumed: names, places and what costs time but not bits. (Thread and rank
-// counts do change a fast run's rounding, as they would have at its start.)
-constexpr std::array<std::string_view, 11> kFree{
-    "name",          "description",   "data.path",           "data.test_split",
-    "data.memory",   "ensemble.rule", "train.epochs",        "train.emulate_bf16",
-    "model.weights", "train.top_k",   "model.cache_features"};
-// What is left out at its default: runs from before there was such a key can be resumed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kDefaults{
-    {{"data.window", "\"256MiB\""},
-     {"model.freeze", "[]"},
-     {"train.clip_value", "0.0"},
-     {"train.clip_norm", "0.0"},
-     {"train.ema", "0.0"},
-     {"train.class_weights", "\"none\""},
-     {"data.sampling", "\"all\""},
-     {"data.portion", "1.0"},
-     {"train.reference_batch", "0"},
-     {"train.validate_every", "0"},
-     {"train.precision", "\"fp32\""},
-     {"train.loss.name", "\"softmax_cross_entropy\""}}};
-// Schedules that look at the whole length of a run; under others, a finished run may be resumed with more
-// epochs.
-constexpr std::array<std::string_view, 5> kEndless{"constant", "step", "exponential", "piecewise", "plateau"};
-
-template <class Names>
-bool among(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void flatten(const Settings& settings, const std::string& prefix, run::Mathematics& flat) {
+// "train.optimizer.beta_1" = "0.9": every value of a table, by its path.
+void flatten(const Settings& settings, const std::string& prefix, run::Fingerprint& flat) {
   for (const auto& [key, value] : settings.entries()) {
     if (const Settings* table = value.table()) {
       flatten(*table, prefix + key + ".", flat);
@@ -50,25 +26,37 @@ void flatten(const Settings& settings, const std::string& prefix, run::Mathemati
   }
 }
 
-run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& job,
+// The values of a key, without those at a default that older runs had before there was such a key.
+void add_key(const std::string& path, const KeyDescription& key, const Value& value, run::Fingerprint& kept) {
+  run::Fingerprint values, defaults;
+  flatten({{path, value}}, "", values);
+  if (key.effect == Effect::kNewResult) flatten({{path, parse_value(key.fallback, "")}}, "", defaults);
+  for (auto& entry : values) {
+    if (std::find(defaults.begin(), defaults.end(), entry) == defaults.end())
+      kept.push_back(std::move(entry));
+  }
+}
+
+// A run may be resumed with more epochs unless the learning rate depends on how many there are.
+bool decides(const std::string& path, const KeyDescription& key, const train::Job& job) {
+  return path == "train.epochs" ? job.schedule->spans_training() : key.effect != Effect::kNone;
+}
+
+run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
                                 const std::string& content_hash) {
-  run::Mathematics all;
-  flatten(recipe.settings(), "", all);
-  const auto schedule = std::find_if(all.begin(), all.end(),
-                                     [](const auto& entry) { return entry.first == "train.schedule.name"; });
-  const std::string_view name =
-      schedule == all.end() ? "constant"
-                            : std::string_view(schedule->second).substr(1, schedule->second.size() - 2);
-  run::Mathematics kept;
-  for (const auto& [key, value] : all) {
-    const bool free = among(kFree, key) && (key != "train.epochs" || among(kEndless, name));
-    const bool no_augmentation = key.starts_with("augment.") && job.augmenter == nullptr;
-    const bool other_mode = key.starts_with("ensemble.") && !job.ensemble;
-    const bool off = std::find(kDefaults.begin(), kDefaults.end(),
-                               std::pair<std::string_view, std::string_view>(key, value)) != kDefaults.end();
-    if (!free && !other_mode && !no_augmentation && !off && !key.starts_with("run.") &&
-        !key.starts_with("log."))
-      kept.emplace_back(key, value);
+  run::Fingerprint kept;
+  const Settings all = recipe.settings();
+  for (const Section& section : sections()) {
+    if (section.name == "augment" && job.augmenter == nullptr) continue;
+    if (section.name == "ensemble" && !job.ensemble) continue;
+    const Value* const within = section.name.empty() ? nullptr : all.find(section.name);
+    if (!section.name.empty() && within == nullptr) continue;
+    const Settings& values = section.name.empty() ? all : *within->table();
+    for (const KeyDescription& key : section.keys()) {
+      const std::string path = section.name.empty() ? key.name : fmt::format("{}.{}", section.name, key.name);
+      const Value* const value = values.find(key.name);
+      if (value != nullptr && decides(path, key, job)) add_key(path, key, *value, kept);
+    }
   }
   // What the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
@@ -80,7 +68,7 @@ run::Mathematics mathematics_of(const recipe::Recipe& recipe, const train::Job& 
 }
 
 // With class weights from the counts of the training split, if the recipe asks for them.
-nn::LossPtr loss_of(const recipe::Recipe& recipe, const data::Dataset& dataset) {
+nn::LossPtr loss_of(const Recipe& recipe, const data::Dataset& dataset) {
   if (!recipe.train.balance_classes) return nn::make_loss(recipe.train.loss);
   const std::vector<double> weights =
       data::balanced_class_weights(dataset.split(recipe.data.train_split).labels, dataset.info().classes);
@@ -91,7 +79,7 @@ nn::LossPtr loss_of(const recipe::Recipe& recipe, const data::Dataset& dataset) 
 
 }  // namespace
 
-engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) {
+engine::EngineOptions engine_options(const Recipe& recipe, int threads) {
   nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
   return {.batch = recipe.train.batch,
           .lane = recipe.lane(),
@@ -105,7 +93,7 @@ engine::EngineOptions engine_options(const recipe::Recipe& recipe, int threads) 
           .update = recipe.train.update};
 }
 
-train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
+train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int threads, int ranks) {
   train::Job job({.graph = recipe.graph(),
                   .normalization = data::normalization_from(recipe.data.normalize, dataset.info(),
                                                             dataset.file().string()),
@@ -154,12 +142,17 @@ train::Job job_from(const recipe::Recipe& recipe, const data::Dataset& dataset, 
   if (job.ensemble) {
     job.members = recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
     job.shards = recipe.ensemble.shards;
-    job.shards_name = recipe::to_string(recipe.ensemble.shards);
+    job.shards_name = to_string(recipe.ensemble.shards);
     job.rule = recipe.ensemble.rule;
   }
-  job.mathematics = mathematics_of(recipe, job, dataset.info().content_hash);
-  job.recipe = recipe.to_toml();
+  job.fingerprint = fingerprint_of(recipe, job, dataset.info().content_hash);
+  Recipe carried_out = recipe;
+  if (job.ensemble) carried_out.ensemble.members = job.members;
+  if (!recipe.model.weights.empty()) {
+    carried_out.model.weights = std::filesystem::absolute(recipe.model.weights).lexically_normal().string();
+  }
+  job.recipe = carried_out.to_toml();
   return job;
 }
 
-}  // namespace convoke::app
+}  // namespace convoke::recipe

@@ -1,0 +1,239 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "convoke/core/settings.hpp"
+#include "convoke/core/table.hpp"
+
+// A key of a recipe is one entry of an array: the member that holds its value, and the facts that the rest of
+// the program needs. Reader, writer, resume fingerprint, messages and documentation follow from the entry:
+//
+//     constexpr std::array kAdamKeys{
+//         key<&AdamOptions::beta_1>({.name = "beta_1", .range = {.least = 0, .below = 1}, .help = "..."}),
+//     };
+//     read_keys(kAdamKeys, reader, options);
+//     write_keys(kAdamKeys, options, settings);
+namespace convoke {
+
+/// What a key means for a run that is resumed.
+enum class Effect {
+  kResult,     ///< decides the result: a resumed run must have the same value
+  kNewResult,  ///< the same, but runs from before there was such a key had its default
+  kNone,       ///< a name, a place, or time and memory: may change
+};
+
+/// The numbers that a key may have. All of them are finite.
+struct Range {
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double least = -kInfinity, above = -kInfinity;
+  double largest = kInfinity, below = kInfinity;
+
+  bool contains(double value) const;
+  /// "at least 0 and below 1"; empty where all numbers are allowed.
+  std::string text() const;
+};
+
+struct OptionTable;
+
+/// What is known of a key, whatever holds its value.
+struct KeyFacts {
+  std::string_view name;
+  Range range = {};                ///< of a number, or of each number of a list
+  std::string_view word = {};      ///< text that stands for 0, as "auto"; other numbers are at least 1
+  std::string_view expected = {};  ///< what a value must be, where `range` does not say it
+  std::string_view noun = {};      ///< what the names are, for messages; empty: the name of the key
+  std::vector<std::string> (*names)() = nullptr;  ///< the words that a value may be
+  Effect effect = Effect::kResult;
+  bool required = false;
+  std::string_view fallback = {};  ///< the default in words, where it depends on something else
+  std::string_view help = {};
+  std::vector<OptionTable> (*tables)() = nullptr;  ///< the tables that a value may be
+  std::string_view type = {};                      ///< "whole number"; key() fills it in
+};
+
+/// A key whose value is kept in an Options.
+template <class Options>
+struct Key : KeyFacts {
+  using Holder = Options;
+  void (*read)(SettingsReader& read, const KeyFacts& key, Options& options) = nullptr;
+  /// Null for shorthand: a key that others stand for once it is read. Nothing: the key is left out.
+  std::optional<Value> (*write)(const KeyFacts& key, const Options& options) = nullptr;
+};
+
+/// A key as it is documented.
+struct KeyDescription {
+  std::string name;
+  std::string type;      ///< "whole number"
+  std::string fallback;  ///< the default, as TOML writes it; empty: there is none
+  std::string range;     ///< "at least 1", or the known words; empty: any value
+  Effect effect = Effect::kResult;
+  bool required = false;
+  std::string help;
+  std::vector<OptionTable> (*tables)() = nullptr;
+};
+
+/// The keys of a nested table: { name = "adam", beta_1 = 0.9 }.
+struct OptionTable {
+  std::string name;  ///< empty: of every table at this place
+  std::vector<KeyDescription> keys;
+};
+
+/// Reads `key`, if it is there. Throws Error for another type or a value out of range, with the key's help as
+/// its hint.
+void read_value(SettingsReader& read, const KeyFacts& key, bool& value);
+void read_value(SettingsReader& read, const KeyFacts& key, std::int64_t& value);
+void read_value(SettingsReader& read, const KeyFacts& key, double& value);
+void read_value(SettingsReader& read, const KeyFacts& key, std::string& value);
+void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::string>& value);
+void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::int64_t>& value);
+void read_value(SettingsReader& read, const KeyFacts& key, std::vector<double>& value);
+/// [least, largest].
+void read_value(SettingsReader& read, const KeyFacts& key, std::array<double, 2>& value);
+
+Value to_value(const KeyFacts& key, bool value);
+Value to_value(const KeyFacts& key, std::int64_t value);
+Value to_value(const KeyFacts& key, double value);
+Value to_value(const KeyFacts& key, const std::string& value);
+Value to_value(const KeyFacts& key, const std::vector<std::string>& value);
+Value to_value(const KeyFacts& key, const std::vector<std::int64_t>& value);
+Value to_value(const KeyFacts& key, const std::vector<double>& value);
+Value to_value(const KeyFacts& key, const std::array<double, 2>& value);
+
+/// Fails unless `holds`: `"beta_1" must be at least 0 and below 1, but is 1.5`, with the key's help as hint.
+/// `expected`: in place of what the facts say.
+void check_key(const SettingsReader& read, const KeyFacts& key, bool holds, std::string_view expected = {});
+
+/// `fallback`: the default; nothing: there is none.
+KeyDescription describe_key(const KeyFacts& key, const std::optional<Value>& fallback);
+
+namespace keys {
+
+template <class Member>
+struct Part;
+template <class Options, class Type>
+struct Part<Type Options::*> {
+  using Holder = Options;
+};
+
+/// A member, or a member of a member, ...
+template <auto kFirst, auto... kRest>
+struct Path {
+  using Holder = typename Part<decltype(kFirst)>::Holder;  ///< the struct that it begins in
+
+  template <class Options>
+  static constexpr auto& in(Options& options) {
+    return ((options.*kFirst).*....*kRest);
+  }
+  using Held = std::remove_cvref_t<decltype(((std::declval<Holder&>().*kFirst).*....*kRest))>;
+};
+
+/// The type that a value of type T is read as.
+template <class T>
+using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t,
+                                  std::conditional_t<std::is_floating_point_v<T>, double, T>>;
+
+constexpr std::string_view type_name(const bool*) { return "true or false"; }
+constexpr std::string_view type_name(const std::int64_t*) { return "whole number"; }
+constexpr std::string_view type_name(const double*) { return "number"; }
+constexpr std::string_view type_name(const std::string*) { return "text"; }
+constexpr std::string_view type_name(const std::vector<std::string>*) { return "list of texts"; }
+constexpr std::string_view type_name(const std::vector<std::int64_t>*) { return "list of whole numbers"; }
+constexpr std::string_view type_name(const std::vector<double>*) { return "list of numbers"; }
+constexpr std::string_view type_name(const std::array<double, 2>*) { return "two numbers"; }
+
+}  // namespace keys
+
+/// The key of a member, or of a member of a member: key<&TrainRecipe::update, &UpdateOptions::ema>({...}).
+template <auto... kMembers>
+constexpr auto key(KeyFacts facts) {
+  using Path = keys::Path<kMembers...>;
+  using Options = typename Path::Holder;
+  using Stored = keys::Stored<typename Path::Held>;
+  if (facts.type.empty()) facts.type = keys::type_name(static_cast<const Stored*>(nullptr));
+  return Key<Options>{facts,
+                      [](SettingsReader& read, const KeyFacts& k, Options& options) {
+                        auto& held = Path::in(options);
+                        auto value = static_cast<Stored>(held);
+                        read_value(read, k, value);
+                        held = static_cast<typename Path::Held>(std::move(value));
+                      },
+                      [](const KeyFacts& k, const Options& options) -> std::optional<Value> {
+                        return to_value(k, static_cast<Stored>(Path::in(options)));
+                      }};
+}
+
+/// A name in a recipe, and what it stands for.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+/// The name of `value` in a table of {name, value} that holds it.
+template <class Table, class T>
+std::string name_of(const Table& table, const T& value) {
+  for (const auto& entry : table) {
+    if (entry.value == value) return std::string(entry.name);
+  }
+  throw Error("a choice without a name");
+}
+
+/// The key of a member that is one of the values of `kNames`, an array of Named.
+template <const auto& kNames, auto... kMembers>
+constexpr auto choice(KeyFacts facts) {
+  using Path = keys::Path<kMembers...>;
+  using Options = typename Path::Holder;
+  facts.type = "text";
+  facts.names = [] { return names_in(kNames); };
+  return Key<Options>{facts,
+                      [](SettingsReader& read, const KeyFacts& k, Options& options) {
+                        auto& held = Path::in(options);
+                        const std::string name = read.get(k.name, name_of(kNames, held));
+                        held = find_in(kNames, name, k.noun.empty() ? k.name : k.noun, read.where()).value;
+                      },
+                      [](const KeyFacts&, const Options& options) -> std::optional<Value> {
+                        return Value(name_of(kNames, Path::in(options)));
+                      }};
+}
+
+/// Reads all keys of a table.
+template <class Keys, class Options>
+void read_keys(const Keys& keys, SettingsReader& read, Options& options) {
+  for (const auto& key : keys) key.read(read, key, options);
+}
+
+/// Sets all keys of a table that are written, defaults included.
+template <class Keys, class Options>
+void write_keys(const Keys& keys, const Options& options, Settings& settings) {
+  for (const auto& key : keys) {
+    if (key.write == nullptr) continue;
+    if (std::optional<Value> value = key.write(key, options)) settings.set(key.name, *std::move(value));
+  }
+}
+
+/// The keys of a table, each with the default that it is read as where nothing is written.
+template <class Keys>
+std::vector<KeyDescription> describe_keys(const Keys& keys) {
+  std::vector<KeyDescription> described;
+  for (const auto& key : keys) {
+    std::optional<Value> fallback;
+    if (!key.required && key.fallback.empty()) {
+      const Settings nothing;
+      SettingsReader read(nothing, std::string(key.name));
+      typename std::remove_cvref_t<decltype(key)>::Holder options;
+      key.read(read, key, options);
+      if (key.write != nullptr) fallback = key.write(key, options);
+    }
+    described.push_back(describe_key(key, fallback));
+  }
+  return described;
+}
+
+}  // namespace convoke

@@ -1,0 +1,80 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/data/dataset.hpp"
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/run/node_storage.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/run/run_folder.hpp"
+#include "convoke/train/ensemble.hpp"
+#include "convoke/train/groups.hpp"
+#include "convoke/train/job.hpp"
+#include "convoke/train/summary.hpp"
+#include "convoke/train/verdict.hpp"
+
+namespace convoke::recipe {
+
+/// What a run ends in.
+struct Outcome {
+  run::StopReason interrupted_by;         ///< a signal or the end of the job's time; then there is no verdict
+  std::optional<train::Verdict> verdict;  ///< the models at rank 0, and their results on the test samples
+  train::Cost cost;
+  std::string provenance;  ///< of the test samples, as their dataset says; may be empty
+};
+
+/// A recipe with its samples, ready to be trained by the ranks of a communicator. `convoke train` is this
+/// with a command line around it; a program that embeds Convoke needs no more:
+///
+///     const mpi::Session session;
+///     const run::Machine machine = run::survey(session.world());
+///     recipe::Run run(recipe::Recipe::load("recipe.toml"), session.world(), machine);
+///     const auto folder = run::RunFolder::create(run.recipe().name, "", false, session.world());
+///     const recipe::Outcome outcome = run.train(folder);
+class Run {
+ public:
+  /// Opens the training samples (one copy per node) and makes the job. Collective over `world`, a
+  /// communicator that this object and `machine` are for. Throws Error if recipe, dataset and memory do not
+  /// fit together: nothing has been written then.
+  Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& machine);
+
+  const Recipe& recipe() const { return recipe_; }  ///< with data.path where it was found
+  const train::Job& job() const { return job_; }
+  const data::Dataset& dataset() const { return dataset_; }
+
+  /// Trains the members, from their newest checkpoints if `resume`; has them vote on the test samples; writes
+  /// everything but the page into `folder`, at the end summary.json, which makes the run complete. `quiet`:
+  /// no progress. `seconds_before`: what the process took before this object was made, for the summary.
+  /// Collective. Throws Error as train::train_members and train::convene.
+  Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
+                double seconds_before = 0);
+
+ private:
+  data::Dataset open_training_samples();
+  data::BatchLoader loader_of(const data::Split& split) const;
+
+  mpi::Communicator world_, node_;
+  run::Machine machine_;
+  os::Stopwatch makespan_;
+  run::Phases phases_;
+  Recipe recipe_;
+  run::NodeStorage training_memory_;
+  data::Dataset dataset_;
+  train::Job job_;
+  train::Groups groups_;
+  data::BatchLoader loader_;
+  std::optional<data::BatchLoader> validation_;
+  std::uint64_t predicted_bytes_ = 0;  ///< of memory, by the largest rank
+};
+
+/// Writes evaluation.json, then summary.json, which makes the run complete. `tested`: the dataset of the
+/// verdict. Call it on one rank. Throws Error if a file cannot be written.
+void write_summary(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
+                   const data::Dataset& tested, const std::string& test_split);
+
+}  // namespace convoke::recipe

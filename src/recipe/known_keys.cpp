@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "sections.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+struct KnownKey {
+  std::string name;  ///< "learning_rate"
+  std::string path;  ///< "train.optimizer.learning_rate"
+};
+
+void add_paths(const std::vector<KeyDescription>& keys, const std::string& prefix,
+               std::vector<KnownKey>& known) {
+  for (const KeyDescription& key : keys) {
+    known.push_back({key.name, prefix + key.name});
+    if (key.tables == nullptr) continue;
+    for (const OptionTable& table : key.tables()) add_paths(table.keys, prefix + key.name + ".", known);
+  }
+}
+
+// Every key of a recipe, those with short paths first.
+std::vector<KnownKey> all_keys() {
+  std::vector<KnownKey> known;
+  for (const Section& section : sections()) {
+    add_paths(section.keys(), section.name.empty() ? "" : std::string(section.name) + ".", known);
+  }
+  const auto depth = [](const KnownKey& key) { return std::count(key.path.begin(), key.path.end(), '.'); };
+  std::stable_sort(known.begin(), known.end(),
+                   [&](const KnownKey& a, const KnownKey& b) { return depth(a) < depth(b); });
+  return known;
+}
+
+std::vector<std::string> names_of(const std::vector<KeyDescription>& keys) {
+  std::vector<std::string> names;
+  for (const KeyDescription& key : keys) names.push_back(key.name);
+  return names;
+}
+
+// ` (did you mean "train.optimizer.learning_rate"?)`: the nearest key here; else the key of this name
+// elsewhere, or the nearest one there.
+std::string suggestion(const std::string& name, const std::vector<std::string>& here) {
+  if (std::string nearest = did_you_mean(name, here); !nearest.empty()) return nearest;
+  const std::vector<KnownKey> known = all_keys();
+  std::vector<std::string> names;
+  for (const KnownKey& key : known) names.push_back(key.name);
+  const std::string nearest = nearest_name(name, names);
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const KnownKey& key) { return key.name == nearest; });
+  if (found == known.end()) return "";
+  if (found->path == name) return " (it belongs at the top, before the first section)";
+  return fmt::format(" (did you mean \"{}\"?)", found->path);
+}
+
+[[noreturn]] void refuse(const TomlDocument& document, const std::string& path, std::string_view where,
+                         const std::string& name, const std::vector<std::string>& here) {
+  throw Error(
+      fmt::format("{}: {}: unknown key \"{}\"{}", document.place(path), where, name, suggestion(name, here)),
+      fmt::format("known keys: {}", join(here)));
+}
+
+void require_known(const TomlDocument& document, const Settings& table, const std::string& prefix,
+                   std::string_view where, const std::vector<std::string>& here) {
+  for (const auto& [name, value] : table.entries()) {
+    if (std::find(here.begin(), here.end(), name) == here.end())
+      refuse(document, prefix + name, where, name, here);
+  }
+}
+
+}  // namespace
+
+void require_known_keys(const TomlDocument& document) {
+  std::vector<std::string> top;
+  for (const Section& section : sections()) {
+    if (!section.name.empty()) {
+      top.emplace_back(section.name);
+    } else {
+      top = names_of(section.keys());
+    }
+  }
+  require_known(document, document.settings, "", "recipe", top);
+  for (const Section& section : sections()) {
+    const Value* const value = document.settings.find(section.name);
+    if (value == nullptr || value->table() == nullptr) continue;
+    const std::string name(section.name);
+    require_known(document, *value->table(), name + ".", "[" + name + "]", names_of(section.keys()));
+  }
+}
+
+}  // namespace convoke::recipe

@@ -1,0 +1,158 @@
+#include "convoke/recipe/run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "convoke/metrics/json.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/recipe/job.hpp"
+#include "convoke/run/checkpoint.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/environment.hpp"
+#include "convoke/run/job_time.hpp"
+#include "convoke/train/evaluation_details.hpp"
+#include "convoke/train/fit.hpp"
+
+namespace convoke::recipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// When the batch system ends this job, as rank 0 is told: it is asked once.
+run::Deadline end_of_job(const mpi::Communicator& world) {
+  const std::string seconds = run::on_root(world, [] {
+    const std::optional<double> left = run::slurm_seconds_left();
+    return left ? fmt::format("{}", *left) : std::string();
+  });
+  return seconds.empty() ? std::nullopt : run::in_seconds(std::stod(seconds));
+}
+
+// Tokens that the model does not know are found before the first step, also those of the test samples, which
+// are read after training.
+void require_known_tokens(const Recipe& recipe, const train::Job& job, const data::Dataset& dataset,
+                          const mpi::Communicator& world) {
+  const nn::Graph& graph = job.model.graph;
+  train::require_vocabulary(graph, job.name, dataset, recipe.data.train_split);
+  if (!recipe.data.validation_name.empty()) {
+    train::require_vocabulary(graph, job.name, dataset, recipe.data.validation_name);
+  }
+  run::on_root(world, [&] {
+    train::require_vocabulary(graph, job.name, dataset.info(), dataset.file(), recipe.data.test_split);
+    return std::string();
+  });
+}
+
+// With its dataset where it was found, so that a stored recipe can be used from any folder.
+Recipe located(Recipe recipe) {
+  recipe.data.path = fs::absolute(resolve_dataset(recipe)).lexically_normal().string();
+  return recipe;
+}
+
+// A run that cannot be resumed keeps the recipe in its folder. Call it on one rank.
+void require_resumable(const train::Job& job, const run::RunFolder& folder) {
+  for (std::int64_t member = 0; member < job.members; ++member) {
+    const fs::path place = job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
+    run::Checkpoints(place, {}, job.fingerprint, job.recipe).require_resumable();
+  }
+}
+
+train::Groups groups_of(const Recipe& recipe, const train::Job& job, const mpi::Communicator& world) {
+  return recipe.ensemble.member < 0 ? train::split(world, job.members)
+                                    : train::only(world, recipe.ensemble.member, job.members);
+}
+
+}  // namespace
+
+Run::Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& machine)
+    : world_(world),
+      node_(world.split_node()),
+      machine_(machine),
+      recipe_(located(std::move(recipe))),
+      training_memory_(node_, recipe_.data.memory),
+      dataset_(open_training_samples()),
+      job_(job_from(recipe_, dataset_, machine.threads_for(recipe_.run.threads), world.size())),
+      groups_(groups_of(recipe_, job_, world)),
+      loader_(dataset_.split(recipe_.data.train_split), job_.model.graph.input_shape(),
+              job_.model.normalization, job_.augmenter) {
+  job_.job_end = end_of_job(world);
+  job_.deadline = run::deadline_before(job_.job_end, recipe_.run.stop_before);
+  require_known_tokens(recipe_, job_, dataset_, world);
+  if (!recipe_.data.validation_name.empty()) {
+    validation_.emplace(loader_of(dataset_.split(recipe_.data.validation_name)));
+  }
+  const os::Timed timed(phases_.load);
+  predicted_bytes_ =
+      train::require_trainable(job_, {loader_, validation_ ? &*validation_ : nullptr}, groups_, world);
+}
+
+data::Dataset Run::open_training_samples() {
+  const os::Timed timed(phases_.load);
+  std::vector<std::string> splits{recipe_.data.train_split};
+  if (!recipe_.data.validation_name.empty()) splits.push_back(recipe_.data.validation_name);
+  return data::Dataset::open(recipe_.data.path, splits, training_memory_.storage());
+}
+
+data::BatchLoader Run::loader_of(const data::Split& split) const {
+  return data::BatchLoader(split, job_.model.graph.input_shape(), job_.model.normalization);
+}
+
+Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
+  // 1. Train. A member that fails or stops early leaves the vote, never the job.
+  if (resume) {
+    run::on_root(world_, [&] {
+      require_resumable(job_, folder);
+      return std::string();
+    });
+  }
+  run::describe_run(folder, job_.recipe, machine_, job_.engine.threads, world_);
+  const train::Feed feed(loader_, validation_ ? &*validation_ : nullptr);
+  train::Training training =
+      train::train_members(job_, feed, groups_, world_, folder, resume, quiet, phases_);
+  Outcome outcome;
+  outcome.interrupted_by = training.interrupted_by;
+  if (outcome.interrupted_by) return outcome;
+
+  // 2. Gather, vote, judge.
+  run::NodeStorage test_memory(node_, recipe_.data.memory);
+  const data::Dataset tested = [&] {
+    const os::Timed timed(phases_.load);
+    return data::Dataset::open(recipe_.data.path, {recipe_.data.test_split}, test_memory.storage());
+  }();
+  const train::Verdict& verdict = outcome.verdict.emplace(
+      train::convene(job_, std::move(training), groups_, world_,
+                     loader_of(tested.split(recipe_.data.test_split)), folder, phases_));
+  world_.barrier();
+  phases_.first_step += seconds_before;
+  outcome.cost =
+      train::cost_of(makespan_.seconds(), machine_, recipe_.run.threads, phases_, world_, predicted_bytes_);
+  outcome.provenance = tested.info().provenance;
+
+  // 3. Keep it.
+  run::on_root(world_, [&] {
+    write_summary(folder, train::summary(job_, verdict, outcome.cost), verdict, tested,
+                  recipe_.data.test_split);
+    return std::string();
+  });
+  return outcome;
+}
+
+void write_summary(const run::RunFolder& folder, const Settings& summary, const train::Verdict& verdict,
+                   const data::Dataset& tested, const std::string& test_split) {
+  Settings evaluation{{"data", fs::absolute(tested.file()).lexically_normal().string()},
+                      {"split", test_split},
+                      {"content_hash", tested.info().content_hash}};
+  const Settings details =
+      train::evaluation_details(verdict.test, verdict.rule, verdict.voters, tested.info().class_names);
+  for (const auto& [key, value] : details.entries()) evaluation.set(key, value);
+  os::replace_text(folder.file("evaluation.json"), metrics::to_json(evaluation) + "\n");
+  Settings whole = summary;
+  if (const std::string& provenance = tested.info().provenance; !provenance.empty()) {
+    whole.set("provenance", provenance);
+  }
+  os::replace_text(folder.file("summary.json"), metrics::to_json(whole, true) + "\n");
+}
+
+}  // namespace convoke::recipe

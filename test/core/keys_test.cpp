@@ -1,0 +1,133 @@
+#include "convoke/core/keys.hpp"
+
+#include "convoke/core/error.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+
+namespace {
+
+enum class Colour { kRed, kBlue };
+constexpr std::array<Named<Colour>, 2> kColours{{{"red", Colour::kRed}, {"blue", Colour::kBlue}}};
+
+struct Inner {
+  float ema = 0;
+};
+struct Options {
+  std::int64_t count = 2;
+  int threads = 0;
+  double rate = 0.5;
+  Inner inner;
+  bool on = true;
+  std::string path = "x";
+  Colour colour = Colour::kBlue;
+  std::array<double, 2> range{0.25, 0.75};
+  std::vector<std::string> names;
+};
+
+constexpr std::array kKeys{
+    key<&Options::count>({.name = "count", .range = {.least = 1}, .help = "how many"}),
+    key<&Options::threads>(
+        {.name = "threads", .range = {.largest = 8}, .word = "auto", .effect = Effect::kNone}),
+    key<&Options::rate>({.name = "rate", .range = {.above = 0, .largest = 1}}),
+    key<&Options::inner, &Inner::ema>({.name = "ema", .range = {.least = 0, .below = 1}}),
+    key<&Options::on>({.name = "on"}),
+    key<&Options::path>({.name = "path", .required = true, .help = "where"}),
+    choice<kColours, &Options::colour>({.name = "colour", .noun = "colour of the rainbow"}),
+    key<&Options::range>({.name = "range", .range = {.least = 0}, .expected = "two shares"}),
+    key<&Options::names>({.name = "names"}),
+};
+
+Options read(Settings settings) {
+  if (settings.find("path") == nullptr) settings.set("path", "here");
+  settings.set_where("file:3");
+  SettingsReader reader(settings, "[x]");
+  Options options;
+  read_keys(kKeys, reader, options);
+  reader.finish();
+  return options;
+}
+
+struct Message {
+  std::string what, hint;
+};
+Message refusal(const Settings& settings) {
+  try {
+    read(settings);
+  } catch (const Error& error) {
+    return {error.what(), error.hint()};
+  }
+  return {"no error", ""};
+}
+
+}  // namespace
+
+TEST_CASE("a range says what it holds, and holds nothing that is not finite") {
+  CHECK(Range{}.text().empty());
+  CHECK(Range{.least = 0, .below = 1}.text() == "at least 0 and below 1");
+  CHECK(Range{.above = 0, .largest = 0.5}.text() == "above 0 and at most 0.5");
+  CHECK(Range{.largest = 1 << 30}.text() == "at most 1073741824");
+  constexpr Range kShare{.above = 0, .largest = 1};
+  CHECK(kShare.contains(1));
+  CHECK(kShare.contains(1e-9));
+  CHECK_FALSE(kShare.contains(0));
+  CHECK_FALSE(kShare.contains(1.001));
+  CHECK_FALSE(Range{}.contains(Range::kInfinity));
+  CHECK_FALSE(Range{}.contains(std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST_CASE("keys are read into their members and written from them") {
+  const Settings written{{"count", 5},
+                         {"threads", "auto"},
+                         {"rate", 0.25},
+                         {"ema", 0.5},
+                         {"on", false},
+                         {"path", "there"},
+                         {"colour", "red"},
+                         {"range", Value::Array{0.0, 1.5}},
+                         {"names", Value::Array{"a", "b"}}};
+  const Options options = read(written);
+  CHECK(options.count == 5);
+  CHECK(options.inner.ema == 0.5F);
+  CHECK(options.colour == Colour::kRed);
+  CHECK(options.range == std::array<double, 2>{0, 1.5});
+  CHECK(options.names == std::vector<std::string>{"a", "b"});
+  Settings again;
+  write_keys(kKeys, options, again);
+  CHECK(again == written);
+  CHECK(read({{"threads", 8}}).threads == 8);
+  CHECK(read({}).rate == 0.5);
+}
+
+TEST_CASE("a wrong value is refused with what it must be, and the key's help as the hint") {
+  const Message count = refusal({{"count", 0}});
+  CHECK(count.what == "file:3: [x]: \"count\" must be at least 1, but is 0");
+  CHECK(count.hint == "count: how many");
+  CHECK(refusal({{"count", 1.5}}).what ==
+        "file:3: [x]: \"count\" must be a whole number, but is a number (1.5)");
+  const std::string threads = "file:3: [x]: \"threads\" must be \"auto\" or a whole number of 1 to 8";
+  CHECK(refusal({{"threads", 9}}).what == threads + ", but is 9");
+  CHECK(refusal({{"threads", 0}}).what == threads + ", but is 0");
+  CHECK(refusal({{"threads", "many"}}).what == threads + ", but is \"many\"");
+  CHECK(refusal({{"rate", Range::kInfinity}}).what ==
+        "file:3: [x]: \"rate\" must be above 0 and at most 1, but is inf");
+  CHECK(refusal({{"colour", "bluee"}}).what ==
+        "file:3: unknown colour of the rainbow \"bluee\" (did you mean \"blue\"?)");
+  CHECK(refusal({{"range", Value::Array{0.5, 0.25}}}).what.find("must be two shares") != std::string::npos);
+  CHECK(refusal({{"path", ""}}).hint == "path: where");
+  CHECK(refusal({{"coun", 3}}).what == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");
+}
+
+TEST_CASE("keys are described with the defaults that are read where nothing is written") {
+  const std::vector<KeyDescription> keys = describe_keys(kKeys);
+  REQUIRE(keys.size() == kKeys.size());
+  CHECK(keys[0].type == "whole number");
+  CHECK(keys[0].fallback == "2");
+  CHECK(keys[0].range == "at least 1");
+  CHECK(keys[1].fallback == "\"auto\"");
+  CHECK(keys[1].effect == Effect::kNone);
+  CHECK(keys[5].fallback.empty());
+  CHECK(keys[6].fallback == "\"blue\"");
+  CHECK(keys[6].range == "\"red\", \"blue\"");
+  CHECK(keys[7].fallback == "[0.25, 0.75]");
+}

@@ -1,0 +1,80 @@
+#include "convoke/recipe/reference.hpp"
+
+#include <fstream>
+#include <sstream>
+
+#include "convoke/recipe/recipe.hpp"
+#include "support/catch.hpp"
+
+using namespace convoke;
+using recipe::Recipe;
+
+namespace {
+
+// The part of docs/recipes.md below its mark.
+std::string documented_keys() {
+  std::ifstream file(CONVOKE_SOURCE_DOCS "/recipes.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string mark = "<!-- printed by: convoke info --recipe-keys -->\n\n";
+  const std::size_t at = text.str().find(mark);
+  return at == std::string::npos ? "" : text.str().substr(at + mark.size());
+}
+
+// "train.epochs" of every key that a resolved recipe writes.
+void add_paths(const Settings& settings, const std::string& prefix, std::vector<std::string>& paths) {
+  for (const auto& [key, value] : settings.entries()) {
+    if (const Settings* table = value.table(); table != nullptr && prefix.empty()) {
+      add_paths(*table, key + ".", paths);
+    } else {
+      paths.push_back(prefix + key);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("docs/recipes.md is what the program prints of its keys") {
+  INFO("write it anew: below the mark, the output of `convoke info --recipe-keys`");
+  CHECK(documented_keys() == recipe::key_reference());
+}
+
+TEST_CASE("every key of a resolved recipe is documented, with a type and a meaning") {
+  const std::string reference = recipe::key_reference();
+  const Recipe recipe = Recipe::parse(R"([data]
+path = "x.h5"
+[model]
+input = [1, 8, 8]
+layers = [{ layer = "flatten" }, { layer = "dense", units = 3 }]
+)",
+                                      "r.toml");
+  std::vector<std::string> paths;
+  add_paths(recipe.settings(), "", paths);
+  CHECK(paths.size() > 60);
+  for (const std::string& path : paths) {
+    const std::size_t dot = path.find('.');
+    const std::string section =
+        dot == std::string::npos ? "## At the top\n" : "## `[" + path.substr(0, dot) + "]`\n";
+    const std::size_t begin = reference.find(section);
+    REQUIRE(begin != std::string::npos);
+    const std::size_t row = reference.find("\n| `" + path.substr(dot + 1) + "` | ", begin);
+    CAPTURE(path);
+    CHECK(row < reference.find("\n## ", begin + section.size()));
+    CHECK(reference.substr(row, reference.find('\n', row + 1) - row).ends_with(" |  |") == false);
+  }
+}
+
+TEST_CASE("the page lists nested tables, their defaults, ranges and what a resumed run may change") {
+  const std::string reference = recipe::key_reference();
+  for (const char* line : {"| `adam` | `beta_1` | number | `0.9` | at least 0 and below 1 | yes | decay of "
+                           "the running mean of gradients |",
+                           "| all | `learning_rate` | number | `0.001` | above 0 | yes | the base rate, "
+                           "which the schedule multiplies |",
+                           "| `constant` | | | | | | |", "### `train.stages`"}) {
+    CAPTURE(line);
+    CHECK(reference.find(line) != std::string::npos);
+  }
+  CHECK(reference.find(
+            "| `threads` | whole number | `\"auto\"` | \"auto\" or a whole number of 1 to 4096 |  | ") !=
+        std::string::npos);
+}
