@@ -5,7 +5,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/recipe/toml.hpp"
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/page.hpp"
 #include "convoke/run/environment.hpp"
 #include "convoke/train/evaluation_details.hpp"
 #include "page_file.hpp"
