@@ -11,7 +11,6 @@
 #include "convoke/core/text.hpp"
 #include "convoke/os/atomic_file.hpp"
 #include "convoke/report/figures.hpp"
-#include "convoke/report/html.hpp"
 
 namespace convoke::app {
 namespace {

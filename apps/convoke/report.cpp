@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "convoke/core/error.hpp"
-#include "convoke/report/comparison_page.hpp"
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/comparison.hpp"
+#include "convoke/report/run_record.hpp"
 #include "page_file.hpp"
 #include "results.hpp"
 #include "studies/study_results.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "convoke/recipe/toml.hpp"
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/page.hpp"
 #include "convoke/run/environment.hpp"
 #include "page_file.hpp"
 

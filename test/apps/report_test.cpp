@@ -165,8 +165,8 @@ TEST_CASE("a page is no reason to fail, and not written where it is not wanted o
   };
   refused("", "runs is required");
   if (place.run("report plain").says("libjs-chart.js")) return;
-  refused("nowhere", "nowhere: is no folder of a run");
-  refused("plain nowhere", "nowhere: is no folder of a run");
+  refused("nowhere", "nowhere: is not a run folder");
+  refused("plain nowhere", "nowhere: is not a run folder");
   refused("plain --output no/such/page.html", "no/such/page.html: cannot be written");
   refused("taken", "is a folder");
 

@@ -127,7 +127,7 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
     CAPTURE(page.text);
     CHECK(page.code == 0);
     const std::string text = bytes_of(place / "out/report.html");
-    CHECK(text.find("This study is not complete: at least 2 more runs are wanted.") != std::string::npos);
+    CHECK(text.find("This study is not complete: at least 2 more runs are missing.") != std::string::npos);
     CHECK(text.find("convoke study out/study.toml --output out --resume") != std::string::npos);
   }
   const Outcome rest = place.study("--resume");

@@ -163,7 +163,7 @@ TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside th
   CHECK(outcome.says("no verdict: there is no ensemble among these runs."));
   const Outcome unfinished = place.run("compare old nowhere");
   CHECK(unfinished.code == 1);
-  CHECK(unfinished.says("nowhere: is no folder of a run"));
+  CHECK(unfinished.says("nowhere: is not a run folder"));
 }
 
 TEST_CASE("compare ranks a sweep by validation and shows the keys that differ") {

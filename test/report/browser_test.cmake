@@ -1,7 +1,7 @@
 # Looks at the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
-# console, every picture there, every chart drawn with its data, nothing wider than the page, nothing fetched, no two
-# series alike; all text of
-# contrast AA, and what scrolls has a name and can be reached by keyboard.
+# console, every picture loaded, every chart drawn with its data, nothing wider than the page, nothing fetched, no two
+# series of a chart with the same style; all text has contrast AA, and regions that scroll have a name and can be reached
+# by keyboard.
 #   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -37,16 +37,17 @@ addEventListener("load", () => setTimeout(() => {
     if (strong.length === 0) complaints.push("nothing but axes: " + canvas.getAttribute("aria-label"));
     if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
   }
-  const looks = new Map();  // a series looks the same in all charts, and unlike all others of each
-  for (const chart of Object.values(Chart.instances)) {
-    const seen = new Set(), kind = chart.canvas.closest("figure").dataset.kind;
+  const styles = new Map();  // a series has the same style in all charts, and no other series of a chart has it
+  const drawings = JSON.parse(document.getElementById("drawings").textContent);
+  Object.values(Chart.instances).forEach((chart, i) => {
+    const seen = new Set(), { kind } = drawings[i];
     for (const d of kind === "box" ? [] : chart.data.datasets) {
-      const look = JSON.stringify([kind, d.borderColor, d.borderDash, d.backgroundColor, d.pointStyle, d.pointRotation, d.pointBackgroundColor]);
-      if (seen.has(look) || look !== (looks.get(kind + d.label) ?? look)) complaints.push(`looks like another, or otherwise elsewhere: ${d.label}`);
-      seen.add(look);
-      looks.set(kind + d.label, look);
+      const style = JSON.stringify([kind, d.borderColor, d.borderDash, d.backgroundColor, d.pointStyle, d.pointRotation, d.pointBackgroundColor]);
+      if (seen.has(style) || style !== (styles.get(kind + d.label) ?? style)) complaints.push(`style of another series, or not the same in all charts: ${d.label}`);
+      seen.add(style);
+      styles.set(kind + d.label, style);
     }
-  }
+  });
   for (const region of document.querySelectorAll(".scroll, pre")) {
     if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not by keyboard: " + region.textContent.slice(0, 20));
   }
@@ -76,7 +77,7 @@ foreach(name images texts table signals charts one votes begun comparison study)
     foreach(scheme light dark)
       set(dark "")
       set(back "rgb\\(255, 255, 255\\)")
-      if(scheme STREQUAL dark)
+      if(scheme STREQUAL "dark")  # unquoted it would be the variable
         set(dark --force-dark-mode)
         set(back "rgb\\(18, 22, 28\\)")
       endif()

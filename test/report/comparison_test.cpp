@@ -40,7 +40,8 @@ TEST_CASE("the more accurate run is the better one only if it costs no more") {
   const RunResult sync = run("sync", false, 0.90, 100);
   // 1.96 sqrt(0.9 0.1 / 10^4 + 0.92 0.08 / 10^4) = 0.79 points, by hand.
   CHECK(only_verdict(sync, run("votes", true, 0.92, 100)) ==
-        "votes got 92.00 % in 100.0 core-seconds, sync 90.00 % in 100.0: the former is better by 2.00 points "
+        "votes reached 92.00 % in 100.0 core-seconds, sync 90.00 % in 100.0: the former is better by 2.00 "
+        "points "
         "(95 % "
         "margin 0.79).");
   CHECK_THAT(only_verdict(sync, run("votes", true, 0.92, 104.9)), Contains("the former is better by"));
@@ -50,9 +51,9 @@ TEST_CASE("the more accurate run is the better one only if it costs no more") {
                  !Contains("better"));
   CHECK_THAT(
       only_verdict(sync, run("votes", true, 0.88, 80)),
-      Contains("sync got 90.00 %") && Contains("for 1.25 times the core-seconds") && !Contains("better"));
+      Contains("sync reached 90.00 %") && Contains("for 1.25 times the core-seconds") && !Contains("better"));
   CHECK_THAT(only_verdict(sync, run("votes", true, 0.907, 100)),
-             Contains("a difference of 0.70 points, which 10000 test samples cannot tell from chance") &&
+             Contains("the difference of 0.70 points is within the 95 % margin of 10000 test samples") &&
                  !Contains("better"));
 }
 
@@ -95,7 +96,7 @@ TEST_CASE("a sweep is ranked by validation, whatever the test says, with the key
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validated"));
 }
 
-TEST_CASE("runs that were tested on different samples are not judged, and it is said why") {
+TEST_CASE("runs that were tested on different samples are not judged, with the reason") {
   RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
   const auto unjudged = [&] {
     const report::Judgement judgement = report::judge(std::vector{sync, votes});
@@ -115,7 +116,7 @@ TEST_CASE("runs that were tested on different samples are not judged, and it is 
   CHECK(unjudged() == "sync and votes were tested on different numbers of samples, 10000 and 4000.");
 }
 
-TEST_CASE("every pair on as many cores is judged, and of the others it is said why not") {
+TEST_CASE("every pair on as many cores is judged; the others have a reason why not") {
   std::vector<RunResult> runs{run("sync", false, 0.9, 100), run("again", false, 0.9, 101),
                               run("votes", true, 0.95, 100), run("lonely", false, 0.9, 100),
                               run("crowded", true, 0.95, 100)};
@@ -123,10 +124,10 @@ TEST_CASE("every pair on as many cores is judged, and of the others it is said w
   runs[4].workers = {.threads = 4, .cores = 2};  // they cost the two that there are
   const report::Judgement judgement = report::judge(runs);
   REQUIRE(judgement.verdicts.size() == 4);
-  CHECK_THAT(judgement.verdicts[0], Contains("votes got 95.00 %") && Contains(" sync 90.00 %"));
-  CHECK_THAT(judgement.verdicts[1], Contains("votes got 95.00 %") && Contains(" again 90.00 %"));
-  CHECK_THAT(judgement.verdicts[3], Contains("crowded got 95.00 %") && Contains(" again 90.00 %"));
-  CHECK(judgement.unjudged == std::vector<std::string>{"lonely: no ensemble here had as many cores (1)."});
+  CHECK_THAT(judgement.verdicts[0], Contains("votes reached 95.00 %") && Contains(" sync 90.00 %"));
+  CHECK_THAT(judgement.verdicts[1], Contains("votes reached 95.00 %") && Contains(" again 90.00 %"));
+  CHECK_THAT(judgement.verdicts[3], Contains("crowded reached 95.00 %") && Contains(" again 90.00 %"));
+  CHECK(judgement.unjudged == std::vector<std::string>{"lonely: there is no ensemble on as many cores (1)."});
 
   CHECK(report::judge(std::vector{runs[0], runs[1]}).unjudged ==
         std::vector<std::string>{"there is no ensemble among these runs."});
@@ -135,8 +136,7 @@ TEST_CASE("every pair on as many cores is judged, and of the others it is said w
   CHECK(report::judge(std::span(runs).first(1)).unjudged.empty());
 }
 
-TEST_CASE(
-    "runs are called by what they are, by their folders or by numbers, and marked if threads shared cores") {
+TEST_CASE("runs have their title, their folder or a number as name, and a mark if threads shared cores") {
   const std::vector<std::string> folders{"runs/a", "runs/b/", "others/a"};
   CHECK(report::names_apart({"x", "y", "z"}, folders) == std::vector<std::string>{"x", "y", "z"});
   CHECK(report::names_apart({"x", "x", "z"}, folders) == std::vector<std::string>{"a: x", "b: x", "a: z"});

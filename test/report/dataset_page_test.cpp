@@ -18,13 +18,13 @@ int times(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("findings name what should be seen to before training") {
+TEST_CASE("findings name problems to solve before training") {
   const TemporaryFolder folder;
   const explore::Inspection found = example::inspection(example::table(folder.path()));
   const std::vector<std::string> findings = report::findings(found);
   REQUIRE(findings.size() == 2);
-  CHECK(findings[0] == "Split test has no sample of 1 of 4 classes: 鳥.");
-  CHECK(findings[1] == "1 of the 40 samples of test stand in train, too.");
+  CHECK(findings[0] == "Split test has no samples of 1 of 4 classes: 鳥.");
+  CHECK(findings[1] == "1 of the 40 samples of test are also in train.");
   CHECK(report::imbalance(found) == 1);
 }
 

@@ -1,4 +1,4 @@
-#include "convoke/report/distinct_names.hpp"
+#include "report/chart/distinct_names.hpp"
 
 #include <set>
 #include <string>

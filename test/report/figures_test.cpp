@@ -7,11 +7,10 @@
 #include <iterator>
 #include <regex>
 
-#include "convoke/report/latex.hpp"
 #include "convoke/report/study_page.hpp"
-#include "drawn_by_gnuplot.hpp"
 #include "example_charts.hpp"
 #include "example_studies.hpp"
+#include "report/paper/latex.hpp"
 #include "support/bytes_of.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -72,11 +71,13 @@ TEST_CASE(
   const std::string words =
       "a cell of many words, which are wrapped where there is no room for them in a line";
   NamedTable table{"t", {{"what", "n", "why"}, {{words, Cell::count(1), words}}}};
-  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, graphicx, array}\n{\\scriptsize") &&
-                               Contains("\\resizebox") && Contains("{\\raggedright\\arraybackslash}p{") &&
-                               Contains("{\\raggedleft\\arraybackslash}p{") && Contains("\\end{tabular}}}"));
+  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, graphicx, tabularx}\n{\\scriptsize") &&
+                               Contains("\\resizebox") && Contains("\\begin{tabularx}{") &&
+                               Contains("{\\raggedright\\arraybackslash\\hsize=") &&
+                               Contains("{\\raggedleft\\arraybackslash\\hsize=") &&
+                               Contains("\\end{tabularx}}}"));
   table.table.rows.resize(40, table.table.rows.front());
-  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, longtable, array}\n{\\scriptsize") &&
+  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, array, longtable}\n{\\scriptsize") &&
                                Contains("\\begin{longtable}") && Contains("\\dimexpr\\linewidth") &&
                                Contains("\\endhead") && !Contains("\\resizebox"));
   NamedTable matrix{"m", {}};
@@ -93,8 +94,6 @@ TEST_CASE("a chart knows which columns are series and which are ends of their in
   REQUIRE(chart.interval_of(4) != nullptr);
   CHECK(chart.interval_of(4)->high == 6);
   CHECK(chart.interval_of(7) == nullptr);
-  CHECK_THAT(chart.html(), Contains("data-intervals=\"1:2:3 4:5:6\""));
-  CHECK_THAT(example::boxes().html(), !Contains("data-intervals"));
 }
 
 TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
@@ -128,41 +127,9 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
   }
   // Read as what it is: nothing of it is a command, a format or mark-up.
   const std::string svg = bytes_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> …</text>"));             // of an axis
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf…` #1 ~{a} 鳥 [*] \uFFFD</text>"));  // along it
-  CHECK_THAT(charts[4].html(),
-             Contains(" data-series=\"{&quot;train 100%") && Contains(" data-rows=\"{&quot;100%"));
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> …</text>"));     // of an axis
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\te… ~{a} 鳥 [*] \uFFFD</text>"));  // along it
   CHECK(!fs::exists("hostile"));
-}
-
-TEST_CASE("whiskers that reach to zero or below are cut where a logarithmic axis begins") {
-  Chart chart{Chart::Kind::kLine, "Predicted", "",
-              "workers",          "seconds",   {{"workers", "time", "from", "to"}, {}}};
-  chart.logarithmic = true;
-  chart.intervals = {{1, 2, 3}};
-  for (const double low : {3.0, 0.0, -2.0})
-    chart.table.rows.push_back({Cell::number(5 - low), Cell::number(4), Cell::number(low), Cell::number(20)});
-  const std::string script = drawn_by_gnuplot(chart);
-  CHECK_THAT(script,
-             Contains("set logscale y\nset yrange [1:*]\n") && Contains("\n2 4 3 20\n5 4 1 20\n7 4 1 20\n"));
-}
-
-TEST_CASE("numbers of workers that double several times lie at even steps, and as many are named as fit") {
-  Chart chart{Chart::Kind::kLine, "Speed-up", "", "workers", "speed-up", {{"workers", "ideal"}, {}}};
-  chart.of_workers = true;
-  for (int workers = 1; workers <= 8; workers *= 2)
-    chart.table.rows.push_back({Cell::count(workers), Cell::count(workers)});
-  CHECK(chart.doublings().empty());
-  CHECK_THAT(drawn_by_gnuplot(chart), Contains("set xtics (1, 2, 4, 8)") && !Contains("logscale"));
-  chart.table.rows.push_back({Cell::count(12), Cell::count(12)});
-  for (int workers = 16; workers <= 1024; workers *= 2)
-    chart.table.rows.push_back({Cell::count(workers), Cell::count(workers)});
-  CHECK_THAT(drawn_by_gnuplot(chart),
-             Contains("set logscale x 2\nset xrange [1:1024*1.001]\nset xtics (1, 4, 16, 64, 256, 1024)\n"));
-  CHECK_THAT(chart.html(), Contains(" data-doublings=\"1 2 4 8 16 32 64 128 256 512 1024\""));
-  chart.of_workers = false;  // as epochs are not
-  CHECK_THAT(drawn_by_gnuplot(chart), !Contains("logscale"));
-  CHECK_THAT(chart.html(), !Contains("doublings"));
 }
 
 TEST_CASE("names that do not fit side by side stand below each other, and none is cut") {
@@ -234,7 +201,7 @@ TEST_CASE("a plotter that fails is an Error with what it says, and nothing half-
   CHECK(files_in(place / "out") == 1);  // the numbers
 }
 
-TEST_CASE("a chart without numbers is told of, not drawn") {
+TEST_CASE("a chart without numbers is not drawn, and a notice says so") {
   if (!installed("gnuplot")) return skip(kNoGnuplot);
   const TemporaryFolder place;
   Chart none = example::speed_up();
@@ -251,7 +218,7 @@ TEST_CASE("a chart without numbers is told of, not drawn") {
   one.table.rows.resize(1);
   const std::vector<Chart> charts{none, logarithmic, one};
   const FiguresWritten written = write_figures(charts, {}, place.path());
-  CHECK(written.notice == "without numbers, and so not drawn: \"Speed-up\", \"Zeros\"");
+  CHECK(written.notice == "not drawn, for they have no numbers: \"Speed-up\", \"Zeros\"");
   CHECK(written.files.size() == 5);
 }
 
@@ -268,7 +235,7 @@ namespace {
 Outcome set_paper(const fs::path& folder, const std::string& options, const std::string& contents,
                   const std::string& preamble = "") {
   std::ofstream(folder / "paper.tex") << "\\documentclass[a4paper," << options << "]{article}\n"
-                                      << "\\usepackage{booktabs, graphicx, array, longtable}\n"
+                                      << "\\usepackage{booktabs, graphicx, tabularx, longtable}\n"
                                       << preamble << "\\begin{document}\n"
                                       << contents << "\\end{document}\n";
   const std::string run = "pdflatex -halt-on-error -interaction=nonstopmode paper.tex";

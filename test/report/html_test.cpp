@@ -1,5 +1,6 @@
-#include "convoke/report/html.hpp"
+#include "report/page/html.hpp"
 
+#include "convoke/report/page.hpp"
 #include "support/catch.hpp"
 
 using convoke::report::begins_as_page;

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "convoke/report/comparison_page.hpp"
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/comparison.hpp"
+#include "convoke/report/run_record.hpp"
 #include "convoke/report/study_page.hpp"
 #include "example_charts.hpp"
 #include "example_pages.hpp"

@@ -1,9 +1,9 @@
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/run_record.hpp"
 
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
-#include "convoke/report/comparison_page.hpp"
+#include "convoke/report/comparison.hpp"
 #include "example_pages.hpp"
 #include "example_runs.hpp"
 #include "support/catch.hpp"
@@ -153,8 +153,9 @@ TEST_CASE("an ensemble's page says which scores are of the vote, and which of th
   const std::string page = page_of(folder / "votes");
   for (const char* part :
        {"<dt>Test accuracy, majority vote</dt>", "<dt>F1 (weighted), majority vote</dt>",
-        "<dt>Calibration error (ECE), mean probabilities</dt>", "what the majority vote takes them for",
-        "<p>Of what the majority vote decides.</p>",
+        "<dt>Calibration error (ECE), mean probabilities</dt>",
+        "a column for each class that the majority vote predicts",
+        "<p>Scores of the classes that the majority vote predicts.</p>",
         "<dt>Expected calibration error, mean probabilities</dt>",
         "<dt>Maximum calibration error, mean probabilities</dt>",
         "least probable by the mean of the members&#39; probabilities, and was not elected by the majority "
@@ -183,7 +184,7 @@ TEST_CASE("validations within an epoch stand where they were made") {
 
 TEST_CASE("folders without a run and damaged files are refused by name") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is no folder of a run"));
+  CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is not a run folder"));
   example::write_unfinished(folder / "run", 1, 1);
   std::ofstream(folder / "run/summary.json") << "{\"ranks\": ";
   CHECK_THROWS_WITH(report::read_run(folder / "run"), Contains("summary.json"));
@@ -209,8 +210,8 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
   const std::string page = report::comparison_page(runs, "made by a test").html();
   CHECK_THAT(page, Contains("begun is not complete"));
   CHECK_THAT(page, Contains("1.60 x") && Contains("2.00 x") && Contains("80.0 %") && Contains("100.0 %"));
-  CHECK_THAT(page, Contains("Verdict: ") && Contains("cannot tell from chance"));
-  CHECK_THAT(page, Contains("The runs differ in train.batch: their speed-up is not of the same work."));
+  CHECK_THAT(page, Contains("Verdict: ") && Contains("so it may be chance"));
+  CHECK_THAT(page, Contains("The runs differ in train.batch, so their speed-up compares different work."));
   CHECK_THAT(page, Contains("<th scope=row>train.batch</th><td>32</td><td>64</td><td>32</td><td>32</td>"));
   CHECK_THAT(page, !Contains("<th scope=row>train.epochs</th>"));
   CHECK_THAT(page, Contains("<th scope=row>Ranks</th><td>1</td><td>2</td><td>2</td><td>1</td>"));
@@ -232,7 +233,7 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
                  Contains("class=warning role=note>The runs were tested on different samples"));
   CHECK_THAT(
       html,
-      Contains("No verdict: votes: ensemble of 2, 2 x 1: no synchronous run here had as many cores (2)."));
+      Contains("No verdict: votes: ensemble of 2, 2 x 1: there is no synchronous run on as many cores (2)."));
   CHECK(table_called(marked, "Side by side").columns ==
         std::vector<std::string>{"result", "one: synchronous, 1 x 1",
                                  "two: synchronous, 2 x 1 [OVERSUBSCRIBED]", "votes: ensemble of 2, 2 x 1",

@@ -5,18 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "convoke/report/page.hpp"
 #include "convoke/report/run_record.hpp"
 #include "convoke/report/table.hpp"
 
 namespace convoke::report {
 
-/// What a comparison takes from a finished run.
+/// The results of a finished run that a comparison uses.
 struct RunResult {
   std::string folder;
-  std::string name;  ///< what it is called beside the others
+  std::string name;  ///< in the comparison
   bool ensemble = false;
   std::string provenance;           ///< of its samples
-  std::string content_hash, split;  ///< of the samples that it was tested on; empty: nobody knows
+  std::string content_hash, split;  ///< of its test samples; empty: not known
   std::int64_t ranks = 0, threads = 0, members = 0, samples = 0;
   std::int64_t missing = 0;  ///< members that have left the vote
   Workers workers;
@@ -29,28 +30,33 @@ struct RunResult {
   std::string title() const;
 };
 
-/// Of a run that is complete; called by its title. Throws Error naming its summary.json if a number is
+/// The results of a complete run, named by its title. Throws Error naming its summary.json if a number is
 /// missing.
 RunResult result_of(const RunRecord& run);
 
-/// What runs are called beside each other: by `titles`, if these tell them apart, else with the names of
-/// their folders, else with a number.
+/// Distinct names of runs: `titles` if these differ, else with the names of their folders, else with a
+/// number.
 std::vector<std::string> names_apart(std::vector<std::string> titles, std::span<const std::string> folders);
 
-/// A line for each thing that is compared, a column for each run; the speed-up is over the first.
+/// A row for each result, a column for each run; the speed-up is over the first run.
 Table side_by_side(std::span<const RunResult> runs);
 
-/// Sentences that say which of two runs did better, and of those that could not be judged, why.
+/// Sentences: which of two runs did better, and why others could not be judged.
 struct Judgement {
   std::vector<std::string> verdicts, unjudged;
 };
 
-/// Of each ensemble beside each synchronous run on as many cores that was tested on the same samples: which
-/// did better, and whether the samples are enough to tell. The more accurate one is the better one only if it
-/// costs no more, within 5 %. What nobody knows of the samples is taken for the same.
+/// Compares each ensemble with each synchronous run on as many cores that was tested on the same samples:
+/// which did better, and whether the samples are enough to tell. The more accurate run is better only if it
+/// costs no more, within 5 %. Facts of the samples that are not known count as equal.
 Judgement judge(std::span<const RunResult> runs);
 
 /// Whether all were tested on the same samples, as far as is known.
 bool tested_alike(std::span<const RunResult> runs);
+
+/// Two runs or more on a page: their results side by side, curves in common charts, speed-up and efficiency
+/// over the first, and the differences of their recipes and machines. Runs that are not complete are in the
+/// curves only, with a warning. `made_by`: a line on how the page was made.
+Page comparison_page(std::span<const RunRecord> runs, const std::string& made_by);
 
 }  // namespace convoke::report

@@ -7,14 +7,14 @@
 
 namespace convoke::report {
 
-/// What was found out about a dataset, as a page. `made_by`: a line on how it was made.
+/// The inspection of a dataset as a page. `made_by`: a line on how it was made.
 Page dataset_page(const explore::Inspection& inspection, const std::string& made_by);
 
-/// What should be seen to before training on it, a sentence each: classes without samples, samples that stand
-/// in two splits, equal samples of different classes, values that do not vary, strong imbalance.
+/// Problems to solve before training, a sentence each: classes without samples, samples in two splits, equal
+/// samples of different classes, constant values, strong imbalance.
 std::vector<std::string> findings(const explore::Inspection& inspection);
 
-/// Largest over least number of training samples of a class, of those that have any.
+/// The largest number of training samples of a class over the smallest, among classes with samples.
 double imbalance(const explore::Inspection& inspection);
 
 }  // namespace convoke::report

@@ -12,17 +12,17 @@ namespace convoke::report {
 
 struct FiguresWritten {
   std::vector<std::filesystem::path> files;
-  std::string notice;  ///< lines: why there is no drawing of some or all charts, letters that no font has
+  std::string notice;  ///< lines: why charts were not drawn, characters that no font has
 };
 
-/// Charts, tables and pictures for a paper, in a folder, which is made if need be. A chart becomes TITLE.svg
-/// and TITLE.pdf, drawn by gnuplot for a column of 84 mm with letters of 8 pt, and TITLE.csv with its
-/// numbers, and its series look the same in all (Looks); a table TITLE.tex (booktabs) and TITLE.csv; the
-/// pictures of a gallery TITLE-1.png, ..., pixel by pixel, and a table that says what they show. File names
-/// are their titles in lower case with "-" between words, "-2" and so on behind those that are taken. Without
-/// gnuplot there are no drawings, and the notice names its package; a chart without numbers is not drawn
-/// either. Files of these names are replaced, each as a whole. Throws Error naming the file that cannot be
-/// written, or what gnuplot says.
+/// Writes charts, tables and pictures for a paper into a folder, which is made if need be. A chart becomes
+/// TITLE.svg and TITLE.pdf, drawn by gnuplot for a column of 84 mm with letters of 8 pt, and TITLE.csv with
+/// its numbers; a series has the same style in all charts. A table becomes TITLE.tex (booktabs, tabularx) and
+/// TITLE.csv; the pictures of a gallery become TITLE-1.png, ..., and a table of what they show. File names
+/// are titles in lower case with "-" between words, and "-2" and so on for a title that is taken. Without
+/// gnuplot charts are not drawn, and the notice names its package; neither is a chart without numbers. Files
+/// of these names are replaced, each as a whole. Throws Error naming the file that cannot be written, or with
+/// the message of gnuplot.
 FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
                              const std::filesystem::path& folder,
                              std::span<const NamedGallery> galleries = {});

@@ -14,11 +14,11 @@ struct Picture {
   std::vector<std::uint8_t> pixels = {};  ///< (height, width, channels)
 };
 
-/// The picture as a PNG file: every pixel as it is.
+/// The picture as a lossless PNG file.
 std::vector<std::uint8_t> png(const Picture& picture);
 
-/// "data:image/png;base64,...": the picture as a page can hold it. PNG, which keeps every pixel; of colour
-/// pictures JPEG (quality 90) where that takes less than half, as it does for photographs.
+/// "data:image/png;base64,...": the picture within a page. PNG, which is lossless; colour pictures become
+/// JPEG (quality 90) if that takes less than half, as for photographs.
 std::string data_uri(const Picture& picture);
 
 /// Pictures of one size in rows of `columns`, with `gap` grey pixels between them. Not empty.
@@ -28,7 +28,7 @@ Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, s
 struct Figure {
   Picture picture;
   std::string caption;
-  double scale = 1;  ///< pixels of the page per pixel; it shrinks where the page is narrower
+  double scale = 1;  ///< pixels of the page per pixel; it shrinks if the page is too narrow
 };
 
 /// Pictures that a page shows together.

@@ -14,10 +14,10 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kCostsNoMore = 1.05;  // times the core-seconds of the other
+constexpr double kSameCost = 1.05;  // times the core-seconds of the other
 
 // The difference of two shares p and q of n samples has a standard error of about sqrt((p(1-p) + q(1-q)) /
-// n); the samples are the same, so this is on the safe side.
+// n), or less, as here both shares are of the same samples.
 double margin_of_difference(const RunResult& a, const RunResult& b) {
   const auto variance = [](const RunResult& r) {
     return r.accuracy * (1 - r.accuracy) / static_cast<double>(r.samples);
@@ -30,21 +30,21 @@ std::string verdict_on(const RunResult& a, const RunResult& b) {
   const RunResult& less = a.accuracy >= b.accuracy ? b : a;
   const double difference = more.accuracy - less.accuracy, margin = margin_of_difference(a, b);
   const std::string both =
-      fmt::format("{} got {:.2f} % in {:.1f} core-seconds, {} {:.2f} % in {:.1f}: ", more.name,
+      fmt::format("{} reached {:.2f} % in {:.1f} core-seconds, {} {:.2f} % in {:.1f}: ", more.name,
                   100 * more.accuracy, more.core_seconds, less.name, 100 * less.accuracy, less.core_seconds);
   if (difference <= margin) {
     return both + fmt::format(
-                      "a difference of {:.2f} points, which {} test samples cannot tell from chance "
-                      "(95 % margin {:.2f}).",
+                      "the difference of {:.2f} points is within the 95 % margin of {} test samples, {:.2f} "
+                      "points, so it may be chance.",
                       100 * difference, a.samples, 100 * margin);
   }
   const std::string by = fmt::format("by {:.2f} points (95 % margin {:.2f})", 100 * difference, 100 * margin);
-  if (more.core_seconds <= kCostsNoMore * less.core_seconds) return both + "the former is better " + by + ".";
+  if (more.core_seconds <= kSameCost * less.core_seconds) return both + "the former is better " + by + ".";
   return both + fmt::format("the former is more accurate {}, for {:.2f} times the core-seconds.", by,
                             more.core_seconds / less.core_seconds);
 }
 
-// "on samples of two datasets"; "" if they are the same as far as is known.
+// "on samples of different datasets"; "" if they are the same, as far as is known.
 std::string difference_of_samples(const RunResult& a, const RunResult& b) {
   const auto differ = [](const std::string& x, const std::string& y) {
     return !x.empty() && !y.empty() && x != y;
@@ -65,7 +65,7 @@ std::int64_t failed_members(const RunRecord& run) {
 
 std::string alone(const RunResult& run) {
   const std::int64_t cores = run.workers.cores;
-  return fmt::format("{}: no {} here had as many cores ({}).", run.name,
+  return fmt::format("{}: there is no {} on as many cores ({}).", run.name,
                      run.ensemble ? "synchronous run" : "ensemble", cores);
 }
 
@@ -85,7 +85,7 @@ RunResult result_of(const RunRecord& run) {
     const double value = number_at(summary, path);
     if (!std::isnan(value)) return value;
     throw Error(fmt::format("{} has no number \"{}\"", (run.folder / "summary.json").string(), path),
-                "was it written by another version of Convoke?");
+                "evaluate the run again with this version of Convoke");
   };
   const auto count = [&](const char* path) { return std::llround(number(path)); };
   RunResult result{.folder = run.folder.string(),

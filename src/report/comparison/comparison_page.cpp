@@ -1,4 +1,4 @@
-#include "convoke/report/comparison_page.hpp"
+#include "convoke/report/comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/provenance.hpp"
-#include "convoke/report/comparison.hpp"
 #include "convoke/report/ranking.hpp"
 #include "report/run/curves.hpp"
 #include "report/run/sections.hpp"
@@ -22,7 +21,7 @@ namespace {
 constexpr const char* kTestedOnOthers =
     "The runs were tested on different samples: their accuracies cannot be compared.";
 
-/// A run, what it is called here, and what it reached; that of one that is not complete is empty.
+/// A run, its name in the comparison, and its results; those of an incomplete run are empty.
 struct Compared {
   const RunRecord& run;
   std::string name;
@@ -67,7 +66,7 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
       page.warning(fmt::format("{}: {}", each.name, oversubscription_note(workers)));
     }
     if (!each.run.complete()) {
-      page.warning(fmt::format("{} is not complete: there is no summary.json. It is in the curves alone.",
+      page.warning(fmt::format("{} is not complete: there is no summary.json. Only the curves include it.",
                                each.run.folder.string()));
     } else if (data::is_synthetic(each.result.provenance)) {
       page.warning(fmt::format("{}: {}", each.name, data::provenance_note(each.result.provenance)));
@@ -81,9 +80,9 @@ void add_results(Page& page, const std::vector<Compared>& runs, const std::strin
     page.add(side_by_side(results));
     const bool votes =
         std::any_of(results.begin(), results.end(), [](const RunResult& r) { return r.members > 1; });
-    page.paragraph(
-        fmt::format("Speed-up is over the first run, by the makespan.{}",
-                    votes ? " Accuracy, precision, recall and F1 of an ensemble are of its vote." : ""));
+    page.paragraph(fmt::format(
+        "Speed-up is the makespan of the first run over that of each.{}",
+        votes ? " Accuracy, precision, recall and F1 of an ensemble are those of its vote." : ""));
     const Judgement judgement = judge(results);
     for (const std::string& verdict : judgement.verdicts) page.paragraph("Verdict: " + verdict);
     for (const std::string& why : judgement.unjudged) page.paragraph("No verdict: " + why);
@@ -109,7 +108,8 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
       curves.push_back(mean_curve(each.run, of.key));
       curves.back().name = each.name;
     }
-    Chart chart = curve_chart(of.title, "Of ensembles the mean over the members.", of.axis, curves, of.share);
+    Chart chart =
+        curve_chart(of.title, "For ensembles, the mean over the members.", of.axis, curves, of.share);
     if (!chart.table.rows.empty()) charts.push_back(std::move(chart));
   }
   if (charts.empty()) {
@@ -121,18 +121,18 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
 
 std::string kind_of(const RunResult& run) { return run.ensemble ? "ensemble" : "synchronous"; }
 
-// What a run's line is called: runs whose threads shared cores are not to be taken for the others.
+// The name of a run's line in charts; runs whose threads shared cores have a line of their own.
 std::string line_of(const RunResult& run) {
   return kind_of(run) + (run.workers.oversubscribed() ? " (oversubscribed)" : "");
 }
 
-// Synchronous runs and ensembles, each a line over the cores they used.
+// A line of synchronous runs and one of ensembles, over the cores that they used.
 Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
   const RunResult& first = runs.front().result;
   Chart chart{Chart::Kind::kLine,
               efficiency ? "Efficiency" : "Speed-up",
-              efficiency ? "Speed-up by times as many cores as the first run has."
-                         : "Makespan of the first run by that of each.",
+              efficiency ? "Speed-up divided by the ratio of cores, relative to the first run."
+                         : "Makespan of the first run over that of each.",
               "cores",
               efficiency ? "%" : "",
               {{"cores"}, {}}};
@@ -165,16 +165,17 @@ Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
 }
 
 Chart phase_chart(const std::vector<Compared>& runs) {
-  Chart chart{Chart::Kind::kBar,
-              "Where the time went",
-              "Mean over the ranks. Communication is the part of training steps in which a rank does nothing "
-              "but wait. A name that begins with ! is that of a run whose threads shared cores.",
-              "",
-              "seconds",
-              {{"run"}, {}}};
+  Chart chart{
+      Chart::Kind::kBar,
+      "Where the time went",
+      "Means over the ranks. Communication is the part of training steps in which a rank only waits for "
+      "others. A ! before a name marks a run whose threads shared cores.",
+      "",
+      "seconds",
+      {{"run"}, {}}};
   for (const Phase& phase : kPhases) chart.table.columns.emplace_back(phase.name);
   for (const Compared& each : runs) {
-    const bool marked = each.result.workers.oversubscribed();  // a long name loses its end below the bars
+    const bool marked = each.result.workers.oversubscribed();  // the end of a long name may be cut
     std::vector<Cell> row{(marked ? "! " : "") + each.name};
     for (const Phase& phase : kPhases) {
       row.push_back(Cell::seconds(number_at(each.run.summary, fmt::format("phases.{}.mean", phase.key))));
@@ -199,7 +200,8 @@ void add_scaling(Page& page, const std::vector<Compared>& runs) {
     }
   }
   if (!unlike.empty()) {
-    page.warning(fmt::format("The runs differ in {}: their speed-up is not of the same work.", join(unlike)));
+    page.warning(
+        fmt::format("The runs differ in {}, so their speed-up compares different work.", join(unlike)));
   }
   std::vector<Chart> charts;
   if (std::any_of(runs.begin(), runs.end(), [&](const Compared& each) {
@@ -231,8 +233,8 @@ void add_differences(Page& page, const std::vector<Compared>& runs) {
       page.add(table);
     }
   };
-  add("Recipes", "key", "All recipes are alike.", recipes);
-  add("Machines", "what", "All ran on equal machines, with equal software.", machines);
+  add("Recipes", "key", "All recipes are equal.", recipes);
+  add("Machines", "property", "All machines and their software are equal.", machines);
 }
 
 void add_runs(Page& page, const std::vector<Compared>& runs) {
@@ -243,7 +245,7 @@ void add_runs(Page& page, const std::vector<Compared>& runs) {
                           each.run.complete() ? Cell::count(each.result.samples) : Cell("–")});
   }
   page.add(table);
-  page.heading("The commands that repeat them");
+  page.heading("The commands that repeat the runs");
   std::string commands;
   for (const Compared& each : runs) commands += repeating_command(each.run) + "\n";
   page.code(commands);

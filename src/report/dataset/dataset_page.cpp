@@ -44,10 +44,11 @@ void add_overview(Page& page, const Shown& shown, const std::string& made_by) {
   if (found.info.vocabulary > 0) facts.emplace_back("Vocabulary", format_count(found.info.vocabulary));
   if (!found.info.content_hash.empty()) facts.emplace_back("Content hash", found.info.content_hash);
   page.facts(facts);
-  page.paragraph(
-      fmt::format("Imbalance: the largest class of {} over the smallest. The vote: of the 10 nearest of {} "
-                  "samples, by their principal components, without training; a network should do better.",
-                  found.survey.splits.front().name, format_count(std::ssize(found.comparison.places))));
+  page.paragraph(fmt::format(
+      "Imbalance: the size of the largest class of {} over that of the smallest. Nearest neighbours: "
+      "the 10 nearest of {} samples, by principal components, vote on the class; a trained network "
+      "should be right more often.",
+      found.survey.splits.front().name, format_count(std::ssize(found.comparison.places))));
   if (!found.info.provenance.empty()) page.paragraph("Source: " + found.info.provenance);
   page.paragraph(made_by);
 }
@@ -74,7 +75,7 @@ std::vector<std::string> findings(const explore::Inspection& found) {
       if (split.class_counts[k] == 0) empty.push_back(found.class_name(static_cast<std::int32_t>(k)));
     }
     if (!empty.empty()) {
-      sentences.push_back(fmt::format("Split {} has no sample of {} of {} classes: {}.", split.name,
+      sentences.push_back(fmt::format("Split {} has no samples of {} of {} classes: {}.", split.name,
                                       empty.size(), split.class_counts.size(), some(empty)));
     }
   }
@@ -82,26 +83,26 @@ std::vector<std::string> findings(const explore::Inspection& found) {
   for (std::size_t b = 0; b < splits.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
       if (duplicates.between[a][b] == 0) continue;
-      sentences.push_back(fmt::format("{} of the {} samples of {} stand in {}, too.",
+      sentences.push_back(fmt::format("{} of the {} samples of {} are also in {}.",
                                       format_count(duplicates.between[a][b]), format_count(splits[b].count),
                                       splits[b].name, splits[a].name));
     }
   }
   if (duplicates.contradictory > 0) {
-    sentences.push_back(fmt::format("{} samples equal another one that has a different label.",
+    sentences.push_back(fmt::format("{} samples equal another sample with a different label.",
                                     format_count(duplicates.contradictory)));
   }
   std::size_t constant = 0;
   for (const explore::Moments& channel : splits.front().channels) constant += channel.deviation > 0 ? 0 : 1;
   if (constant > 0) {
-    sentences.push_back(fmt::format("{} of {} {} do not vary within {}.", constant,
+    sentences.push_back(fmt::format("{} of {} {} are constant in {}.", constant,
                                     splits.front().channels.size(),
                                     found.kind() == "images" ? "channels" : "features", splits.front().name));
   }
   if (const double ratio = imbalance(found); ratio >= kStrongImbalance) {
     sentences.push_back(fmt::format(
-        "The largest class has {:.3g} times as many training samples as the smallest: accuracy alone "
-        "would mislead.",
+        "The largest class has {:.3g} times as many training samples as the smallest, so accuracy alone is "
+        "misleading.",
         ratio));
   }
   return sentences;

@@ -6,7 +6,7 @@
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
-// The dataset on a plane: principal components and t-SNE.
+// Maps of the dataset: principal components and t-SNE.
 
 namespace convoke::report {
 namespace {
@@ -19,7 +19,7 @@ std::string trust(double value) {
   return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbours): {:.3f}.", value) : "";
 }
 
-// The name that a class has on the maps: its own if it is one of the most frequent.
+// The name of a class on the maps; classes beyond the most frequent ones share a name.
 std::string group_of(const Shown& shown, std::int32_t label) {
   const auto& classes = shown.found.survey.shown_classes;
   if (static_cast<std::size_t>(shown.found.info.classes) <= kMostGroups) return shown.class_name(label);
@@ -43,10 +43,10 @@ Chart map_chart(const Shown& shown, const std::string& title, const std::string&
 Chart shares(const explore::Pca& pca) {
   Chart chart{Chart::Kind::kLine,
               "Variance explained",
-              "Share of the variance along the first components, summed up.",
+              "Share of the variance along the first components, each and cumulative.",
               "components",
               "%",
-              {{"components", "share", "summed up"}, {}}};
+              {{"components", "share", "cumulative"}, {}}};
   double sum = 0;
   for (std::size_t i = 0; i < pca.variance.size(); ++i) {
     sum += pca.share(i);
@@ -62,14 +62,15 @@ void add_maps(Page& page, const Shown& shown) {
   const explore::Comparison& comparison = shown.found.comparison;
   page.section("Maps");
   if (comparison.pca.variance.empty()) {
-    page.paragraph("The samples do not differ from each other: there is nothing to map.");
+    page.paragraph("All samples are equal, so there is nothing to map.");
     return;
   }
-  page.paragraph(fmt::format(
-      "{} samples of all splits, as {}, in the space of their first {} principal components; {} of "
-      "them on the maps.",
-      format_count(std::ssize(comparison.places)), comparison.vectors, comparison.pca.variance.size(),
-      format_count(std::ssize(comparison.mapped))));
+  page.paragraph(
+      fmt::format("{} samples of all splits, as {}, in the space of their first {} principal components. The "
+                  "maps show {} of "
+                  "them.",
+                  format_count(std::ssize(comparison.places)), comparison.vectors,
+                  comparison.pca.variance.size(), format_count(std::ssize(comparison.mapped))));
   explore::Matrix plane(std::ssize(comparison.mapped), 2);
   for (std::int64_t i = 0; i < plane.rows; ++i) {
     for (std::int64_t c = 0; c < std::min<std::int64_t>(2, comparison.pca.scores.columns); ++c) {
@@ -84,10 +85,10 @@ void add_maps(Page& page, const Shown& shown) {
   page.side_by_side(std::vector<Chart>{
       map_chart(shown, "Principal components", "The plane of largest variance." + trust(comparison.pca_trust),
                 axis(0), axis(1), plane),
-      map_chart(
-          shown, "t-SNE",
-          "Neighbours stay together; distances between heaps mean nothing." + trust(comparison.tsne_trust),
-          "", "", comparison.tsne)});
+      map_chart(shown, "t-SNE",
+                "Neighbours stay together; distances between clusters have no meaning." +
+                    trust(comparison.tsne_trust),
+                "", "", comparison.tsne)});
   page.add(shares(comparison.pca));
   if (comparison.vector_shape.rank() != 3) return;
   std::vector<Figure> figures;
@@ -98,7 +99,7 @@ void add_maps(Page& page, const Shown& shown) {
         {std::move(picture),
          fmt::format("{}: {:.1f} %", c + 1, 100 * comparison.pca.share(static_cast<std::size_t>(c))), scale});
   }
-  page.heading("The first components as pictures");
+  page.heading("First components as pictures");
   page.add(figures);
 }
 

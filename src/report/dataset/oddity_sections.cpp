@@ -3,14 +3,14 @@
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
-// Samples that should be looked at: equal, nearly equal, and atypical ones.
+// Samples to check: equal, nearly equal, and atypical ones.
 
 namespace convoke::report {
 namespace {
 
 constexpr double kSide = 84;
 
-// Two pictures side by side.
+// Two pictures next to each other.
 Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std::string& caption) {
   const std::vector<Picture> both{shown.picture(pair.first), shown.picture(pair.second)};
   const double scale = scale_to(both.front(), kSide);
@@ -43,7 +43,7 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
   page.add(table);
 }
 
-// `why` tells of an oddity what makes it one.
+// `why`: the reason, for each sample.
 template <class Why>
 void add_odd(Page& page, const Shown& shown, const std::vector<explore::Oddity>& oddities, const Why& why) {
   if (shown.images()) {
@@ -72,10 +72,10 @@ void add_duplicates(Page& page, const Shown& shown) {
   page.section("Duplicates");
   page.heading("Equal samples");
   if (duplicates.repeated == 0) {
-    page.paragraph("No two samples of the dataset are equal.");
+    page.paragraph("All samples of the dataset are different.");
   } else {
     page.paragraph(
-        fmt::format("{} samples equal an earlier one, byte for byte; {} of them have another label than it.",
+        fmt::format("{} samples equal an earlier one, byte for byte; {} of them have a different label.",
                     format_count(duplicates.repeated), format_count(duplicates.contradictory)));
     Table table{{"split"}, {}};
     for (const auto& split : splits) table.columns.push_back("also in " + split.name);
@@ -89,12 +89,12 @@ void add_duplicates(Page& page, const Shown& shown) {
     page.add(table);
     add_pairs(page, shown, shown.found.equal_pairs, false);
   }
-  page.heading("Nearest samples that are not equal");
+  page.heading("Nearly equal samples");
   if (shown.found.near_pairs.empty()) {
     page.paragraph("There are none.");
     return;
   }
-  page.paragraph(fmt::format("By Euclidean distance, of a keyed sample of {} ({}).",
+  page.paragraph(fmt::format("The nearest by Euclidean distance, among {} samples chosen at random ({}).",
                              format_count(std::ssize(shown.found.comparison.places)),
                              shown.found.comparison.vectors));
   add_pairs(page, shown, shown.found.near_pairs, true);
@@ -102,24 +102,25 @@ void add_duplicates(Page& page, const Shown& shown) {
 
 void add_oddities(Page& page, const Shown& shown) {
   page.section("Atypical samples");
-  const std::string of =
-      fmt::format("of a keyed sample of {}", format_count(std::ssize(shown.found.comparison.places)));
+  const std::string of = fmt::format("among {} samples chosen at random",
+                                     format_count(std::ssize(shown.found.comparison.places)));
   page.heading("Far from their own class");
   if (shown.found.far.empty()) {
-    page.paragraph("No class has enough samples in the keyed sample to tell.");
+    page.paragraph("No class has enough samples among those chosen at random.");
   } else {
     page.paragraph(fmt::format(
-        "The distance to the fifth nearest of their class, over its median in the class; {}.", of));
+        "The distance to the fifth nearest sample of the class, relative to its median in the class; {}.",
+        of));
     add_odd(page, shown, shown.found.far,
             [](const explore::Oddity& odd) { return fmt::format("{:.2f} times as far", odd.score); });
   }
   page.heading("Among samples of another class");
   if (shown.found.strangers.empty()) {
-    page.paragraph(fmt::format("None {}.", of));
+    page.paragraph(fmt::format("There are none {}.", of));
     return;
   }
   page.paragraph(fmt::format(
-      "Most of their 10 nearest neighbours have another label, which may be the right one; {}.", of));
+      "Most of their 10 nearest neighbours have another label, which may be the correct one; {}.", of));
   add_odd(page, shown, shown.found.strangers, [&](const explore::Oddity& odd) {
     return fmt::format("{:.0f} % of neighbours differ, mostly {}", 100 * odd.score,
                        shown.class_name(odd.neighbours_label));

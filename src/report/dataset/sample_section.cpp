@@ -5,7 +5,7 @@
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
-// What samples of each class look like: contact sheets, means, and what goes with what.
+// Samples of each class: contact sheets, means, and correlations.
 
 namespace convoke::report {
 namespace {
@@ -47,7 +47,7 @@ std::vector<Figure> mean_images(const Shown& shown) {
   return figures;
 }
 
-// The mean of each class over time, a chart per feature.
+// The mean of each class over time, a chart for each feature.
 std::vector<Chart> mean_signals(const Shown& shown) {
   const explore::Survey& survey = shown.found.survey;
   const Shape& shape = shown.found.info.sample_shape;
@@ -80,7 +80,7 @@ void add_samples(Page& page, const Shown& shown) {
   const std::size_t rank = shown.found.info.sample_shape.rank();
   if (shown.images()) {
     page.section("Samples");
-    page.paragraph(fmt::format("A keyed choice of each class. {}", shown.of_classes()));
+    page.paragraph(fmt::format("Samples of each class, chosen at random. {}", shown.of_classes()));
     page.add(contact_sheets(shown));
     page.section("Mean images");
     page.paragraph(fmt::format("The mean of all images of a class, {}. {}",
@@ -97,22 +97,23 @@ void add_correlations(Page& page, const Shown& shown) {
   if (correlations.rows < 2) return;
   const bool features = !shown.found.correlated.empty();
   page.section("Correlations");
-  page.paragraph(
-      features
-          ? fmt::format("Pearson's correlation of {}, over {} rows of {}. Where one does not vary: 0.",
-                        shown.images() ? "channels" : "features", format_count(shown.found.survey.rows.rows),
-                        shown.found.survey.splits.front().name)
-          : "Pearson's correlation of the classes' mean images, pixel by pixel: which classes look alike.");
+  page.paragraph(features
+                     ? fmt::format("Pearson's correlation of {}, over {} rows of {}; 0 for constant ones.",
+                                   shown.images() ? "channels" : "features",
+                                   format_count(shown.found.survey.rows.rows),
+                                   shown.found.survey.splits.front().name)
+                     : "Pearson's correlation of the mean images of classes, pixel by pixel. It shows which "
+                       "classes look alike.");
   if (features && std::ssize(shown.found.correlated) < std::ssize(shown.found.correlation_ratios)) {
-    page.paragraph(fmt::format("The {} features that the class explains best, of {}.", correlations.rows,
-                               shown.found.correlation_ratios.size()));
+    page.paragraph(fmt::format("The {} features, of {}, whose variance the class explains best.",
+                               correlations.rows, shown.found.correlation_ratios.size()));
   }
   const auto name = [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     return features ? shown.channel_name(static_cast<std::size_t>(shown.found.correlated[at]))
                     : shown.class_name(shown.found.survey.shown_classes[at]);
   };
-  Table table{{"of"}, {}};
+  Table table{{features ? "feature" : "class"}, {}};
   for (std::int64_t i = 0; i < correlations.rows; ++i) {
     table.columns.push_back(name(i));
     std::vector<Cell> row{name(i)};

@@ -5,19 +5,19 @@
 
 #include "convoke/explore/inspection.hpp"
 #include "convoke/report/page.hpp"
-#include "report/sample_view.hpp"
+#include "report/page/sample_view.hpp"
 
-// How samples and names of a dataset are shown in its page, and the page's sections.
+// Samples and names on the page of a dataset, and the sections of the page.
 
 namespace convoke::report {
 
-/// An inspection, and how it is shown.
+/// An inspection with the texts and pictures of its page.
 struct Shown {
   const explore::Inspection& found;
 
   bool images() const { return found.kind() == "images"; }
   bool tokens() const { return found.kind() == "tokens"; }
-  /// "the first 40 of 525 classes" or "": for captions.
+  /// "The 40 classes with most training samples, of 525." or "": for captions.
   std::string of_classes() const;
   std::string class_name(std::int32_t label) const { return found.class_name(label); }
   /// "train 17".
@@ -31,11 +31,11 @@ struct Shown {
     return excerpt_of(exhibit, tokens(), found.names);
   }
 
-  /// An image of (h, w, C) stored values as a picture: the first channel, or the first three if there are as
-  /// many. Measured numbers are scaled from the training split's least to its largest.
+  /// The picture of an image of (h, w, C) stored values: the first channel, or the first three if there are
+  /// three or more. Real numbers are scaled from the least to the largest of the training split.
   Picture picture(const Shape& shape, std::span<const double> values) const;
   Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
-  /// A picture of any numbers (h, w, C): 0 is mid-grey, the largest in size black or white.
+  /// A picture of any numbers (h, w, C): 0 is grey, the number of largest magnitude black or white.
   Picture relief(const Shape& shape, std::span<const double> values) const;
 };
 
@@ -49,7 +49,7 @@ void add_maps(Page& page, const Shown& shown);
 void add_duplicates(Page& page, const Shown& shown);
 void add_oddities(Page& page, const Shown& shown);
 
-/// Rows of box plots as Chart::Kind::kBox wants them.
+/// The table of a Chart::Kind::kBox.
 Table box_table(const std::string& what);
 void add_box(Table& table, const std::string& name, const explore::BoxPlot& box);
 

@@ -6,16 +6,16 @@
 #include "convoke/core/text.hpp"
 #include "shown.hpp"
 
-// Counts, values, lengths and words: everything that was counted over all samples.
+// Counts, values, lengths and words over all samples.
 
 namespace convoke::report {
 namespace {
 
 constexpr std::size_t kMostChannels = 64;   // rows of a table of channels or features
-constexpr std::size_t kMostHistograms = 6;  // charts of features beside one another
+constexpr std::size_t kMostHistograms = 6;  // features with a chart
 constexpr std::size_t kWordsShown = 15;
 constexpr const char* kBoxNote =
-    "Box: quartiles and median; whiskers: 5th to 95th percentile; outer marks: least and largest.";
+    "Box: quartiles and median. Whiskers: 5th to 95th percentile. Outer marks: minimum and maximum.";
 
 std::string sentence(std::initializer_list<std::string> parts) {
   std::string text;
@@ -25,7 +25,7 @@ std::string sentence(std::initializer_list<std::string> parts) {
   return text;
 }
 
-// Features in the order of what the class explains of them, best first.
+// Features by the share of their variance that the class explains, largest first.
 std::vector<std::size_t> by_ratio(const Shown& shown) {
   std::vector<std::size_t> order(shown.found.survey.histograms.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -41,11 +41,11 @@ Table moments_table(const Shown& shown) {
   const bool ratios = !shown.found.correlation_ratios.empty() && !shown.images();
   Table table{{shown.images() ? "channel" : "feature"}, {}};
   for (const auto& split : shown.found.survey.splits) {
-    for (const char* what : {"mean", "deviation", "least", "largest"}) {
+    for (const char* what : {"mean", "standard deviation", "minimum", "maximum"}) {
       table.columns.push_back(fmt::format("{} {}", split.name, what));
     }
   }
-  if (ratios) table.columns.insert(table.columns.begin() + 1, "explained by class");
+  if (ratios) table.columns.insert(table.columns.begin() + 1, "explained by the class");
   std::vector<std::size_t> order = by_ratio(shown);
   order.resize(std::min(order.size(), kMostChannels));
   for (const std::size_t c : order) {
@@ -66,7 +66,7 @@ Chart byte_histogram(const Shown& shown) {
   constexpr std::size_t kValuesPerBin = 8;
   Chart chart{Chart::Kind::kHistogram,
               "Pixel values",
-              fmt::format("All pixels of {}; bins of {} values, on a logarithmic axis.",
+              fmt::format("All pixels of {}, in bins of {} values; the axis is logarithmic.",
                           shown.found.survey.splits.front().name, kValuesPerBin),
               "value from",
               "pixels",
@@ -103,20 +103,20 @@ std::vector<Chart> number_histograms(const Shown& shown) {
   for (const std::size_t c : order) {
     charts.push_back(histogram_chart(
         fmt::format("Values of {}", shown.channel_name(c)),
-        fmt::format("Of a keyed sample of {} rows of {}.", format_count(shown.found.survey.rows.rows),
+        fmt::format("{} rows of {}, chosen at random.", format_count(shown.found.survey.rows.rows),
                     shown.found.survey.splits.front().name),
         "value from", "rows", shown.found.survey.histograms[c]));
   }
   return charts;
 }
 
-// Features differ in units: boxes share an axis after standardising; the table behind has them so, too.
+// Features differ in units, so their boxes share an axis after standardisation, as does the table.
 Chart standardised_boxes(const Shown& shown) {
   Chart chart{Chart::Kind::kBox,
               shown.images() ? "Values by channel" : "Values by feature",
-              sentence({"In deviations from the mean.", kBoxNote}),
+              sentence({"In standard deviations from the mean.", kBoxNote}),
               "",
-              "deviations from the mean",
+              "standard deviations from the mean",
               box_table(shown.images() ? "channel" : "feature")};
   std::vector<std::size_t> order = by_ratio(shown);
   order.resize(std::min(order.size(), kMostChannels));
@@ -131,7 +131,7 @@ Chart standardised_boxes(const Shown& shown) {
   return chart;
 }
 
-// A box for each of the shown classes; those without a sample have none.
+// A box for each of the shown classes that has samples.
 Chart class_boxes(const Shown& shown, const std::string& title, const std::string& note,
                   const std::string& axis, const std::vector<explore::BoxPlot>& boxes) {
   Chart chart{Chart::Kind::kBox, title, sentence({note, kBoxNote, shown.of_classes()}), "", axis,
@@ -146,7 +146,7 @@ Chart class_boxes(const Shown& shown, const std::string& title, const std::strin
 }  // namespace
 
 Table box_table(const std::string& what) {
-  return {{what, "least", "5 %", "first quartile", "median", "third quartile", "95 %", "largest"}, {}};
+  return {{what, "minimum", "5 %", "first quartile", "median", "third quartile", "95 %", "maximum"}, {}};
 }
 
 void add_box(Table& table, const std::string& name, const explore::BoxPlot& box) {
@@ -196,7 +196,7 @@ void add_originals(Page& page, const Shown& shown) {
     add_box(table, original.name, original.box);
     charts.push_back(
         histogram_chart("Original " + original.name,
-                        fmt::format("Of every sample of {}.", shown.found.survey.splits.front().name),
+                        fmt::format("All samples of {}.", shown.found.survey.splits.front().name),
                         shown.tokens() ? "tokens from" : "pixels from", "samples", original.histogram));
   }
   page.add(table);
@@ -208,8 +208,8 @@ void add_values(Page& page, const Shown& shown) {
   const explore::Survey& survey = shown.found.survey;
   page.add(moments_table(shown));
   if (survey.histograms.size() > kMostChannels) {
-    page.paragraph(fmt::format("The {} features that the class explains best, of {}.", kMostChannels,
-                               format_count(std::ssize(survey.histograms))));
+    page.paragraph(fmt::format("The {} features, of {}, whose variance the class explains best.",
+                               kMostChannels, format_count(std::ssize(survey.histograms))));
   }
   std::vector<Chart> charts;
   if (shown.found.info.sample_type == data::SampleType::kUint8) {
@@ -247,19 +247,19 @@ void add_lengths_and_words(Page& page, const Shown& shown) {
 
   page.section("Words by class");
   if (shown.found.names.words.empty())
-    page.paragraph("The dataset carries no vocabulary: tokens stand as numbers.");
+    page.paragraph("The dataset has no vocabulary, so tokens are shown as numbers.");
   page.paragraph(
-      "What is more frequent in a class than elsewhere, by log-odds in standard deviations (Monroe, Colaresi "
-      "and "
-      "Quinn 2008), all texts being the prior.");
+      "Words that are more frequent in a class than elsewhere, by log-odds in standard deviations, with all "
+      "texts "
+      "as the prior (Monroe, Colaresi and Quinn 2008).");
   std::vector<Chart> words;
   for (const std::int32_t label : survey.shown_classes) {
     Chart chart{Chart::Kind::kBar,
                 fmt::format("Words of {}", shown.class_name(label)),
                 "",
                 "",
-                "deviations above elsewhere",
-                {{"word", "deviations"}, {}}};
+                "standard deviations",
+                {{"word", "standard deviations"}, {}}};
     for (const explore::Word& word : explore::telling_words(survey.words, label, kWordsShown)) {
       chart.table.rows.push_back({shown.word(word.token), Cell::number(word.score, 3)});
     }

@@ -6,7 +6,7 @@
 #include "convoke/core/lookup.hpp"
 #include "report/run/sections.hpp"
 
-// Whether probabilities can be believed.
+// Calibration: whether probabilities match frequencies.
 
 namespace convoke::report {
 namespace {
@@ -15,10 +15,9 @@ Chart reliability(const Settings& calibration, const std::string& whose) {
   Chart chart{
       Chart::Kind::kLine,
       "Reliability",
-      fmt::format(
-          "How often {} is right among predictions of about the same confidence. Below the ideal line it is "
-          "too sure of itself, above it not sure enough.",
-          whose),
+      fmt::format("How often {} is right among predictions of similar confidence. Below the ideal line it is "
+                  "overconfident, above it underconfident.",
+                  whose),
       "confidence, %",
       "right, %",
       {{"confidence", "right", "ideal"}, {}}};
@@ -38,7 +37,7 @@ Chart confidences(const Settings& calibration) {
   const std::vector<double> samples = numbers_at(calibration, "samples");
   Chart chart{Chart::Kind::kHistogram,
               "Confidence",
-              "How many test samples are in each bin: where there are few, the line beside is uncertain.",
+              "The number of test samples in each bin. Bins with few samples make the reliability uncertain.",
               "confidence from, %",
               "samples",
               {{"confidence from", "samples"}, {}},
@@ -64,12 +63,13 @@ void add_calibration(Page& page, const RunRecord& run) {
               {"Bins of equal width", fmt::format("{}", numbers_at(calibration, "samples").size())}});
   page.paragraph(fmt::format(
       "{}Confidence is the probability of the predicted class. The expected calibration error (ECE) is the "
-      "mean over "
-      "the samples of the distance between confidence and accuracy of their bin (Guo et al. 2017).",
-      votes ? fmt::format("Of the mean of the members' probabilities and the class that it finds most "
-                          "probable, not of the {} vote. ",
-                          text_at(run.evaluation, "rule"))
-            : std::string()));
+      "mean, over the samples, of the distance between confidence and accuracy of their bin (Guo et al. "
+      "2017).",
+      votes
+          ? fmt::format("This section is about the mean of the members' probabilities and its most probable "
+                        "class, not about the {} vote. ",
+                        text_at(run.evaluation, "rule"))
+          : std::string()));
   page.side_by_side(std::vector<Chart>{
       reliability(calibration, votes ? "the mean of the members' probabilities" : "the model"),
       confidences(calibration)});

@@ -7,7 +7,7 @@
 #include "convoke/core/text.hpp"
 #include "report/run/sections.hpp"
 
-// What is taken for what: confusion matrix and scores of each class.
+// Confusion matrix and scores of each class.
 
 namespace convoke::report {
 namespace {
@@ -29,8 +29,8 @@ std::vector<Confusion> confusions_of(const Settings& evaluation) {
   return confusions;
 }
 
-// Blue: the share of the class that is right. Orange: that of a confusion, over the worst one, which would
-// hardly be seen beside it.
+// Blue: the share of the class that is right. Orange: the share of a confusion over that of the worst one, or
+// it would hardly be visible next to the blue cells.
 Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<double>& support,
                    const ClassNames& names) {
   const auto classes = static_cast<std::size_t>(names.count());
@@ -70,7 +70,7 @@ Table worst_confusions(std::vector<Confusion> confusions, const std::vector<doub
   std::stable_sort(confusions.begin(), confusions.end(),
                    [](const Confusion& a, const Confusion& b) { return a.count > b.count; });
   confusions.resize(std::min(confusions.size(), kMostConfusions));
-  Table table{{"true class", "taken for", "samples", "of the class"}, {}};
+  Table table{{"true class", "predicted", "samples", "share of the class"}, {}};
   for (const Confusion& each : confusions) {
     const auto truth = static_cast<std::size_t>(each.truth);
     table.rows.push_back(
@@ -80,7 +80,7 @@ Table worst_confusions(std::vector<Confusion> confusions, const std::vector<doub
   return table;
 }
 
-/// Scores of each class, those that have nothing to be a share of as NaN: evaluation.json has 0 there, as
+/// Scores of each class. A score with a denominator of 0 is NaN; evaluation.json has 0 there, as
 /// scikit-learn.
 struct ClassScores {
   std::vector<double> precision, recall, f1, support;
@@ -121,16 +121,16 @@ Table score_table(const ClassScores& scores, const ClassNames& names) {
   return table;
 }
 
-// What a class lacks to 100 %, as that is where classes differ.
+// Errors rather than scores, because small differences of scores near 100 % are hard to see.
 Chart score_chart(const ClassScores& scores, const ClassNames& names) {
-  Chart chart{Chart::Kind::kBar,
-              "Errors by class",
-              "Missed: of the samples of the class, those taken for another (100 % − recall). False: of "
-              "those taken for "
-              "it, the ones that belong elsewhere (100 % − precision).",
-              "",
-              "%",
-              {{"class", "missed", "false"}, {}}};
+  Chart chart{
+      Chart::Kind::kBar,
+      "Errors by class",
+      "Missed: the share of the class that was predicted as another (100 % − recall). False: the share "
+      "of the predictions of the class that are wrong (100 % − precision).",
+      "",
+      "%",
+      {{"class", "missed", "false"}, {}}};
   for (std::size_t c = 0; c < scores.support.size(); ++c) {
     chart.table.rows.push_back({names(static_cast<std::int64_t>(c)), Cell::percent(1 - scores.recall[c], 2),
                                 Cell::percent(1 - scores.precision[c], 2)});
@@ -151,13 +151,13 @@ std::string names_of(const std::vector<std::int64_t>& labels, const ClassNames& 
 
 void add_unknown(Page& page, const ClassScores& scores, const ClassNames& names) {
   if (!scores.never_predicted.empty()) {
-    page.paragraph(fmt::format(
-        "Never predicted: {}. Of nothing no precision is known (–); weighted means count it as 0, as "
-        "scikit-learn's.",
-        names_of(scores.never_predicted, names)));
+    page.paragraph(
+        fmt::format("Never predicted: {}. Their precision is undefined (–); weighted means count it as 0, as "
+                    "scikit-learn's do.",
+                    names_of(scores.never_predicted, names)));
   }
   if (!scores.without_samples.empty()) {
-    page.paragraph(fmt::format("Without test samples: {}. Of nothing no recall is known (–).",
+    page.paragraph(fmt::format("Without test samples: {}. Their recall is undefined (–).",
                                names_of(scores.without_samples, names)));
   }
 }
@@ -184,18 +184,20 @@ void add_classes(Page& page, const RunRecord& run) {
       votes ? fmt::format("the {} vote", text_at(run.evaluation, "rule")) : std::string("the model");
   if (names.count() <= kMostClasses) {
     page.paragraph(fmt::format(
-        "Test samples: a line for each true class, a column for what {} takes them for. Right ones are blue, "
-        "wrong ones orange, each the stronger the larger its share of the class.",
+        "Test samples: a row for each true class, a column for each class that {} predicts. Correct "
+        "predictions "
+        "are blue, wrong ones orange; the larger the share of the class, the stronger the colour.",
         decided));
     page.add(matrix_table(confusions, support, names));
   } else {
-    page.paragraph(fmt::format("What {} takes most often for what, of {} classes; evaluation.json has all.",
-                               decided, format_count(names.count())));
+    page.paragraph(
+        fmt::format("The most frequent confusions by {}, among {} classes; evaluation.json has all.", decided,
+                    format_count(names.count())));
     page.add(worst_confusions(confusions, support, names));
   }
   const ClassScores scores(run.evaluation, confusions);
   page.heading("Scores of each class");
-  if (votes) page.paragraph(fmt::format("Of what {} decides.", decided));
+  if (votes) page.paragraph(fmt::format("Scores of the classes that {} predicts.", decided));
   add_unknown(page, scores, names);
   if (names.count() <= kMostClasses) page.add(score_chart(scores, names));
   page.add(score_table(scores, names));

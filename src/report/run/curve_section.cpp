@@ -11,7 +11,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kDecades = 30;  // a learning rate that falls by more is shown on a logarithmic axis
+constexpr double kWide = 30;  // a learning rate that falls by a larger factor has a logarithmic axis
 
 struct Quantity {
   const char* key;
@@ -30,13 +30,14 @@ std::vector<EpochCurve> by_member(const RunRecord& run, const std::vector<std::i
   return curves;
 }
 
-// One model: training and validation in one chart. Members: a chart for each, or colours would not do.
+// One model has training and validation in one chart. Members have a chart for each, or there would be too
+// many colours.
 void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::vector<std::int64_t>& members,
                   const Quantity& of) {
   const std::string title = of.title;
   const std::string training_note =
-      "As the samples were seen: before the step that learns from them, with dropout and "
-      "augmentation if there are any.";
+      "Measured during training: before the step that learns from the samples, with dropout and augmentation "
+      "if the recipe has them.";
   const std::string validation = std::string("validation_") + of.key;
   if (members.size() == 1) {
     std::vector<EpochCurve> both{curve_of(run, members.front(), of.key),
@@ -70,8 +71,8 @@ Chart rate_chart(const RunRecord& run, const std::vector<std::int64_t>& members)
     }
   }
   Chart chart =
-      curve_chart("Learning rate", "Of the last step of each epoch.", "learning rate", curves, false);
-  chart.logarithmic = least > 0 && largest > kDecades * least;
+      curve_chart("Learning rate", "At the last step of each epoch.", "learning rate", curves, false);
+  chart.logarithmic = least > 0 && largest > kWide * least;
   return chart;
 }
 
@@ -81,14 +82,14 @@ void add_curves(Page& page, const RunRecord& run) {
   const std::vector<std::int64_t> members = trained_members(run);
   page.section("Training");
   if (members.empty()) {
-    page.paragraph("No epoch is complete, or metrics.jsonl is not there.");
+    page.paragraph("No epoch is complete yet, or metrics.jsonl is missing.");
     return;
   }
   if (!run.complete() && text_at(run.recipe, "train.mode") == "ensemble") {
     std::vector<std::string> shown;
     for (const std::int64_t member : members) shown.push_back(std::to_string(member));
-    page.paragraph("Of an ensemble that is under way there are only the members that rank 0 trains: " +
-                   join(shown) + ".");
+    page.paragraph(
+        "While an ensemble trains, its log holds only the members that rank 0 trains: " + join(shown) + ".");
   }
   std::vector<Chart> charts;
   add_quantity(charts, run, members, {"loss", "Loss", "loss", false});
@@ -96,7 +97,7 @@ void add_curves(Page& page, const RunRecord& run) {
   charts.push_back(rate_chart(run, members));
   std::vector<EpochCurve> speeds = by_member(run, members, "images_per_second");
   if (members.size() == 1) speeds.front().name = "images/s";
-  charts.push_back(curve_chart("Speed", "Training samples per second of the ranks that train the model.",
+  charts.push_back(curve_chart("Speed", "Training samples per second, over all ranks that train the model.",
                                "images/s", speeds, false));
   page.side_by_side(charts);
 }

@@ -9,7 +9,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kPlaces = 1000;  // of an epoch, to which validations within it are placed
+constexpr double kPlaces = 1000;  // validations within an epoch are placed to this fraction of it
 
 // 0 before the first epoch has ended.
 double steps_of_epoch(const RunRecord& run, std::int64_t member) {
@@ -48,7 +48,7 @@ EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string
 }
 
 EpochCurve mean_curve(const RunRecord& run, const std::string& key) {
-  std::map<double, std::pair<double, double>> sums;  // of each epoch: sum, how many
+  std::map<double, std::pair<double, double>> sums;  // by epoch: sum and count
   for (const std::int64_t member : trained_members(run)) {
     for (const auto& [epoch, value] : curve_of(run, member, key).values) {
       sums[epoch].first += value;

@@ -6,12 +6,12 @@
 #include "convoke/core/lookup.hpp"
 #include "report/run/sections.hpp"
 
-// Members of an ensemble: each for itself, as voters, and how much they differ.
+// Members of an ensemble: their results, their vote, and how much they differ.
 
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostPairs = 64;  // members whose pairs are shown
+constexpr std::size_t kMostPairs = 64;  // members, beyond which their pairs are not shown
 
 Cell loss_cell(const Settings& tested) {
   const double loss = number_at(tested, "loss");
@@ -35,7 +35,7 @@ Table member_table(const RunRecord& run) {
     const double ece = votes && place < calibrations.size() ? number_at(calibrations[place], "ece") : NAN;
     const std::string failure = text_at(facts, "failure");
     const auto stopped = count_at(facts, "stopped_at_step");
-    const std::string remark = !failure.empty() ? "has left the vote: " + failure
+    const std::string remark = !failure.empty() ? "left the vote: " + failure
                                : stopped        ? fmt::format("stopped early after {} steps", *stopped)
                                                 : std::string();
     table.rows.push_back({fmt::format("member {:g}", member),
@@ -57,7 +57,7 @@ Table member_table(const RunRecord& run) {
 Chart prefix_chart(const RunRecord& run, std::size_t voters) {
   Chart chart{Chart::Kind::kLine,
               "Accuracy of the first members",
-              "How often the first 1, 2, … members are right together, by each rule.",
+              "Accuracy of the vote of the first 1, 2, … members, by each rule.",
               "members that vote",
               "%",
               {{"members"}, {}}};
@@ -79,10 +79,10 @@ Chart prefix_chart(const RunRecord& run, std::size_t voters) {
 Chart accuracy_chart(const RunRecord& run) {
   Chart chart{Chart::Kind::kBar,
               "Error of members and of their vote",
-              "Share of the test samples that each gets wrong.",
+              "Share of the test samples that each predicts wrongly.",
               "",
               "% wrong",
-              {{"who", "wrong"}, {}}};
+              {{"voter", "wrong"}, {}}};
   for (const Settings& member : tables_at(run.summary, "test.members")) {
     chart.table.rows.push_back({fmt::format("member {:g}", number_at(member, "member")),
                                 Cell::percent(1 - number_at(member, "accuracy"), 2)});
@@ -97,21 +97,19 @@ Chart accuracy_chart(const RunRecord& run) {
   return chart;
 }
 
-// Pairs of members, shaded by how often they differ, the most in full colour.
+// Pairs of members, shaded by how often they differ; the largest share has the full colour.
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
   if (members.size() < 2 || pairs.size() != members.size()) return;
   page.heading("Disagreement");
-  page.paragraph(
-      fmt::format("Share of the test samples on which two members differ; over all pairs {:.2f} % in the "
-                  "mean. Members that never "
-                  "differ cannot correct each other.",
-                  100 * number_at(run.summary, "test.disagreement")));
+  page.paragraph(fmt::format(
+      "Share of the test samples on which two members differ; the mean over all pairs is {:.2f} %. "
+      "Members that never differ cannot correct each other.",
+      100 * number_at(run.summary, "test.disagreement")));
   if (members.size() > kMostPairs) {
-    page.paragraph(
-        fmt::format("There are too many pairs of {} members to show them here: evaluation.json has them.",
-                    members.size()));
+    page.paragraph(fmt::format(
+        "The pairs of {} members are too many to be shown here; evaluation.json has them.", members.size()));
     return;
   }
   Table table{{"member"}, {}};

@@ -8,10 +8,10 @@
 #include "convoke/core/lookup.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/data/dataset_reader.hpp"
+#include "report/page/sample_view.hpp"
 #include "report/run/sections.hpp"
-#include "report/sample_view.hpp"
 
-// The samples that were most surely taken for something else, with everybody's vote.
+// The samples with the most confident wrong predictions, and the vote of each member.
 
 namespace convoke::report {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr double kSide = 112;
 constexpr std::size_t kMostVotes = 16;  // named one by one
 
-/// The split that a run was tested on, if it is still there.
+/// The split that a run was tested on, if the dataset still has it.
 class TestSamples {
  public:
   explicit TestSamples(const RunRecord& run) {
@@ -45,7 +45,7 @@ class TestSamples {
   }
 
   bool there() const { return reader_.has_value(); }
-  const std::string& missing() const { return missing_; }  ///< why they are not there
+  const std::string& missing() const { return missing_; }  ///< why the samples cannot be read
   bool images() const { return there() && kind() == "images"; }
   std::string_view kind() const {
     return data::kind_of(reader_->info().sample_type, reader_->info().sample_shape);
@@ -65,7 +65,7 @@ class TestSamples {
   std::string missing_;
 };
 
-// "2 (98 %), 2 (71 %), 3 (55 %)", with spaces that no line ends at.
+// "2 (98 %), 2 (71 %), 3 (55 %)", with spaces at which lines do not break.
 std::string votes_text(const Settings& mistake, const ClassNames& names) {
   const std::vector<double> votes = numbers_at(mistake, "votes");
   const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
@@ -78,7 +78,7 @@ std::string votes_text(const Settings& mistake, const ClassNames& names) {
   return join(told);
 }
 
-// What the rule of the run elects; -1 if the file does not say.
+// The class that the rule of the run elects; -1 if the file lacks it.
 std::int64_t elected(const Settings& mistake, const std::string& rule,
                      const std::vector<std::string>& rules) {
   const auto at = static_cast<std::size_t>(std::find(rules.begin(), rules.end(), rule) - rules.begin());
@@ -93,7 +93,7 @@ void add_mistakes(Page& page, const RunRecord& run) {
   if (run.evaluation.empty()) return;
   const std::string rule = text_at(run.evaluation, "rule"), split = text_at(run.evaluation, "split");
   const std::vector<std::string> rules = texts_at(run.evaluation, "rules");
-  // Another rule than the mean may have got some of them right.
+  // The list is made by mean probabilities; another rule may predict some of them correctly.
   std::erase_if(mistakes, [&](const Settings& mistake) {
     return elected(mistake, rule, rules) == count_at(mistake, "truth").value_or(-1);
   });
@@ -103,20 +103,20 @@ void add_mistakes(Page& page, const RunRecord& run) {
     return;
   }
   const bool votes = numbers_at(run.evaluation, "members").size() > 1;
-  page.paragraph(
-      fmt::format("The test samples whose true class {}. They show what a network takes for what; some may "
-                  "have the wrong label.",
-                  votes ? fmt::format("is least probable by the mean of the members' probabilities, and was "
-                                      "not elected by the {} vote",
-                                      rule)
-                        : std::string("the model finds least probable")));
+  page.paragraph(fmt::format(
+      "The test samples whose true class {}. They show what the network confuses; some may have a "
+      "wrong label.",
+      votes ? fmt::format("is least probable by the mean of the members' probabilities, and was "
+                          "not elected by the {} vote",
+                          rule)
+            : std::string("the model finds least probable")));
   const ClassNames names(run.evaluation);
   const TestSamples samples(run);
   if (!samples.there()) page.paragraph("The samples cannot be shown: " + samples.missing() + ".");
 
   std::vector<Figure> figures;
   Table table{{"sample", "true class", votes ? "its mean probability" : "its probability",
-               votes ? "elected by " + rule : "taken for", votes ? "votes" : "probability"},
+               votes ? "elected by " + rule : "predicted", votes ? "votes" : "probability"},
               {}};
   if (samples.there() && !samples.images())
     table.columns.emplace_back(samples.kind() == "tokens" ? "text" : "values");
@@ -131,7 +131,7 @@ void add_mistakes(Page& page, const RunRecord& run) {
       figures.push_back(
           {std::move(picture),
            votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, said, told)
-                 : fmt::format("{} {}: is {}, taken for {}", split, sample, truth, told),
+                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, told),
            scale});
       continue;
     }

@@ -1,4 +1,4 @@
-#include "convoke/report/run_page.hpp"
+#include "convoke/report/page.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,8 @@ bool votes(const RunRecord& run) { return tables_at(run.summary, "test.members")
 
 std::string vote_text(const RunRecord& run) { return text_at(run.summary, "test.rule") + " vote"; }
 
-// Of an ensemble each says what it is of: the vote, or the mean of the members' probabilities.
+// For an ensemble each name says whether the score is of the vote or of the mean of the members'
+// probabilities.
 Facts scores(const RunRecord& run) {
   Facts facts;
   const auto of = [&](const std::string& what) { return votes(run) ? ", " + what : std::string(); };
@@ -66,9 +67,8 @@ std::string scores_note(const RunRecord& run) {
   const std::string samples = format_count(std::llround(number_at(run.summary, "test.samples")));
   if (!votes(run)) return fmt::format("Scores are of {} test samples.", samples);
   return fmt::format(
-      "Scores are of {} test samples. Those of the {} are of the classes that the members elect; those of "
-      "mean probabilities need a probability of each class, which is the mean over the members, whatever "
-      "the rule.",
+      "Scores are of {} test samples. Scores of the {} are those of the elected classes. Scores that need a "
+      "probability of each class use the mean of the members' probabilities, whatever the rule.",
       samples, vote_text(run));
 }
 
@@ -90,11 +90,11 @@ Facts costs(const RunRecord& run) {
   add("Epochs", "epochs", count);
   const std::vector<Settings> members = tables_at(run.summary, "member_facts");
   if (members.size() == 1 && number_at(members.front(), "stopped_at_step") > 0) {
-    facts.emplace_back("Stopped early, after",
+    facts.emplace_back("Stopped early after",
                        count(number_at(members.front(), "stopped_at_step")) + " steps");
   }
   add("Batch", "batch", count);
-  add("Lane", "lane", count);
+  add("Lane (micro-batch)", "lane", count);
   add("Parameters", "parameters", count);
   return facts;
 }
@@ -106,11 +106,11 @@ std::string of_all(double count, double all) {
   return text(count) + " of " + text(all);
 }
 
-// What there is of a run that has not come to its end.
+// The status of a run that has not ended.
 void add_unfinished(Page& page, const RunRecord& run) {
   page.warning(
-      "This run is not complete: there is no summary.json. It is under way, was stopped, or has failed; "
-      "what follows is what it has left so far.");
+      "This run is not complete: there is no summary.json. It is under way, was stopped, or has failed. This "
+      "page shows what it has written so far.");
   Facts facts{{"Workers", workers_text(run)}};
   const auto add = [&](const char* name, const char* path, const char* format) {
     const double value = number_at(run.status, path);
@@ -136,7 +136,7 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
   if (data::is_synthetic(provenance)) page.warning(data::provenance_note(provenance));
   for (const Settings& member : tables_at(run.summary, "member_facts")) {
     if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
-      page.warning(fmt::format("Member {:g} has left the vote: {}", number_at(member, "member"), failure));
+      page.warning(fmt::format("Member {:g} left the vote: {}", number_at(member, "member"), failure));
     }
   }
   for (const Settings& member : tables_at(run.summary, "test.members")) {
@@ -149,13 +149,12 @@ void add_overview(Page& page, const RunRecord& run, const std::string& made_by) 
     page.facts(scores(run));
     page.facts(costs(run));
     page.paragraph(scores_note(run) +
-                   " The makespan is from before loading to after the verdict, of the slowest rank; "
-                   "core-seconds are the makespan times the cores that the worker threads had.");
+                   " The makespan is the time of the slowest rank from before loading to after the verdict; "
+                   "core-seconds are the makespan times the cores of the worker threads.");
     if (run.evaluation.empty()) {
       page.paragraph(
-          "The folder has no evaluation.json, as those of earlier versions: classes, calibration and "
-          "mistakes "
-          "cannot be shown. `convoke evaluate --json` finds them.");
+          "The folder has no evaluation.json: classes, calibration and mistakes cannot be shown. `convoke "
+          "evaluate --json` computes them.");
     }
   }
   if (!provenance.empty() && !data::is_synthetic(provenance))

@@ -7,11 +7,11 @@
 #include "convoke/report/page.hpp"
 #include "convoke/report/run_record.hpp"
 
-// The sections of a run's page. Each adds nothing where the run does not have what it shows.
+// The sections of a run's page. Each adds nothing if the run lacks its data.
 
 namespace convoke::report {
 
-/// What classes are called: their names, or their numbers.
+/// Names of classes, or their numbers.
 class ClassNames {
  public:
   explicit ClassNames(const Settings& evaluation);
@@ -23,7 +23,7 @@ class ClassNames {
   std::int64_t count_ = 0;
 };
 
-/// A phase of a run: its key in summary.json, and what it is called.
+/// A phase of a run: its key in summary.json, and its name.
 struct Phase {
   const char *key, *name;
 };
@@ -42,16 +42,16 @@ void add_mistakes(Page& page, const RunRecord& run);
 void add_times(Page& page, const RunRecord& run);
 void add_setup(Page& page, const RunRecord& run);
 
-/// The command that trains the same again, for a shell.
+/// The shell command that repeats the training.
 std::string repeating_command(const RunRecord& run);
 
-/// "2 ranks x 1 thread"; loud where threads had to share cores.
+/// "2 ranks x 1 thread"; with a mark if threads shared cores.
 std::string workers_text(const RunRecord& run);
 
-/// What to make of the figures of such a run.
+/// Warns of the numbers of a run whose threads shared cores.
 std::string oversubscription_note(const Workers& workers);
 
-/// Facts and what environment.json says of them, in the order in which they are shown.
+/// Names and values from environment.json, in the order of the page.
 std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);
 
 }  // namespace convoke::report

@@ -8,7 +8,7 @@
 #include "convoke/core/text.hpp"
 #include "report/run/sections.hpp"
 
-// What was run, where, and how to run it again.
+// Command, machine and recipe.
 
 namespace convoke::report {
 std::string workers_text(const RunRecord& run) {
@@ -22,7 +22,8 @@ std::string workers_text(const RunRecord& run) {
 
 std::string oversubscription_note(const Workers& workers) {
   return fmt::format(
-      "{} worker threads shared {}: times, rates and costs are not those of a machine with a core for each.",
+      "{} worker threads shared {}: times, rates and costs differ from those on a machine with a core for "
+      "each.",
       workers.threads, counted(workers.cores, "core"));
 }
 
@@ -42,7 +43,7 @@ std::string repeating_command(const RunRecord& run) {
   if (const auto threads = count_at(run.environment, "threads")) {
     command += fmt::format(" --set run.threads={}", *threads);
   }
-  // A member that was trained alone is one of more.
+  // A member that was trained alone belongs to an ensemble.
   const std::vector<Settings> members = tables_at(run.summary, "member_facts");
   const double all = number_at(run.recipe, "ensemble.members");
   if (text_at(run.summary, "mode") == "ensemble" && members.size() == 1 && all > 1) {
@@ -74,11 +75,11 @@ std::vector<std::pair<std::string, std::string>> environment_facts(const Setting
 void add_setup(Page& page, const RunRecord& run) {
   page.section("Setup");
   if (!run.environment.empty()) {
-    page.heading("The command that repeats it");
+    page.heading("The command that repeats the run");
     page.code(repeating_command(run));
-    page.paragraph("It was started as: " + text_at(run.environment, "command"));
+    page.paragraph("It was started by: " + text_at(run.environment, "command"));
     page.heading("Environment");
-    Table table{{"what", "value"}, {}};
+    Table table{{"property", "value"}, {}};
     for (const auto& [name, value] : environment_facts(run.environment)) table.rows.push_back({name, value});
     page.add(table);
     Table placements{{"rank", "host", "cores", "quota"}, {}};

@@ -6,22 +6,22 @@
 #include "convoke/core/text.hpp"
 #include "report/run/sections.hpp"
 
-// Where the time went, over all ranks and of each.
+// Times of phases, over all ranks and of each rank.
 
 namespace convoke::report {
 namespace {
 
 Chart phase_chart(const RunRecord& run, double ranks) {
   const bool several = ranks > 1;
-  Chart chart{Chart::Kind::kBar,
-              "Where the time went",
-              several
-                  ? "Of the slowest rank in each phase, the mean, and the fastest. Communication is the part "
-                    "of training steps in which a rank does nothing but wait for others."
-                  : "Seconds in each phase.",
-              "",
-              "seconds",
-              {{"phase"}, {}}};
+  Chart chart{
+      Chart::Kind::kBar,
+      "Where the time went",
+      several ? "The slowest rank, the mean and the fastest rank in each phase. Communication is the part of "
+                "training steps in which a rank only waits for others."
+              : "Seconds in each phase.",
+      "",
+      "seconds",
+      {{"phase"}, {}}};
   const std::vector<std::string> of =
       several ? std::vector<std::string>{"slowest", "mean", "fastest"} : std::vector<std::string>{"seconds"};
   chart.table.columns.insert(chart.table.columns.end(), of.begin(), of.end());
@@ -38,7 +38,7 @@ Chart phase_chart(const RunRecord& run, double ranks) {
   return chart;
 }
 
-// Seconds of each rank, shaded within a phase up to its slowest.
+// Seconds of each rank; the slowest rank of each phase has the full colour.
 void add_ranks(Page& page, const RunRecord& run) {
   const Settings& phases = table_at(run.summary, "rank_phases");
   const std::vector<double> steps = numbers_at(phases, "steps"),
@@ -75,7 +75,7 @@ void add_times(Page& page, const RunRecord& run) {
   page.add(phase_chart(run, static_cast<double>(numbers_at(run.summary, "rank_phases.steps").size())));
   if (!tables_at(run.summary, "member_facts").empty() && !list_at(run.summary, "gathered_from").empty()) {
     page.paragraph(
-        "These are the phases of gathering; those of training are with the runs it was gathered from.");
+        "These are the phases of `convoke gather`; the phases of training are in the gathered runs.");
   }
   add_ranks(page, run);
   std::vector<std::pair<std::string, std::string>> facts;
@@ -88,12 +88,12 @@ void add_times(Page& page, const RunRecord& run) {
   const auto mebibytes = [](double number) {
     return format_bytes(static_cast<std::uint64_t>(number * 1024 * 1024));
   };
-  add("To the first step", "seconds_to_first_step", duration);
+  add("Time to the first step", "seconds_to_first_step", duration);
   add("Peak memory of a rank", "peak_rss_mib", mebibytes);
-  add("Memory as predicted", "predicted_rss_mib", mebibytes);
+  add("Predicted memory", "predicted_rss_mib", mebibytes);
   add("Checkpoints written", "checkpoints.written", count);
-  add("Longest wait for one", "checkpoints.longest_wait", duration);
-  add("Longest writing of one", "checkpoints.longest_writing", duration);
+  add("Longest wait for a checkpoint", "checkpoints.longest_wait", duration);
+  add("Longest writing of a checkpoint", "checkpoints.longest_writing", duration);
   page.facts(facts);
 }
 

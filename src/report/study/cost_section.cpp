@@ -6,7 +6,7 @@
 #include "report/study/sections.hpp"
 #include "report/study/short_names.hpp"
 
-// What cells reach and what they cost: accuracy by core-seconds, phases, prices.
+// Results and costs of cells: accuracy by core-seconds, phases, prices.
 
 namespace convoke::report {
 
@@ -16,12 +16,13 @@ constexpr const char* kMarkNote = "A name that begins with ! is that of a marked
 
 }  // namespace
 
-// Systems and modes as points: what a cell costs, and how good it is.
+// A point for each cell: its cost and accuracy.
 void add_accuracy(Page& page, const study::Analysis& analysis) {
   const ShortNames names(analysis.cells);
   Chart chart{Chart::Kind::kScatter,
               "Accuracy by core-seconds",
-              "Means of each cell, with 95 % intervals of the accuracy; up and to the left is better.",
+              "Means of each cell, with 95 % intervals of the accuracy. Points higher up and further left "
+              "are better.",
               "core-seconds",
               "accuracy, %",
               {{"core-seconds", "accuracy", "mode", "cell", "accuracy, from", "accuracy, to"}, {}}};
@@ -50,7 +51,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   constexpr std::size_t kMostCells = 40;
   Chart chart{Chart::Kind::kBar,
               "Phases by cell",
-              "Seconds, mean over the ranks and the runs. " + std::string(kMarkNote) + of_portion(analysis),
+              "Seconds, means over ranks and runs. " + std::string(kMarkNote) + of_portion(analysis),
               "",
               "seconds",
               {{"cell"}, {}}};
@@ -81,12 +82,12 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   page.add(chart);
 }
 
-// A group of bars for each cell, a colour for each machine and its terms.
+// A group of bars for each cell, a colour for each machine and its terms of use.
 void add_costs(Page& page, const study::Analysis& analysis) {
   if (analysis.costs.empty()) return;
   Chart chart{Chart::Kind::kBar,
               "Cost of one training",
-              "Nodes x price of an hour x time, restarts included, with 95 % intervals. " +
+              "Nodes x price per hour x time, including restarts, with 95 % intervals. " +
                   std::string(kMarkNote) + of_portion(analysis),
               "",
               "price",
@@ -100,12 +101,12 @@ void add_costs(Page& page, const study::Analysis& analysis) {
     return cell == analysis.cells.end() ? names.cell(cost.at) : names.cell(*cell);
   };
   const auto offer_of = [](const study::Cost& cost) { return cost.machine + ", " + cost.terms; };
-  const auto remember = [](std::vector<std::string>& list, const std::string& name) {
+  const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
     if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   };
   for (const study::Cost& cost : analysis.costs) {
-    remember(offers, offer_of(cost));
-    if (cost.at.portion == whole) remember(cells, name_of(cost));
+    add_once(offers, offer_of(cost));
+    if (cost.at.portion == whole) add_once(cells, name_of(cost));
   }
   for (const std::string& offer : offers) {
     const std::size_t column = chart.table.columns.size();

@@ -8,7 +8,7 @@
 
 namespace convoke::report {
 
-/// Something over numbers, with intervals where they are known.
+/// A quantity over numbers, with intervals where they are known.
 struct Line {
   struct Point {
     double x = 0, y = 0;
@@ -16,11 +16,10 @@ struct Line {
   };
   std::string name;
   std::vector<Point> points = {};
-  std::string apart_from = {};  ///< the line that its points must not be taken for
+  std::string apart_from = {};  ///< the line that it must not be mistaken for
 };
 
-/// Lines in one chart, whose table has a row for every x that one of them has. Lines without points are left
-/// out.
+/// Lines in one chart, without empty ones; its table has a row for every x of any line.
 Chart line_chart(const std::string& title, const std::string& note, const std::string& x_title,
                  const std::string& y_title, const std::vector<Line>& lines);
 

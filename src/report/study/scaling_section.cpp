@@ -27,8 +27,8 @@ std::string capital(std::string text) {
   return text;
 }
 
-// Adds a point to the line of that name, or beside it to that of the marked ones: they must not be taken for
-// the others.
+// Adds a point to the line of that name; a marked point belongs to a line of its own, since it must not be
+// mistaken for the others.
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
                const Line::Point& point) {
   const std::string full = marks.empty() ? name : fmt::format("{}, {}", name, join(marks));
@@ -37,7 +37,7 @@ void add_point(Lines& lines, const std::string& name, const std::vector<std::str
   line->points.push_back(point);
 }
 
-// The whole of the samples, or as much as there is: other portions have a chart of their own.
+// Curves of the largest portion of the samples; other portions have a chart of their own.
 std::vector<const study::Curve*> largest(const study::Analysis& analysis, const std::string& quantity) {
   const double portion = largest_portion(analysis);
   std::vector<const study::Curve*> curves;
@@ -57,7 +57,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
     const bool several_threads =
         std::any_of(curve->points.begin(), curve->points.end(),
                     [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
-    // As many workers may be ranks or threads: a line for each number of threads.
+    // The same number of workers may be ranks or threads, hence a line for each number of threads.
     const auto name_of = [&](const study::Coordinates& at) {
       return several_threads ? fmt::format("{}, {}", curve_name, counted(at.threads, "thread")) : curve_name;
     };
@@ -93,18 +93,19 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
   std::vector<Chart> charts;
   if (!times.empty()) {
     charts.push_back(line_chart(capital(what) + " by workers",
-                                "Means with 95 % intervals. Workers are ranks x threads." + of, "workers",
+                                "Means with 95 % intervals. Workers: ranks x threads." + of, "workers",
                                 "seconds", times));
   }
   charts.push_back(line_chart("Speed-up by workers, " + what,
-                              "Over the base of each curve, with 95 % intervals (Fieller).", "workers",
+                              "Relative to the base of each curve, with 95 % intervals (Fieller).", "workers",
                               "speed-up", speedups));
-  charts.push_back(line_chart("Efficiency by workers, " + what, "Speed-up by workers of the base.", "workers",
-                              "efficiency, %", efficiencies));
+  charts.push_back(line_chart("Efficiency by workers, " + what,
+                              "Speed-up divided by the workers, relative to the base of each curve.",
+                              "workers", "efficiency, %", efficiencies));
   if (!predictions.empty()) {
     charts.push_back(line_chart("Predicted " + what,
-                                "By Amdahl's law, with the 95 % prediction interval of one run.", "workers",
-                                "seconds", predictions));
+                                "By Amdahl's law, with the 95 % prediction interval of a single run.",
+                                "workers", "seconds", predictions));
     charts.back().logarithmic = true;
   }
   for (Chart& chart : charts) chart.of_workers = true;

@@ -5,7 +5,7 @@
 #include "convoke/report/page.hpp"
 #include "convoke/study/analysis/analysis.hpp"
 
-// The sections of a study's page. Each adds nothing where there is nothing to show.
+// The sections of a study's page. Each adds nothing if the study lacks its data.
 
 namespace convoke::report {
 
@@ -15,11 +15,11 @@ void add_accuracy(Page& page, const study::Analysis& analysis);
 void add_phases(Page& page, const study::Analysis& analysis);
 void add_costs(Page& page, const study::Analysis& analysis);
 
-/// Charts of all cells would be long: they are of the largest portion of the samples that was run, as other
-/// portions have a chart of their own.
+/// Most charts show only the largest portion of the samples, or they would be too long; other portions have a
+/// chart of their own.
 double largest_portion(const study::Analysis& analysis);
 std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis);
-/// " Of all of the samples.": for captions, if there are other portions.
+/// " With all of the samples.": for captions, if there are other portions.
 std::string of_portion(const study::Analysis& analysis);
 
 }  // namespace convoke::report

@@ -6,19 +6,19 @@
 
 namespace convoke::report {
 
-/// What cells and curves of a study are called in charts, where there is little room: by what tells them
-/// apart. A mode that follows from the system is not said.
+/// Short names of a study's cells and curves for charts: the coordinates in which they differ. A mode that
+/// follows from the system is left out.
 class ShortNames {
  public:
   explicit ShortNames(std::span<const study::MeasuredCell> cells);
 
   /// "mnist-sync, 4 ranks, 1/2".
   std::string cell(const study::Coordinates& at) const;
-  /// The same; "! mnist-sync, 4 ranks" of one that bears a mark, as it must not be taken for the others.
+  /// The same; with "! " before the name of a marked cell, which must not be mistaken for the others.
   std::string cell(const study::MeasuredCell& cell) const {
     return (cell.marks.empty() ? "" : "! ") + this->cell(cell.at);
   }
-  /// Of cells that differ in ranks and threads: "mnist-sync, 1/2".
+  /// Without ranks and threads: "mnist-sync, 1/2".
   std::string curve(const study::Coordinates& at) const;
 
  private:

@@ -15,8 +15,7 @@
 namespace convoke::report {
 namespace {
 
-// A text that is a number, or begins with one and goes on with its unit, interval or marks, stands for that
-// number.
+// A text that is a number, or a number with its unit, interval or marks, becomes a cell with that number.
 Cell cell_of(const std::string& text) {
   static const std::regex number(R"re((?:< )?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
   Cell cell(text);
@@ -45,7 +44,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   page.section("Overview");
   if (origin.missing > 0) {
     page.warning(fmt::format(
-        "This study is not complete: at least {} more {} wanted. If no job is making them, go on with:",
+        "This study is not complete: at least {} more {} missing. If no job is making them, continue with:",
         format_count(origin.missing), origin.missing == 1 ? "run is" : "runs are"));
     page.code(origin.resume);
   }
@@ -57,10 +56,11 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
     for (const std::string& mark : cell.marks) ++marked[mark];
   }
   for (const auto& [mark, cells] : marked) {
-    page.warning(fmt::format(
-        "{} of {} cells {} marked \"{}\": their figures are not to be taken for the others, and stand "
-        "apart in the charts.",
-        cells, analysis.cells.size(), cells == 1 ? "is" : "are", mark));
+    page.warning(
+        fmt::format("{} of {} cells {} marked \"{}\": do not compare them with the others. They are separate "
+                    "series in the "
+                    "charts.",
+                    cells, analysis.cells.size(), cells == 1 ? "is" : "are", mark));
   }
   if (failed > 0)
     page.warning(fmt::format("{} {} failed.", counted(failed, "run"), failed == 1 ? "has" : "have"));
@@ -74,7 +74,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   }
   page.facts({{"Cells", format_count(std::ssize(analysis.cells))},
               {"Runs that count", format_count(runs)},
-              {"Relative error wanted", fmt::format("{:g} %", 100 * analysis.relative_error)}});
+              {"Target for the relative error", fmt::format("{:g} %", 100 * analysis.relative_error)}});
   for (const std::string& remark : study::remarks(analysis)) page.paragraph(remark);
   page.paragraph(made_by);
 }
@@ -83,12 +83,12 @@ void add_setup(Page& page, const StudyOrigin& origin) {
   if (origin.toml.empty()) return;
   page.section("Setup");
   if (!origin.command.empty()) {
-    page.heading("The command that repeats it");
+    page.heading("The command that repeats the study");
     page.code(origin.command);
   }
   if (!origin.environment.empty()) {
     page.heading("Environment");
-    Table table{{"what", "value"}, {}};
+    Table table{{"property", "value"}, {}};
     for (const auto& [name, value] : environment_facts(origin.environment)) {
       const bool of_one_run = name == "Date" || name == "Ranks" || name == "Threads of a rank";
       if (!of_one_run) table.rows.push_back({name, value});
@@ -119,13 +119,13 @@ std::string of_portion(const study::Analysis& analysis) {
   const double portion = largest_portion(analysis);
   const bool others = std::any_of(analysis.cells.begin(), analysis.cells.end(),
                                   [&](const study::MeasuredCell& cell) { return cell.at.portion < portion; });
-  return others ? fmt::format(" Of {} of the samples.", portion == 1 ? "all" : study::portion_text(portion))
+  return others ? fmt::format(" With {} of the samples.", portion == 1 ? "all" : study::portion_text(portion))
                 : "";
 }
 
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by) {
-  Page page(title, fmt::format("a study of {} cells", analysis.cells.size()));
+  Page page(title, fmt::format("Study of {} cells", analysis.cells.size()));
   add_overview(page, analysis, origin, made_by);
   add_scaling(page, analysis);
   add_portions(page, analysis);

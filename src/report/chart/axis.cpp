@@ -1,0 +1,155 @@
+#include "report/chart/axis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "report/chart/distinct_names.hpp"
+
+namespace convoke::report {
+namespace {
+
+constexpr int kLabels = 6;
+constexpr double kRounding = 1e-9;  // of a step
+
+// "0.05", "2000", "12.5k", "3M".
+std::string tick_label(double number) {
+  constexpr double kLongest = 1e4;
+  constexpr std::array kUnits{std::pair{1e9, "G"}, std::pair{1e6, "M"}, std::pair{1e3, "k"}};
+  const double size = std::abs(number);
+  for (const auto& [unit, letter] : kUnits) {
+    if (size >= kLongest && size >= unit) return fmt::format("{:.6g}{}", number / unit, letter);
+  }
+  return fmt::format("{:.6g}", number);
+}
+
+// The next number that is 1, 2 or 5 times a power of ten.
+double round_up(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (least <= factor * power * (1 + kRounding)) return factor * power;
+  }
+  return 10 * power;
+}
+
+// A step, at most `count` of which make the length.
+double round_step(double length, int count) { return round_up(length / count); }
+
+std::vector<Tick> ticks_at_steps(double low, double high, double step) {
+  std::vector<Tick> ticks;
+  for (double n = std::ceil(low / step - kRounding); n <= high / step + kRounding; ++n)
+    ticks.push_back({n * step, tick_label(n * step + 0.0)});  // -0 becomes 0
+  return ticks;
+}
+
+// Half a value leaves room for it to be seen, as a bar or above the axis.
+Axis decades(const Bounds& shown, int labels) {
+  Axis axis{.title = {}, .low = 1, .high = 10, .logarithm = 10};
+  if (std::isfinite(shown.least_positive)) {
+    axis.low = std::pow(10, std::floor(std::log10(shown.least_positive / 2)));
+    axis.high = round_up(shown.high);
+  }
+  const double count = std::log10(axis.high / axis.low);
+  const int every = std::max(1, static_cast<int>(std::ceil(count / labels)));
+  constexpr double kFew = 1.5;  // decades within which 2 and 5 have labels, too
+  for (int n = 0; n <= count + 1; n += every) {
+    const double power = axis.low * std::pow(10, n);
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && count > kFew) break;
+      if (power * factor <= axis.high * (1 + kRounding))
+        axis.ticks.push_back({power * factor, tick_label(power * factor)});
+    }
+  }
+  return axis;
+}
+
+// All doublings have a label, or every second and so on, as there is room.
+Axis doubling_axis(const std::vector<double>& doublings, double high) {
+  constexpr std::size_t kDoublings = 8;
+  Axis axis{.title = {}, .low = doublings.front(), .high = high, .logarithm = 2};
+  const std::size_t every = (doublings.size() + kDoublings - 1) / kDoublings;
+  for (std::size_t d = 0; d < doublings.size(); d += every)
+    axis.ticks.push_back({doublings[d], fmt::format("{:g}", doublings[d])});
+  return axis;
+}
+
+}  // namespace
+
+void Bounds::add(double number) {
+  if (!std::isfinite(number)) return;
+  low = std::min(low, number);
+  high = std::max(high, number);
+  if (number > 0) least_positive = std::min(least_positive, number);
+}
+
+Axis value_axis(const Chart& chart, Bounds shown, bool from_zero, int labels) {
+  Axis axis;
+  if (chart.logarithmic) {
+    axis = decades(shown, labels);
+  } else {
+    if (from_zero || shown.low >= shown.high) shown.add(0);
+    if (shown.low >= shown.high) shown.add(1);
+    const double step = round_step(shown.high - shown.low, labels);
+    axis.low = step * std::floor(shown.low / step + kRounding);
+    axis.high = step * std::ceil(shown.high / step - kRounding);
+    if (chart.most) axis.high = std::min(axis.high, *chart.most);
+    axis.ticks = ticks_at_steps(axis.low, axis.high, step);
+  }
+  axis.title = chart.y_title;
+  return axis;
+}
+
+Axis name_axis(const Chart& chart) {
+  constexpr std::size_t kLongest = 28, kMostNames = 55;
+  const auto count = chart.table.rows.size();
+  Axis axis{.title = chart.x_title, .low = -0.6, .high = static_cast<double>(count) - 0.4};
+  const std::map<std::string, std::string> names = distinct_names(chart.row_names(), kLongest);
+  const std::size_t every = std::max<std::size_t>(1, (count + kMostNames - 1) / kMostNames);
+  for (std::size_t r = 0; r < count; r += every)
+    axis.ticks.push_back({static_cast<double>(r), names.at(chart.table.rows[r].front().text)});
+  return axis;
+}
+
+Axis place_axis(const Chart& chart, std::optional<double> end) {
+  constexpr double kRoom = 0.08;  // of the axis, for a label
+  std::set<double> places;
+  for (const std::vector<Cell>& row : chart.table.rows) {
+    if (const double x = row.front().as_double(); std::isfinite(x)) places.insert(x);
+  }
+  Axis axis;
+  if (const std::vector<double> doublings = chart.doublings(); !doublings.empty()) {
+    axis = doubling_axis(doublings, *places.rbegin());
+  } else if (!places.empty()) {
+    axis.low = *places.begin();
+    axis.high = end.value_or(*places.rbegin());
+    const double length = axis.high - axis.low;
+    const auto close = [&](double a, double b) { return b - a < kRoom * length; };
+    const bool whole = std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); });
+    if (std::adjacent_find(places.begin(), places.end(), close) == places.end()) {
+      for (const double x : places) axis.ticks.push_back({x, tick_label(x)});
+    } else {
+      const double step = round_step(length, kLabels);
+      axis.ticks = ticks_at_steps(axis.low, axis.high, whole ? std::max(step, 1.0) : step);
+    }
+    if (length <= 0) axis.low -= 0.5, axis.high += 0.5;
+  }
+  axis.title = chart.x_title;
+  return axis;
+}
+
+Axis point_axis(const std::string& title, const Bounds& shown, std::optional<double> most) {
+  constexpr double kMargin = 0.04;
+  Axis axis{.title = title};
+  if (shown.low > shown.high) return axis;
+  const double length = shown.high > shown.low ? shown.high - shown.low : 1;
+  axis.low = shown.low - kMargin * length;
+  axis.high = std::min(shown.high + kMargin * length, most.value_or(HUGE_VAL));
+  axis.ticks = ticks_at_steps(axis.low, axis.high, round_step(length, kLabels));
+  return axis;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,77 @@
+#include "convoke/report/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "report/page/html.hpp"
+
+namespace convoke::report {
+
+std::vector<std::size_t> Chart::series() const {
+  std::vector<std::size_t> columns;
+  for (std::size_t c = 1; c < table.columns.size(); ++c) {
+    const bool end = std::any_of(intervals.begin(), intervals.end(),
+                                 [&](const Interval& i) { return i.low == c || i.high == c; });
+    if (!end) columns.push_back(c);
+  }
+  return columns;
+}
+
+std::vector<double> Chart::doublings() const {
+  constexpr double kSeveral = 16;
+  double least = HUGE_VAL, largest = 0;
+  for (const std::vector<Cell>& row : table.rows) {
+    least = std::fmin(least, row.front().as_double());
+    largest = std::fmax(largest, row.front().as_double());
+  }
+  std::vector<double> numbers;
+  if (!of_workers || least <= 0 || largest < kSeveral * least) return numbers;
+  for (double x = least; x <= largest; x *= 2) numbers.push_back(x);
+  return numbers;
+}
+
+std::vector<std::string> Chart::row_names() const {
+  std::vector<std::string> names;
+  for (const std::vector<Cell>& row : table.rows) names.push_back(row.front().text);
+  return names;
+}
+
+std::vector<std::string> Chart::names() const {
+  std::vector<std::string> names;
+  if (kind == Kind::kBox) return names;
+  if (kind != Kind::kScatter) {
+    for (const std::size_t column : series()) names.push_back(table.columns[column]);
+    return names;
+  }
+  using Rank = std::tuple<bool, double, std::string>;  // numbers come first
+  std::set<Rank> groups;
+  for (const std::vector<Cell>& row : table.rows) {
+    const bool word = row[2].value.empty();
+    groups.emplace(word, word ? 0 : row[2].as_double(), row[2].text);
+  }
+  for (const Rank& group : groups) names.push_back(std::get<2>(group));
+  return names;
+}
+
+const Chart::Interval* Chart::interval_of(std::size_t column) const {
+  const auto found = std::find_if(intervals.begin(), intervals.end(),
+                                  [&](const Interval& interval) { return interval.of == column; });
+  return found == intervals.end() ? nullptr : &*found;
+}
+
+std::string Chart::html() const {
+  const std::string name = escape(title);
+  return fmt::format(
+      "<figure class=chart>\n<figcaption>{0}</figcaption>\n"
+      "<div class=\"plot{1}\"><canvas role=img aria-label=\"{0}: a chart of the numbers that follow\">"
+      "</canvas></div>\n{2}"
+      "<details><summary aria-label=\"The numbers: {0}\">The numbers</summary>\n{3}</details>\n</figure>\n",
+      name, kind == Kind::kScatter ? " map" : "",
+      note.empty() ? "" : fmt::format("<p class=note>{}</p>\n", escape(note)), table.html(title));
+}
+
+}  // namespace convoke::report

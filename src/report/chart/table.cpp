@@ -1,0 +1,133 @@
+#include "convoke/report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "convoke/core/csv.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/utf8.hpp"
+#include "report/page/html.hpp"
+
+namespace convoke::report {
+namespace {
+
+constexpr std::string_view kNone = "–", kZero = "·";
+
+std::string html_of(const Cell& cell, bool header) {
+  std::string attributes;
+  const bool dotted = cell.text == kZero && !cell.value.empty();  // not a class named "·"
+  if (dotted) {
+    attributes += " class=\"n z\"";  // the style sheet draws the dot
+  } else if (!cell.value.empty()) {
+    attributes += cell.value == cell.text ? " class=n" : fmt::format(" class=n data-v=\"{}\"", cell.value);
+  }
+  if (cell.shade != 0) {
+    attributes += fmt::format(" data-s={} style=\"--s:{:.2f}\"", cell.shade > 0 ? "p" : "m",
+                              std::min(1.0, std::abs(cell.shade)));
+  }
+  constexpr std::size_t kWide = 30;  // letters, beyond which a name gets a wider column
+  if (header && cell.value.empty() && cell.text.size() > kWide) attributes += " class=w";
+  const std::string text = escape(dotted ? cell.value : cell.text);
+  return header ? fmt::format("<th scope=row{}>{}</th>", attributes, text)
+                : fmt::format("<td{}>{}</td>", attributes, text);
+}
+
+// The text has an interval or a mark besides the number.
+bool has_more_than_number(const Cell& cell) {
+  constexpr std::array kMore{"(", "[", "±", " to ", "< "};
+  return std::any_of(kMore.begin(), kMore.end(),
+                     [&](const char* more) { return cell.text.find(more) != std::string::npos; });
+}
+
+std::string csv_field(const Cell& cell) {
+  if (!cell.value.empty() && !has_more_than_number(cell)) return cell.value;
+  return cell.text == kNone ? std::string() : one_line(cell.text);
+}
+
+bool holds_percentages(const Table& table, std::size_t column) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+    return !row[column].value.empty() && row[column].text.ends_with(" %");
+  });
+}
+
+}  // namespace
+
+Cell Cell::count(std::int64_t number) {
+  Cell cell(format_count(number));
+  cell.value = std::to_string(number);
+  return cell;
+}
+
+Cell Cell::number(double number, int digits) {
+  if (!std::isfinite(number)) return {kNone};
+  Cell cell(fmt::format("{:.{}g}", number, digits));
+  cell.value = cell.text;
+  return cell;
+}
+
+Cell Cell::seconds(double seconds) {
+  if (!std::isfinite(seconds)) return {kNone};
+  Cell cell(fmt::format("{:.2f} s", seconds));
+  cell.value = fmt::format("{:.6g}", seconds);
+  return cell;
+}
+
+Cell Cell::percent(double share, int digits) {
+  if (!std::isfinite(share)) return {kNone};
+  Cell cell(fmt::format("{:.{}f} %", 100 * share, digits));
+  cell.value = fmt::format("{:.6g}", 100 * share);
+  return cell;
+}
+
+Cell Cell::zero() {
+  Cell cell = count(0);
+  cell.text = kZero;
+  return cell;
+}
+
+Cell Cell::shaded(double by) const {
+  Cell cell = *this;
+  cell.shade = std::isfinite(by) ? by : 0;
+  return cell;
+}
+
+double Cell::as_double() const { return value.empty() ? NAN : std::strtod(value.c_str(), nullptr); }
+
+std::string Table::html(std::string_view name) const {
+  for (const std::vector<Cell>& row : rows)
+    ensure(row.size() == columns.size(), "a row has as many cells as the table has columns");
+  std::string html = fmt::format(
+      "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const bool number = !rows.empty() && std::any_of(rows.begin(), rows.end(),
+                                                     [&](const auto& row) { return !row[c].value.empty(); });
+    html += fmt::format("<th scope=col{}>{}</th>", number ? " class=n" : "", escape(columns[c]));
+  }
+  html += "</tr></thead><tbody>\n";
+  for (const std::vector<Cell>& row : rows) {
+    html += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) html += html_of(row[c], c == 0);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string Table::csv() const {
+  std::vector<std::string> fields;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    fields.push_back(one_line(columns[c]) + (holds_percentages(*this, c) ? " (%)" : ""));
+  }
+  std::string csv = csv_line(fields) + "\n";
+  for (const std::vector<Cell>& row : rows) {
+    std::transform(row.begin(), row.end(), fields.begin(), csv_field);
+    csv += csv_line(fields) + "\n";
+  }
+  return csv;
+}
+
+}  // namespace convoke::report

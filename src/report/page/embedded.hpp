@@ -1,0 +1,13 @@
+#pragma once
+#include <string_view>
+
+// Files that every page contains; they become part of the library when it is built
+// (src/report/CMakeLists.txt).
+
+namespace convoke::report {
+
+std::string_view chart_library();  ///< Chart.js, minified; empty if Debian's libjs-chart.js was not installed
+std::string_view chart_script();   ///< charts.js
+std::string_view page_style();     ///< page.css
+
+}  // namespace convoke::report

@@ -1,0 +1,71 @@
+#include "report/page/sample_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace convoke::report {
+namespace {
+
+constexpr std::size_t kMostWords = 25, kMostNumbers = 12;
+constexpr std::int64_t kColours = 3;
+
+std::uint8_t level_of(double value) {
+  return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
+}
+
+}  // namespace
+
+Picture picture_of(const Shape& shape, std::span<const double> values,
+                   const std::function<double(double value, std::size_t channel)>& level) {
+  const std::int64_t channels = shape[2];
+  Picture picture{shape[1], shape[0], channels >= kColours ? kColours : 1, {}};
+  for (std::int64_t pixel = 0; pixel < shape[0] * shape[1]; ++pixel) {
+    for (std::int64_t c = 0; c < picture.channels; ++c) {
+      picture.pixels.push_back(level_of(
+          level(values[static_cast<std::size_t>(pixel * channels + c)], static_cast<std::size_t>(c))));
+    }
+  }
+  return picture;
+}
+
+Picture picture_of(const explore::Exhibit& exhibit, data::SampleType type) {
+  if (type == data::SampleType::kUint8) {
+    return picture_of(exhibit.shape, exhibit.values, [](double value, std::size_t) { return value; });
+  }
+  const auto channels = static_cast<std::size_t>(exhibit.shape[2]);
+  std::vector<double> least(channels, HUGE_VAL), largest(channels, -HUGE_VAL);
+  for (std::size_t i = 0; i < exhibit.values.size(); ++i) {
+    least[i % channels] = std::min(least[i % channels], exhibit.values[i]);
+    largest[i % channels] = std::max(largest[i % channels], exhibit.values[i]);
+  }
+  return picture_of(exhibit.shape, exhibit.values, [&](double value, std::size_t c) {
+    const double range = largest[c] - least[c];
+    return range > 0 ? 255 * (value - least[c]) / range : 128;
+  });
+}
+
+double scale_to(const Picture& picture, double side) {
+  return std::max(1.0, std::round(side / static_cast<double>(std::max(picture.width, picture.height))));
+}
+
+std::string word_of(std::int32_t token, const explore::Names& names) {
+  const auto at = static_cast<std::size_t>(token);
+  return at < names.words.size() && !names.words[at].empty() ? names.words[at] : fmt::format("#{}", token);
+}
+
+std::string excerpt_of(const explore::Exhibit& exhibit, bool tokens, const explore::Names& names) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const double value : exhibit.values) {
+    if (tokens && value == 0) continue;
+    if (shown++ == (tokens ? kMostWords : kMostNumbers)) return text + " …";
+    if (!text.empty()) text += tokens ? " " : ", ";
+    text += tokens ? word_of(static_cast<std::int32_t>(value), names) : fmt::format("{:.4g}", value);
+  }
+  return text.empty() ? "(empty)" : text;
+}
+
+}  // namespace convoke::report

@@ -1,0 +1,137 @@
+#include "report/chart/series_style.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <set>
+#include <tuple>
+
+#include "convoke/report/page.hpp"
+#include "report/paper/gnuplot_script.hpp"
+#include "support/catch.hpp"
+#include "support/skip.hpp"
+
+using namespace convoke::report;
+using Catch::Contains;
+
+namespace {
+
+Chart lines(const std::vector<std::string>& names) {
+  Chart chart{Chart::Kind::kLine, "t", "", "x", "y", {{"x"}, {}}};
+  chart.table.columns.insert(chart.table.columns.end(), names.begin(), names.end());
+  for (int x = 1; x <= 3; ++x) chart.table.rows.emplace_back(names.size() + 1, Cell::count(x));
+  return chart;
+}
+
+std::vector<std::string> members(int count) {
+  std::vector<std::string> names;
+  for (int m = 0; m < count; ++m) names.push_back("member " + std::to_string(m));
+  return names;
+}
+
+// WCAG 2.1: (brighter + 0.05) / (darker + 0.05), of relative luminances.
+double luminance(const std::string& colour) {
+  double sum = 0;
+  const double weights[] = {0.2126, 0.7152, 0.0722};
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double value = std::stoi(colour.substr(1 + 2 * c, 2), nullptr, 16) / 255.0;
+    sum += weights[c] * (value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+double contrast(const std::string& a, const std::string& b) {
+  const auto [darker, brighter] = std::minmax({luminance(a), luminance(b)});
+  return (brighter + 0.05) / (darker + 0.05);
+}
+
+}  // namespace
+
+TEST_CASE("a series has the same style in all charts, and no two series of a chart share one") {
+  std::vector<Chart> charts{lines({"a", "b"}), lines({"c", "b", "d"}), lines({"d", "a", "e"}), lines({"z"})};
+  charts.push_back({Chart::Kind::kScatter, "s", "", "", "", {{"x", "y", "group"}, {}}});
+  for (const char* group : {"e", "c", "e"})
+    charts.back().table.rows.push_back({Cell::count(1), Cell::count(2), group});
+  const SeriesStyles styles(charts);
+  std::map<std::string, SeriesStyle> known;
+  for (const Chart& chart : charts) {
+    const std::vector<std::string> names = chart.names();
+    const std::vector<SeriesStyle> of = styles.of(chart);
+    REQUIRE(of.size() == names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      CHECK(known.try_emplace(names[i], of[i]).first->second == of[i]);
+      CHECK(std::count(of.begin(), of.end(), of[i]) == 1);
+      CHECK(of[i].number < 4);  // no more than it takes
+    }
+  }
+}
+
+TEST_CASE("a series that stands apart has the colour of the other, hollow, unless that style is taken") {
+  Chart chart = lines({"a (marked)", "a", "b", "b, oversubscribed", "a, oversubscribed"});
+  chart.apart = {{"a (marked)", "a"}, {"b, oversubscribed", "b"}, {"a, oversubscribed", "a"}};
+  const std::vector<SeriesStyle> of = SeriesStyles({&chart, 1}).of(chart);
+  CHECK(of[0] == SeriesStyle{0, true});
+  CHECK(of[1] == SeriesStyle{0, false});
+  CHECK(of[2] == SeriesStyle{1, false});
+  CHECK(of[3] == SeriesStyle{1, true});
+  CHECK(of[4] == SeriesStyle{2, true});
+  Chart alone = lines({"1 rank", "4 ranks, oversubscribed"});  // of 4 ranks there is nothing else
+  alone.apart = {{"4 ranks, oversubscribed", "4 ranks"}};
+  CHECK(SeriesStyles({&alone, 1}).of(alone) == std::vector<SeriesStyle>{{0, false}, {1, true}});
+}
+
+TEST_CASE("channels of a histogram have their own colour") {
+  Chart chart = lines({"red", "green", "blue", "other"});
+  chart.kind = Chart::Kind::kHistogram;
+  std::vector<std::string> colours;
+  for (const SeriesStyle& style : SeriesStyles({&chart, 1}).of(chart))
+    colours.emplace_back(style.tone().on_light);
+  for (std::size_t c = 0; c < 3; ++c) {
+    const auto part = [&](std::size_t which) {
+      return std::stoi(colours[c].substr(1 + 2 * which, 2), nullptr, 16);
+    };
+    CHECK(part(c) == std::max({part(0), part(1), part(2)}));
+  }
+  CHECK(std::set(colours.begin(), colours.end()).size() == 4);
+}
+
+TEST_CASE("all colours have a contrast of 3:1 on their background") {
+  if (!has_charts()) return skip("Chart.js was not there when this was built");
+  const std::string html = Page("t", "").html();
+  const std::regex card("--card: (#[0-9a-f]{6})");
+  std::vector<std::string> cards;
+  for (std::sregex_iterator it(html.begin(), html.end(), card); it != std::sregex_iterator(); ++it)
+    cards.push_back((*it)[1]);
+  REQUIRE(cards.size() == 2);
+  for (const Tone& tone : kPalette) {
+    CAPTURE(tone.on_light, tone.on_dark);
+    CHECK(contrast(tone.on_light, "#ffffff") >= 3);
+    CHECK(contrast(tone.on_light, cards[0]) >= 3);
+    CHECK(contrast(tone.on_dark, cards[1]) >= 3);
+  }
+}
+
+TEST_CASE("the script of a page holds all labels and styles, whatever the names") {
+  if (!has_charts()) return skip("Chart.js was not there when this was built");
+  Page page("t", "");
+  page.add(lines({"</script>\"\\\n"}));
+  CHECK_THAT(page.html(), Contains("{\"label\":\"\\u003c/script>\\\"\\\\ \",") &&
+                              Contains("\"colours\":[\"#004488\",\"#5b9be6\"],\"mark\":\"circle\""));
+}
+
+TEST_CASE("of many lines in a paper no two have colour, dash and mark in common") {
+  Chart chart = lines(members(24));
+  chart.table.columns.push_back("member 0, disturbed");
+  for (auto& row : chart.table.rows) row.push_back(Cell::count(1));
+  chart.apart["member 0, disturbed"] = "member 0";
+  const std::string script = gnuplot_script({chart, SeriesStyles({&chart, 1}).of(chart)}).commands;
+  const std::regex style("with linespoints lc rgb '(#[0-9a-f]+)' lw 1.2 (dt [^ ]+) pt ([0-9]+)");
+  std::set<std::tuple<std::string, std::string, std::string>> styles;
+  std::set<std::string> coloured_marks;
+  for (std::sregex_iterator it(script.begin(), script.end(), style); it != std::sregex_iterator(); ++it) {
+    styles.emplace((*it)[1], (*it)[2], (*it)[3]);
+    coloured_marks.insert((*it)[1].str() + (*it)[3].str());
+  }
+  CHECK(styles.size() == 25);
+  CHECK(coloured_marks.size() == 25);  // the mark alone is enough, where lines are steep
+}
