@@ -1,4 +1,5 @@
 #include "convoke/doctor/binding.hpp"
+#include "convoke/os/processors.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,9 +9,8 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/processors.hpp"
+#include "doctor/evidence.hpp"
 #include "doctor/launching.hpp"
-#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -18,7 +18,9 @@ namespace {
 const run::Placement& at(std::span<const run::Placement> placements, int rank) {
   return placements[static_cast<std::size_t>(rank)];
 }
-const Leeway& at(std::span<const Leeway> leeway, int rank) { return leeway[static_cast<std::size_t>(rank)]; }
+const AvailableCores& at(std::span<const AvailableCores> available, int rank) {
+  return available[static_cast<std::size_t>(rank)];
+}
 
 std::vector<int> ranks_of(std::span<const run::Placement> placements, int node) {
   std::vector<int> ranks;
@@ -36,7 +38,7 @@ std::vector<int> nodes_of(std::span<const run::Placement> placements) {
   return nodes;
 }
 
-// Cores in the order of their memory, then their numbers.
+// Sorts cores by their NUMA node, then by number.
 std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCpu> host) {
   const auto node_of = [&](int core) {
     const auto it = std::find_if(host.begin(), host.end(), [&](const auto& cpu) { return cpu.core == core; });
@@ -46,42 +48,43 @@ std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCp
   return cores;
 }
 
-Leeway leeway_here(std::span<const os::LogicalCpu> host) {
+AvailableCores available_here(std::span<const os::LogicalCpu> host) {
   const std::vector<int> allowed = os::allowed_cpus();
   const Launching launcher = launching(getppid());
   const std::vector<int>& cpus = launcher.cpus.empty() ? allowed : launcher.cpus;
   return {.cores = by_memory(os::cores_of(cpus, host), host), .chosen = launcher.chosen};
 }
 
-std::string to_text(const Leeway& leeway) {
-  Value::Array cores(leeway.cores.begin(), leeway.cores.end());
-  return metrics::to_json({{"cores", cores}, {"chosen", leeway.chosen}, {"refused", leeway.refused}});
+std::string to_text(const AvailableCores& available) {
+  Value::Array cores(available.cores.begin(), available.cores.end());
+  return metrics::to_json({{"cores", cores}, {"chosen", available.chosen}, {"refused", available.refused}});
 }
 
-Leeway leeway_from(const std::string& text) {
-  const Settings settings = metrics::settings_from_json(text, "leeway");
-  SettingsReader read(settings, "leeway");
+AvailableCores available_from(const std::string& text) {
+  const Settings settings = metrics::settings_from_json(text, "available");
+  SettingsReader read(settings, "available");
   const std::vector<std::int64_t> cores = read.get("cores", std::vector<std::int64_t>{});
   return {.cores = std::vector<int>(cores.begin(), cores.end()),
           .chosen = read.get("chosen", false),
           .refused = read.get("refused", "")};
 }
 
-std::vector<Leeway> of_all(const Leeway& mine, const mpi::Communicator& world) {
+std::vector<AvailableCores> of_all(const AvailableCores& mine, const mpi::Communicator& world) {
   const std::string all = world.broadcast(join(world.gather(to_text(mine)), "\n"));
-  std::vector<Leeway> leeway;
+  std::vector<AvailableCores> available;
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t end = std::min(all.find('\n', begin), all.size());
-    leeway.push_back(leeway_from(all.substr(begin, end - begin)));
+    available.push_back(available_from(all.substr(begin, end - begin)));
     begin = end + 1;
   }
-  // mpirun's command line is seen on its own host alone.
-  const bool chosen = std::any_of(leeway.begin(), leeway.end(), [](const Leeway& l) { return l.chosen; });
-  for (Leeway& each : leeway) each.chosen = chosen;
-  return leeway;
+  // Only the host of mpirun sees its command line.
+  const bool chosen =
+      std::any_of(available.begin(), available.end(), [](const AvailableCores& l) { return l.chosen; });
+  for (AvailableCores& each : available) each.chosen = chosen;
+  return available;
 }
 
-// Lets this rank run on `cores`, with those of their hardware threads that the launcher may use.
+// Moves this rank to `cores`, on those of their hardware threads that the launcher may use.
 std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> host) {
   const Launching launcher = launching(getppid());
   std::vector<int> cpus;
@@ -90,7 +93,7 @@ std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> 
     const bool may = std::binary_search(launcher.cpus.begin(), launcher.cpus.end(), cpu.cpu);
     if (ours && may) cpus.push_back(cpu.cpu);
   }
-  return cpus.empty() ? "the cores are gone" : os::allow_cpus(cpus);
+  return cpus.empty() ? "the cores are no longer available" : os::allow_cpus(cpus);
 }
 
 std::string ranks_text(std::span<const int> ranks) {
@@ -102,34 +105,32 @@ std::string cores_text(std::span<const int> cores) {
   return fmt::format("{} {}", plural(std::ssize(sorted), "core"), os::format_ranges(sorted));
 }
 
-std::size_t node_cores(std::span<const Leeway> leeway, std::span<const int> ranks) {
+std::size_t node_cores(std::span<const AvailableCores> available, std::span<const int> ranks) {
   std::vector<int> all;
   for (const int rank : ranks) {
-    all.insert(all.end(), at(leeway, rank).cores.begin(), at(leeway, rank).cores.end());
+    all.insert(all.end(), at(available, rank).cores.begin(), at(available, rank).cores.end());
   }
   std::sort(all.begin(), all.end());
   return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
-// What gives `ranks` ranks of a node of `cores` cores what they should have.
+// The options that give `ranks` ranks the `cores` cores of a node.
 std::string right_options(std::size_t ranks, std::size_t cores) {
   const std::size_t share = cores / std::max<std::size_t>(1, ranks);
   if (share <= 1) return "mpirun --bind-to none";
   return fmt::format("mpirun --map-by slot:PE={}, or --bind-to none", share);
 }
 
-std::string describe_mending(std::span<const run::Placement> before,
-                             std::span<const std::vector<int>> better) {
+std::string describe_fix(std::span<const run::Placement> before, std::span<const std::vector<int>> better) {
   for (std::size_t rank = 0; rank < better.size(); ++rank) {
     if (better[rank].empty()) continue;
     const auto moved =
         std::count_if(better.begin(), better.end(), [](const auto& to) { return !to.empty(); });
     return fmt::format(
-        "binding mended: the launcher had bound {} to fewer cores than there are; rank {} on {} has "
-        "{} "
-        "instead of {} now{}",
+        "binding fixed: the launcher had bound {} to fewer cores than there are; rank {} on {} now has {} "
+        "instead of {}{}",
         counted(moved, "rank"), rank, before[rank].host, cores_text(better[rank]),
-        cores_text(before[rank].cores), moved == 1 ? "" : ", the others alike");
+        cores_text(before[rank].cores), moved == 1 ? "" : ", and the others likewise");
   }
   return {};
 }
@@ -137,14 +138,14 @@ std::string describe_mending(std::span<const run::Placement> before,
 }  // namespace
 
 std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,
-                                           std::span<const Leeway> leeway, int threads) {
+                                           std::span<const AvailableCores> available, int threads) {
   std::vector<std::vector<int>> better(placements.size());
   for (const int node : nodes_of(placements)) {
     const std::vector<int> ranks = ranks_of(placements, node);
-    if (at(leeway, node).chosen) continue;
-    std::vector<int> cores = at(leeway, node).cores;
-    for (const int rank : ranks) {  // of all daemons of the node: one, but for simulated ones
-      for (const int core : at(leeway, rank).cores) {
+    if (at(available, node).chosen) continue;
+    std::vector<int> cores = at(available, node).cores;
+    for (const int rank : ranks) {  // each daemon of the node has cores; only simulated nodes have several
+      for (const int core : at(available, rank).cores) {
         if (std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(core);
       }
     }
@@ -152,7 +153,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     const std::vector<run::Sharing> now = run::sharings(placements, node);
     std::size_t used = 0;
     for (const run::Sharing& sharing : now) used += sharing.cores.size();
-    if (used >= cores.size()) continue;  // there are no others
+    if (used >= cores.size()) continue;  // no other cores are left
     const bool bad = std::any_of(now.begin(), now.end(), [&](const run::Sharing& sharing) {
       const std::size_t wanted = sharing.ranks.size() * static_cast<std::size_t>(std::max(1, threads));
       const bool crowded = wanted > sharing.cores.size();
@@ -163,7 +164,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       std::vector<int>& mine = better[static_cast<std::size_t>(ranks[i])];
       mine = cores;
-      if (share == 0) continue;  // more ranks than cores: the system shares them out
+      if (share == 0) continue;  // more ranks than cores: the system divides them
       const auto first = cores.begin() + static_cast<std::ptrdiff_t>(i * share);
       mine.assign(first, first + static_cast<std::ptrdiff_t>(share));
     }
@@ -175,25 +176,25 @@ Binding settle(const mpi::Communicator& world, int threads) {
   Binding binding;
   binding.machine = run::survey(world);
   const std::vector<os::LogicalCpu> host = os::online_cpus();
-  Leeway mine = leeway_here(host);
-  binding.leeway = of_all(mine, world);
+  AvailableCores mine = available_here(host);
+  binding.available = of_all(mine, world);
   const auto is_empty = [](const auto& cores) { return cores.empty(); };
-  auto better = better_cores(binding.machine.placements, binding.leeway, threads);
+  auto better = better_cores(binding.machine.placements, binding.available, threads);
   if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
 
-  // Before they are moved: a file of Open MPI's settings may have chosen, too.
+  // Before ranks are moved: a settings file of Open MPI may have chosen a binding, too.
   mine.chosen = mine.chosen || !mpi_setting("hwloc_base_binding_policy", "", true).empty();
-  binding.leeway = of_all(mine, world);
-  better = better_cores(binding.machine.placements, binding.leeway, threads);
+  binding.available = of_all(mine, world);
+  better = better_cores(binding.machine.placements, binding.available, threads);
   if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
   const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
   if (!cores.empty()) mine.refused = move_to(cores, host);
-  binding.leeway = of_all(mine, world);
-  binding.mended = describe_mending(binding.machine.placements, better);
+  binding.available = of_all(mine, world);
+  binding.fixed = describe_fix(binding.machine.placements, better);
   binding.machine = run::survey(world);
-  if (std::any_of(binding.leeway.begin(), binding.leeway.end(),
-                  [](const Leeway& leeway) { return !leeway.refused.empty(); })) {
-    binding.mended.clear();
+  if (std::any_of(binding.available.begin(), binding.available.end(),
+                  [](const AvailableCores& available) { return !available.refused.empty(); })) {
+    binding.fixed.clear();
   }
   return binding;
 }
@@ -204,7 +205,7 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
   for (const int node : nodes_of(machine.placements)) {
     const std::vector<int> ranks = ranks_of(machine.placements, node);
     const std::string& host = at(machine.placements, node).host;
-    const std::size_t there = node_cores(binding.leeway, ranks);
+    const std::size_t there = node_cores(binding.available, ranks);
     const std::vector<run::Sharing> sharings = run::sharings(machine.placements, node);
     std::size_t used = 0;
     for (const run::Sharing& sharing : sharings) used += sharing.cores.size();
@@ -217,30 +218,31 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
       Finding finding{.severity = Severity::kWarning, .subject = "binding"};
       finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
                                      sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
-      const Leeway& leeway = at(binding.leeway, sharing.ranks.front());
-      if (used < there) {  // while others are idle
+      const AvailableCores& available = at(binding.available, sharing.ranks.front());
+      if (used < there) {  // while other cores are idle
         if (sharing.cores.size() == 1 || sharing.ranks.size() > sharing.cores.size()) {
           finding.severity = Severity::kError;
         }
-        finding.evidence += fmt::format(", of {} that the launcher has here", there);
-        finding.evidence += !leeway.refused.empty()
-                                ? fmt::format(", and the system refuses others: {}", leeway.refused)
-                            : leeway.chosen ? ", as it was told to"
-                                            : "";
+        finding.evidence += fmt::format(", although the launcher has {} cores here", there);
+        finding.evidence += !available.refused.empty()
+                                ? fmt::format(", and the system refuses other cores: {}", available.refused)
+                            : available.chosen ? ", because its options say so"
+                                               : "";
         finding.remedy = right_options(ranks.size(), there);
       } else {
         finding.remedy =
-            "start fewer ranks, lower run.threads, or give every rank cores of its own (mpirun --map-by "
+            "start fewer ranks, lower run.threads, or give each rank its own cores (mpirun --map-by "
             "slot:PE=N)";
       }
       found.push_back(std::move(finding));
     }
     if (!crowded && used < there && ranks.size() * 2 <= there) {
-      found.push_back({.severity = Severity::kNote,
-                       .subject = "binding",
-                       .evidence = fmt::format("{}: {} use {} of the {} cores that the launcher has here",
-                                               host, ranks_text(ranks), used, there),
-                       .remedy = right_options(ranks.size(), there)});
+      found.push_back(
+          {.severity = Severity::kNote,
+           .subject = "binding",
+           .evidence = fmt::format("{}: {} use only {} of the {} cores that the launcher has here", host,
+                                   ranks_text(ranks), used, there),
+           .remedy = right_options(ranks.size(), there)});
     }
   }
   return found;
@@ -262,10 +264,10 @@ std::vector<Finding> judge_quota(const run::Machine& machine, int threads) {
                                      running, first.quota);
       finding.remedy = "lower run.threads, start fewer ranks or raise the limit (docker run --cpus=N)";
     } else {
-      finding.evidence = fmt::format("{}: the control group grants {:.1f} CPUs, of {} cores", first.host,
-                                     first.quota, cores);
+      finding.evidence =
+          fmt::format("{}: the control group grants {:.1f} CPUs on {} cores", first.host, first.quota, cores);
       if (static_cast<double>(cores) > first.quota) {
-        finding.remedy = "raise the limit (docker run --cpus=N) to use all of them";
+        finding.remedy = "to use all cores, raise the limit (docker run --cpus=N)";
       }
     }
     found.push_back(std::move(finding));

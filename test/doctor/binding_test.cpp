@@ -11,7 +11,7 @@
 
 namespace doctor = convoke::doctor;
 namespace run = convoke::run;
-using doctor::Leeway;
+using doctor::AvailableCores;
 using doctor::Severity;
 using run::Placement;
 
@@ -21,20 +21,21 @@ Placement on(int node, std::vector<int> cores, double quota = 0) {
   return {node == 0 ? "alpha" : "beta", node, std::move(cores), quota};
 }
 
-doctor::Binding binding(std::vector<Placement> placements, std::vector<Leeway> leeway) {
-  return {.machine = run::machine_of(std::move(placements), 0), .leeway = std::move(leeway), .mended = {}};
+doctor::Binding binding(std::vector<Placement> placements, std::vector<AvailableCores> available) {
+  return {
+      .machine = run::machine_of(std::move(placements), 0), .available = std::move(available), .fixed = {}};
 }
 
-std::vector<Leeway> alike(std::size_t ranks, const Leeway& leeway) {
-  return std::vector<Leeway>(ranks, leeway);
+std::vector<AvailableCores> alike(std::size_t ranks, const AvailableCores& available) {
+  return std::vector<AvailableCores>(ranks, available);
 }
 
 using Cores = std::vector<std::vector<int>>;
 
 }  // namespace
 
-TEST_CASE("Open MPI's default for one and two ranks is mended") {
-  const Leeway eight{.cores = {0, 1, 2, 3, 4, 5, 6, 7}};
+TEST_CASE("Open MPI's default for one and two ranks is fixed") {
+  const AvailableCores eight{.cores = {0, 1, 2, 3, 4, 5, 6, 7}};
   CHECK(doctor::better_cores(std::vector{on(0, {0})}, alike(1, eight), 0) == Cores{{0, 1, 2, 3, 4, 5, 6, 7}});
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, eight), 0) ==
         Cores{{0, 1, 2, 3}, {4, 5, 6, 7}});
@@ -44,14 +45,14 @@ TEST_CASE("Open MPI's default for one and two ranks is mended") {
   // Three ranks crowd one of two cores: the system shares both out.
   CHECK(doctor::better_cores(std::vector{on(0, {1}), on(0, {1}), on(0, {1})}, alike(3, {.cores = {0, 1}}),
                              0) == Cores{{0, 1}, {0, 1}, {0, 1}});
-  // Neighbours in memory stay together: the order of the leeway's cores counts.
+  // Neighbours in memory stay together: the order of the available's cores counts.
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, {.cores = {0, 2, 1, 3}}), 0) ==
         Cores{{0, 2}, {1, 3}});
 }
 
 TEST_CASE("bindings that are wanted, or as good as can be, stay") {
-  const Leeway four{.cores = {0, 1, 2, 3}};
-  const Leeway chosen{.cores = {0, 1, 2, 3}, .chosen = true};
+  const AvailableCores four{.cores = {0, 1, 2, 3}};
+  const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
   const Cores two_stay(2), one_stays(1);
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {0})}, alike(2, chosen), 4) == two_stay);
   CHECK(doctor::better_cores(std::vector{on(0, {0, 1}), on(0, {2, 3})}, alike(2, four), 0) == two_stay);
@@ -65,21 +66,23 @@ TEST_CASE("bindings that are wanted, or as good as can be, stay") {
 }
 
 TEST_CASE("crowded cores are an error where others are idle, else a warning") {
-  const Leeway chosen{.cores = {0, 1, 2, 3}, .chosen = true};
+  const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
   const auto pinned = doctor::judge_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
   REQUIRE(pinned.size() == 1);
   CHECK(pinned[0].severity == Severity::kError);
-  CHECK(pinned[0].evidence ==
-        "alpha: ranks 0-1 run 2 threads on core 0, of 4 that the launcher has here, as it was told to");
+  CHECK(
+      pinned[0].evidence ==
+      "alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its options "
+      "say so");
   CHECK(pinned[0].remedy == "mpirun --map-by slot:PE=2, or --bind-to none");
 
-  Leeway refused{.cores = {0, 1}, .refused = "Operation not permitted"};
+  AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
   const auto kept = doctor::judge_binding(binding({on(0, {0})}, {refused}), 2);
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].severity == Severity::kError);
   CHECK(kept[0].evidence ==
-        "alpha: rank 0 runs 2 threads on core 0, of 2 that the launcher has here, and the system refuses "
-        "others: Operation not permitted");
+        "alpha: rank 0 runs 2 threads on core 0, although the launcher has 2 cores here, and the system "
+        "refuses other cores: Operation not permitted");
 
   // Three threads on two of four cores: slower than it might be, but nobody stands still.
   const auto narrow = doctor::judge_binding(binding({on(0, {0, 1})}, {chosen}), 3);
@@ -103,11 +106,11 @@ TEST_CASE("crowded cores are an error where others are idle, else a warning") {
 }
 
 TEST_CASE("cores that a chosen binding leaves idle are worth a note") {
-  const Leeway chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
+  const AvailableCores chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
   const auto found = doctor::judge_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kNote);
-  CHECK(found[0].evidence == "alpha: ranks 0-1 use 2 of the 8 cores that the launcher has here");
+  CHECK(found[0].evidence == "alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here");
 }
 
 TEST_CASE("a quota below the threads is a warning, one below the cores a note") {
@@ -118,7 +121,7 @@ TEST_CASE("a quota below the threads is a warning, one below the cores a note") 
   const auto noted = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
   REQUIRE(noted.size() == 1);
   CHECK(noted[0].severity == Severity::kNote);
-  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs, of 4 cores");
+  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs on 4 cores");
   CHECK(doctor::judge_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
 }
 
