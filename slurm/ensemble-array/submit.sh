@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-ensemble: submits its jobs, each behind those that it needs. Start it where the recipe is found.
+# mnist-ensemble: submits its jobs in their order. Start it in the folder from which the recipe is found.
 # Written by: convoke slurm ensemble mnist-ensemble --set ensemble.members=4 --nodes 1 --ranks-per-node 1 --cpus-per-rank 4 --at-once 2 --chain --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
@@ -15,4 +15,4 @@ run=$run/ensemble
 report=$(sbatch --parsable --dependency="afterok:${gather%%;*}" --kill-on-invalid-dep=yes "$here/report.sh" "$run")
 echo "report.sh: job ${report%%;*}"
 
-echo "there will be: $run"
+echo "result: $run"

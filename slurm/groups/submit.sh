@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-ensemble: submits its jobs, each behind those that it needs. Start it where the recipe is found.
+# mnist-ensemble: submits its jobs in their order. Start it in the folder from which the recipe is found.
 # Written by: convoke slurm train mnist-ensemble --set ensemble.members=2 --nodes 2 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
@@ -8,4 +8,4 @@ train=$(sbatch --parsable "$here/train.sh")
 echo "train.sh: job ${train%%;*}"
 run=runs/mnist-ensemble-${train%%;*}
 
-echo "there will be: $run"
+echo "result: $run"

@@ -4,15 +4,15 @@
 #SBATCH --job-name=mnist-sync
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=2          # MPI ranks on each node
-#SBATCH --cpus-per-task=4            # cores of a rank, a worker thread on each
-#SBATCH --mem=512M                   # of each node: as predicted, and a quarter more
+#SBATCH --cpus-per-task=4            # cores of a rank, with a worker thread on each
+#SBATCH --mem=512M                   # of each node: the prediction and a quarter more
 #SBATCH --time=01:00:00              # days-hours:minutes:seconds
 #SBATCH --array=0-0                  # a job for each of these numbers
 #SBATCH --output=%x-%A-%a.log        # name, number of the array, number in it
 
 study=${1:?the folder of the study}
 
-# What a cluster may want first:
+# Modules that your cluster may need:
 # module load openmpi hdf5
 convoke=(convoke)
 # convoke=(apptainer exec --bind "$PWD" convoke.sif convoke)   # the host's mpirun starts a container per rank

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mnist-sync: submits its jobs, each behind those that it needs. Start it where the recipe is found.
+# mnist-sync: submits its jobs in their order. Start it in the folder from which the recipe is found.
 # Written by: convoke slurm study mnist-sync --set train.batch=512 --nodes 3 --ranks-per-node 2 --cpus-per-rank 4 --time 1:00:00
 set -euo pipefail
 here=$(dirname "$0")
@@ -18,4 +18,4 @@ echo "study.sh: job ${runs_3x2x4%%;*} (--nodes=3 --array=1)"
 collect=$(sbatch --parsable --dependency="afterany:${runs_1x2x4%%;*}:${runs_2x2x4%%;*}:${runs_3x2x4%%;*}" --kill-on-invalid-dep=yes "$here/collect.sh" "$study" "$here")
 echo "collect.sh: job ${collect%%;*}"
 
-echo "there will be: $study"
+echo "result: $study"

@@ -1,4 +1,5 @@
 #include "convoke/doctor/binding.hpp"
+#include "convoke/os/processors.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,9 +9,8 @@
 
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/json.hpp"
-#include "convoke/os/processors.hpp"
+#include "doctor/evidence.hpp"
 #include "doctor/launching.hpp"
-#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -38,7 +38,7 @@ std::vector<int> nodes_of(std::span<const run::Placement> placements) {
   return nodes;
 }
 
-// Cores in the order of their memory, then their numbers.
+// Sorts cores by their NUMA node, then by number.
 std::vector<int> by_memory(std::vector<int> cores, std::span<const os::LogicalCpu> host) {
   const auto node_of = [&](int core) {
     const auto it = std::find_if(host.begin(), host.end(), [&](const auto& cpu) { return cpu.core == core; });
@@ -77,14 +77,14 @@ std::vector<AvailableCores> of_all(const AvailableCores& mine, const mpi::Commun
     available.push_back(available_from(all.substr(begin, end - begin)));
     begin = end + 1;
   }
-  // mpirun's command line is seen on its own host alone.
+  // Only the host of mpirun sees its command line.
   const bool chosen =
       std::any_of(available.begin(), available.end(), [](const AvailableCores& l) { return l.chosen; });
   for (AvailableCores& each : available) each.chosen = chosen;
   return available;
 }
 
-// Lets this rank run on `cores`, with those of their hardware threads that the launcher may use.
+// Moves this rank to `cores`, on those of their hardware threads that the launcher may use.
 std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> host) {
   const Launching launcher = launching(getppid());
   std::vector<int> cpus;
@@ -93,7 +93,7 @@ std::string move_to(std::span<const int> cores, std::span<const os::LogicalCpu> 
     const bool may = std::binary_search(launcher.cpus.begin(), launcher.cpus.end(), cpu.cpu);
     if (ours && may) cpus.push_back(cpu.cpu);
   }
-  return cpus.empty() ? "the cores are gone" : os::allow_cpus(cpus);
+  return cpus.empty() ? "the cores are no longer available" : os::allow_cpus(cpus);
 }
 
 std::string ranks_text(std::span<const int> ranks) {
@@ -114,25 +114,23 @@ std::size_t node_cores(std::span<const AvailableCores> available, std::span<cons
   return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
-// What gives `ranks` ranks of a node of `cores` cores what they should have.
+// The options that give `ranks` ranks the `cores` cores of a node.
 std::string right_options(std::size_t ranks, std::size_t cores) {
   const std::size_t share = cores / std::max<std::size_t>(1, ranks);
   if (share <= 1) return "mpirun --bind-to none";
   return fmt::format("mpirun --map-by slot:PE={}, or --bind-to none", share);
 }
 
-std::string describe_mending(std::span<const run::Placement> before,
-                             std::span<const std::vector<int>> better) {
+std::string describe_fix(std::span<const run::Placement> before, std::span<const std::vector<int>> better) {
   for (std::size_t rank = 0; rank < better.size(); ++rank) {
     if (better[rank].empty()) continue;
     const auto moved =
         std::count_if(better.begin(), better.end(), [](const auto& to) { return !to.empty(); });
     return fmt::format(
-        "binding mended: the launcher had bound {} to fewer cores than there are; rank {} on {} has "
-        "{} "
-        "instead of {} now{}",
+        "binding fixed: the launcher had bound {} to fewer cores than there are; rank {} on {} now has {} "
+        "instead of {}{}",
         counted(moved, "rank"), rank, before[rank].host, cores_text(better[rank]),
-        cores_text(before[rank].cores), moved == 1 ? "" : ", the others alike");
+        cores_text(before[rank].cores), moved == 1 ? "" : ", and the others likewise");
   }
   return {};
 }
@@ -146,7 +144,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     const std::vector<int> ranks = ranks_of(placements, node);
     if (at(available, node).chosen) continue;
     std::vector<int> cores = at(available, node).cores;
-    for (const int rank : ranks) {  // of all daemons of the node: one, but for simulated ones
+    for (const int rank : ranks) {  // each daemon of the node has cores; only simulated nodes have several
       for (const int core : at(available, rank).cores) {
         if (std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(core);
       }
@@ -155,7 +153,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     const std::vector<run::Sharing> now = run::sharings(placements, node);
     std::size_t used = 0;
     for (const run::Sharing& sharing : now) used += sharing.cores.size();
-    if (used >= cores.size()) continue;  // there are no others
+    if (used >= cores.size()) continue;  // no other cores are left
     const bool bad = std::any_of(now.begin(), now.end(), [&](const run::Sharing& sharing) {
       const std::size_t wanted = sharing.ranks.size() * static_cast<std::size_t>(std::max(1, threads));
       const bool crowded = wanted > sharing.cores.size();
@@ -166,7 +164,7 @@ std::vector<std::vector<int>> better_cores(std::span<const run::Placement> place
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       std::vector<int>& mine = better[static_cast<std::size_t>(ranks[i])];
       mine = cores;
-      if (share == 0) continue;  // more ranks than cores: the system shares them out
+      if (share == 0) continue;  // more ranks than cores: the system divides them
       const auto first = cores.begin() + static_cast<std::ptrdiff_t>(i * share);
       mine.assign(first, first + static_cast<std::ptrdiff_t>(share));
     }
@@ -184,7 +182,7 @@ Binding settle(const mpi::Communicator& world, int threads) {
   auto better = better_cores(binding.machine.placements, binding.available, threads);
   if (std::all_of(better.begin(), better.end(), is_empty)) return binding;
 
-  // Before they are moved: a file of Open MPI's settings may have chosen, too.
+  // Before ranks are moved: a settings file of Open MPI may have chosen a binding, too.
   mine.chosen = mine.chosen || !mpi_setting("hwloc_base_binding_policy", "", true).empty();
   binding.available = of_all(mine, world);
   better = better_cores(binding.machine.placements, binding.available, threads);
@@ -192,11 +190,11 @@ Binding settle(const mpi::Communicator& world, int threads) {
   const std::vector<int>& cores = better[static_cast<std::size_t>(world.rank())];
   if (!cores.empty()) mine.refused = move_to(cores, host);
   binding.available = of_all(mine, world);
-  binding.mended = describe_mending(binding.machine.placements, better);
+  binding.fixed = describe_fix(binding.machine.placements, better);
   binding.machine = run::survey(world);
   if (std::any_of(binding.available.begin(), binding.available.end(),
                   [](const AvailableCores& available) { return !available.refused.empty(); })) {
-    binding.mended.clear();
+    binding.fixed.clear();
   }
   return binding;
 }
@@ -221,29 +219,30 @@ std::vector<Finding> judge_binding(const Binding& binding, int threads) {
       finding.evidence = fmt::format("{}: {} run{} {} threads on {}", host, ranks_text(sharing.ranks),
                                      sharing.ranks.size() > 1 ? "" : "s", running, cores_text(sharing.cores));
       const AvailableCores& available = at(binding.available, sharing.ranks.front());
-      if (used < there) {  // while others are idle
+      if (used < there) {  // while other cores are idle
         if (sharing.cores.size() == 1 || sharing.ranks.size() > sharing.cores.size()) {
           finding.severity = Severity::kError;
         }
-        finding.evidence += fmt::format(", of {} that the launcher has here", there);
+        finding.evidence += fmt::format(", although the launcher has {} cores here", there);
         finding.evidence += !available.refused.empty()
-                                ? fmt::format(", and the system refuses others: {}", available.refused)
-                            : available.chosen ? ", as it was told to"
+                                ? fmt::format(", and the system refuses other cores: {}", available.refused)
+                            : available.chosen ? ", because its options say so"
                                                : "";
         finding.remedy = right_options(ranks.size(), there);
       } else {
         finding.remedy =
-            "start fewer ranks, lower run.threads, or give every rank cores of its own (mpirun --map-by "
+            "start fewer ranks, lower run.threads, or give each rank its own cores (mpirun --map-by "
             "slot:PE=N)";
       }
       found.push_back(std::move(finding));
     }
     if (!crowded && used < there && ranks.size() * 2 <= there) {
-      found.push_back({.severity = Severity::kNote,
-                       .subject = "binding",
-                       .evidence = fmt::format("{}: {} use {} of the {} cores that the launcher has here",
-                                               host, ranks_text(ranks), used, there),
-                       .remedy = right_options(ranks.size(), there)});
+      found.push_back(
+          {.severity = Severity::kNote,
+           .subject = "binding",
+           .evidence = fmt::format("{}: {} use only {} of the {} cores that the launcher has here", host,
+                                   ranks_text(ranks), used, there),
+           .remedy = right_options(ranks.size(), there)});
     }
   }
   return found;
@@ -265,10 +264,10 @@ std::vector<Finding> judge_quota(const run::Machine& machine, int threads) {
                                      running, first.quota);
       finding.remedy = "lower run.threads, start fewer ranks or raise the limit (docker run --cpus=N)";
     } else {
-      finding.evidence = fmt::format("{}: the control group grants {:.1f} CPUs, of {} cores", first.host,
-                                     first.quota, cores);
+      finding.evidence =
+          fmt::format("{}: the control group grants {:.1f} CPUs on {} cores", first.host, first.quota, cores);
       if (static_cast<double>(cores) > first.quota) {
-        finding.remedy = "raise the limit (docker run --cpus=N) to use all of them";
+        finding.remedy = "to use all cores, raise the limit (docker run --cpus=N)";
       }
     }
     found.push_back(std::move(finding));

@@ -1,6 +1,10 @@
 #include "doctor/evidence.hpp"
 
+#include <optional>
+
 #include "convoke/metrics/json.hpp"
+#include "convoke/mpi/control_variable.hpp"
+#include "convoke/os/variable.hpp"
 
 namespace convoke::doctor {
 
@@ -21,6 +25,11 @@ std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& mac
     ++rank;
   }
   return hosts;
+}
+
+std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask) {
+  if (const std::optional<std::string> value = os::variable("OMPI_MCA_" + name)) return *value;
+  return ask ? mpi::control_variable(name).value_or(otherwise) : otherwise;
 }
 
 }  // namespace convoke::doctor

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "convoke/core/settings.hpp"
@@ -7,11 +8,16 @@
 
 namespace convoke::doctor {
 
-/// What every rank has seen, at the root, by rank; elsewhere empty. Collective.
+/// The settings of all ranks, at the root, by rank; empty on other ranks. Collective.
 std::vector<Settings> gather(const Settings& mine, const mpi::Communicator& world);
 
-/// One for each host, that of its first rank, in the order of these. Collective.
+/// The settings of the first rank of each host, at the root, in the order of these ranks. Collective.
 std::vector<Settings> gather_hosts(const Settings& mine, const run::Machine& machine,
                                    const mpi::Communicator& world);
+
+/// The value of a variable of Open MPI ("btl_tcp_if_include"), or `otherwise`. The environment comes first,
+/// which has the options of mpirun too. With `ask`, the library is asked for the settings in its files, which
+/// takes a quarter of a second the first time.
+std::string mpi_setting(const std::string& name, const std::string& otherwise, bool ask);
 
 }  // namespace convoke::doctor

@@ -27,17 +27,17 @@ Findings launcher(const Context& context) { return judge_launcher(context.bindin
 
 Findings binding(const Context& context) {
   Findings found = judge_binding(context.binding, context.threads);
-  if (!context.binding.mended.empty()) {
+  if (!context.binding.fixed.empty()) {
     found.push_back({.severity = Severity::kNote,
                      .subject = "binding",
-                     .evidence = context.binding.mended,
-                     .remedy = "nothing is to be done; mpirun --bind-to none asks for it beforehand"});
+                     .evidence = context.binding.fixed,
+                     .remedy = "none needed; mpirun --bind-to none avoids the fix"});
   }
   if (found.empty()) {
     found.push_back({
         .severity = Severity::kOk,
         .subject = "binding",
-        .evidence = "every thread has a core of its own",
+        .evidence = "each thread has its own core",
     });
   }
   return found;
@@ -61,7 +61,7 @@ Findings processor(const Context& context) {
 
 Findings shared_memory(const Context& context) {
   const auto hosts = gather_shared_memory(context.binding.machine, context.world, !context.quick);
-  return judge_shared_memory(hosts, context.plan == nullptr ? 0 : context.plan->window_bytes());
+  return judge_shared_memory(hosts, context.demand == nullptr ? 0 : context.demand->window_bytes());
 }
 
 Findings network(const Context& context) {
@@ -76,7 +76,7 @@ Findings messages(const Context& context) {
   if (context.quick) return {};
   const auto links = measure_links(context.binding.machine, context.world);
   const int ranks = context.world.size();
-  return judge_links(links, context.plan == nullptr ? 0 : exchanged_bytes(context.plan->job, ranks));
+  return judge_links(links, context.demand == nullptr ? 0 : exchanged_bytes(context.demand->job, ranks));
 }
 
 Findings host_clock(const Context& context) {
@@ -84,45 +84,46 @@ Findings host_clock(const Context& context) {
   return judge_clock_offsets(measure_clock_offsets(context.binding.machine, context.world));
 }
 
-// Runs are written by rank 0, datasets read by every host.
+// Rank 0 writes runs; every host reads the dataset.
 Findings storage(const Context& context) {
   std::vector<Storage> places;
   if (context.world.root()) places.push_back(look_at_runs(context.runs, !context.quick));
-  if (context.plan != nullptr) {
+  if (context.demand != nullptr) {
     Settings mine;
     if (context.binding.machine.local_rank == 0) {
-      mine = to_settings(look_at_dataset(context.plan->layout.first, !context.quick));
+      mine = to_settings(look_at_dataset(context.demand->layout.first, !context.quick));
     }
     for (const Settings& seen : gather_hosts(mine, context.binding.machine, context.world)) {
       places.push_back(storage_from(seen));
     }
   }
-  const std::uint64_t checkpoint = context.plan == nullptr ? 0 : train::checkpoint_bytes(context.plan->job);
+  const std::uint64_t checkpoint =
+      context.demand == nullptr ? 0 : train::checkpoint_bytes(context.demand->job);
   return judge_storage(places, checkpoint, hdf5_must_lock());
 }
 
 Findings dataset(const Context& context) {
-  const Plan* plan = context.plan;
-  if (plan == nullptr) return {};
-  return judge_dataset(plan->layout, plan->dataset, plan->streamed, plan->shuffles_all);
+  const Demand* demand = context.demand;
+  if (demand == nullptr) return {};
+  return judge_dataset(demand->layout, demand->dataset, demand->streamed, demand->shuffles_all);
 }
 
 Findings lanes(const Context& context) {
-  return context.plan == nullptr ? Findings() : judge_lanes(context.plan->job, context.world.size());
+  return context.demand == nullptr ? Findings() : judge_lanes(context.demand->job, context.world.size());
 }
 
 Findings memory(const Context& context) {
-  return context.plan == nullptr ? Findings() : examine_memory(*context.plan, context.world);
+  return context.demand == nullptr ? Findings() : examine_memory(*context.demand, context.world);
 }
 
-/// Collective; what rank 0 returns counts.
+/// Collective; the findings of rank 0 count.
 using Check = Findings (*)(const Context&);
 
 constexpr std::array<Check, 13> kChecks{launcher,   binding, quota,    topology,      processor,
                                         host_clock, network, messages, shared_memory, storage,
                                         dataset,    lanes,   memory};
 
-// Of all ranks what the root has found.
+// Gives the findings of the root to all ranks.
 Findings shared_by_root(const Findings& found, const mpi::Communicator& world) {
   const std::string text =
       world.broadcast(world.root() ? metrics::to_json({{"findings", to_values(found)}}) : std::string());
@@ -146,7 +147,7 @@ std::string to_text(std::span<const Finding> findings) {
   std::string text;
   for (const Finding& finding : findings) {
     text += fmt::format("{:<8} {:<16} {}\n", to_string(finding.severity), finding.subject, finding.evidence);
-    if (!finding.remedy.empty()) text += fmt::format("{:>25} {}\n", "mend:", finding.remedy);
+    if (!finding.remedy.empty()) text += fmt::format("{:>25} {}\n", "fix:", finding.remedy);
   }
   return text;
 }
@@ -165,7 +166,7 @@ void require_health(std::span<const Finding> findings, bool ignore) {
   const auto it = std::find_if(findings.begin(), findings.end(),
                                [](const Finding& finding) { return finding.severity == Severity::kError; });
   if (ignore || it == findings.end()) return;
-  throw Error(it->evidence, fmt::format("{}; or go on as it is with --ignore-doctor", it->remedy));
+  throw Error(it->evidence, fmt::format("{}; or start anyway with --ignore-doctor", it->remedy));
 }
 
 }  // namespace convoke::doctor

@@ -35,7 +35,8 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
         world.send(bytes, 0, kClockTag);
       }
     } else if (world.root()) {
-      // Its clock was read between sending and receiving, so in the middle, give or take half a round trip.
+      // The other clock was read between sending and receiving: in the middle, plus or minus half a round
+      // trip.
       ClockOffset best{.host = there.host, .uncertainty = std::numeric_limits<double>::infinity()};
       for (int round = 0; round < kRounds; ++round) {
         const double sent = clock();
@@ -53,7 +54,7 @@ std::vector<ClockOffset> measure_clock_offsets(const run::Machine& machine, cons
 }
 
 std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets) {
-  constexpr double kMatters = 1, kNotable = 0.1;  // seconds; files have times, checkpoints are told by them
+  constexpr double kMatters = 1, kNotable = 0.1;  // seconds
   std::vector<Finding> found;
   double most = 0;
   for (const ClockOffset& offset : offsets) {
@@ -63,16 +64,16 @@ std::vector<Finding> judge_clock_offsets(const std::vector<ClockOffset>& offsets
         {.severity = std::abs(offset.seconds) >= kMatters ? Severity::kWarning : Severity::kNote,
          .subject = "host clock",
          .evidence =
-             fmt::format("{}: its clock is {:.1f} s {} rank 0's: times of files and log "
-                         "lines of the hosts do not compare",
+             fmt::format("{}: its clock is {:.1f} s {} that of rank 0, so times of files and log "
+                         "lines cannot be compared",
                          offset.host, std::abs(offset.seconds), offset.seconds > 0 ? "ahead of" : "behind"),
-         .remedy = "let chrony or ntpd set the clocks: chronyc -a makestep (as root, on that host)"});
+         .remedy = "set the clocks with chrony or ntpd: chronyc -a makestep (as root, on that host)"});
   }
   if (found.empty() && !offsets.empty()) {
     found.push_back({
         .severity = Severity::kOk,
         .subject = "host clock",
-        .evidence = fmt::format("all within {:.2f} ms of rank 0's", most * 1e3),
+        .evidence = fmt::format("all clocks are within {:.2f} ms of that of rank 0", most * 1e3),
     });
   }
   return found;

@@ -13,13 +13,13 @@ std::vector<Finding> judge_launcher(const run::Machine& machine) {
     return {{.severity = Severity::kError,
              .subject = "launcher",
              .evidence = std::move(warning),
-             .remedy = fmt::format("the mpirun of {} (mpirun --version tells), or srun --mpi=pmix",
+             .remedy = fmt::format("use the mpirun of {} (see mpirun --version), or srun --mpi=pmix",
                                    mpi::Session::library_version())}};
   }
   return {{
       .severity = Severity::kOk,
       .subject = "launcher",
-      .evidence = fmt::format("{} of one MPI world on {}, {}", counted(machine.ranks, "rank"),
+      .evidence = fmt::format("{} in one MPI world on {}, {}", counted(machine.ranks, "rank"),
                               counted(machine.nodes, "host"), mpi::Session::library_version()),
   }};
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 7> kLaunchers{"mpirun",  "mpiexec", "orterun", "orted",
                                                      "prterun", "prted",   "prte"};
-// Options and settings by which a user says where ranks are to run.
+// Options and settings with which a user chooses where ranks run.
 constexpr std::array<std::string_view, 12> kChoices{"bind-to",
                                                     "map-by",
                                                     "cpu-set",
@@ -34,7 +34,7 @@ constexpr std::array kVariables{
     "OMPI_MCA_hwloc_base_cpu_set",           "OMPI_MCA_rmaps_rank_file_path",
     "PRTE_MCA_hwloc_default_binding_policy", "PRTE_MCA_rmaps_default_mapping_policy"};
 
-// "Cpus_allowed_list:\t0-1" of /proc/<pid>/status.
+// A value of /proc/<pid>/status, such as "Cpus_allowed_list:\t0-1".
 std::string status(const fs::path& process, int pid, const std::string& key) {
   std::ifstream file(process / std::to_string(pid) / "status");
   for (std::string line; std::getline(file, line);) {
@@ -43,11 +43,11 @@ std::string status(const fs::path& process, int pid, const std::string& key) {
   return {};
 }
 
-bool is_launcher(std::string_view name) {  // "mpirun.openmpi" where Debian has several
+bool is_launcher(std::string_view name) {  // Debian has names like "mpirun.openmpi"
   return std::find(kLaunchers.begin(), kLaunchers.end(), name.substr(0, name.find('.'))) != kLaunchers.end();
 }
 
-// Only its options: what follows the first word that is none may be ours.
+// Looks only at the launcher's own options, which end at the name of the program.
 bool says_where(const fs::path& process, int pid) {
   std::ifstream file(process / std::to_string(pid) / "cmdline", std::ios::binary);
   for (std::string word; std::getline(file, word, '\0');) {

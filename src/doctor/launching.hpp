@@ -5,13 +5,14 @@
 
 namespace convoke::doctor {
 
-/// The process of Open MPI that has started this one: mpirun, or its daemon on this host.
+/// The process of Open MPI that started this one: mpirun, or its daemon on this host.
 struct Launching {
-  std::vector<int> cpus;  ///< where it may run itself, sorted; empty: no such process was found
-  bool chosen = false;    ///< it was told how to bind, as far as can be seen from here
+  std::vector<int> cpus;  ///< that it may use itself, sorted; empty: no such process was found
+  bool chosen = false;    ///< its options or the environment choose a binding
 };
 
-/// `process`: where the system describes processes.
+/// Finds the launcher among the parents of process `parent`. `process`: the folder in which the system
+/// describes processes.
 Launching launching(int parent, const std::filesystem::path& process = "/proc");
 
 }  // namespace convoke::doctor

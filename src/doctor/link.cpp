@@ -1,4 +1,5 @@
 #include "convoke/doctor/link.hpp"
+#include "convoke/os/clock.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +7,6 @@
 #include <span>
 
 #include "convoke/core/text.hpp"
-#include "convoke/os/clock.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -16,14 +16,14 @@ constexpr int kLinkTag = 7303;
 constexpr std::size_t kSmall = 8, kLarge = std::size_t{1} << 20;
 constexpr int kSmallRounds = 40, kLargeRounds = 6;
 
-// Seconds one way, median over the rounds; the rank `there` answers.
+// Seconds one way, median over the rounds. Rank `there` answers.
 double ping_pong(std::span<std::byte> message, int rounds, int there, const mpi::Communicator& world) {
   std::vector<double> seconds;
   for (int round = 0; round <= rounds; ++round) {
     const os::Stopwatch watch;
     world.send(message, there, kLinkTag);
     world.receive(message, there, kLinkTag);
-    if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first makes the connection
+    if (round > 0) seconds.push_back(watch.seconds() / 2);  // the first round opens the connection
   }
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
   return seconds[static_cast<std::size_t>(rounds / 2)];
@@ -50,14 +50,14 @@ void be_measured(int there, const mpi::Communicator& world) {
   answer(message, kLargeRounds, there, world);
 }
 
-std::string rate(double bytes_per_second) {
+std::string link_rate(double bytes_per_second) {
   return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
 }
 
 std::string describe(const Link& link) {
   return fmt::format("{}: {:.1f} us, {}",
                      link.within() ? "within " + link.from : fmt::format("{} to {}", link.from, link.to),
-                     link.latency_seconds * 1e6, rate(link.bytes_per_second));
+                     link.latency_seconds * 1e6, link_rate(link.bytes_per_second));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::string describe(const Link& link) {
 std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world) {
   constexpr int kMostHosts = 32;
   const auto node_of = [&](int rank) { return machine.placements[static_cast<std::size_t>(rank)].node; };
-  // Within every host, all at the same time.
+  // Within the hosts, all at the same time.
   Settings mine;
   const int node = node_of(machine.rank);
   if (machine.local_rank == 0 && machine.local_ranks > 1) {
@@ -86,7 +86,7 @@ std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communic
                      .latency_seconds = read.get("latency", 0.0),
                      .bytes_per_second = read.get("rate", 0.0)});
   }
-  // Between hosts, one after the other.
+  // Between the hosts, one after the other.
   for (int rank = 1, hosts = 1; rank < machine.ranks && hosts < kMostHosts; ++rank) {
     if (node_of(rank) != rank) continue;
     ++hosts;
@@ -97,7 +97,7 @@ std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communic
 }
 
 std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient) {
-  // What shared memory and Gigabit Ethernet give in any case; below, something is wrong.
+  // Shared memory and Gigabit Ethernet are better than this unless something is wrong.
   constexpr double kSlowWithin = 100e-6, kSlowBetween = 500e-6, kThin = 80e6;
   std::vector<Finding> found;
   for (const Link& link : links) {
@@ -108,19 +108,18 @@ std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t g
     };
     if (link.within() && link.latency_seconds > kSlowWithin) {
       finding.severity = Severity::kWarning;
-      finding.evidence += "; some microseconds are usual, unless ranks wait for each other's core";
-      finding.remedy = "give every rank cores of its own, or mpirun --mca mpi_yield_when_idle 1";
+      finding.evidence += "; a few microseconds are normal, unless ranks wait for the same core";
+      finding.remedy = "give each rank its own cores, or use mpirun --mca mpi_yield_when_idle 1";
     } else if (!link.within() && (link.latency_seconds > kSlowBetween || link.bytes_per_second < kThin)) {
       finding.severity = Severity::kWarning;
       finding.evidence += "; Gigabit Ethernet has 50 us and 110 MiB/s";
       finding.remedy =
-          "name the fast network, export OMPI_MCA_btl_tcp_if_include=NETWORK/BITS, or exchange less: a "
-          "larger "
-          "train.batch, train.mode = \"ensemble\"";
+          "select the fast network (export OMPI_MCA_btl_tcp_if_include=NETWORK/BITS), or communicate less "
+          "with a larger train.batch or train.mode = \"ensemble\"";
     }
     if (gradient > 0 && link.bytes_per_second > 0 && !link.within()) {
       finding.evidence +=
-          fmt::format("; the {} of gradients of a step take {:.1f} ms at least", format_bytes(gradient),
+          fmt::format("; the {} of gradients of each step take at least {:.1f} ms", format_bytes(gradient),
                       static_cast<double>(gradient) / link.bytes_per_second * 1e3);
     }
     found.push_back(std::move(finding));

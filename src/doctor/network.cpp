@@ -15,7 +15,6 @@
 
 #include "convoke/core/text.hpp"
 #include "doctor/evidence.hpp"
-#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
@@ -43,7 +42,7 @@ std::vector<Interface> interfaces_here() {
   return list;
 }
 
-// "lo", or "10.88.0.0/24", as the lists of Open MPI have it.
+// `entry` is of a list of Open MPI: "lo" or "10.88.0.0/24".
 bool matches(const Interface& interface, const std::string& entry) {
   const std::size_t slash = entry.find('/');
   if (slash == std::string::npos) return interface.name == entry;
@@ -94,7 +93,7 @@ HostNetwork network_from(const Settings& settings) {
   return host;
 }
 
-// The networks, as Open MPI wants them, that every host has an interface in and no two the same address.
+// The networks in which every host has an interface with an address of its own.
 std::vector<std::string> common_networks(const std::vector<HostNetwork>& hosts) {
   std::map<std::string, std::set<std::string>> addresses;  // by network
   for (const HostNetwork& host : hosts) {
@@ -121,8 +120,8 @@ bool has_more_ranks_than_cores(const run::Sharing& sharing) {
   return sharing.ranks.size() > sharing.cores.size();
 }
 
-// Open MPI 4's mpirun puts into the environment that there are too many ranks; Open MPI 5 tells its ranks
-// alone.
+// The mpirun of Open MPI 4 sets an environment variable if there are too many ranks; that of Open MPI 5 tells
+// only the ranks.
 bool waiting_ranks_yield(const run::Machine& machine, bool ask) {
   if (on("mpi_oversubscribe", ask)) return true;
   const int node = machine.placements[static_cast<std::size_t>(machine.rank)].node;
@@ -132,7 +131,7 @@ bool waiting_ranks_yield(const run::Machine& machine, bool ask) {
 
 std::string include_remedy(const std::vector<HostNetwork>& hosts) {
   const std::vector<std::string> common = common_networks(hosts);
-  return fmt::format("export OMPI_MCA_btl_tcp_if_include={} (the network that joins the hosts)",
+  return fmt::format("export OMPI_MCA_btl_tcp_if_include={} (the network that connects the hosts)",
                      common.empty() ? "NETWORK/BITS" : common.front());
 }
 
@@ -175,12 +174,13 @@ std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
     }
     if (texts.empty()) {
       found.push_back(
-          {.severity = Severity::kNote,  // ranks have met nevertheless, or we should not be here
+          {.severity = Severity::kNote,  // the ranks did find each other
            .subject = "network",
-           .evidence = fmt::format("{}: no interface is left for MPI over TCP (btl_tcp_if_include = \"{}\", "
-                                   "btl_tcp_if_exclude = \"{}\"), so messages go another way",
-                                   host.host, host.include, host.exclude),
-           .remedy = "if they should go over TCP: " + include_remedy(hosts)});
+           .evidence = fmt::format(
+               "{}: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"{}\", "
+               "btl_tcp_if_exclude = \"{}\"), so messages use another transport",
+               host.host, host.include, host.exclude),
+           .remedy = "to use TCP: " + include_remedy(hosts)});
     }
     uses.push_back(fmt::format("{}: {}", host.host, join(texts)));
   }
@@ -189,7 +189,7 @@ std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts) {
     found.push_back(
         {.severity = Severity::kWarning,
          .subject = "network",
-         .evidence = fmt::format("{} is the same on {} hosts ({}), as bridges of containers are: "
+         .evidence = fmt::format("{} is the same on {} hosts ({}), like the bridges of containers: "
                                  "messages to it do not leave the host, and MPI may wait for ever",
                                  interface, owning.size(), join(owning)),
          .remedy = include_remedy(hosts)});
@@ -215,12 +215,11 @@ std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vect
       found.push_back(
           {.severity = Severity::kWarning,
            .subject = "oversubscription",
-           .evidence = fmt::format("{}: {} ranks on {}, and one that waits keeps its core "
-                                   "from the others: a small message takes 10 ms instead of "
-                                   "0.05 ms",
+           .evidence = fmt::format("{}: {} ranks share {}, and a waiting rank keeps its core "
+                                   "busy: a small message takes 10 ms instead of 0.05 ms",
                                    host.host, sharing.ranks.size(), counted(sharing.cores.size(), "core")),
-           .remedy = "start fewer ranks, or mpirun --mca mpi_yield_when_idle 1 (mpirun "
-                     "--oversubscribe sets it by itself)"});
+           .remedy = "start fewer ranks, or use mpirun --mca mpi_yield_when_idle 1 (mpirun "
+                     "--oversubscribe sets it)"});
     }
   }
   return found;

@@ -28,13 +28,13 @@ std::string word_in(const fs::path& file) {
 }
 
 // x <- x ^ x << 13;  x <- x ^ x >> 7;  x <- x ^ x << 17       (Marsaglia 2003)
-// Six operations of one cycle each, none of which can start before the one before it has ended.
+// Six operations of one cycle each; none can start before the previous one has ended.
 double measured_ghz() {
   constexpr int kRounds = 1 << 20, kTrials = 5;
   constexpr double kCyclesPerRound = 6;
   volatile std::uint64_t sink = 88172645463325252;
   double best = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest: others may have been interrupted
+  for (int trial = 0; trial < kTrials; ++trial) {  // the fastest trial, since others may be interrupted
     const auto begin = std::chrono::steady_clock::now();
     std::uint64_t x = sink;
     for (int round = 0; round < kRounds; ++round) {
@@ -81,15 +81,15 @@ void judge_instruction_sets(const std::vector<Processor>& ranks, std::vector<Fin
   found.push_back(
       {.severity = Severity::kWarning,
        .subject = "instruction set",
-       .evidence = fmt::format("ranks have different ones, so some wait for others, and may round "
-                               "or lay out parameters otherwise: {}",
+       .evidence = fmt::format("ranks have different instruction sets: some wait for others, and they may "
+                               "round or store parameters differently: {}",
                                join(parts, "; ")),
-       .remedy = "ask for nodes of one kind (sbatch --constraint), or give all ranks the least: "
+       .remedy = "request nodes of one kind (sbatch --constraint), or use the same set on all ranks: "
                  "mpirun -x ONEDNN_MAX_CPU_ISA=AVX2"});
 }
 
 void judge_governor(const Processor& host, std::vector<Finding>& found) {
-  // Those two drivers raise the clock under load by themselves, whatever they call it.
+  // These drivers raise the clock under load, whatever the governor is called.
   const bool by_itself = host.driver.starts_with("intel_pstate") || host.driver.starts_with("amd-pstate") ||
                          host.driver.starts_with("amd_pstate");
   if (host.governor.empty() || host.governor == "performance" || host.governor == "schedutil" || by_itself) {
@@ -98,8 +98,8 @@ void judge_governor(const Processor& host, std::vector<Finding>& found) {
   const bool low = host.governor == "powersave" || host.governor == "userspace";
   found.push_back({.severity = low ? Severity::kWarning : Severity::kNote,
                    .subject = "clock",
-                   .evidence = fmt::format("{}: the governor of the processor's clock is {}{}", host.host,
-                                           host.governor, low ? ", which keeps it low" : ""),
+                   .evidence = fmt::format("{}: the frequency governor of the processor is {}{}", host.host,
+                                           host.governor, low ? ", which keeps the clock low" : ""),
                    .remedy = "cpupower frequency-set -g performance (as root, on that host)"});
 }
 
@@ -139,16 +139,17 @@ std::vector<Finding> judge_processors(const std::vector<Processor>& ranks) {
       found.push_back(
           {.severity = Severity::kWarning,
            .subject = "clock",
-           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz, on the fastest host at "
-                                   "{:.2f}; in synchronous training all wait for it",
+           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz, but at {:.2f} GHz on the fastest "
+                                   "host; in synchronous training all ranks wait for the slowest",
                                    rank.host, rank.measured_ghz, fastest),
-           .remedy = "leave that host out, or see what else runs there, its governor and its heat"});
+           .remedy = "leave that host out, or check its load, its governor and its temperature"});
     } else if (rank.measured_ghz < 0.6 * rank.largest_ghz) {
-      found.push_back({.severity = Severity::kNote,
-                       .subject = "clock",
-                       .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz of at most {:.2f}",
-                                               rank.host, rank.measured_ghz, rank.largest_ghz),
-                       .remedy = "see what else runs there, its governor and its heat"});
+      found.push_back(
+          {.severity = Severity::kNote,
+           .subject = "clock",
+           .evidence = fmt::format("{}: a busy core runs at {:.2f} GHz; the maximum is {:.2f} GHz", rank.host,
+                                   rank.measured_ghz, rank.largest_ghz),
+           .remedy = "check its load, its governor and its temperature"});
     }
   }
   if (found.empty()) {

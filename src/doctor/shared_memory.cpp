@@ -11,14 +11,13 @@
 
 #include "convoke/core/text.hpp"
 #include "doctor/evidence.hpp"
-#include "doctor/mpi_setting.hpp"
 
 namespace convoke::doctor {
 namespace {
 
 constexpr int kSharedMemoryTag = 7302;
 
-// Cross-memory attach: the second rank of a host reads a word of the first. Returns "" or why it may not.
+// Cross-memory attach (CMA): the second rank of a host reads a word of the first. Returns "" or the error.
 std::string read_neighbour(const run::Machine& machine, const mpi::Communicator& world) {
   struct Word {
     std::int64_t process;
@@ -44,7 +43,8 @@ std::string read_neighbour(const run::Machine& machine, const mpi::Communicator&
     const iovec mine{&read, sizeof read}, theirs{const_cast<std::uint64_t*>(there.address), sizeof read};
     const bool done = process_vm_readv(static_cast<pid_t>(there.process), &mine, 1, &theirs, 1, 0) ==
                       static_cast<ssize_t>(sizeof read);
-    failed = done ? (read == word ? 0 : ESRCH) : errno;  // another process has that number in its container
+    failed =
+        done ? (read == word ? 0 : ESRCH) : errno;  // another container may have a process of that number
     world.send(answer, local[0], kSharedMemoryTag);
   }
   return failed == 0 ? std::string() : std::strerror(failed);
@@ -111,34 +111,30 @@ std::vector<Finding> judge_shared_memory(const std::vector<SharedMemoryRoom>& ho
           {.severity = Severity::kError,
            .subject = "shared memory",
            .evidence =
-               fmt::format("{}: the {} ranks are going to share {} of samples, but {} has "
-                           "{} left",
-                           room.host, room.ranks, format_bytes(window), room.folder, format_bytes(room.free)),
+               fmt::format("{}: the {} ranks will share {} of samples, but {} has only {} left", room.host,
+                           room.ranks, format_bytes(window), room.folder, format_bytes(room.free)),
            .remedy = remedy(window + own) +
-                     ", on a disk (export OMPI_MCA_osc_sm_backing_directory=/tmp), or data.memory "
+                     ", use a disk (export OMPI_MCA_osc_sm_backing_directory=/tmp), or set data.memory "
                      "to stream samples"});
     } else if (room.ranks > 1 && room.total < own) {
       const std::string instead =
-          room.folder == "/dev/shm"
-              ? ""
-              : fmt::format("; messages and samples go through files in {}", room.folder);
+          room.folder == "/dev/shm" ? "" : fmt::format("; messages and samples use files in {}", room.folder);
       found.push_back({.severity = Severity::kWarning,
                        .subject = "shared memory",
-                       .evidence = fmt::format("{}: /dev/shm has {}, which {} ranks soon fill{}", room.host,
+                       .evidence = fmt::format("{}: /dev/shm has only {} for {} ranks{}", room.host,
                                                format_bytes(room.total), room.ranks, instead),
                        .remedy = remedy(own)});
     }
     if (room.reading_refused.empty()) continue;
     const bool used = room.copies == "cma";
-    found.push_back(
-        {.severity = used ? Severity::kWarning : Severity::kNote,
-         .subject = "cma",
-         .evidence = fmt::format(
-             "{}: ranks may not read each other's memory ({}){}", room.host, room.reading_refused,
-             used ? ", which Open MPI is told to do" : "; Convoke does without, through shared memory"),
-         .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
-                          "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
-                        : ""});
+    found.push_back({.severity = used ? Severity::kWarning : Severity::kNote,
+                     .subject = "cma",
+                     .evidence = fmt::format(
+                         "{}: ranks cannot read each other's memory ({}){}", room.host, room.reading_refused,
+                         used ? ", but Open MPI is set to do so" : "; Convoke uses shared memory instead"),
+                     .remedy = used ? "unset OMPI_MCA_btl_vader_single_copy_mechanism, or allow it: sysctl "
+                                      "kernel.yama.ptrace_scope=0, docker run --cap-add=SYS_PTRACE"
+                                    : ""});
   }
   if (found.empty() && !hosts.empty()) {
     const SharedMemoryRoom& first = hosts.front();

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct FileSystem {
-  std::uint32_t magic;  ///< statfs(2), or the file system's own sources
+  std::uint32_t magic;  ///< from statfs(2), or the sources of the file system
   const char* name;
   bool network;
 };
@@ -61,7 +61,7 @@ Storage describe(const std::string& role, const fs::path& path) {
   return storage;
 }
 
-// Why the file cannot be locked; empty if it can. Somebody else who has it proves that locks work.
+// Why the file cannot be locked; empty if it can. A lock of another process proves that locks work.
 std::string why_not_locked(os::File& file, bool shared) try {
   file.try_lock(shared);
   return {};
@@ -69,7 +69,7 @@ std::string why_not_locked(os::File& file, bool shared) try {
   return error.what();
 }
 
-// Bytes per second; 0 if there is nothing to read.
+// Bytes per second; 0 if the file is empty.
 double read_rate(const os::File& file) {
   file.forget(0, kBlock * kBlocks);
   std::vector<std::byte> block(kBlock);
@@ -92,16 +92,16 @@ void measure_writing(os::File& file, Storage& storage) {
   storage.read_rate = read_rate(file);
 }
 
-std::string rate(double bytes_per_second) {
+std::string storage_rate(double bytes_per_second) {
   return fmt::format("{}/s", format_bytes(static_cast<std::uint64_t>(bytes_per_second)));
 }
 
 std::string describe(const Storage& place) {
   std::string text = fmt::format("{}: {} {}", place.host,
-                                 place.role == "runs" ? "runs go to" : "samples are in", place.path);
+                                 place.role == "runs" ? "runs are written to" : "samples are in", place.path);
   text += fmt::format(" ({}{} free", place.type.empty() ? "" : place.type + ", ", format_bytes(place.free));
-  if (place.write_rate > 0) text += fmt::format(", written at {}", rate(place.write_rate));
-  if (place.read_rate > 0) text += fmt::format(", read at {}", rate(place.read_rate));
+  if (place.write_rate > 0) text += fmt::format(", written at {}", storage_rate(place.write_rate));
+  if (place.read_rate > 0) text += fmt::format(", read at {}", storage_rate(place.read_rate));
   return text + ")";
 }
 
@@ -170,8 +170,8 @@ bool hdf5_must_lock() {
 std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint64_t checkpoint,
                                    bool must_lock) {
   constexpr double kSlow = 20e6;                             // bytes per second
-  constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;  // logs, summary, a small model
-  constexpr std::uint64_t kCheckpoints = 4;  // newest, one before, best, the one in the making
+  constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;  // for logs, the summary and a small model
+  constexpr std::uint64_t kCheckpoints = 4;  // the newest two, the best, and the one being written
   std::vector<Finding> found;
   for (const Storage& place : places) {
     Finding finding{
@@ -187,19 +187,18 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
           runs ? fmt::format("{}: {}: cannot be written: {}", place.host, place.path, place.failure)
                : fmt::format("{}: {}", place.host, place.failure);  // which names the file
       finding.remedy = runs ? "choose another folder with --output"
-                            : "put the dataset where every host sees it under the same name";
+                            : "put the dataset into a folder that every host sees under the same name";
     } else if (!place.locking_refused.empty() && must_lock) {
       finding.severity = Severity::kWarning;
       finding.evidence += fmt::format(
-          ": files cannot be locked ({}), and HDF5_USE_FILE_LOCKING makes HDF5 refuse what it cannot lock",
-          place.locking_refused);
-      finding.remedy = "unset HDF5_USE_FILE_LOCKING, with which Convoke does not lock";
+          ": files cannot be locked ({}), but HDF5_USE_FILE_LOCKING requires locks", place.locking_refused);
+      finding.remedy = "unset HDF5_USE_FILE_LOCKING; Convoke needs no locks";
     } else if (runs && place.free < wanted) {
       finding.severity = Severity::kWarning;
-      finding.evidence +=
-          checkpoint > 0 ? fmt::format(": a checkpoint has {}, and some are kept", format_bytes(checkpoint))
-                         : ": that is little for checkpoints";
-      finding.remedy = "free room, or choose another folder with --output";
+      finding.evidence += checkpoint > 0 ? fmt::format(": a checkpoint takes {}, and several are kept",
+                                                       format_bytes(checkpoint))
+                                         : ": this is little for checkpoints";
+      finding.remedy = "free some space, or choose another folder with --output";
     } else if (runs && place.write_rate > 0 && place.write_rate < kSlow) {
       finding.severity = Severity::kWarning;
       finding.evidence +=
@@ -209,14 +208,14 @@ std::vector<Finding> judge_storage(const std::vector<Storage>& places, std::uint
       finding.remedy = "choose a faster folder with --output, or a larger run.checkpoint_every";
     } else if (!runs && place.read_rate > 0 && place.read_rate < kSlow) {
       finding.severity = Severity::kWarning;
-      finding.evidence += ": loading takes long, streaming may hold training up";
-      finding.remedy = "copy the dataset to a disk of the node (sbcast, or cp to $TMPDIR) and set data.path";
+      finding.evidence += ": loading takes long, and streaming may slow down training";
+      finding.remedy = "copy the dataset to a local disk (sbcast, or cp to $TMPDIR) and set data.path";
     } else if (!place.locking_refused.empty()) {
       finding.severity = Severity::kNote;
       finding.evidence +=
-          fmt::format(": files cannot be locked ({}); Convoke does without, h5py and h5dump do not",
+          fmt::format(": files cannot be locked ({}); Convoke needs no locks, but h5py and h5dump do",
                       place.locking_refused);
-      finding.remedy = "for these: export HDF5_USE_FILE_LOCKING=FALSE";
+      finding.remedy = "for h5py and h5dump: export HDF5_USE_FILE_LOCKING=FALSE";
     }
     found.push_back(std::move(finding));
   }

@@ -1,12 +1,12 @@
 #include "convoke/doctor/topology.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/os/processors.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "convoke/os/processors.hpp"
 #include "doctor/evidence.hpp"
 
 namespace convoke::doctor {
@@ -30,7 +30,7 @@ int threads_per_core(std::span<const os::LogicalCpu> host) {
   return static_cast<int>(host.size() / std::max<std::size_t>(1, cores.size()));
 }
 
-/// A core and its node of memory, in the order in which they are drawn.
+/// NUMA nodes and cores, in the order of the drawing.
 std::vector<std::pair<int, int>> cores_by_memory(std::span<const os::LogicalCpu> host) {
   std::set<std::pair<int, int>> cores;  // node, core
   for (const os::LogicalCpu& cpu : host) cores.emplace(cpu.node, cpu.core);
@@ -96,11 +96,11 @@ std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topo
       found.push_back(
           {.severity = Severity::kWarning,
            .subject = "smt",
-           .evidence = fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of {} "
-                                   "({} each), whose arithmetic units they share",
+           .evidence = fmt::format("{}: {} threads have {} CPUs, but these are hardware threads of only {} "
+                                   "({} each), and share their arithmetic units",
                                    machine.placements[static_cast<std::size_t>(node)].host, running,
                                    cpus.size(), counted(cores, "core"), together),
-           .remedy = "a thread or rank for each core: run.threads = \"auto\", mpirun without "
+           .remedy = "use one thread or rank for each core: run.threads = \"auto\", mpirun without "
                      "--use-hwthread-cpus, sbatch --hint=nomultithread"});
     }
   }
@@ -125,12 +125,12 @@ std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& top
     found.push_back(
         {.severity = ranks.size() >= nodes.size() ? Severity::kWarning : Severity::kNote,
          .subject = "numa",
-         .evidence = fmt::format("{}: cores of {} {} belong to several of the {} NUMA nodes, where memory "
-                                 "of the others is slower",
+         .evidence = fmt::format("{}: the cores of {} {} belong to several of the {} NUMA nodes; memory "
+                                 "of another node is slower",
                                  machine.placements[static_cast<std::size_t>(node)].host,
                                  plural(std::ssize(across), "rank"), os::format_ranges(across), nodes.size()),
-         .remedy = fmt::format("a rank or several for each: mpirun --map-by ppr:{}:numa:PE={}", per_memory,
-                               std::max<std::size_t>(1, each))});
+         .remedy = fmt::format("give each NUMA node its own ranks: mpirun --map-by ppr:{}:numa:PE={}",
+                               per_memory, std::max<std::size_t>(1, each))});
   }
   return found;
 }

@@ -5,6 +5,7 @@
 
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
+#include "convoke/core/utf8.hpp"
 
 namespace convoke::metrics {
 namespace {
@@ -42,14 +43,8 @@ Scores average(const std::vector<Scores>& classes, Weight weight) {
   return mean;
 }
 
-// Width in characters: in UTF-8 every byte but the continuations starts one.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string right(std::string_view text, std::size_t width) {
-  const std::size_t length = characters(text);
+  const std::size_t length = character_count(text);
   return std::string(width > length ? width - length : 0, ' ') + std::string(text);
 }
 
@@ -91,7 +86,7 @@ std::string to_text(const ClassificationReport& report, const std::vector<std::s
   ensure(names.empty() || names.size() == report.classes.size(), "a name for each class, or none");
   const auto name = [&](std::size_t c) { return names.empty() ? std::to_string(c) : names[c]; };
   std::size_t width = std::string_view("weighted avg").size();
-  for (std::size_t c = 0; c < report.classes.size(); ++c) width = std::max(width, characters(name(c)));
+  for (std::size_t c = 0; c < report.classes.size(); ++c) width = std::max(width, character_count(name(c)));
 
   std::string text = row("", width, {"precision", "recall", "f1-score", "support"}) + '\n';
   for (std::size_t c = 0; c < report.classes.size(); ++c) text += row(name(c), width, report.classes[c]);

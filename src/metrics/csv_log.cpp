@@ -27,7 +27,7 @@ std::string header() {
   return line;
 }
 
-// Text as it is, numbers as JSON has them.
+// Text unchanged, numbers as in JSON.
 std::string cell(const Value* value) {
   if (value == nullptr) return "";
   const auto* const text = std::get_if<std::string>(&value->data());
@@ -47,8 +47,8 @@ CsvLog::CsvLog(const std::filesystem::path& file) : is_new_(!drop_unfinished_lin
   std::string first;
   std::getline(in, first);
   if (first == header()) return;
-  throw Error(file.string() + ": has other columns than " + header(),
-              "move it away: it is of another version of Convoke");
+  throw Error(file.string() + ": its columns are not " + header(),
+              "another version of Convoke wrote it; move it away");
 }
 
 void CsvLog::append(const Settings& record) {

@@ -27,7 +27,7 @@ constexpr std::uint64_t kStatusStart = 1;
 // How a field's value is stored.
 enum class Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Seven bits a byte, the lowest first; all but the last have the eighth set.
+// Seven bits per byte, the lowest first; all bytes but the last have the eighth bit set.
 std::string varint(std::uint64_t number) {
   std::string bytes;
   for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7F) | 0x80);
@@ -54,7 +54,7 @@ std::string field_of(std::uint32_t field, const std::string& bytes) {
   return key(field, Wire::kBytes) + varint(bytes.size()) + bytes;
 }
 
-// What all events have; 0 is not written, as everywhere in proto3.
+// The fields of all events; proto3 does not write zeros.
 std::string event(double wall_time, std::int64_t step, const std::string& what) {
   return field_of(kWallTime, wall_time) +
          (step == 0 ? std::string() : field_of(kStep, static_cast<std::uint64_t>(step))) + what;
@@ -62,7 +62,7 @@ std::string event(double wall_time, std::int64_t step, const std::string& what) 
 
 constexpr std::string_view kBegin = "events.out.tfevents.";
 
-// Of the file that is last in its name's order; 0 if there is none.
+// The second of the last file by name; 0 if there is none.
 std::int64_t last_seconds(const std::filesystem::path& folder) {
   std::int64_t last = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -80,8 +80,8 @@ std::filesystem::path new_file(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
-    throw Error(fmt::format("cannot make {}: {}", folder.string(), failed.message()),
-                "choose a folder you may write to with --output");
+    throw Error(fmt::format("cannot create {}: {}", folder.string(), failed.message()),
+                "choose a folder that you may write to with --output");
   }
   const std::int64_t seconds =
       std::max(static_cast<std::int64_t>(os::seconds_since_1970()), last_seconds(folder) + 1);

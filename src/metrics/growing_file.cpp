@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void fail(const std::filesystem::path& file, int error) {
   const std::string hint = error == ENOSPC || error == EDQUOT
                                ? "free some space, or write to another --output"
-                               : "choose a folder you may write to with --output";
+                               : "choose a folder that you may write to with --output";
   throw Error("cannot write " + file.string() + ": " + std::strerror(error), hint);
 }
 

@@ -7,7 +7,7 @@
 namespace convoke::metrics {
 
 void LiveBlock::clear() noexcept try {
-  // To the first of our lines, and everything from there on away.
+  // Go to the first of the lines, and erase from there on.
   if (drawn_ > 0) console_.write(fmt::format("\x1b[{}A\r\x1b[J", drawn_));
   drawn_ = 0;
 } catch (...) {

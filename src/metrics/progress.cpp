@@ -53,7 +53,7 @@ Progress::Progress(std::string title, std::int64_t total_steps, Console console)
 
 // mnist-ensemble  37 %  ETA 12 s  epoch 2/5  loss 0.1043  accuracy 0.9712  6,120 images/s
 //
-// What matters most comes first: a narrow terminal cuts the rest.
+// The most important fields come first, since a narrow terminal cuts the line.
 std::string Progress::line(std::int64_t step, const ProgressFields& fields, double now) const {
   std::string line = title_;
   if (total_steps_ > 0)

@@ -5,14 +5,14 @@
 namespace convoke::metrics {
 namespace {
 
-const std::filesystem::path& mended(const std::filesystem::path& file) {
+const std::filesystem::path& without_unfinished_line(const std::filesystem::path& file) {
   drop_unfinished_line(file);
   return file;
 }
 
 }  // namespace
 
-RunLog::RunLog(const std::filesystem::path& file) : file_(mended(file)) {}
+RunLog::RunLog(const std::filesystem::path& file) : file_(without_unfinished_line(file)) {}
 
 void RunLog::append(const Settings& record) { file_.append(to_json(record) + '\n'); }
 

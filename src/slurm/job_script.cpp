@@ -14,16 +14,16 @@ namespace {
 using Directives = std::vector<JobScript::Directive>;
 
 Directives size_of(const Layout& layout) {
-  Directives list{
-      {fmt::format("--nodes={}", layout.nodes), ""},
-      {fmt::format("--ntasks-per-node={}", layout.ranks_per_node), "MPI ranks on each node"},
-      {fmt::format("--cpus-per-task={}", layout.cpus_per_rank), "cores of a rank, a worker thread on each"}};
+  Directives list{{fmt::format("--nodes={}", layout.nodes), ""},
+                  {fmt::format("--ntasks-per-node={}", layout.ranks_per_node), "MPI ranks on each node"},
+                  {fmt::format("--cpus-per-task={}", layout.cpus_per_rank),
+                   "cores of a rank, with a worker thread on each"}};
   if (layout.threads_per_core > 1) {
-    list.push_back({"--hint=nomultithread", "one thread a core: a second one makes arithmetic no faster"});
+    list.push_back({"--hint=nomultithread", "one thread per core: a second does not speed up arithmetic"});
   }
   if (layout.memory_mib > 0) {
     list.push_back(
-        {fmt::format("--mem={}M", layout.memory_mib), "of each node: as predicted, and a quarter more"});
+        {fmt::format("--mem={}M", layout.memory_mib), "of each node: the prediction and a quarter more"});
   }
   return list;
 }
@@ -43,10 +43,10 @@ Directives queue_of(const JobOptions& options) {
 }
 
 Directives restarts_of(const JobOptions& options) {
-  return {{"--requeue", "it may be put back into the queue, and goes on where it was"},
-          {"--open-mode=append", "a job that starts again adds to its log"},
+  return {{"--requeue", "a requeued job continues where it was"},
+          {"--open-mode=append", "a restarted job appends to its log"},
           {fmt::format("--signal=B:USR1@{}", options.warning_seconds),
-           "seconds before the end (or up to 60 more) tell this script, which tells all ranks"}};
+           "signal this script so many seconds before the end, or up to 60 s earlier"}};
 }
 
 std::string launch_of(const JobOptions& options) {
@@ -67,7 +67,7 @@ std::string to_text(const JobScript& script) {
 }
 
 JobScript make_script(const JobOptions& options, const std::string& file, const std::string& what,
-                      const Layout& layout, const Command& command, const std::string& array) {
+                      const Layout& layout, const JobCommand& command, const std::string& array) {
   JobScript script;
   script.file = file;
   script.about = {fmt::format("{}: {}", options.name, what), "Written by: " + options.written_by};
@@ -101,7 +101,7 @@ JobScript make_script(const JobOptions& options, const std::string& file, const 
   }
   body += std::string("\n") + kBefore + "\"${launch[@]}\" \"${convoke[@]}\" " + command.arguments + " &\n" +
           kWatch;
-  body += fmt::format("\nrestarts={}  # at most so many times after a node was lost\n", options.restarts);
+  body += fmt::format("\nrestarts={}  # the most, after a node was lost\n", options.restarts);
   body += kAfterwards;
   return script;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// What is asked for: a quarter more than is predicted, at least 512 MiB, in steps of 256.
+// The memory to request: a quarter more than predicted, at least 512 MiB, in steps of 256 MiB.
 std::int64_t with_reserve(std::int64_t bytes) {
   const std::int64_t mib = (bytes + bytes / 4 + kMiB - 1) / kMiB;
   return std::max<std::int64_t>(512, (mib + 255) / 256 * 256);
@@ -20,9 +20,9 @@ std::int64_t with_reserve(std::int64_t bytes) {
 
 void require_nodes(const Layout& layout, const Partition& partition) {
   if (layout.nodes <= partition.nodes()) return;
-  throw Error(fmt::format("{} nodes are more than partition {} has ({} that are up)", layout.nodes,
-                          partition.name, partition.nodes()),
-              "fewer --nodes, or another --partition");
+  throw Error(fmt::format("{} nodes are more than the {} that are available in partition {}", layout.nodes,
+                          partition.nodes(), partition.name),
+              "use fewer --nodes, or another --partition");
 }
 
 void require_cores(const Layout& layout, const Partition& partition) {
@@ -31,10 +31,9 @@ void require_cores(const Layout& layout, const Partition& partition) {
   };
   if (std::any_of(partition.kinds.begin(), partition.kinds.end(), holds)) return;
   throw Error(
-      fmt::format("{} ranks of {} cores on each node are more than the {} cores that nodes of "
-                  "partition {} have",
+      fmt::format("{} ranks with {} cores each need more than the {} cores of a node in partition {}",
                   layout.ranks_per_node, layout.cpus_per_rank, partition.kinds.front().cores, partition.name),
-      "fewer --ranks-per-node or --cpus-per-rank");
+      "use fewer --ranks-per-node or --cpus-per-rank");
 }
 
 void require_memory(const Workload& workload, const Layout& layout, const Partition& partition) {
@@ -43,14 +42,15 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
   if (layout.memory_mib <= most) return;
   const std::int64_t rank = workload.rank_bytes(layout.cpus_per_rank, layout.ranks());
   throw Error(
-      fmt::format("{} does not fit: {} ranks on a node take {} each, their samples {}; with a quarter in "
-                  "reserve that is {}, but nodes of partition {} have {} at most",
-                  workload.name, layout.ranks_per_node, format_bytes(static_cast<std::uint64_t>(rank)),
-                  format_bytes(static_cast<std::uint64_t>(workload.node_bytes)),
-                  format_bytes(static_cast<std::uint64_t>(layout.memory_mib * kMiB)), partition.name,
-                  format_bytes(static_cast<std::uint64_t>(most * kMiB))),
-      "fewer --ranks-per-node or --cpus-per-rank, --set train.lane=... smaller, --set data.memory=... to "
-      "stream samples, or another --partition");
+      fmt::format(
+          "{} does not fit into memory: the {} ranks of a node take {} each, their samples {}; with a "
+          "reserve of a quarter that is {}, but the nodes of partition {} have at most {}",
+          workload.name, layout.ranks_per_node, format_bytes(static_cast<std::uint64_t>(rank)),
+          format_bytes(static_cast<std::uint64_t>(workload.node_bytes)),
+          format_bytes(static_cast<std::uint64_t>(layout.memory_mib * kMiB)), partition.name,
+          format_bytes(static_cast<std::uint64_t>(most * kMiB))),
+      "use fewer --ranks-per-node or --cpus-per-rank, a smaller --set train.lane=..., --set data.memory=... "
+      "to stream samples, or another --partition");
 }
 
 }  // namespace
@@ -58,12 +58,12 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
 Layout lay_out(const Workload& workload, Layout wished, const Partition* partition) {
   Layout layout = wished;
   if (partition == nullptr && !layout.complete()) {
-    throw Error("nothing is known of the cluster's nodes",
-                "say --nodes N --ranks-per-node R --cpus-per-rank C, or ask on a machine where sinfo is");
+    throw Error("the nodes of the cluster are unknown",
+                "add --nodes N --ranks-per-node R --cpus-per-rank C, or use a machine with sinfo");
   }
   if (!layout.complete()) {
     const NodeKind& kind = partition->kinds.front();
-    // 1. Ranks and their cores: of all cores of a node, unless there is less work.
+    // 1. Ranks and their cores: all cores of a node, unless there is less work.
     const std::int64_t most = std::max<std::int64_t>(1, workload.most_workers);
     const auto busy = static_cast<int>(std::min<std::int64_t>(kind.cores, most));
     if (layout.ranks_per_node == 0 && layout.cpus_per_rank == 0) {
@@ -76,7 +76,7 @@ Layout lay_out(const Workload& workload, Layout wished, const Partition* partiti
           std::max<std::int64_t>(1, std::min<std::int64_t>(kind.cores / layout.ranks_per_node,
                                                            most / (nodes * layout.ranks_per_node))));
     }
-    // 2. Nodes: as many as have work for all of that.
+    // 2. Nodes: as many as have work for all these workers.
     if (layout.nodes == 0) {
       const std::int64_t workers = std::int64_t{layout.ranks_per_node} * layout.cpus_per_rank;
       layout.nodes = workload.one_node ? 1 : std::clamp<std::int64_t>(most / workers, 1, partition->nodes());
@@ -88,9 +88,9 @@ Layout lay_out(const Workload& workload, Layout wished, const Partition* partiti
     require_cores(layout, *partition);
   }
   if (layout.ranks() > workload.most_workers) {
-    throw Error(fmt::format("{} ranks are more than {} can use: its work comes in {} pieces", layout.ranks(),
+    throw Error(fmt::format("{} ranks are more than {} can use, whose work has only {} parts", layout.ranks(),
                             workload.name, workload.most_workers),
-                "fewer --nodes or --ranks-per-node, a larger train.batch or a smaller train.lane");
+                "use fewer --nodes or --ranks-per-node, a larger train.batch or a smaller train.lane");
   }
   if (workload.rank_bytes) {
     layout.memory_mib =

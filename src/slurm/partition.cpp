@@ -14,7 +14,7 @@
 namespace convoke::slurm {
 namespace {
 
-// Nodes in these states take no work before somebody has seen to them.
+// Nodes in these states take no job until an administrator acts.
 constexpr std::array kLost{"down", "drain", "fail", "unknown", "maint", "power_down", "future"};
 
 bool lost(const std::string& state) {
@@ -50,8 +50,8 @@ std::vector<Partition> parse_sinfo(const std::string& text) {
         std::sscanf(fields[5].c_str(), "%lld", &memory) != 1 ||
         std::sscanf(fields[6].c_str(), "%d:%d:%d", &kind.sockets, &cores_per_socket,
                     &kind.threads_per_core) != 3) {
-      throw Error(fmt::format("sinfo says \"{}\", which is not understood", line),
-                  "say --nodes, --ranks-per-node and --cpus-per-rank yourself; then sinfo is not asked");
+      throw Error(fmt::format("unexpected output of sinfo: \"{}\"", line),
+                  "add --nodes, --ranks-per-node and --cpus-per-rank; then sinfo is not needed");
     }
     std::string name = fields[0];
     const bool is_default = name.ends_with('*');
@@ -82,7 +82,7 @@ std::vector<Partition> parse_sinfo(const std::string& text) {
 }
 
 const Partition& choose(const std::vector<Partition>& partitions, std::string_view name) {
-  if (partitions.empty()) throw Error("sinfo knows no partition", "ask your administrator");
+  if (partitions.empty()) throw Error("sinfo lists no partition", "ask your administrator");
   const Partition* chosen = &partitions.front();
   if (!name.empty()) {
     chosen = &find_in(partitions, name, "partition");
@@ -92,8 +92,8 @@ const Partition& choose(const std::vector<Partition>& partitions, std::string_vi
     }
   }
   if (chosen->kinds.empty()) {
-    throw Error(fmt::format("no node of partition {} can be had: they are down or drained", chosen->name),
-                "sinfo -R says why; --partition chooses another: " + join(names_in(partitions)));
+    throw Error(fmt::format("all nodes of partition {} are down or drained", chosen->name),
+                "sinfo -R says why; choose another --partition: " + join(names_in(partitions)));
   }
   return *chosen;
 }

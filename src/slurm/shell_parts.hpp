@@ -1,10 +1,10 @@
 #pragma once
 
-// The parts of scripts that are the same in all of them, in bash.
+// Parts that all scripts share, in bash.
 namespace convoke::slurm {
 
 inline constexpr const char* kSurroundings =
-    R"sh(# What a cluster may want first:
+    R"sh(# Modules that your cluster may need:
 # module load openmpi hdf5
 )sh";
 
@@ -13,16 +13,16 @@ inline constexpr const char* kContainer =
 )sh";
 
 inline constexpr const char* kBoundMpirun =
-    R"sh(# Each rank on cores of its own. Open MPI by itself gives one or two ranks a single core for all their threads.
+    R"sh(# Each rank has its own cores. By default, Open MPI gives one or two ranks a single core for all their threads.
 launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core)
 )sh";
 
 inline constexpr const char* kMpirun = "launch=(mpirun --bind-to none)\n";
 
 inline constexpr const char* kSrunNotes =
-    R"sh(# PMIx in Slurm 22.05 lets MPI_Init crash now and then unless it fences in a ring.
+    R"sh(# With the PMIx of Slurm 22.05, MPI_Init sometimes crashes unless it fences in a ring.
 export SLURM_PMIX_FENCE=ring
-# From 22.05 on srun does not take --cpus-per-task from the job.
+# Since 22.05, srun does not take --cpus-per-task from the job.
 )sh";
 
 inline constexpr const char* kBoundSrun =
@@ -39,7 +39,7 @@ before=$(checkpoints)
 say() { echo "$(date '+%F %T') job $SLURM_JOB_ID on $SLURM_JOB_NODELIST: $*"; }
 say "begins in $run, with $(checkpoints | wc -l) checkpoints there, restart ${SLURM_RESTART_COUNT:-0}"
 
-# In the background, so that this shell hears Slurm's warning while it waits, and can pass it on.
+# In the background, so that this shell receives Slurm's warning while it waits, and can pass it on.
 )sh";
 
 inline constexpr const char* kWatch =
@@ -53,14 +53,14 @@ inline constexpr const char* kAfterwards =
     R"sh(
 give_up() { say "ended with $code: $1"; exit "$code"; }
 again() {
-  # Only a job that still runs may decide: else it was cancelled, or Slurm puts it back itself.
+  # Only a running job may decide: otherwise it was cancelled, or Slurm requeues it itself.
   case "$(scontrol show job "$SLURM_JOB_ID" 2> /dev/null)" in
     *JobState=RUNNING*) ;;
-    *) give_up "$1; not put back into the queue: somebody, or Slurm, has ended the job" ;;
+    *) give_up "$1; not requeued, since a user or Slurm ended the job" ;;
   esac
   [ "$(checkpoints)" != "$before" ] ||
-    give_up "$1; not put back into the queue: without a new checkpoint it would only repeat itself. $2"
-  say "ended with $code: $1; back into the queue"
+    give_up "$1; not requeued, since without a new checkpoint it would only repeat itself. $2"
+  say "ended with $code: $1; requeued"
   echo "$1" >> "$run/restarts.log"
   scontrol requeue "$SLURM_JOB_ID"
   exit "$code"
@@ -70,11 +70,11 @@ case $code in
   0) say "done" ;;
   85) again "stopped at a checkpoint" "Is the time limit too short for one?" ;;
   138) give_up "the warning came before training had begun: the time limit is too short (--time, --signal)" ;;
-  134 | 135 | 137 | 139 | 143 | 205)  # killed, or mpirun has lost a node: Slurm by itself puts nothing back then
+  134 | 135 | 137 | 139 | 143 | 205)  # killed, or mpirun lost a node, for which Slurm does not requeue the job
     lost=$(grep -cs '^lost a node or a rank' "$run/restarts.log")
-    [ "${lost:-0}" -lt "$restarts" ] || give_up "lost a node or a rank once more, after $restarts restarts"
+    [ "${lost:-0}" -lt "$restarts" ] || give_up "lost a node or a rank again, after $restarts restarts"
     again "lost a node or a rank" "Out of memory? (--mem)" ;;
-  *) give_up "an error, which is above" ;;
+  *) give_up "an error (see above)" ;;
 esac
 )sh";
 

@@ -36,8 +36,8 @@ std::int64_t parse_time(std::string_view text, const std::string& what) {
   const std::vector<std::int64_t> days = numbers_in(with_days ? text.substr(0, dash) : "0");
   const std::vector<std::int64_t> rest = numbers_in(with_days ? text.substr(dash + 1) : text);
   if (days.size() != 1 || rest.empty() || rest.size() > 3) {
-    throw Error(fmt::format("{}: \"{}\" is no time", what, text),
-                "Slurm's are minutes, hours:minutes:seconds or days-hours, as 90, 1:30:00 or 2-12");
+    throw Error(fmt::format("{}: \"{}\" is not a time", what, text),
+                "write minutes, hours:minutes:seconds or days-hours, such as 90, 1:30:00 or 2-12");
   }
   const auto at = [&](std::size_t i) { return i < rest.size() ? rest[i] : 0; };
   if (with_days) return days[0] * kDay + at(0) * kHour + at(1) * kMinute + at(2);

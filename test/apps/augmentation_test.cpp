@@ -67,7 +67,7 @@ TEST_CASE("views that nothing makes are refused") {
   CHECK(none.says("neither moves pixels nor changes colours"));
   fs::create_directory(place / "alone");
   fs::copy(place / "run/model.h5", place / "alone/model.h5");
-  CHECK(place.run("predict alone/model.h5 data.h5 --tta 2").says("there is no recipe beside the model"));
+  CHECK(place.run("predict alone/model.h5 data.h5 --tta 2").says("no recipe.toml next to the model"));
   CHECK(place.run("evaluate run --tta 0").code == 2);
   CHECK(place.run("predict run data.h5 --tta 2 --raw --output x.npy").code == 2);
 }

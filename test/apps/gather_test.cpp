@@ -97,15 +97,15 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
   refused("m0 seed m2", "m0 and seed are members of different ensembles: seed is 3 in one, 9 in the other",
           "one recipe");
   refused("m0 samples m2", "samples was trained on other samples than m0", "one dataset");
-  refused("m0 unfinished m2", "unfinished: is not finished", "convoke train --resume unfinished");
+  refused("m0 unfinished m2", "unfinished: this run is not finished", "convoke train --resume unfinished");
   refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
   refused("sync", "sync: holds one synchronous model", "--member K");
-  refused("m0 nowhere m2", "nowhere: is no folder of a run", "finished runs");
+  refused("m0 nowhere m2", "nowhere: not the folder of a run", "finished runs");
 
   const Outcome partial = place.run("gather m0 unfinished m2 --partial --output two");
   CAPTURE(partial.text);
   CHECK(partial.code == 0);
-  CHECK(partial.says("warning: unfinished is not finished, and left out"));
+  CHECK(partial.says("warning: unfinished is not finished; the vote goes without it"));
   CHECK(partial.says("ensemble of 2 out of 2 runs"));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("an interrupted gather is done again, and nothing else is overwritten"
   CHECK(Outcome{0, bytes_of(place / "out/metrics.jsonl")}.times("evaluation") == 1);
   const Outcome again = place.run("gather m0 m1 m2 --output out");
   CHECK(again.code == 1);
-  CHECK(again.says("out: is not empty"));
+  CHECK(again.says("out: not empty"));
   CHECK(place.run("gather m0 m1 m2 --output m0").code == 1);
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("inspect tells counts, statistics and odd samples, and writes the same
   CHECK(told.says("data.h5: images of (8, 8, 1) (uint8), 4 classes"));
   CHECK(told.says("made by a test"));
   CHECK(told.says("imbalance"));
-  CHECK(told.says("of a sample of 100:"));
+  CHECK(told.says("in a sample of 100:"));
   CHECK(told.says("principal components explain"));
 
   const Outcome page = place.run("inspect data.h5 --html page.html");
@@ -36,7 +36,7 @@ TEST_CASE("inspect shows what a recipe makes of the training samples") {
   if (plain.says("libjs-chart.js")) return;  // built without the charts' library
   CAPTURE(plain.text);
   CHECK(plain.code == 1);
-  CHECK(plain.says("recipe.toml: augments nothing"));
+  CHECK(plain.says("recipe.toml: the recipe does not augment samples"));
   CHECK(!fs::exists(place / "page.html"));
 
   write_text(place / "turned.toml",
@@ -91,7 +91,7 @@ TEST_CASE("inspect refuses what is no dataset and where it cannot write, and lea
   fs::resize_file(place / "short.h5", fs::file_size(place / "short.h5") / 2);
   refused("short.h5 --html page.html", "short.h5");
   CHECK(!fs::exists(place / "page.html"));
-  refused("data.h5 --figures recipe.toml", "recipe.toml: cannot be made");
+  refused("data.h5 --figures recipe.toml", "recipe.toml: cannot be created");
   if (place.run("inspect data.h5 --html page.html").says("libjs-chart.js")) return;
   refused("data.h5 --html no/such/folder/page.html", "no/such/folder/page.html: cannot be written");
   refused("data.h5 --html .", "is a folder");

@@ -56,21 +56,21 @@ TEST_CASE("data.path may be a source: it is prepared into the cache, once") {
   const Outcome first = train("a", 2);
   CAPTURE(first.text);
   CHECK(first.code == 0);
-  CHECK(first.says("/idx: is a source; preparing it as"));
+  CHECK(first.says("/idx: not a dataset but a source; preparing"));
   const Outcome second = train("b", 1);
   CHECK(second.code == 0);
-  CHECK(second.says("/idx: is a source; prepared before as"));
+  CHECK(second.says("/idx: not a dataset but a source; using the prepared"));
 
   // Another source under the same name is another dataset.
   write_gzip(place / "idx/train-images-idx3-ubyte.gz", small_image_file(30, 50));
-  CHECK(train("c", 1).says("preparing it as"));
+  CHECK(train("c", 1).says("a source; preparing"));
 
   const Outcome refused = place.run("train small.toml --quiet --output d",
                                     "XDG_CACHE_HOME=/proc/none HOME=/proc/none " + mpirun(2));
   CAPTURE(refused.text);
   CHECK(refused.code == 1);
-  CHECK(refused.times("cannot be made") == 1);
-  CHECK(refused.says("hint: set XDG_CACHE_HOME to a folder that can be written"));
+  CHECK(refused.times("cannot be created") == 1);
+  CHECK(refused.says("hint: set XDG_CACHE_HOME to a folder that you may write to"));
 }
 
 TEST_CASE("what prepare cannot do it says before it begins") {

@@ -11,7 +11,7 @@ TEST_CASE("a finished run leaves its page, of any number of ranks the same figur
   CHECK(bytes_of(place / "run/evaluation.json") == bytes_of(place / "one/evaluation.json"));
 
   if (place.run("report run").says("libjs-chart.js")) {  // built without the charts' library
-    CHECK(trained.times("warning: there is no report.html") == 1);
+    CHECK(trained.times("warning: report.html was not written") == 1);
     CHECK_FALSE(fs::exists(place / "run/report.html"));
     return;
   }
@@ -129,9 +129,9 @@ TEST_CASE("several studies are taken together as one, whose page says where its 
 
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   for (const auto& [named, message] :
-       {std::pair("first run", "first is a study, and run is none: they cannot share a page"),
-        {"run second/measurements.csv", "second/measurements.csv is a study, and run is none"},
-        {"first second first/measurements.csv", "first/measurements.csv: is named twice"}}) {
+       {std::pair("first run", "first is a study, run is a run: they cannot share a page"),
+        {"run second/measurements.csv", "second/measurements.csv is a study, run is a run"},
+        {"first second first/measurements.csv", "first/measurements.csv: named twice"}}) {
     const Outcome refused = place.run(std::string("report ") + named);
     CAPTURE(named, refused.text);
     CHECK(refused.code == 1);
@@ -154,7 +154,7 @@ TEST_CASE("a page is no reason to fail, and not written where it is not wanted o
   const Outcome warned = place.train("taken", "--resume --set train.epochs=2");
   CAPTURE(warned.text);
   CHECK(warned.code == 0);
-  CHECK(warned.times("warning: there is no report.html") == 1);
+  CHECK(warned.times("warning: report.html was not written") == 1);
 
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
     const Outcome outcome = place.run("report " + arguments);
@@ -201,7 +201,7 @@ TEST_CASE("a page takes the place of a page, and of nothing else") {
   for (const char* command :
        {"report study --output", "study analyse study/measurements.csv --html", "inspect data.h5 --html"}) {
     for (const char* file : {"data.h5", "study/measurements.csv", "notes.html", "link.html"}) {
-      refused(command, file, "is there, and is no page");
+      refused(command, file, "exists, and is not a page");
     }
     for (const char* device : {"/dev/full", "/dev/null", "full.html"})
       refused(command, device, "is a device");
@@ -222,7 +222,7 @@ TEST_CASE("a page takes the place of a page, and of nothing else") {
   const Outcome warned = place.train("run", "--resume --set train.epochs=2");
   CAPTURE(warned.text);
   CHECK(warned.code == 0);
-  CHECK(warned.times("warning: there is no report.html") == 1);
+  CHECK(warned.times("warning: report.html was not written") == 1);
   CHECK(bytes_of(place / "run/report.html") == "notes");
 }
 

@@ -8,7 +8,7 @@ TEST_CASE("a step is predicted for ranks that are not there, and checked against
   CHECK(alone.code == 0);
   CHECK(alone.times("between nodes  20.0 us") == 1);  // nobody has measured or given it
   CHECK(alone.times("(assumed)") == 2);
-  CHECK(alone.times("the measured steps scatter by ") == 1);
+  CHECK(alone.times("the measured step times vary by ") == 1);
   const auto given = place.run(
       "study predict recipe.toml --ranks 2 --seconds 0.02 --latency 2us --bandwidth 100Gbit --weak --json");
   CHECK(given.code == 0);

@@ -44,7 +44,7 @@ TEST_CASE("a study runs every cell as often as it says, and says how sure it is"
   CHECK(rows(place / "out") == 2);
   CHECK(outcome.says("95 % interval"));
   CHECK(outcome.says("study folder: out"));
-  CHECK(outcome.says("the study's own work"));
+  CHECK(outcome.says("the study itself took"));
   for (const char* file :
        {"study.toml", "recipes/tiny.toml", "runs/tiny-sync-2x1-1/summary.json",
         "runs/tiny-sync-2x1-2/metrics.jsonl", "runs/tiny-sync-2x1-2.log", "analysis.json"}) {
@@ -117,7 +117,7 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
               " ] && break; sleep 0.05; done; kill -" + signal + " $study; wait $study");
     CAPTURE(signal, outcome.text);
     CHECK(outcome.code == (signal == "KILL" ? 137 : 85));
-    if (signal != "KILL") CHECK(outcome.says("Go on with: convoke study s.toml --output out --resume"));
+    if (signal != "KILL") CHECK(outcome.says("Resume with: convoke study s.toml --output out --resume"));
     CHECK(rows(place / "out") == 1);
   };
   ended_by("INT", "");
@@ -146,7 +146,7 @@ TEST_CASE("the job that collects runs of an array asks for more until there are 
   for (const char* task : {"--task 0", "--task 1"}) {
     const Outcome made = place.study(task);
     REQUIRE(made.code == 0);
-    CHECK(made.says("the study's own work"));
+    CHECK(made.says("the study itself took"));
   }
   fs::create_directory(place / "out-jobs");
   const std::string collect = "--collect --more out-jobs --ranks-per-node 1";
@@ -154,7 +154,7 @@ TEST_CASE("the job that collects runs of an array asks for more until there are 
   CAPTURE(refused.text);
   CHECK(refused.code == 1);
   CHECK(rows(place / "out") == 2);  // what there is, is kept
-  CHECK(refused.says("2 more runs, until every makespan is known to"));
+  CHECK(refused.says("2 more runs, to know every makespan to"));
   CHECK(refused.says("sbatch is not on the PATH"));
   CHECK(refused.says("bash out-jobs/more.sh"));
   CHECK(bytes_of(place / "out-jobs/more.sh").find("--array=2-3") != std::string::npos);
@@ -219,8 +219,8 @@ TEST_CASE("a study that cannot be run is refused before the first run") {
   refused("recipe = \"recipe.toml\"\nrank = [1]\n", "did you mean \"ranks\"?");
   refused("recipe = \"recipe.toml\"\n[axes]\ntrain.lanes = [8]\n", "did you mean \"lane\"?");
   refused("recipe = \"recipes.toml\"\n", "unknown recipe \"recipes.toml\"");
-  CHECK(place.run("study").says("no study is named"));
-  CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=1").says("was started by the mpirun of Open MPI"));
-  CHECK(place.study("", "PMI_SIZE=3").says("was started by the mpirun of MPICH"));
-  CHECK(place.study("", "SLURM_STEP_NUM_TASKS=2").says("was started by srun"));
+  CHECK(place.run("study").says("no study file is named"));
+  CHECK(place.study("", "OMPI_COMM_WORLD_SIZE=1").says("was itself started by the mpirun of Open MPI"));
+  CHECK(place.study("", "PMI_SIZE=3").says("was itself started by the mpirun of MPICH"));
+  CHECK(place.study("", "SLURM_STEP_NUM_TASKS=2").says("was itself started by srun"));
 }

@@ -134,21 +134,21 @@ TEST_CASE("texts: prepare, train, and predict what is typed") {
   CHECK(dataset.code == 0);
 
   // What cannot be.
-  CHECK(here.run("predict run").says("there is nothing to label"));
-  CHECK(here.run("predict run --text ' '").says("has no text"));
+  CHECK(here.run("predict run").says("nothing to label"));
+  CHECK(here.run("predict run --text ' '").says("the text is empty"));
   write_text(here / "blank.txt", "good\n\nbad\n");
-  CHECK(here.run("predict run blank.txt").says("blank.txt:2: has no text"));
+  CHECK(here.run("predict run blank.txt").says("blank.txt:2: the line is empty"));
   write_text(here / "other.csv", "a,b\n1,2\n");
   CHECK(here.run("predict run other.csv").says("other.csv: has no column of texts"));
   write_text(here / "cells.csv", "text,b\n1,2\ngood, but\n1,2,3\n");
-  CHECK(here.run("predict run cells.csv").says("cells.csv:4: has 3 cells, but the first row 2"));
+  CHECK(here.run("predict run cells.csv").says("cells.csv:4: the row has 3 cells, but the first row 2"));
   write_text(here / "less.csv", reviews(150));
   REQUIRE(here.run("prepare less.csv --vocabulary 59 --length 8 --allow-duplicates --output less.h5").code ==
           0);
   for (const char* command : {"predict run less.h5", "evaluate run --data less.h5"}) {
     const Outcome foreign = here.run(command);
     CHECK(foreign.code != 0);
-    CHECK(foreign.says("less.h5: its samples were not prepared as those that the model was trained on"));
+    CHECK(foreign.says("less.h5: the samples were not prepared like those that the model was trained on"));
   }
 }
 
@@ -184,13 +184,13 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
             .says("wrong.csv: has no column \"length\" (did you mean \"lenght\"?)"));
   write_text(here / "word.csv", "colour,length,weight\nred,120,3\nred,long,3\n");
   CHECK(here.run("predict run word.csv").says("word.csv:3: column \"length\": \"long\" is no number"));
-  CHECK(here.run("predict run --text good").says("--text: the model takes no texts"));
+  CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
 
 TEST_CASE("a model that was not trained on texts or tables takes none") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
-  CHECK(place.run("predict run --text good").says("the model takes no texts"));
+  CHECK(place.run("predict run --text good").says("the model does not take texts"));
   write_text(place / "rows.csv", "a,b\n1,2\n");
   CHECK(place.run("predict run rows.csv").says("rows.csv: the model takes neither texts nor rows of tables"));
 }

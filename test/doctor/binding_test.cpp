@@ -23,7 +23,7 @@ Placement on(int node, std::vector<int> cores, double quota = 0) {
 
 doctor::Binding binding(std::vector<Placement> placements, std::vector<AvailableCores> available) {
   return {
-      .machine = run::machine_of(std::move(placements), 0), .available = std::move(available), .mended = {}};
+      .machine = run::machine_of(std::move(placements), 0), .available = std::move(available), .fixed = {}};
 }
 
 std::vector<AvailableCores> alike(std::size_t ranks, const AvailableCores& available) {
@@ -34,7 +34,7 @@ using Cores = std::vector<std::vector<int>>;
 
 }  // namespace
 
-TEST_CASE("Open MPI's default for one and two ranks is mended") {
+TEST_CASE("Open MPI's default for one and two ranks is fixed") {
   const AvailableCores eight{.cores = {0, 1, 2, 3, 4, 5, 6, 7}};
   CHECK(doctor::better_cores(std::vector{on(0, {0})}, alike(1, eight), 0) == Cores{{0, 1, 2, 3, 4, 5, 6, 7}});
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, eight), 0) ==
@@ -70,8 +70,10 @@ TEST_CASE("crowded cores are an error where others are idle, else a warning") {
   const auto pinned = doctor::judge_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
   REQUIRE(pinned.size() == 1);
   CHECK(pinned[0].severity == Severity::kError);
-  CHECK(pinned[0].evidence ==
-        "alpha: ranks 0-1 run 2 threads on core 0, of 4 that the launcher has here, as it was told to");
+  CHECK(
+      pinned[0].evidence ==
+      "alpha: ranks 0-1 run 2 threads on core 0, although the launcher has 4 cores here, because its options "
+      "say so");
   CHECK(pinned[0].remedy == "mpirun --map-by slot:PE=2, or --bind-to none");
 
   AvailableCores refused{.cores = {0, 1}, .refused = "Operation not permitted"};
@@ -79,8 +81,8 @@ TEST_CASE("crowded cores are an error where others are idle, else a warning") {
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].severity == Severity::kError);
   CHECK(kept[0].evidence ==
-        "alpha: rank 0 runs 2 threads on core 0, of 2 that the launcher has here, and the system refuses "
-        "others: Operation not permitted");
+        "alpha: rank 0 runs 2 threads on core 0, although the launcher has 2 cores here, and the system "
+        "refuses other cores: Operation not permitted");
 
   // Three threads on two of four cores: slower than it might be, but nobody stands still.
   const auto narrow = doctor::judge_binding(binding({on(0, {0, 1})}, {chosen}), 3);
@@ -108,7 +110,7 @@ TEST_CASE("cores that a chosen binding leaves idle are worth a note") {
   const auto found = doctor::judge_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kNote);
-  CHECK(found[0].evidence == "alpha: ranks 0-1 use 2 of the 8 cores that the launcher has here");
+  CHECK(found[0].evidence == "alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here");
 }
 
 TEST_CASE("a quota below the threads is a warning, one below the cores a note") {
@@ -119,7 +121,7 @@ TEST_CASE("a quota below the threads is a warning, one below the cores a note") 
   const auto noted = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.5)}, 0), 0);
   REQUIRE(noted.size() == 1);
   CHECK(noted[0].severity == Severity::kNote);
-  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs, of 4 cores");
+  CHECK(noted[0].evidence == "alpha: the control group grants 2.5 CPUs on 4 cores");
   CHECK(doctor::judge_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
 }
 

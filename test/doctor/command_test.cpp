@@ -78,32 +78,32 @@ TEST_CASE("the same as JSON") {
   CHECK(read.tables("findings").size() >= 4);
 }
 
-TEST_CASE("Open MPI's binding of one rank to one core is mended") {
+TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
   if (!several_cores()) return skip("needs two cores");
   const Outcome outcome = doctor("--quick", "mpirun -n 1");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(
-      outcome.says("note     binding          binding mended: the launcher had bound 1 rank to fewer cores"));
+      outcome.says("note     binding          binding fixed: the launcher had bound 1 rank to fewer cores"));
   const Outcome chosen = doctor("--quick", "mpirun --bind-to core -n 1");
   CAPTURE(chosen.text);
-  CHECK_FALSE(chosen.says("mended"));
+  CHECK_FALSE(chosen.says("binding fixed"));
   CHECK(chosen.says("note     binding          "));
-  CHECK(chosen.says("use 1 of the "));
+  CHECK(chosen.says("use only 1 of the "));
   const Outcome asked = doctor("--quick --threads 2", "mpirun --bind-to core -n 1");
   CAPTURE(asked.text);
   CHECK(answers(asked, 4));
-  CHECK(asked.says("rank 0 runs 2 threads on core 0, of "));
+  CHECK(asked.says("rank 0 runs 2 threads on core 0, although the launcher has "));
 }
 
 TEST_CASE("two ranks on one core are moved apart, and refused where that was chosen") {
   if (!several_cores()) return skip("needs two cores");
   const std::string crowded = "taskset -c " + first_cpu();
-  const Outcome mended = doctor("--quick", "mpirun -n 2 " + crowded);
-  CAPTURE(mended.text);
-  CHECK(mended.code == 0);
-  CHECK(mended.says("binding mended: the launcher had bound 2 ranks to fewer cores"));
-  CHECK(mended.times("1 thread, core") + mended.times("threads, cores") == 2);
+  const Outcome fixed = doctor("--quick", "mpirun -n 2 " + crowded);
+  CAPTURE(fixed.text);
+  CHECK(fixed.code == 0);
+  CHECK(fixed.says("binding fixed: the launcher had bound 2 ranks to fewer cores"));
+  CHECK(fixed.times("1 thread, core") + fixed.times("threads, cores") == 2);
 
   const std::string chosen = "mpirun --bind-to none -n 2 " + crowded;
   const Outcome found = doctor("--quick", chosen);
@@ -198,8 +198,7 @@ TEST_CASE("a tiny /dev/shm is found") {
   CAPTURE(outcome.text);
   CHECK(answers(outcome, 3));
   CHECK(outcome.says("warning  shared memory"));
-  CHECK(outcome.says(
-      "/dev/shm has 1.0 MiB, which 2 ranks soon fill; messages and samples go through files in /tmp"));
+  CHECK(outcome.says("/dev/shm has only 1.0 MiB for 2 ranks; messages and samples use files in /tmp"));
   CHECK(outcome.says("docker run --shm-size="));
 }
 
@@ -210,5 +209,5 @@ TEST_CASE("ranks that may not read each other's memory are found") {
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("note     cma"));
-  CHECK(outcome.says("ranks may not read each other's memory"));
+  CHECK(outcome.says("ranks cannot read each other's memory"));
 }

@@ -10,9 +10,9 @@ TEST_CASE("clocks that are a second apart are a warning, less is a note or fine"
       doctor::judge_clock_offsets({{"beta", 2.5, 1e-4}, {"gamma", -0.3, 1e-4}, {"delta", 0.002, 1e-4}});
   REQUIRE(found.size() == 2);
   CHECK(found[0].severity == Severity::kWarning);
-  CHECK(found[0].evidence.find("beta: its clock is 2.5 s ahead of rank 0's") == 0);
+  CHECK(found[0].evidence.find("beta: its clock is 2.5 s ahead of that of rank 0") == 0);
   CHECK(found[1].severity == Severity::kNote);
-  CHECK(found[1].evidence.find("gamma: its clock is 0.3 s behind rank 0's") == 0);
+  CHECK(found[1].evidence.find("gamma: its clock is 0.3 s behind that of rank 0") == 0);
   // A round trip of a second cannot tell half a second.
   const auto unsure = doctor::judge_clock_offsets({{"beta", 0.5, 0.5}});
   REQUIRE(unsure.size() == 1);

@@ -47,7 +47,7 @@ TEST_CASE("two hosts are examined, and what joins them is measured") {
   const Outcome outcome = hosts.doctor("-n 2 --map-by node " + binary() + " doctor");
   CAPTURE(outcome.text);
   CHECK((outcome.code == 0 || outcome.code == 3));  // the link may be slow on a busy machine
-  CHECK(outcome.says("2 ranks of one MPI world on 2 hosts"));
+  CHECK(outcome.says("2 ranks in one MPI world on 2 hosts"));
   CHECK(outcome.says(hosts.name(1) + ": "));
   CHECK(outcome.says(hosts.name(2) + ": "));
   CHECK(outcome.says("ok       network          MPI over TCP uses " + hosts.name(1) + ": eth0 10.89."));

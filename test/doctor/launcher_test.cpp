@@ -17,5 +17,5 @@ TEST_CASE("processes that are each alone in their world are an error") {
   const auto two = doctor::judge_launcher(machine_of({{"alpha", 0, {0}, 0}, {"beta", 1, {0}, 0}}, 0));
   REQUIRE(two.size() == 1);
   CHECK(two[0].severity == doctor::Severity::kOk);
-  CHECK(two[0].evidence.find("2 ranks of one MPI world on 2 hosts") == 0);
+  CHECK(two[0].evidence.find("2 ranks in one MPI world on 2 hosts") == 0);
 }

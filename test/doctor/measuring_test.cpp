@@ -110,7 +110,7 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
   const auto loader = pictures.loader();
   const convoke::train::Feed feed(loader);
   const auto groups = convoke::train::split(world(), job.members);
-  const doctor::Plan plan{.job = job, .feed = feed, .groups = groups, .dataset = "d.h5", .layout = {}};
+  const doctor::Demand plan{.job = job, .feed = feed, .groups = groups, .dataset = "d.h5", .layout = {}};
   const auto fits = doctor::examine_memory(plan, world());
   CHECK(fits.size() == 1);
   CHECK(fits[0].severity == doctor::Severity::kOk);

@@ -46,8 +46,8 @@ TEST_CASE("hosts without an interface for MPI, or with the same address, are fou
   const auto none = doctor::judge_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2", "ib0")});
   REQUIRE(none.size() == 1);
   CHECK(none[0].severity == Severity::kNote);
-  CHECK(none[0].evidence.find("beta: no interface is left for MPI over TCP (btl_tcp_if_include = \"ib0\"") ==
-        0);
+  CHECK(none[0].evidence.find(
+            "beta: the settings leave no interface for MPI over TCP (btl_tcp_if_include = \"ib0\"") == 0);
   CHECK(none[0].remedy.find("OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") != std::string::npos);
 
   HostNetwork alpha = host("alpha", "10.0.0.1"), beta = host("beta", "10.0.0.2");
@@ -67,7 +67,7 @@ TEST_CASE("waiting ranks that keep their core are found where ranks share cores"
   const auto found = doctor::judge_yielding(crowded, {alpha});
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kWarning);
-  CHECK(found[0].evidence.find("alpha: 2 ranks on 1 core") == 0);
+  CHECK(found[0].evidence.find("alpha: 2 ranks share 1 core") == 0);
   alpha.yields = true;
   CHECK(doctor::judge_yielding(crowded, {alpha}).empty());
   const run::Machine roomy = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {1}, 0}}, 0);
@@ -81,7 +81,7 @@ TEST_CASE("slow messages are found, and what a step sends is worked out") {
   CHECK(fine[0].evidence == "within a: 1.0 us, 4.7 GiB/s");
   CHECK(fine[1].severity == Severity::kOk);
   CHECK(fine[1].evidence ==
-        "a to b: 40.0 us, 104.9 MiB/s; the 1.0 MiB of gradients of a step take 9.5 ms at least");
+        "a to b: 40.0 us, 104.9 MiB/s; the 1.0 MiB of gradients of each step take at least 9.5 ms");
   const auto slow =
       doctor::judge_links({{"a", "a", 9e-3, 5e9}, {"a", "b", 40e-6, 1.1e7}, {"a", "c", 2e-3, 1e9}}, 0);
   for (const doctor::Finding& finding : slow) CHECK(finding.severity == Severity::kWarning);

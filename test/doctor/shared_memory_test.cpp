@@ -26,14 +26,14 @@ TEST_CASE("a /dev/shm that is too small is found, with what enlarges it") {
   REQUIRE(window.size() == 1);
   CHECK(window[0].severity == Severity::kError);
   CHECK(window[0].evidence ==
-        "alpha: the 2 ranks are going to share 100.0 MiB of samples, but /dev/shm has 60.0 MiB left");
+        "alpha: the 2 ranks will share 100.0 MiB of samples, but /dev/shm has only 60.0 MiB left");
   CHECK(window[0].remedy.find(
-            "mount -o remount,size=117m /dev/shm (as root), docker run --shm-size=117m, on a disk") == 0);
+            "mount -o remount,size=117m /dev/shm (as root), docker run --shm-size=117m, use a disk") == 0);
 
   const auto tiny = doctor::judge_shared_memory({room(1 * kMiB, kMiB / 2)}, 0);
   REQUIRE(tiny.size() == 1);
   CHECK(tiny[0].severity == Severity::kWarning);
-  CHECK(tiny[0].evidence.find("alpha: /dev/shm has 1.0 MiB, which 2 ranks soon fill") == 0);
+  CHECK(tiny[0].evidence.find("alpha: /dev/shm has only 1.0 MiB for 2 ranks") == 0);
   CHECK(doctor::judge_shared_memory({room(1 * kMiB, 0, 1)}, kMiB)[0].severity == Severity::kOk);  // alone
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("hardware threads that are used as cores are found") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].severity == Severity::kWarning);
   CHECK(found[0].evidence.find(
-            "alpha: 2 threads have 2 CPUs, but these are hardware threads of 1 core (2 each)") == 0);
+            "alpha: 2 threads have 2 CPUs, but these are hardware threads of only 1 core (2 each)") == 0);
   // One rank with all eight.
   const doctor::Topology all{.hosts = {{0, host.cpus()}}, .cpus = {{0, 1, 2, 3, 4, 5, 6, 7}}};
   CHECK(doctor::judge_smt(machine({{0, 1, 2, 3}}), all, 8).size() == 1);
@@ -78,8 +78,8 @@ TEST_CASE("ranks that span several nodes of memory are found") {
   const auto across = doctor::judge_numa(machine({{0, 2}, {1, 3}}), topology);
   REQUIRE(across.size() == 1);
   CHECK(across[0].severity == Severity::kWarning);
-  CHECK(across[0].evidence.find("alpha: cores of ranks 0-1 belong to several of the 2 NUMA nodes") == 0);
-  CHECK(across[0].remedy == "a rank or several for each: mpirun --map-by ppr:1:numa:PE=2");
+  CHECK(across[0].evidence.find("alpha: the cores of ranks 0-1 belong to several of the 2 NUMA nodes") == 0);
+  CHECK(across[0].remedy == "give each NUMA node its own ranks: mpirun --map-by ppr:1:numa:PE=2");
   const auto one = doctor::judge_numa(machine({{0, 1, 2, 3}}), topology);
   REQUIRE(one.size() == 1);
   CHECK(one[0].severity == Severity::kNote);

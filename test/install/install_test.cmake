@@ -37,6 +37,12 @@ endforeach()
 # The program starts from its new place, and the recipes are there.
 if(PROGRAM)
   run(${FOLDER}/prefix/bin/convoke --help)
+  foreach(text man/man1/convoke.1 man/man1/convoke-study-analyse.1 bash-completion/completions/convoke
+          zsh/site-functions/_convoke)
+    if(NOT EXISTS ${FOLDER}/prefix/share/${text})
+      message(FATAL_ERROR "share/${text} was not installed")
+    endif()
+  endforeach()
   run(${CMAKE_COMMAND} -E env --unset=CONVOKE_RECIPES ${FOLDER}/prefix/bin/convoke summary mnist-sync)
 endif()
 file(GLOB recipes ${FOLDER}/prefix/share/convoke/recipes/*/recipe.toml)

@@ -69,8 +69,9 @@ TEST_CASE("memory is asked for with a quarter in reserve, and refused where no n
   CHECK(lay_out(work, {}, &of).memory_mib == (2 + 16) * 1024 * 5 / 4);
   const Partition small = partition(10, 2, 16, 16 * 1024);
   const std::string error = error_of([&] { lay_out(work, {}, &small); });
-  CHECK(error.find("net does not fit: 2 ranks on a node take 8.0 GiB each") != std::string::npos);
-  CHECK(error.find("16.0 GiB at most") != std::string::npos);
+  CHECK(error.find("net does not fit into memory: the 2 ranks of a node take 8.0 GiB each") !=
+        std::string::npos);
+  CHECK(error.find("at most 16.0 GiB") != std::string::npos);
 }
 
 TEST_CASE("more than there is, or than there is work for, is refused") {
@@ -78,10 +79,9 @@ TEST_CASE("more than there is, or than there is work for, is refused") {
   CHECK(error_of([&] { worked_out(1000, of, {.nodes = 5}); }).find("5 nodes are more") != std::string::npos);
   CHECK(error_of([&] {
           worked_out(1000, of, {.ranks_per_node = 4, .cpus_per_rank = 8});
-        }).find("4 ranks of 8 cores") != std::string::npos);
+        }).find("4 ranks with 8 cores each") != std::string::npos);
   CHECK(error_of([&] {
           worked_out(4, of, {.nodes = 4, .ranks_per_node = 2});
         }).find("8 ranks are more than net can use") != std::string::npos);
-  CHECK(error_of([&] { lay_out(lanes(4), {.nodes = 1}, nullptr); }).find("nothing is known") !=
-        std::string::npos);
+  CHECK(error_of([&] { lay_out(lanes(4), {.nodes = 1}, nullptr); }).find("are unknown") != std::string::npos);
 }

@@ -40,8 +40,8 @@ TEST_CASE("partitions are read from sinfo") {
 TEST_CASE("partitions that are not there, or have no nodes, are refused with those that have") {
   const std::vector<Partition> all = parse_sinfo(kText);
   CHECK(error_of([&] { choose(all, "batc"); }).find("did you mean \"batch\"") != std::string::npos);
-  CHECK(error_of([&] { choose(all, "old"); }).find("no node of partition old") != std::string::npos);
-  CHECK(error_of([&] { choose(all, "gone"); }).find("no node of partition gone") != std::string::npos);
+  CHECK(error_of([&] { choose(all, "old"); }).find("all nodes of partition old") != std::string::npos);
+  CHECK(error_of([&] { choose(all, "gone"); }).find("all nodes of partition gone") != std::string::npos);
   CHECK(error_of([&] { choose({}, ""); }).find("no partition") != std::string::npos);
   CHECK(error_of([&] { parse_sinfo("slurm is down\n"); }).find("slurm is down") != std::string::npos);
 }

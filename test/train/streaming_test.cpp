@@ -219,10 +219,10 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   world.barrier();
   if (world.root()) tiny::write_bytes(file, bytes);
   world.barrier();
-  const Training mended = fit(job, feed, world, run.folder, true);
+  const Training resumed = fit(job, feed, world, run.folder, true);
   for (std::size_t i = 0; i < whole.members.size(); ++i) {
-    CHECK(mended.members.at(i).failure.empty());
-    CHECK(mended.members.at(i).model.parameters == whole.members[i].model.parameters);
+    CHECK(resumed.members.at(i).failure.empty());
+    CHECK(resumed.members.at(i).model.parameters == whole.members[i].model.parameters);
   }
 }
 

@@ -12,19 +12,19 @@
 #include "convoke/recipe/job.hpp"
 #include "convoke/study/analysis/statistics.hpp"
 #include "convoke/sync/allreduce.hpp"
-#include "random_data.hpp"
+#include "studies/random_data.hpp"
 
 namespace convoke::app {
 namespace {
 
-/// The slowest rank's.
+/// The time of the slowest rank.
 double slowest(double seconds, const mpi::Communicator& world) {
   std::array<double, 1> most{seconds};
   world.max(most);
   return most[0];
 }
 
-/// One rank's engine, on random data.
+/// The engine of one rank, on random data.
 class Trial {
  public:
   Trial(const recipe::Recipe& recipe, engine::EngineOptions options, const mpi::Communicator& alone)
@@ -42,8 +42,8 @@ class Trial {
   void step() { engine_.step(0, ids_, learning_rate_); }
   engine::LaneEngine& engine() { return engine_; }
 
-  /// For each time that backward says so: how many elements of the gradient are complete, and the seconds
-  /// until its end.
+  /// One report of the backward pass: how many elements of the gradient are complete, and the seconds until
+  /// the pass ends.
   struct Progress {
     std::size_t elements = 0;
     double seconds_before_end = 0;
@@ -124,7 +124,7 @@ std::vector<study::Bucket> buckets_of(Trial& trial, std::size_t elements, std::s
   return buckets;
 }
 
-/// Adding a part that has just been received, thus is in a cache, to one's own.
+/// The time to add received values, which are in a cache, to those of this rank.
 double add_seconds_per_byte(std::size_t bytes) {
   std::vector<float> own(std::max<std::size_t>(bytes / sizeof(float), 1024)), received(own.size(), 1.0F);
   std::vector<double> seconds;
@@ -157,7 +157,7 @@ study::StepProfile measure_step(const recipe::Recipe& recipe, int threads,
     const StepTime time = time_of_step(trial, seconds, world);
     profile.compute.push_back({lanes, time.seconds, time.scatter});
     if (lanes != lane_counts.front()) continue;
-    // The last stretch of lanes that a rank computes is what hides its exchange.
+    // The backward pass of the last plan that a rank runs hides the exchange.
     const std::size_t bytes =
         whole.reduction == engine::Reduction::kExact ? sizeof(std::int64_t) : sizeof(float);
     profile.buckets = buckets_of(trial, trial.engine().layout().gradient_size(), bytes, {whole.bucket_bytes});

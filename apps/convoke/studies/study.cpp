@@ -1,4 +1,4 @@
-#include "studies/study.hpp"
+#include "cli/options.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "command.hpp"
+#include "cluster/jobs.hpp"
+#include "cluster/slurm.hpp"
+#include "commands.hpp"
 #include "convoke/core/error.hpp"
 #include "convoke/core/text.hpp"
 #include "convoke/metrics/console.hpp"
@@ -26,10 +28,6 @@
 #include "convoke/study/running/launch.hpp"
 #include "convoke/study/running/queued_runs.hpp"
 #include "convoke/study/running/session.hpp"
-#include "slurm_jobs/slurm.hpp"
-#include "slurm_jobs/study_jobs.hpp"
-#include "studies/analyse.hpp"
-#include "studies/predict.hpp"
 #include "studies/study_results.hpp"
 
 namespace convoke::app {
@@ -37,61 +35,65 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct StudyOptions {
   std::string file;
   std::string output;
   bool resume = false;
   bool dry_run = false;
   bool begin = false, collect = false;
   std::int64_t task = -1;
-  std::string more;  // where the jobs' scripts are
+  std::string more;  // the folder of the jobs' scripts
   bool slurm = false;
   SlurmOptions jobs;
 };
 
-constexpr const char* kStudyExamples = R"(A study file names recipes, and axes whose product are its cells:
+constexpr const char* kStudyHelp = R"(A study file:
   recipe  = ["mnist-sync", "mnist-ensemble"]
-  ranks   = [1, 2, 4]           # also threads, portion (of the samples), batch ("strong", "weak"),
-  portion = [0.25, 0.5, 1]      # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
-  repeats = 10                  # runs of each cell, then more, at_most = 30, until the 95 % interval of the
-  target  = 0.05                # makespan is within 5 % of the mean; budget = "2 h" ends it in any case
-  [set]                         # any key of the recipe, the same in all cells
+  ranks   = [1, 2, 4]         # also threads, portion (of the samples), batch ("strong", "weak"),
+  portion = [0.25, 0.5, 1]    # mode ("sync", "ensemble", "4x2": 4 members of 2 ranks each)
+  repeats = 10                # runs of each cell, and up to at_most = 30, until the 95 % interval
+  target  = 0.05              # of the makespan is within 5 % of the mean
+  budget  = "2 h"             # ends the study in any case
+  [set]                       # keys of the recipe, the same in all cells
   train.epochs = 2
-  [axes]                        # any key of the recipe, each value in turn
+  [axes]                      # keys of the recipe, with each value in turn
   train.precision = ["fp32", "bf16"]
+
 Examples:
-  convoke study scaling.toml --dry-run                  which cells, in which order, on which cores
-  convoke study scaling.toml --output studies/first     run it; Ctrl-C ends the run under way, no other is lost
-  convoke study scaling.toml --output studies/first --resume       go on; runs that failed are made again
-  convoke study analyse studies/first/measurements.csv  speed-up, laws, verdicts
-  mpirun -n 4 convoke study predict mnist-sync          and on 1 to 1,024 ranks
-Every run is `convoke train` by mpirun, each rank bound to cores of its own, in random order, between spin loops
-that tell whether the machine was disturbed. Runs on more ranks than cores, or disturbed, are marked wherever their
-figures are printed. docs/study-files.md explains all keys, docs/studies.md the folder.
+  convoke study scaling.toml --dry-run                         print the cells and their commands
+  convoke study scaling.toml --output studies/first            make the runs; Ctrl-C loses only one
+  convoke study scaling.toml --output studies/first --resume   make the missing and failed runs
+  convoke study analyse studies/first/measurements.csv         speed-up, scaling laws, verdicts
+  mpirun -n 4 convoke study predict mnist-sync                 predict 1 to 1,024 ranks
+
+A study starts each run itself, by mpirun with convoke train. Runs are made in random order. Each rank has its
+own cores. Between the runs, spin loops detect whether other work disturbs the machine. Runs that were
+disturbed, or had more ranks than cores, are marked wherever their times are printed.
+
+docs/study-files.md explains all keys, docs/studies.md the folder.
 )";
 
-// What else can be asked of a study.
-const std::array kOthers{
-    command("analyse", "Speed-up, laws, tests, cost and advice from tables of times, anybody's",
-            add_study_analyse, study_analyse),
-    command("predict", "Time and efficiency of a step on more ranks than there are", add_study_predict,
-            study_predict),
+constexpr std::array kSubcommands{
+    Command{"Commands", "analyse", "Compute speed-up, scaling laws, cost and advice from tables of times",
+            add_study_analyse},
+    Command{"Commands", "predict", "Predict the time and efficiency of a step on more ranks",
+            add_study_predict},
 };
 
-// A study is one process; and mpirun in mpirun does not work, not even of one. The shell that Slurm gives to
-// salloc is a step of one process: nothing is wrong with that.
+// A study is one process that calls mpirun, and mpirun within mpirun does not work, even for one process. The
+// shell that salloc starts is a Slurm step of one process, which is fine.
 void require_no_launcher() {
   const std::optional<mpi::Launcher> by = mpi::launcher();
   const bool by_pmix = os::variable("PMIX_RANK").has_value();
   if (!by_pmix && (!by || (by->processes <= 1 && std::string_view(by->name) == "srun"))) return;
-  throw Error(fmt::format("a study starts its runs by mpirun itself, but was started by {}",
+  throw Error(fmt::format("a study calls mpirun for its runs, but was itself started by {}",
                           by ? by->name : "a launcher"),
-              "convoke study FILE, without mpirun or srun before it");
+              "start it without mpirun or srun: convoke study FILE");
 }
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }
 
-study::Surroundings surroundings_of(const Options& options) {
+study::Surroundings surroundings_of(const StudyOptions& options) {
   return {.program = this_program(),
           .cores = study::cores_here(),
           .all_cores = study::cores_of_job(),
@@ -113,15 +115,14 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   }
 }
 
-// What a study takes beside its runs: spin loops, files, the table.
+// The time of the study itself, besides its runs: spin loops, files, the table.
 void print_own_work(double own, double runs) {
   if (runs == 0) return;
   constexpr double kMost = 0.02;
-  fmt::print("the study's own work: {}, {:.1f} % of the {} that its runs took{}\n", format_duration(own),
-             100 * own / runs, format_duration(runs),
-             own > kMost * runs
-                 ? ": more than 2 %, for the runs are short; it lies between them, in none of their times"
-                 : "");
+  fmt::print(
+      "the study itself took {}, {:.1f} % of the {} of its runs{}\n", format_duration(own), 100 * own / runs,
+      format_duration(runs),
+      own > kMost * runs ? ": more than 2 %, because the runs are short; it is not part of their times" : "");
 }
 
 void print_end(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
@@ -131,7 +132,7 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
   fmt::print("\n{} runs in this session, {} failed, {} disturbed", session.made, session.failed,
              session.disturbed);
   if (session.left_out > 0) {
-    fmt::print("; {} left out, for which the budget of {} had no time", session.left_out,
+    fmt::print("; {} left out because of the budget of {}", session.left_out,
                format_duration(file.budget_seconds));
   }
   fmt::print("\n");
@@ -139,8 +140,8 @@ void print_end(const study::StudyFile& file, const std::vector<study::Configurat
   fmt::print("study folder: {}\n", folder.path().string());
 }
 
-// The same study as `convoke slurm study FILE`.
-int study_in_queue(const Options& options) {
+// Submits the study, as `convoke slurm study FILE` does.
+int study_in_queue(const StudyOptions& options) {
   SlurmOptions jobs = options.jobs;
   jobs.kind = "study";
   jobs.recipe = options.file;
@@ -150,30 +151,29 @@ int study_in_queue(const Options& options) {
   return slurm(jobs);
 }
 
-// analysis.json and report.html, where there is a run that counts.
+// Writes analysis.json and report.html if any run succeeded.
 void write_results(const study::StudyFolder& folder, const std::vector<study::Measurement>& runs) {
   const bool any = std::any_of(runs.begin(), runs.end(),
                                [](const study::Measurement& run) { return !run.has_mark("failed"); });
   if (any) write_study_results(folder.path());
 }
 
-// False when the time is over that the study may take, from when it was submitted last.
+// False when the budget of the study is used up, counted from its last submission.
 bool in_budget(const study::StudyFile& file, const study::StudyFolder& folder) {
   if (file.budget_seconds == 0) return true;
   const auto since = fs::file_time_type::clock::now() - fs::last_write_time(folder.study_file());
   return std::chrono::duration<double>(since).count() < file.budget_seconds;
 }
 
-// After the jobs of a study: those that it wants still, of which it submits what it may.
-void go_on_in_queue(const Options& options, const study::StudyFile& file,
+// After the jobs of a study: submits further runs, or says which are missing.
+void go_on_in_queue(const StudyOptions& options, const study::StudyFile& file,
                     const std::vector<study::Configuration>& cells, const study::StudyFolder& folder,
                     const study::Collected& collected) {
   std::size_t wanted = study::wanted_tasks(file, cells, collected.runs).size();
   const std::vector<std::int64_t> further = study::further_tasks(file, cells, collected);
   if (!further.empty() && !options.more.empty()) {
     if (in_budget(file, folder)) {
-      fmt::print("{} more runs, until every makespan is known to {:.1f} %:\n", further.size(),
-                 100 * file.target);
+      fmt::print("{} more runs, to know every makespan to {:.1f} %:\n", further.size(), 100 * file.target);
       fmt::print("{}\n",
                  submit_more(file, cells, further, folder.path().string(), options.more, options.jobs));
       wanted -= further.size();
@@ -183,13 +183,13 @@ void go_on_in_queue(const Options& options, const study::StudyFile& file,
   }
   if (wanted == 0) return;
   fmt::print(
-      "{} runs are missing, have failed, or would make intervals narrow enough; make them: convoke study "
+      "{} runs are missing, have failed, or are needed for narrower intervals; make them with: convoke study "
       "{} --slurm --output {} --resume --submit\n",
       wanted, folder.study_file().string(), folder.path().string());
 }
 
-// What the jobs of `--slurm` do, each a part.
-int run_part(const Options& options, const study::StudyFile& file,
+// Runs the part of a study that a job of `--slurm` does.
+int run_part(const StudyOptions& options, const study::StudyFile& file,
              const std::vector<study::Configuration>& cells, const study::Surroundings& surroundings) {
   if (options.begin) {
     study::StudyFolder::create(file, options.output, options.resume);
@@ -219,7 +219,7 @@ int run_part(const Options& options, const study::StudyFile& file,
   if (outcome.interrupted_by != 0) return run::kExitRequeue;
   if (!outcome.failure.empty()) {
     throw Error(fmt::format("{} run {}: {}", cell.name, task.repeat, outcome.failure),
-                "its log is " + folder.log(cell, task.repeat).string());
+                "see its log: " + folder.log(cell, task.repeat).string());
   }
   std::string marks;
   for (const std::string& mark : outcome.measurement.marks) marks += "  " + mark;
@@ -229,15 +229,15 @@ int run_part(const Options& options, const study::StudyFile& file,
   return EXIT_SUCCESS;
 }
 
-int run_study(const Options& options) {
+int run_study(const StudyOptions& options) {
   if (options.file.empty()) {
-    throw Error("no study is named",
-                "convoke study FILE.toml; convoke study --help shows how one is written");
+    throw Error("no study file is named",
+                "name one: convoke study FILE.toml; convoke study --help shows how to write it");
   }
 
   if (options.slurm) return study_in_queue(options);
 
-  // 1. What is to be found out: all cells, checked before the first run.
+  // 1. The cells, all checked before the first run.
   require_no_launcher();
   const study::StudyFile file = study::StudyFile::load(options.file);
   const std::vector<study::Configuration> cells = study::configurations(file);
@@ -253,80 +253,70 @@ int run_study(const Options& options) {
   if (options.begin || options.collect || options.task >= 0)
     return run_part(options, file, cells, surroundings);
 
-  // 2. Where it is kept.
+  // 2. The folder.
   const study::StudyFolder folder = study::StudyFolder::create(file, options.output, options.resume);
 
-  // 3. Run by run.
+  // 3. The runs.
   const os::StopSignals signals;
   const study::SessionResult session =
       study::run_session(file, cells, folder, surroundings, metrics::standard_error());
 
-  // 4. Say it.
+  // 4. The results.
   print_end(file, cells, folder, session);
   write_results(folder, folder.read());
   if (session.interrupted_by == 0)
     return session.made > 0 && session.failed == session.made ? EXIT_FAILURE : EXIT_SUCCESS;
-  fmt::print(
-      "Stopped; the run under way is lost, all others are kept. Go on with: convoke study {} --output {} "
-      "--resume\n",
-      options.file, folder.path().string());
+  fmt::print("Stopped; only the current run is lost. Resume with: convoke study {} --output {} --resume\n",
+             options.file, folder.path().string());
   return run::kExitRequeue;
 }
 
 }  // namespace
 
 std::function<int()> add_study(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
-  parser.add_option("file", options->file, "What is to be studied: a TOML file")->type_name("FILE.toml");
+  auto options = std::make_shared<StudyOptions>();
+  parser.add_option("file", options->file, "The study file (TOML)")->type_name("FILE.toml");
   CLI::Option* output =
-      parser.add_option("--output", options->output, "The study's folder (default: studies/<name>-<time>)")
+      parser.add_option("--output", options->output, "The folder of the study; studies/NAME-TIME by default")
           ->type_name("FOLDER");
-  parser.add_flag("--resume", options->resume, "Go on with the study in --output")->needs(output);
+  parser.add_flag("--resume", options->resume, "Continue the study in --output")->needs(output);
   parser.add_flag("--dry-run", options->dry_run, "Print the cells and their commands, and do nothing");
 
-  const std::string queue = "In a cluster's queue";
-  CLI::Option* slurm = parser
-                           .add_flag("--slurm", options->slurm,
-                                     "Write a Slurm job for each run, in arrays; --submit submits them")
-                           ->group(queue);
+  const std::string queue = "Queue of a cluster";
+  CLI::Option* slurm =
+      parser.add_flag("--slurm", options->slurm, "Write a Slurm job for each run, in job arrays")
+          ->group(queue);
   add_queue_options(parser, options->jobs);
   parser.get_option("--submit")->needs(slurm)->excludes("--dry-run")->group(queue);
-  // A study's file says how many ranks and threads there are, and its runs do not go on elsewhere.
+  // The study file sets the ranks and threads, and a run is not resumed in another job.
   for (const char* other : {"--nodes", "--cpus-per-rank", "--warning", "--restarts"}) {
     parser.remove_option(parser.get_option(other));
   }
-  const std::string parts = "What such jobs do";
+  const std::string parts = "For the jobs of --slurm";
   CLI::Option* begin =
-      parser.add_flag("--begin", options->begin, "Make the folder alone")->needs(output)->group(parts);
-  CLI::Option* task = parser.add_option("--task", options->task, "Make one run, counted from 0")
+      parser.add_flag("--begin", options->begin, "Make the folder, and no run")->needs(output)->group(parts);
+  CLI::Option* task = parser.add_option("--task", options->task, "Make only run K, counted from 0")
                           ->type_name("K")
                           ->check(CLI::NonNegativeNumber)
                           ->needs(output)
                           ->excludes(begin)
                           ->group(parts);
   CLI::Option* collect =
-      parser.add_flag("--collect", options->collect, "Put what such runs have left into measurements.csv")
+      parser.add_flag("--collect", options->collect, "Collect the results of all jobs in measurements.csv")
           ->needs(output)
           ->excludes(begin)
           ->excludes(task)
           ->group(parts);
   parser
       .add_option("--more", options->more,
-                  "Then submit runs that make intervals narrow enough, by the scripts in FOLDER")
+                  "Then submit further runs until the intervals are narrow enough, by the scripts in FOLDER")
       ->type_name("FOLDER")
       ->needs(collect)
       ->group(parts);
-  parser.footer(kStudyExamples);
-  std::vector<std::pair<CLI::App*, std::function<int()>>> others;
-  for (const Command& other : kOthers) {
-    CLI::App* subcommand = parser.add_subcommand(other.name, other.description);
-    others.emplace_back(subcommand, other.add(*subcommand));
-  }
-  return [options, others] {
-    for (const auto& [subcommand, run] : others) {
-      if (subcommand->parsed()) return run();
-    }
-    return run_study(*options);
+  parser.footer(kStudyHelp);
+  const std::function<int()> run_subcommand = add_commands(parser, kSubcommands);
+  return [options, run_subcommand, &parser] {
+    return parser.get_subcommands().empty() ? run_study(*options) : run_subcommand();
   };
 }
 

@@ -21,8 +21,8 @@
 #include "convoke/recipe/toml.hpp"
 #include "convoke/report/study_page.hpp"
 #include "convoke/study/running/queued_runs.hpp"
-#include "page_file.hpp"
-#include "results.hpp"
+#include "results/page_file.hpp"
+#include "results/results.hpp"
 
 namespace convoke::app {
 namespace {
@@ -34,7 +34,7 @@ fs::path folder_of(const fs::path& study) {
   return study.has_parent_path() ? study.parent_path() : fs::path(".");
 }
 
-// environment.json of its runs.
+// The environment.json of each run.
 std::vector<Settings> environments(const fs::path& study) {
   std::error_code none;
   std::set<fs::path> runs;  // in order: the same page each time
@@ -47,7 +47,7 @@ std::vector<Settings> environments(const fs::path& study) {
   return found;
 }
 
-// Cores of all nodes that the largest of its runs had; 0: nobody knows.
+// The cores of all nodes of the largest run; 0: unknown.
 std::int64_t devices_of(const fs::path& study) {
   double most = 0;
   for (const Settings& environment : environments(study)) {
@@ -59,10 +59,10 @@ std::int64_t devices_of(const fs::path& study) {
 
 fs::path study_file(const fs::path& study) { return study / "study.toml"; }
 
-// "" of a table alone.
+// "" for a table alone.
 std::string study_toml(const fs::path& study) { return read_text(study_file(study)).value_or(""); }
 
-// Runs that its file asks for and that are not there; 0 also where its recipes are found no more.
+// The number of missing runs; 0 also if its recipes are not found any more.
 std::int64_t missing_runs(const fs::path& study) {
   try {
     const study::StudyFile file = study::StudyFile::load(study_file(study));
@@ -87,7 +87,7 @@ report::StudyOrigin origin_of(const fs::path& study) {
                             shell_word(file), shell_word(study.lexically_normal().string()))};
 }
 
-// Whether two environments are of equal processors and the same program; what is not known is like anything.
+// True if two environments have equal processors and the same build; unknown values count as equal.
 bool alike(const Settings& a, const Settings& b) {
   constexpr std::array kKeys{"cpu", "cores", "memory", "build"};
   return a.empty() || b.empty() || std::all_of(kKeys.begin(), kKeys.end(), [&](const char* key) {
@@ -98,7 +98,7 @@ bool alike(const Settings& a, const Settings& b) {
 
 void add_line(std::string& lines, const std::string& line) { lines += (lines.empty() ? "" : "\n") + line; }
 
-// Of several what each says, one below the other; an environment only if all were made in it.
+// The origins of several studies, one below the other; with an environment only if all share it.
 report::StudyOrigin origin_of(std::span<const fs::path> studies) {
   if (studies.size() == 1) return origin_of(studies.front());
   report::StudyOrigin all;
@@ -121,14 +121,14 @@ fs::path table_of(const fs::path& study) {
   return fs::is_directory(study) ? study / "measurements.csv" : study;
 }
 
-// Times that count twice would look more certain than they are.
+// Times that count twice would look too certain.
 void require_distinct(std::span<const fs::path> studies) {
   for (auto study = studies.begin(); study != studies.end(); ++study) {
     const auto same = [&](const fs::path& other) {
       return fs::equivalent(table_of(*study), table_of(other));
     };
     if (std::none_of(studies.begin(), study, same)) continue;
-    throw Error(fmt::format("{}: is named twice", study->string()), "name each study once");
+    throw Error(fmt::format("{}: named twice", study->string()), "name each study once");
   }
 }
 
@@ -145,7 +145,7 @@ std::string source_text(const fs::path& study) {
                      cpu.empty() ? "" : ", on " + cpu);
 }
 
-// "" of one study, which its title names.
+// "" for one study, which the title names.
 std::string sources_line(std::span<const fs::path> studies) {
   if (studies.size() == 1) return {};
   std::vector<std::string> sources;
@@ -160,7 +160,7 @@ report::Page page_of(std::span<const fs::path> studies, const study::Analysis& a
                             sources_line(studies) + made_by_line());
 }
 
-// The study's own, "target".
+// The key "target" of the study file.
 std::optional<double> relative_error_of(const fs::path& study) {
   const double target =
       number_at(recipe::parse_toml(study_toml(study), study_file(study).string()).settings, "target");
@@ -170,7 +170,7 @@ std::optional<double> relative_error_of(const fs::path& study) {
 study::PublishedTable read_measurements(const fs::path& study) {
   if (fs::is_directory(study) && !fs::exists(table_of(study))) {
     throw Error(fmt::format("{}: no run of this study has ended yet", study.string()),
-                fmt::format("go on with it: convoke study {} --output {} --resume",
+                fmt::format("resume it: convoke study {} --output {} --resume",
                             shell_word(study_file(study).string()), shell_word(study.string())));
   }
   return study::read_table(table_of(study));
@@ -217,7 +217,7 @@ void write_study_results(const fs::path& folder) {
     analysis = analysis_of(study);
     os::replace_text(folder / "analysis.json", metrics::to_json(study::to_settings(analysis), true) + "\n");
   } catch (const Error& error) {
-    fmt::print(stderr, "warning: there is no analysis: {}\n", error.what());
+    fmt::print(stderr, "warning: the analysis failed: {}\n", error.what());
     return;
   }
   write_page_or_warn([&] { return page_of(study, analysis); }, folder / "report.html");

@@ -7,21 +7,21 @@
 
 namespace convoke::app {
 
-/// A folder with measurements.csv, or such a table itself.
+/// True for a folder with measurements.csv or study.toml, and for a table of times.
 bool is_study(const std::filesystem::path& path);
 
-/// What follows from the measurements of these studies, taken together as one: with predictions for four
-/// times as many workers as were measured, by the strictest target of theirs, and costs where machines.toml
-/// lies beside one (the first). Throws Error as study::read_table and study::read_machines, and for a table
-/// that is named twice.
+/// Analyses the measurements of these studies as one study: with predictions up to four times the measured
+/// workers, with the strictest of their targets, and with costs if there is a machines.toml next to a study
+/// (the first counts). Throws Error like study::read_table and study::read_machines, and for a table that is
+/// named twice.
 study::Analysis analysis_of(std::span<const std::filesystem::path> studies);
 
-/// The page of them, with study.toml of each if it is there; of several it names the tables. Throws Error as
-/// analysis_of.
+/// The page of these studies, with the study.toml of each if it exists; for several studies it names the
+/// tables. Throws Error like analysis_of.
 report::Page study_page_of(std::span<const std::filesystem::path> studies);
 
-/// What a study ends with, also one that was stopped: analysis.json and report.html in its folder. Where they
-/// cannot be made there is a warning: the measurements are there.
+/// Writes analysis.json and report.html into the folder of a study that has ended or was stopped. A failure
+/// is only a warning, since the measurements are safe.
 void write_study_results(const std::filesystem::path& folder);
 
 }  // namespace convoke::app

@@ -9,35 +9,35 @@
 
 namespace convoke::doctor {
 
-/// What a rank might have had instead of its placement.
+/// The cores that a rank could have, whatever its placement is.
 struct AvailableCores {
-  std::vector<int> cores = {};  ///< that its launcher may use, neighbours in memory (NUMA) beside each other
-  bool chosen = false;          ///< the user has asked the launcher for a binding
-  std::string refused = {};     ///< why the system would not let this process run elsewhere; "" if it did
+  std::vector<int> cores = {};  ///< those of its launcher; cores of one NUMA node follow each other
+  bool chosen = false;          ///< the user asked the launcher for a binding
+  std::string refused = {};     ///< why the system did not let this process move; "" if it did
 };
 
-/// Who runs where.
+/// Where each rank runs.
 struct Binding {
   run::Machine machine;
-  std::vector<AvailableCores> available = {};  ///< of every rank
-  std::string mended = {};                     ///< what was changed, in one line; "" if nothing was
+  std::vector<AvailableCores> available = {};  ///< for every rank
+  std::string fixed = {};                      ///< what was changed, in one line; "" if nothing
 };
 
-/// run::survey, after bindings that nobody has asked for and that leave a rank one core only (Open MPI's
-/// default for one and two ranks), or several ranks or threads one core, are mended: the ranks of a node then
-/// share the launcher's cores out evenly. Before any worker thread is started, since these inherit where they
-/// may run. `threads`: per rank as the user wants them; 0: auto. Collective.
+/// Fixes bindings that nobody asked for, then returns where each rank runs (run::survey). A binding is fixed
+/// if it leaves a rank only one core (Open MPI's default for one and two ranks), or gives one core to several
+/// ranks or threads. The ranks of a node then divide the launcher's cores evenly. Call it before worker
+/// threads are started, since they inherit the cores. `threads`: wanted per rank; 0: auto. Collective.
 Binding settle(const mpi::Communicator& world, int threads);
 
-/// The cores that each rank should move to; empty for those that stay. Pure.
+/// The cores that each rank should move to; empty for a rank that stays. Pure.
 std::vector<std::vector<int>> better_cores(std::span<const run::Placement> placements,
                                            std::span<const AvailableCores> available, int threads);
 
-/// More threads than cores: an error where there are cores to be had and the ranks or threads have one only;
-/// else a warning, as less than the job might have. Pure.
+/// Finds more threads than cores. This is an error if they have only one core although more are available;
+/// otherwise a warning. A note says that cores stay unused. Pure.
 std::vector<Finding> judge_binding(const Binding& binding, int threads);
 
-/// More threads than the control group grants CPUs. Pure.
+/// Finds more threads than the CPUs that the control group grants. Pure.
 std::vector<Finding> judge_quota(const run::Machine& machine, int threads);
 
 }  // namespace convoke::doctor

@@ -5,34 +5,33 @@
 #include <vector>
 
 #include "convoke/doctor/binding.hpp"
+#include "convoke/doctor/demand.hpp"
 #include "convoke/doctor/finding.hpp"
-#include "convoke/doctor/plan.hpp"
 #include "convoke/mpi/communicator.hpp"
 
 namespace convoke::doctor {
 
-/// What the checks look at; the same on all ranks but for what they find there.
+/// The input of the checks; the same on all ranks.
 struct Context {
   const mpi::Communicator& world;
   const Binding& binding;
-  int threads = 0;             ///< per rank as wanted; 0: auto
-  bool quick = false;          ///< leave out what is measured
-  std::filesystem::path runs;  ///< folder that runs are written to; it need not exist yet
-  const Plan* plan = nullptr;  ///< none: no recipe
+  int threads = 0;                 ///< wanted per rank; 0: auto
+  bool quick = false;              ///< measure nothing
+  std::filesystem::path runs;      ///< the folder for runs; it need not exist yet
+  const Demand* demand = nullptr;  ///< null: no recipe
 };
 
-/// Every check of the table, in its order; the same findings on all ranks. A check that finds nothing says so
-/// by an ok. Collective.
+/// Runs every check of the table, in its order. All ranks return the same findings; most checks that find no
+/// problem return an ok. Collective.
 std::vector<Finding> examine(const Context& context);
 
-/// As lines for a terminal: severity, subject, evidence, and below it what mends it.
+/// Lines for a terminal: severity, subject and evidence, with the fix below.
 std::string to_text(std::span<const Finding> findings);
 
-/// What a job says before it starts: warnings and errors as `warning: evidence`, `  hint: remedy`; "" if all
-/// is well.
+/// Lines for the start of a job: warnings and errors only, as `warning: evidence` and `  hint: remedy`.
 std::string short_text(std::span<const Finding> findings);
 
-/// Throws Error with the first finding that is an error, on all ranks, unless `ignore`.
+/// Throws Error with the first finding that is an error, on all ranks, unless `ignore` is set.
 void require_health(std::span<const Finding> findings, bool ignore);
 
 }  // namespace convoke::doctor

@@ -8,28 +8,28 @@
 
 namespace convoke::doctor {
 
-/// kNote: worth knowing. kWarning: the job runs, slower or with less than it was given. kError: it cannot
-/// succeed, or nobody can have meant it.
+/// kNote: worth knowing. kWarning: the job runs, but slower than it could. kError: the job cannot succeed, or
+/// the way it was started is surely a mistake.
 enum class Severity { kOk, kNote, kWarning, kError };
 
 std::string_view to_string(Severity severity);
 
-/// What a check has found out.
+/// The result of a check.
 struct Finding {
   Severity severity = Severity::kOk;
   std::string subject = {};   ///< the check's name: "binding"
-  std::string evidence = {};  ///< what was seen, with host, ranks and figures
-  std::string remedy = {};    ///< the command or setting that mends it; empty if nothing is to be done
+  std::string evidence = {};  ///< the facts, with host, ranks and numbers
+  std::string remedy = {};    ///< the command or setting that fixes it; empty: nothing to do
 };
 
-/// The gravest; kOk of none.
+/// The highest severity; kOk if there are no findings.
 Severity worst(std::span<const Finding> findings);
 
-/// As tables of severity, subject, evidence and remedy, and back.
+/// Findings as tables of severity, subject, evidence and remedy, and back.
 Value::Array to_values(std::span<const Finding> findings);
 std::vector<Finding> findings_from(const std::vector<Settings>& tables);
 
-/// Exit code of `convoke doctor`: 0 for nothing worse than a note, 3 for warnings, 4 for errors.
+/// Exit code of `convoke doctor`: 3 for warnings, 4 for errors, else 0.
 int exit_code(Severity severity);
 
 }  // namespace convoke::doctor

@@ -7,8 +7,8 @@
 
 namespace convoke::doctor {
 
-/// Processes that were started together, but of which each is alone in its MPI world. Looks at the variables
-/// of launchers (mpi::launcher_warning) and at nothing else.
+/// Finds processes that were started together, but are each alone in an MPI world of their own. Uses only the
+/// environment variables of launchers (mpi::launcher_warning).
 std::vector<Finding> judge_launcher(const run::Machine& machine);
 
 }  // namespace convoke::doctor

@@ -9,7 +9,7 @@
 
 namespace convoke::doctor {
 
-/// What messages between two ranks take, as measured.
+/// The measured time of messages between two ranks.
 struct Link {
   std::string from = {}, to = {};  ///< hosts; equal within one
   double latency_seconds = 0;      ///< one way, 8 bytes, median
@@ -17,11 +17,11 @@ struct Link {
   bool within() const { return from == to; }
 };
 
-/// From the first rank of each host to its second, and from rank 0 to the first of every other host (of at
-/// most 32), at the root. Collective.
+/// Measures messages from the first rank of each host to its second, and from rank 0 to the first rank of
+/// every other host (at most 32 hosts). The result is at the root. Collective.
 std::vector<Link> measure_links(const run::Machine& machine, const mpi::Communicator& world);
 
-/// `gradient`: bytes that the ranks sum in every step; 0: unknown or none. Pure.
+/// Finds slow links. `gradient`: bytes that the ranks sum in every step; 0: unknown or none. Pure.
 std::vector<Finding> judge_links(const std::vector<Link>& links, std::uint64_t gradient);
 
 }  // namespace convoke::doctor

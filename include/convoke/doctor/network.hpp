@@ -9,35 +9,36 @@
 
 namespace convoke::doctor {
 
-/// A network interface of a host that is up and has an IPv4 address.
+/// A network interface that is up and has an IPv4 address.
 struct Interface {
   std::string name = {};
   std::string address = {};  ///< "10.0.0.3"
   int prefix = 0;            ///< bits of its network
 };
 
-/// What Open MPI's TCP transport may use on a host.
+/// The interfaces that Open MPI's TCP transport may use on a host.
 struct HostNetwork {
   std::string host = {};
   std::vector<Interface> interfaces = {};
-  std::string include = {}, exclude = {};  ///< as MPI is set: names and networks, separated by commas
-  bool yields = false;                     ///< ranks that wait leave the core to others
+  std::string include = {}, exclude = {};  ///< settings of MPI: names and networks, separated by commas
+  bool yields = false;                     ///< waiting ranks give their core to others
 };
 
-/// Of every host, at the root. `ask`: MPI for what its files say, which takes a quarter of a second; else the
-/// environment counts, where mpirun puts its options too. Whether ranks yield is asked in any case where
-/// there are more of them than cores. Collective.
+/// The networks of every host, at the root. With `ask`, MPI is asked for the settings in its files, which
+/// takes a quarter of a second; otherwise only the environment counts, which has the options of mpirun too.
+/// Hosts with more ranks than cores always ask whether waiting ranks yield. Collective.
 std::vector<HostNetwork> gather_networks(const run::Machine& machine, const mpi::Communicator& world,
                                          bool ask);
 
-/// The interfaces of a host that its settings leave: Open MPI looks at `include`, else at `exclude`. Pure.
+/// The interfaces that the settings of a host allow: Open MPI uses `include`, or else `exclude`. Pure.
 std::vector<Interface> usable(const HostNetwork& host);
 
-/// Between hosts: none left, or addresses that several hosts have, as those of container bridges, through
-/// which MPI may wait for ever. Nothing for one host. Pure.
+/// Finds hosts without an allowed interface, and addresses that several hosts share (as container bridges
+/// do), on which MPI may wait for ever. Returns nothing for one host. Pure.
 std::vector<Finding> judge_networks(const std::vector<HostNetwork>& hosts);
 
-/// More ranks than cores on a host whose waiting ranks do not yield. Pure; `hosts` in the order of the nodes.
+/// Finds hosts with more ranks than cores whose waiting ranks do not yield. `hosts`: in the order of the
+/// nodes. Pure.
 std::vector<Finding> judge_yielding(const run::Machine& machine, const std::vector<HostNetwork>& hosts);
 
 }  // namespace convoke::doctor

@@ -9,26 +9,25 @@
 
 namespace convoke::doctor {
 
-/// What a rank computes with, and how fast that is clocked. Frequencies in GHz; 0: unknown.
+/// The processor of a rank, and its clock. Frequencies in GHz; 0: unknown.
 struct Processor {
   std::string host = {};
-  std::string instruction_set = {};  ///< that oneDNN uses there
+  std::string instruction_set = {};  ///< that oneDNN uses
   std::string model = {};
-  std::string governor = {},
-              driver = {};  ///< of the clock; "" where the system does not say, as in virtual machines
-  double largest_ghz = 0;   ///< as the system states it
-  double measured_ghz = 0;  ///< of one busy core
+  std::string governor = {}, driver = {};  ///< of the clock; "" if unknown, as in virtual machines
+  double largest_ghz = 0;                  ///< as the system states
+  double measured_ghz = 0;                 ///< of one busy core
 };
 
-/// This rank's. `measure`: takes some 10 ms. `system`: where the kernel describes processors.
+/// The processor of this rank. `measure`: takes about 10 ms. `system`: the folder in which the kernel
+/// describes processors.
 Processor look_at_processor(bool measure, const std::filesystem::path& system = "/sys/devices/system");
 
-/// Of all ranks, at the root; those but the first of a host do not measure. Collective.
+/// The processors of all ranks, at the root; only the first rank of a host measures. Collective.
 std::vector<Processor> gather_processors(const run::Machine& machine, const mpi::Communicator& world,
                                          bool measure);
 
-/// Ranks that disagree on the instruction set, clocks that are kept low, hosts that are slower than others.
-/// Pure.
+/// Finds different instruction sets, clocks that are kept low, and hosts that are slower than others. Pure.
 std::vector<Finding> judge_processors(const std::vector<Processor>& ranks);
 
 }  // namespace convoke::doctor

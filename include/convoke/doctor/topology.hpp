@@ -10,24 +10,25 @@
 
 namespace convoke::doctor {
 
-/// Processors of the hosts, and which of them every rank may use.
+/// The processors of the hosts, and those that every rank may use.
 struct Topology {
-  std::map<int, std::vector<os::LogicalCpu>> hosts;  ///< by the node of run::Placement
+  std::map<int, std::vector<os::LogicalCpu>> hosts;  ///< keyed by the node of run::Placement
   std::vector<std::vector<int>> cpus;                ///< logical CPUs by rank
 };
 
-/// At the root; empty elsewhere. Collective.
+/// The topology of all hosts, at the root; empty on other ranks. Collective.
 Topology gather_topology(const run::Machine& machine, const mpi::Communicator& world);
 
-/// Hardware threads of one core that are used as if they were cores: they share its arithmetic units, which
-/// one thread of a kernel of ours keeps busy. Pure.
+/// Finds hardware threads of one core that are used like cores. They share its arithmetic units, which one
+/// worker thread keeps busy. Pure.
 std::vector<Finding> judge_smt(const run::Machine& machine, const Topology& topology, int threads);
 
-/// Ranks whose cores belong to several nodes of memory. Pure.
+/// Finds ranks whose cores belong to several NUMA nodes. Pure.
 std::vector<Finding> judge_numa(const run::Machine& machine, const Topology& topology);
 
-/// Drawn in text: for each host a row of its cores for each rank, `#` where it may run, `|` between nodes of
-/// memory. Pure.
+/// A drawing of the binding: for each host, a row of its cores for each rank, with `#` where the rank may run
+/// and
+/// `|` between NUMA nodes. Pure.
 std::string binding_map(const run::Machine& machine, const Topology& topology, int threads);
 
 }  // namespace convoke::doctor

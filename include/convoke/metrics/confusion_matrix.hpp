@@ -12,14 +12,14 @@ class ConfusionMatrix {
   /// `classes` > 0.
   explicit ConfusionMatrix(std::int64_t classes);
 
-  /// One sample per element; sizes must be equal. Throws Error naming the sample if a label is not in
-  /// 0..classes-1.
+  /// Adds one sample per element; the sizes must be equal. Throws Error naming the sample if a label is not
+  /// in 0..classes-1.
   void add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted);
 
   std::int64_t classes() const { return classes_; }
   std::int64_t at(std::int64_t truth, std::int64_t predicted) const;
   std::int64_t total() const;
-  /// Row-major (classes, classes); to sum over ranks in place.
+  /// Row-major (classes, classes); to be summed over ranks in place.
   std::span<std::int64_t> counts() { return counts_; }
   std::span<const std::int64_t> counts() const { return counts_; }
 

@@ -8,18 +8,18 @@
 
 namespace convoke::metrics {
 
-/// metrics.csv: what is measured as training goes, a line for each record, for spreadsheets and data frames.
+/// metrics.csv: the measurements during training, a line for each record, for spreadsheets and data frames.
 class CsvLog {
  public:
   /// The columns: keys of records.
   static std::span<const std::string_view> columns();
 
-  /// Opens `file` to append, as RunLog does; a new one begins with the names of the columns. Throws Error
-  /// naming the file, also where it has other columns.
+  /// Opens `file` to append, like RunLog; a new file begins with the names of the columns. Throws Error
+  /// naming the file, also if it has other columns.
   explicit CsvLog(const std::filesystem::path& file);
 
-  /// A line with the numbers that the record has, the others empty. Nothing of a record without a loss.
-  /// Throws Error naming the file if not all of the line could be written.
+  /// Appends a line with the numbers of the record; missing ones are empty. A record without a loss is
+  /// ignored. Throws Error naming the file if the line could not be written completely.
   void append(const Settings& record);
 
  private:

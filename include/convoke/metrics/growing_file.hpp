@@ -6,14 +6,13 @@
 
 namespace convoke::metrics {
 
-/// A file that grows as a run goes on: bytes are on disk as far as the kernel is concerned when append()
-/// returns.
+/// A file that grows during a run. Bytes have reached the kernel when append() returns.
 class GrowingFile {
  public:
-  /// Opens `file` to append, creating it if need be. Throws Error naming the file.
+  /// Opens `file` to append, creating it if necessary. Throws Error naming the file.
   explicit GrowingFile(std::filesystem::path file);
 
-  /// Throws Error naming the file if not all could be written (disk full).
+  /// Throws Error naming the file if the bytes could not be written completely (disk full).
   void append(std::string_view bytes);
 
   const std::filesystem::path& file() const { return file_; }
@@ -26,8 +25,8 @@ class GrowingFile {
   std::unique_ptr<std::FILE, Close> stream_;
 };
 
-/// Cuts off a last line that a run which was killed, or whose disk was full, has left unfinished. Returns
-/// whether anything is left. Throws Error naming the file.
+/// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns whether anything
+/// remains. Throws Error naming the file.
 bool drop_unfinished_line(const std::filesystem::path& file);
 
 }  // namespace convoke::metrics

@@ -5,9 +5,9 @@
 
 namespace convoke::metrics {
 
-/// Settings as JSON, keys in their order: on one line, or indented by two spaces when `pretty`. Numbers read
-/// back as the same numbers; NaN and infinities, which JSON does not know, become null. Bytes that are no
-/// UTF-8 are replaced.
+/// Settings as JSON, in the order of the keys: on one line, or indented by two spaces if `pretty`. Numbers
+/// read back unchanged. NaN and infinities, which JSON does not have, become null. Bytes that are not UTF-8
+/// are replaced.
 std::string to_json(const Settings& settings, bool pretty = false);
 
 /// The inverse; null reads as NaN, and a whole number beyond 64 bits as the nearest double. `where` names the

@@ -7,12 +7,12 @@
 
 namespace convoke::metrics {
 
-/// What a file of JSON holds; nothing where there is no such file. Throws Error naming the file if it is not
+/// The contents of a JSON file; nullopt if there is no such file. Throws Error naming the file if it is not
 /// one JSON object.
 std::optional<Settings> read_json(const std::filesystem::path& file);
 
-/// The objects of a file that has one in each line, as metrics.jsonl; none where there is no file. A last
-/// line without its end is under way, and left out. Throws Error naming file and line.
+/// The objects of a file with one in each line, such as metrics.jsonl; none if there is no file. An
+/// unfinished last line is ignored. Throws Error naming file and line.
 std::vector<Settings> read_json_lines(const std::filesystem::path& file);
 
 }  // namespace convoke::metrics

@@ -7,8 +7,8 @@
 
 namespace convoke::metrics {
 
-/// Some lines at the bottom of a terminal that are drawn anew, with others that stay above them; elsewhere
-/// only those that stay. Never throws: a run must not die of its display.
+/// Lines at the bottom of a terminal that are redrawn, below lines that stay. Without a terminal, only the
+/// lines that stay are written. Never throws: the display must not end a run.
 class LiveBlock {
  public:
   explicit LiveBlock(Console console) : console_(std::move(console)) {}
@@ -19,7 +19,7 @@ class LiveBlock {
   bool is_live() const { return console_.width() > 0; }
   /// Replaces the lines, which are cut to the terminal's width.
   void draw(const std::vector<std::string>& lines) noexcept;
-  /// A line that stays.
+  /// Writes a line that stays.
   void note(std::string_view line) noexcept;
   /// Removes the lines.
   void clear() noexcept;

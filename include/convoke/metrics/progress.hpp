@@ -9,7 +9,7 @@
 
 namespace convoke::metrics {
 
-/// What a line of progress shows beside percentage and ETA; NaN and 0 are left out.
+/// The fields of a progress line, besides percentage and remaining time (ETA); NaN and 0 are left out.
 struct ProgressFields {
   std::int64_t epoch = 0;  ///< from 1
   std::int64_t epochs = 0;
@@ -18,7 +18,8 @@ struct ProgressFields {
   double images_per_second = 0;
 };
 
-/// What the line at the end of an epoch shows; NaN and 0 are left out, infinity is said to be not finite.
+/// The fields of the line at the end of an epoch; NaN and 0 are left out, infinity is written as "not
+/// finite".
 struct EpochFields {
   std::int64_t epoch = 0;  ///< from 1
   std::int64_t epochs = 0;
@@ -31,24 +32,24 @@ struct EpochFields {
   double seconds = 0;
 };
 
-/// Shows how far a run is: on a terminal one line, redrawn at most ten times a second, with finished epochs
-/// left above it; elsewhere one line per epoch and at most one every 30 seconds. Never throws: a run must not
-/// die of its display.
+/// Shows the progress of a run: on a terminal in one line, redrawn at most ten times per second, below those
+/// of finished epochs; elsewhere one line per epoch and at most one every 30 seconds. Never throws: the
+/// display must not end a run.
 class Progress {
  public:
-  /// `active`: false on all ranks but 0, and when told to be quiet; then nothing is ever written.
+  /// `active`: true at rank 0 unless the run is to be quiet; if false, nothing is written.
   Progress(std::string title, std::int64_t total_steps, bool active);
   Progress(std::string title, std::int64_t total_steps, Console console);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` of total_steps are done. Cheap enough for every step.
+  /// Shows that `step` of total_steps are done. Cheap enough for every step.
   void update(std::int64_t step, const ProgressFields& fields) noexcept;
   void epoch_line(const EpochFields& fields) noexcept;
-  /// Any other line, kept above the live one.
+  /// Writes another line above the live one.
   void note(std::string_view text) noexcept;
-  /// "warning: ..." likewise; on standard error where nothing is shown.
+  /// Writes "warning: ..." likewise; on standard error if progress is not shown.
   void warn(std::string_view text) noexcept;
   /// Removes the live line. May be called twice.
   void finish() noexcept;
@@ -63,8 +64,8 @@ class Progress {
 
   std::string title_;
   std::int64_t total_steps_;
-  std::optional<Console> console_;  // none: silent
-  std::optional<Mark> start_;  // the first update; the ETA counts from it, as a resumed run starts midway
+  std::optional<Console> console_;  // null: silent
+  std::optional<Mark> start_;  // the first update, from which the ETA counts: a resumed run starts midway
   double next_ = 0;            // earliest time of the next line
   bool live_ = false;          // a line that will be redrawn is on the terminal
 };

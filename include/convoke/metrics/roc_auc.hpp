@@ -4,25 +4,25 @@
 
 namespace convoke::metrics {
 
-/// What the area under a class' ROC curve is made of: how many pairs of a sample of the class and one of
-/// another its scores put in order. Whole numbers, so that it does not matter who counts.
+/// The counts for the area under the ROC curve of a class: pairs of a sample of the class and one of another
+/// class that the scores put in order. Whole numbers, so that their sums are exact.
 struct RocPairs {
-  std::int64_t twice_ordered = 0;  ///< two for each pair in order, one for each tie
+  std::int64_t twice_ordered = 0;  ///< two for each ordered pair, one for each tie
   std::int64_t positives = 0;      ///< samples of the class
   std::int64_t negatives = 0;      ///< all others
 
-  /// Share of pairs in order, a tie counting half (Mann and Whitney's U / all pairs). NaN without positives
-  /// or negatives.
+  /// The share of ordered pairs, with ties as halves (Mann and Whitney's U / all pairs). NaN without
+  /// positives or negatives.
   double area() const;
 };
 
-/// Counts the pairs of `positive` against all other classes. `scores`: how sure a model is of it, `truth`:
-/// the true class, of each sample. A score that is NaN makes the area NaN. O(n log n).
+/// Counts the pairs of class `positive` against all other classes. `scores`: the model's score for this
+/// class, and `truth`: the true class, for each sample. A NaN score makes the area NaN. O(n log n).
 RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t> truth,
                    std::int32_t positive);
 
-/// scikit-learn's roc_auc_score, multi_class="ovr": with two classes the area of the second, else the mean
-/// over all of them. `classes`: one entry per class. NaN if one of them is undefined.
+/// scikit-learn's roc_auc_score with multi_class="ovr": for two classes the area of the second, else the mean
+/// over all classes. `classes`: one entry per class. NaN if one of them is undefined.
 double roc_auc(std::span<const RocPairs> classes);
 
 }  // namespace convoke::metrics

@@ -5,16 +5,16 @@
 
 namespace convoke::metrics {
 
-/// A curve: points (x, y) by rising x.
+/// A curve: points (x, y) by ascending x.
 struct Curve {
   std::string name;
-  char mark;  ///< what its points are drawn with
+  char mark;  ///< the character of its points
   std::vector<std::pair<double, double>> points;
 };
 
-/// Curves as text, `width` x `height` characters and a line that names them: the y axis from the lowest to
-/// the highest value, the x axis from the first to the last point of all. Later curves lie over earlier ones.
-/// Points that are not finite are left out; empty without any others.
+/// Draws curves as text of `width` x `height` characters, with a line that names them. The axes span the
+/// values of all points. Later curves cover earlier ones. Points that are not finite are left out; the text
+/// is empty if no others remain.
 std::string text_chart(const std::string& title, const std::vector<Curve>& curves, int width, int height);
 
 }  // namespace convoke::metrics

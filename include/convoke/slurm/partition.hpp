@@ -9,16 +9,16 @@
 
 namespace convoke::slurm {
 
-/// Nodes of a partition that are alike.
+/// Equal nodes of a partition.
 struct NodeKind {
-  std::int64_t count = 0;  ///< that can be had now or later: not down, not drained
+  std::int64_t count = 0;  ///< available now or later: neither down nor drained
   int sockets = 1;
   int cores = 1;             ///< physical, of all sockets
-  int threads_per_core = 1;  ///< what Slurm counts as CPUs are cores x this, or cores alone
+  int threads_per_core = 1;  ///< Slurm's CPUs are the cores times this, or the cores
   std::int64_t memory_mib = 0;
 };
 
-/// A queue.
+/// A queue of the cluster.
 struct Partition {
   std::string name;
   bool is_default = false;
@@ -28,14 +28,14 @@ struct Partition {
   std::int64_t nodes() const;
 };
 
-/// What sinfo is asked, one line for each kind of nodes in each partition.
+/// The call of sinfo, which prints a line for each kind of node in each partition.
 inline constexpr std::array kSinfo{"sinfo", "--noheader", "--exact", "--format", "%P|%a|%l|%D|%c|%m|%z|%T"};
 
-/// Partitions out of what that prints, in its order. Throws Error for a line that is something else.
+/// The partitions in the output of this call, in its order. Throws Error for a line of another form.
 std::vector<Partition> parse_sinfo(const std::string& text);
 
-/// The partition `name`, or the default one (the first if none is) where that is empty. Throws Error naming
-/// the known ones, or if none of its nodes can be had.
+/// The partition `name`; if that is empty, the default partition, or else the first. Throws Error if the name
+/// is unknown or no node of the partition is available.
 const Partition& choose(const std::vector<Partition>& partitions, std::string_view name);
 
 }  // namespace convoke::slurm

@@ -17,47 +17,47 @@ refused partition-of-sbatch "nvalid partition" "sinfo -s lists" \
 # sbatch takes this one, and it would wait for ever.
 job=$(slurm train recipe.toml --partition physics --account chemistry "${given[@]}" \
   --output jobs/waits --submit 2> account.log | job_of train.sh)
-check "a job that waits for ever: what" says account.log "warning: job $job waits, and may for ever: .*account"
+check "a job that waits for ever: what" says account.log "warning: job $job may wait for ever: .*account"
 check "a job that waits for ever: hint" says account.log "hint: .*--account"
 scancel "$job"
 refused constraint "nvalid feature" "lists the features" \
   train recipe.toml --constraint gold "${given[@]}" --output jobs/c --submit
-refused nodes "9 nodes are more than partition main has" "fewer --nodes" train recipe.toml --nodes 9
-refused cores "4 ranks of 9 cores" "cpus-per-rank" train recipe.toml --ranks-per-node 4 --cpus-per-rank 9
-refused lanes "12 ranks are more than tiny can use: its work comes in 8 pieces" "smaller train.lane" \
+refused nodes "9 nodes are more than the .* available in partition main" "use fewer --nodes" train recipe.toml --nodes 9
+refused cores "4 ranks with 9 cores each" "cpus-per-rank" train recipe.toml --ranks-per-node 4 --cpus-per-rank 9
+refused lanes "12 ranks are more than tiny can use, whose work has only 8 parts" "smaller train.lane" \
   train recipe.toml --nodes 3 --ranks-per-node 4
-refused memory "vgg16 does not fit: .* nodes of partition main have 3.9 GiB at most" "train.lane" \
+refused memory "vgg16 does not fit into memory: .* nodes of partition main have at most 3.9 GiB" "train.lane" \
   train vgg16 --set train.batch=256 --set train.lane=32 --nodes 1
-refused time "a limit of 00:02:00 is too short for one checkpoint" "longer --time" train recipe.toml --time 2
-refused limit "--time 10: is more than partition short allows, 00:05:00" "goes on by itself" \
+refused time "a limit of 00:02:00 is too short" "longer --time" train recipe.toml --time 2
+refused limit "--time 10: more than partition short allows, 00:05:00" "continues in the queue by itself" \
   train recipe.toml --partition short --time 10
-refused no-time '"soon" is no time' "2-12" train recipe.toml --time soon
-refused members "does not say how many members" "ensemble.members=8" ensemble mnist-ensemble
+refused no-time '"soon" is not a time' "2-12" train recipe.toml --time soon
+refused members "the number of members is not set" "ensemble.members=8" ensemble mnist-ensemble
 refused sync "trains one synchronous model" "mode=ensemble" ensemble recipe.toml
-refused sweep "is not KEY=VALUE,VALUE" "learning_rate" train recipe.toml --sweep seed
+refused sweep "not of the form KEY=VALUE,VALUE" "learning_rate" train recipe.toml --sweep seed
 refused sweep-value "train.epochs=-1: .* must be at least 0" "" train recipe.toml --sweep train.epochs=1,-1
-refused source "where the samples come from" "--source" prepare recipe.toml
+refused source "the source of the samples is missing" "--source" prepare recipe.toml
 check "nothing is in the queue" [ -z "$(squeue -h)" ]
 
-# No Slurm on the PATH; and one that knows no cluster.
+# No Slurm on the PATH; and one that not configured.
 mkdir bin
 for command in bash sh dirname; do ln -s "$(command -v $command)" bin/; done
 path=$place/bin
-refused no-slurm "there is no Slurm here: sinfo is not on the PATH" "login node" train recipe.toml
-refused no-sbatch "there is no Slurm here: sbatch is not on the PATH" "bash jobs/d/submit.sh" \
+refused no-slurm "Slurm is not installed here: sinfo is not on the PATH" "login node" train recipe.toml
+refused no-sbatch "Slurm is not installed here: sbatch is not on the PATH" "bash jobs/d/submit.sh" \
   train recipe.toml "${given[@]}" --output jobs/d --submit
 path=
 if [ ! -e /etc/slurm/slurm.conf ]; then
   known=$SLURM_CONF
   unset SLURM_CONF
-  refused no-cluster "sinfo fails" "knows no cluster" train recipe.toml
+  refused no-cluster "sinfo fails" "not configured" train recipe.toml
   export SLURM_CONF=$known
 fi
 
 # Scripts that somebody has changed are not overwritten.
 slurm train recipe.toml "${given[@]}" --output jobs/mine > /dev/null
 echo "# mine" >> jobs/mine/train.sh
-refused overwrite "jobs/mine/train.sh: is there, and says something else" "another --output" \
+refused overwrite "jobs/mine/train.sh: this file exists with other contents" "choose another --output" \
   train recipe.toml "${given[@]}" --output jobs/mine
 
 # A warning that comes before training has begun: the limit is too short, and the job does not circle.

@@ -8,7 +8,7 @@ members=$(job_of member.sh <<< "$output") gather=$(job_of gather.sh <<< "$output
 wait_for "$gather" 180
 check "the vote ends well" ended "$gather" COMPLETED
 run=runs/tiny-$members
-check "submit.sh says where it is" [ "$(sed -n 's/^there will be: //p' <<< "$output")" = "$run/ensemble" ]
+check "submit.sh says where it is" [ "$(sed -n 's/^result: //p' <<< "$output")" = "$run/ensemble" ]
 check "the same ensemble" same joint/ensemble.h5 "$run/ensemble/ensemble.h5"
 votes() { sed -n '/"prefix_accuracy"/,/"disagreement"/p' "$1/summary.json"; }
 check "the same votes" [ "$(votes joint)" = "$(votes "$run/ensemble")" ]

@@ -12,7 +12,7 @@ for template in mine/*/; do
   name=$(basename "$template")
   output=$(bash "$template/submit.sh")
   jobs=$(sed -n 's/.*: job \([0-9]*\).*/\1/p' <<< "$output")
-  result=$(sed -n 's/^there will be: //p' <<< "$output")
+  result=$(sed -n 's/^result: //p' <<< "$output")
   for job in $jobs; do wait_for "$job" 180; done
   for job in $jobs; do check "$name: job $job ends well" ended "$job" COMPLETED; done
   case $name in

@@ -1,0 +1,157 @@
+#include "cli/manual.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::app {
+namespace {
+
+// CLI11's words for values without a name of their own, and for checks whose range is obvious.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlainWords{
+    {{"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}, {"NUMBER", "X"}, {"POSITIVE", ""}, {"NONNEGATIVE", ""}}};
+
+std::string plain(const std::string& word) {
+  for (const auto& [theirs, ours] : kPlainWords) {
+    if (word == theirs) return std::string(ours);
+  }
+  return word;
+}
+
+// "only with --html", "not with --raw"
+void add_relations(std::vector<std::string>& remarks, const std::set<CLI::Option*>& others,
+                   const char* word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* other : others) names.push_back(other->get_name());
+  std::sort(names.begin(), names.end());  // a set of pointers has no order of its own
+  if (!names.empty()) remarks.push_back(fmt::format("{} {}", word, join(names, " and ")));
+}
+
+ManualEntry entry_of(const CLI::Option& option) {
+  // The name of the value, then what its checks require: "N:1 to 50000".
+  const std::string type = option.get_type_name();
+  const std::size_t colon = std::min(type.find(':'), type.size());
+  const std::string range = colon == type.size() ? "" : plain(type.substr(colon + 1));
+
+  ManualEntry entry;
+  for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+  if (option.get_items_expected_max() > 0) {
+    entry.value = plain(type.substr(0, colon));
+    if (entry.names.empty() && option.get_expected_max() > 1) entry.value += "...";
+  }
+  entry.text = option.get_description();
+  entry.repeats = option.get_expected_max() > 1;
+  entry.required = option.get_required();
+  std::vector<std::string> remarks;
+  if (!range.empty()) remarks.push_back(range);
+  if (entry.required && !entry.names.empty()) remarks.emplace_back("required");
+  if (const std::string value = option.get_default_str(); !value.empty() && !entry.value.empty())
+    remarks.push_back("default " + value);
+  if (entry.repeats && !entry.names.empty() && option.get_delimiter() == '\0')
+    remarks.emplace_back("may be repeated");
+  add_relations(remarks, option.get_needs(), "only with");
+  add_relations(remarks, option.get_excludes(), "not with");
+  if (!remarks.empty()) entry.text += fmt::format(" ({})", join(remarks, "; "));
+  return entry;
+}
+
+std::vector<ManualBlock> blocks_of(const std::string& footer) {
+  using Kind = ManualBlock::Kind;
+  std::vector<ManualBlock> blocks;
+  bool open = false;  // the last block takes further lines
+  for (std::size_t begin = 0; begin < footer.size();) {
+    const std::size_t end = std::min(footer.find('\n', begin), footer.size());
+    const std::string line = footer.substr(begin, end - begin);
+    begin = end + 1;
+    const Kind kind = line.starts_with(' ')                           ? Kind::kLines
+                      : !open && !line.empty() && line.ends_with(':') ? Kind::kHeading
+                                                                      : Kind::kParagraph;
+    if (line.empty()) {
+      open = false;
+    } else if (open && kind == blocks.back().kind) {
+      blocks.back().text += (kind == Kind::kLines ? "\n" : " ") + line;
+    } else {
+      blocks.push_back({kind, line});
+      open = kind != Kind::kHeading;
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string ManualEntry::label() const {
+  const std::string name = join(names);
+  return name.empty() || value.empty() ? name + value : name + " " + value;
+}
+
+std::vector<std::string> ManualEntry::choices() const {
+  std::vector<std::string> all;
+  if (value.find('|') == std::string::npos) return all;
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find('|', begin), value.size());
+    all.push_back(value.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return all;
+}
+
+std::string Manual::usage() const {
+  std::string text = full_name;
+  if (!options.empty()) text += " [OPTIONS]";
+  for (const ManualEntry& argument : arguments)
+    text += argument.required ? " " + argument.value : " [" + argument.value + "]";
+  if (arguments.empty() && !commands.empty()) text += " COMMAND";
+  return text;
+}
+
+std::vector<ManualGroup> Manual::command_groups() const {
+  std::vector<ManualGroup> groups;
+  for (const Manual& command : commands) {
+    auto mine = std::find_if(groups.begin(), groups.end(),
+                             [&](const ManualGroup& each) { return each.title == command.group; });
+    if (mine == groups.end()) mine = groups.insert(groups.end(), {command.group, {}});
+    mine->entries.push_back({{command.name}, "", command.description});
+  }
+  return groups;
+}
+
+Manual manual_of(const CLI::App& parser) {
+  Manual manual{.name = parser.get_name(),
+                .full_name = parser.get_name(),
+                .description = parser.get_description(),
+                .group = parser.get_group(),
+                .arguments = {},
+                .options = {},
+                .commands = {},
+                .footer = blocks_of(parser.get_footer())};
+  for (const CLI::App* above = parser.get_parent(); above != nullptr; above = above->get_parent())
+    manual.full_name = above->get_name() + " " + manual.full_name;
+  std::vector<const CLI::Option*> options = parser.get_options();
+  std::stable_partition(options.begin(), options.end(), [&](const CLI::Option* option) {
+    return option != parser.get_help_ptr() && option != parser.get_version_ptr();  // these two last
+  });
+  for (const CLI::Option* option : options) {
+    if (option->get_group().empty()) continue;  // hidden
+    if (!option->nonpositional()) {
+      manual.arguments.push_back(entry_of(*option));
+      continue;
+    }
+    auto group = std::find_if(manual.options.begin(), manual.options.end(),
+                              [&](const ManualGroup& each) { return each.title == option->get_group(); });
+    if (group == manual.options.end())
+      group = manual.options.insert(manual.options.end(), {option->get_group(), {}});
+    group->entries.push_back(entry_of(*option));
+  }
+  for (const CLI::App* command : parser.get_subcommands({})) manual.commands.push_back(manual_of(*command));
+  return manual;
+}
+
+}  // namespace convoke::app

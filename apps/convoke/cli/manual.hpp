@@ -1,0 +1,59 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace convoke::app {
+
+/// An option, an argument or a subcommand, as the help shows it.
+struct ManualEntry {
+  std::vector<std::string> names;  ///< {"-o", "--output"}; empty: an argument
+  std::string value;               ///< what follows: "FOLDER", "mpirun|srun", "RUN..."; empty: a flag
+  std::string text;                ///< what it does, its range and its default
+  bool repeats = false;            ///< may be given several times
+  bool required = false;
+
+  /// "-o, --output FOLDER"
+  std::string label() const;
+  /// {"mpirun", "srun"}, where the value is one of a few.
+  std::vector<std::string> choices() const;
+};
+
+/// Part of the text below the options.
+struct ManualBlock {
+  enum class Kind { kHeading, kLines, kParagraph };
+  Kind kind;
+  std::string text;  ///< a paragraph is one line
+};
+
+struct ManualGroup {
+  std::string title;
+  std::vector<ManualEntry> entries;
+};
+
+/// What a command says about itself. The help, the manual page and the completion scripts are made from it.
+struct Manual {
+  std::string name;         ///< "analyse"
+  std::string full_name;    ///< "convoke study analyse"
+  std::string description;  ///< one sentence
+  std::string group;        ///< the workflow that it belongs to
+  std::vector<ManualEntry> arguments;
+  std::vector<ManualGroup> options;
+  std::vector<Manual> commands;     ///< its subcommands
+  std::vector<ManualBlock> footer;  ///< examples and explanations
+
+  /// "convoke study analyse [OPTIONS] FILE.csv..."
+  std::string usage() const;
+  /// The subcommands by their workflow, in the order of their first one.
+  std::vector<ManualGroup> command_groups() const;
+};
+
+/// Reads the manual of a command and its subcommands from its parser. In the parser's footer, an unindented
+/// line that ends with a colon is a heading, indented lines stay as they are, and other lines are paragraphs,
+/// with an empty line between two of them.
+Manual manual_of(const CLI::App& parser);
+
+/// What `--help` prints: at most 100 columns.
+std::string help_text(const Manual& manual);
+
+}  // namespace convoke::app

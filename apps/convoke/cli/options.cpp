@@ -1,0 +1,40 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include "convoke/core/text.hpp"
+
+namespace convoke::app {
+
+void add_recipe_options(CLI::App& parser, RecipeOptions& options) {
+  parser
+      .add_option("recipe", options.recipe,
+                  "A recipe file (TOML), a folder with a recipe.toml, the name of a recipe that comes with "
+                  "Convoke (mnist-sync), or of a network (resnet50)")
+      ->required()
+      ->type_name("RECIPE");
+  parser.add_option("--set", options.changes, "Change a value of the recipe, for example train.epochs=10")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_threads(CLI::App& parser, int& threads) {
+  parser.add_option("--threads", threads, "Worker threads of each rank; 0 divides the cores among the ranks")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+CLI::Option* add_choice(CLI::App& parser, const std::string& name, std::string& value,
+                        const std::vector<std::string>& words, const std::string& text) {
+  return parser.add_option(name, value, text)
+      ->check(CLI::IsMember(words).description(""))
+      ->type_name(join(words, "|"))
+      ->capture_default_str();
+}
+
+CLI::Validator in_range(double least, double most) {
+  return CLI::Range(least, most).description(fmt::format("{} to {}", least, most));
+}
+
+}  // namespace convoke::app

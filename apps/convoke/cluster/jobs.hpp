@@ -1,0 +1,62 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "cluster/slurm.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/slurm/job_set.hpp"
+#include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/study_file.hpp"
+
+// The kinds of jobs of `convoke slurm`.
+
+namespace convoke::app {
+
+/// The input for planning jobs.
+struct JobRequest {
+  const SlurmOptions& options;
+  const recipe::Recipe& recipe;
+  slurm::JobOptions job;
+  std::string recipe_words;  ///< the recipe and its changes, for a shell
+  const slurm::Partition* partition;
+
+  /// The size of the jobs. Warns if the memory of the samples is unknown.
+  slurm::Layout layout(const slurm::Workload& workload) const;
+};
+
+/// A kind of jobs that `convoke slurm` plans.
+struct JobKind {
+  std::string_view name;
+  void (*plan)(const JobRequest&, slurm::JobSet&);
+};
+
+/// "train", "ensemble", "study" or "prepare". Throws Error for another name.
+const JobKind& job_kind(const std::string& name);
+
+/// Plans the runs of a study file, which sets the ranks itself.
+void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::JobSet& jobs);
+
+/// The resources that a job of this recipe can use: worker threads up to the lanes of a step, for each member
+/// in the job, and the predicted memory. `alone`: the job trains one member of an ensemble. `recipe` must
+/// outlive it.
+slurm::Workload workload_of(const recipe::Recipe& recipe, bool alone);
+
+/// True if `path` is a study file, rather than a recipe.
+bool is_study_file(const std::string& path);
+
+/// A study with one run of a recipe on 1, 2, 4, ... nodes, up to those of `largest`.
+study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+                                const slurm::Layout& largest);
+
+/// Adds a job for each run of `file` that is missing, and a job that collects them.
+void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::JobSet& jobs);
+
+/// Submits the runs with these numbers, and again a job that collects, with the scripts in folder `scripts`.
+/// Returns the output of sbatch. Throws Error naming a script that the user can start.
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+                        const std::vector<std::int64_t>& numbers, const std::string& folder,
+                        const std::string& scripts, const SlurmOptions& options);
+
+}  // namespace convoke::app

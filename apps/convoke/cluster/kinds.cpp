@@ -1,0 +1,138 @@
+#include "cluster/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/table.hpp"
+
+namespace convoke::app {
+namespace {
+
+// All combinations of the values in "a=1,2" and "b=x,y": {"a=1", "b=x"}, ...
+std::vector<slurm::Changes> variants_of(const std::vector<std::string>& sweep) {
+  std::vector<slurm::Changes> variants{{}};
+  for (const std::string& dimension : sweep) {
+    const std::size_t equals = dimension.find('=');
+    if (equals == std::string::npos || dimension.find_first_of(" \"'\\$`") != std::string::npos) {
+      throw Error(
+          fmt::format("--sweep {}: not of the form KEY=VALUE,VALUE,... without spaces and quotes", dimension),
+          "for example --sweep train.optimizer.learning_rate=1e-3,3e-3");
+    }
+    std::vector<slurm::Changes> more;
+    for (const slurm::Changes& before : variants) {
+      std::string rest = dimension.substr(equals + 1);
+      for (std::size_t end = 0; end != std::string::npos; rest.erase(0, end + 1)) {
+        end = rest.find(',');
+        more.push_back(before);
+        more.back().push_back(fmt::format("{}={}", dimension.substr(0, equals), rest.substr(0, end)));
+        if (end == std::string::npos) break;
+      }
+    }
+    variants = std::move(more);
+  }
+  return variants;
+}
+
+// Throws Error if a variant is not a valid recipe.
+void require_variants(const SlurmOptions& options, const std::vector<slurm::Changes>& variants) {
+  for (const slurm::Changes& variant : variants) {
+    std::vector<std::string> changes = options.changes;
+    changes.insert(changes.end(), variant.begin(), variant.end());
+    recipe::Recipe::load(options.recipe, changes);
+  }
+}
+
+void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
+  if (request.options.source.empty()) {
+    throw Error("the source of the samples is missing",
+                "add --source FILE_OR_FOLDER, as for `convoke prepare`");
+  }
+  slurm::Workload workload;
+  workload.name = "preparing";
+  workload.most_workers = std::int64_t{1} << 30;
+  workload.one_node = true;
+  slurm::Layout wished = request.options.layout;
+  if (wished.cpus_per_rank == 0) wished.cpus_per_rank = 1;
+  add_prepare(jobs, request.job, lay_out(workload, wished, request.partition), request.options.source,
+              request.recipe.data.path, request.options.prepare_options);
+}
+
+void plan_train(const JobRequest& request, slurm::JobSet& jobs) {
+  const SlurmOptions& options = request.options;
+  const slurm::Workload workload = workload_of(request.recipe, false);
+  const slurm::Layout layout = request.layout(workload);
+  if (!options.sweep.empty()) {
+    const std::vector<slurm::Changes> variants = variants_of(options.sweep);
+    require_variants(options, variants);
+    add_sweep(jobs, request.job, layout, request.recipe_words, variants, options.at_once);
+    return;
+  }
+  add_train(jobs, request.job, layout, request.recipe_words);
+  if (options.chain) add_evaluate(jobs, request.job, layout);
+}
+
+void plan_ensemble(const JobRequest& request, slurm::JobSet& jobs) {
+  const recipe::Recipe& recipe = request.recipe;
+  if (recipe.train.mode != "ensemble") {
+    throw Error(fmt::format("{} trains one synchronous model", recipe.name),
+                "use convoke slurm train, or make it an ensemble: --set train.mode=ensemble");
+  }
+  if (recipe.ensemble.members == 0) {
+    throw Error(
+        fmt::format("{}: the number of members is not set (ensemble.members = \"ranks\")", recipe.name),
+        "set it, for example --set ensemble.members=8; each member becomes a job");
+  }
+  const slurm::Workload workload = workload_of(recipe, true);
+  const slurm::Layout layout = request.layout(workload);
+  add_ensemble(jobs, request.job, layout, request.recipe_words, recipe.ensemble.members,
+               request.options.at_once);
+  if (request.options.chain) add_evaluate(jobs, request.job, layout);
+}
+
+void plan_study(const JobRequest& request, slurm::JobSet& jobs) {
+  const SlurmOptions& options = request.options;
+  if (options.layout.nodes == 0) {
+    throw Error("the number of nodes is missing",
+                "add --nodes N to use 1, 2, 4, ... N nodes, or name a study file");
+  }
+  const slurm::Layout largest = request.layout(workload_of(request.recipe, false));
+  plan_study_jobs(study_on_nodes(options, request.recipe.name, largest), options, request.job,
+                  request.partition, jobs);
+}
+
+constexpr std::array kKinds{JobKind{"train", plan_train}, JobKind{"ensemble", plan_ensemble},
+                            JobKind{"study", plan_study}, JobKind{"prepare", plan_prepare}};
+
+}  // namespace
+
+slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
+  if (workload.node_bytes == 0) {
+    fmt::print(stderr,
+               "warning: {} does not exist yet, so the requested memory does not include its samples\n"
+               "  hint: if they are many, add their size to --mem in the scripts\n",
+               recipe.data.path);
+  }
+  slurm::Layout wished = options.layout;
+  if (recipe.run.threads > 0 && wished.cpus_per_rank == 0) wished.cpus_per_rank = recipe.run.threads;
+  // With as many members as ranks, each core gets a rank, as in a job without Slurm.
+  if (workload.one_node && wished.cpus_per_rank == 0 && wished.ranks_per_node == 0) wished.cpus_per_rank = 1;
+  return lay_out(workload, wished, partition);
+}
+
+const JobKind& job_kind(const std::string& name) { return find_in(kKinds, name, "kind of job"); }
+
+void plan_study_file(const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::JobSet& jobs) {
+  if (!options.changes.empty() || options.layout.nodes > 0 || options.layout.cpus_per_rank > 0 ||
+      options.chain) {
+    throw Error(fmt::format("{} is a study file, which itself sets the changes and the numbers of ranks",
+                            options.recipe),
+                "change [set], ranks and threads in this file; --ranks-per-node distributes the ranks");
+  }
+  plan_study_jobs(study::StudyFile::load(options.recipe), options, job, partition, jobs);
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,222 @@
+#include "cluster/slurm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "cluster/jobs.hpp"
+#include "cluster/queue.hpp"
+#include "commands.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/child_process.hpp"
+#include "convoke/recipe/recipe.hpp"
+
+namespace convoke::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSlurmHelp = R"(Examples:
+  convoke slurm train mnist-sync --dry-run                        print the script of the job
+  convoke slurm train mnist-sync --nodes 2 --time 2:00:00 --submit
+  convoke slurm ensemble mnist-ensemble --set ensemble.members=8 --submit
+                                                                  a job for each member, and a vote
+  convoke slurm study mnist-sync --nodes 8 --submit               one run on 1, 2, 4 and 8 nodes
+  convoke slurm study scaling.toml --submit                       a study file: convoke help study
+  convoke slurm train my.toml --source photos/ --chain --submit   prepare, train, evaluate
+  convoke slurm train mnist-sync --sweep train.batch=32,64,128 --at-once 2 --submit
+
+Without --submit, the scripts are only written, so that you can read and change them. The script submit.sh next
+to them submits them.
+
+Slurm warns a job before its time limit. The job then writes a checkpoint, returns to the queue and resumes.
+See docs/cluster.md.
+)";
+
+// The command line of this program, without the options that only say where the scripts go.
+std::string command_given() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string command = "convoke";
+  std::string word;
+  std::getline(in, word, '\0');
+  while (std::getline(in, word, '\0')) {
+    if (word == "--dry-run" || word == "--submit") continue;
+    if (word == "--output" || word == "--program") {
+      std::getline(in, word, '\0');
+    } else {
+      command += " " + shell_word(word);
+    }
+  }
+  std::replace(command.begin(), command.end(), '\n', ' ');  // it becomes a comment
+  return command;
+}
+
+// "convoke" if the PATH finds this program by that name, else its path.
+std::string this_program() {
+  std::error_code unknown;
+  const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
+  const std::optional<fs::path> found = os::find_program("convoke");
+  return found && fs::equivalent(*found, self, unknown) ? "convoke" : self.string();
+}
+
+std::int64_t time_limit(const SlurmOptions& options, const slurm::Partition* partition) {
+  constexpr std::int64_t kHour = 3600;
+  const std::int64_t limit = partition == nullptr ? slurm::kUnlimited : partition->time_limit;
+  const bool limited = limit != slurm::kUnlimited;
+  if (options.time.empty()) return limited ? std::min(limit, kHour) : kHour;
+  const std::int64_t wanted = slurm::parse_time(options.time, "--time");
+  if (wanted == slurm::kUnlimited || (limited && wanted > limit)) {
+    throw Error(fmt::format("--time {}: more than partition {} allows, {}", options.time,
+                            partition == nullptr ? "" : partition->name,
+                            limited ? slurm::format_time(limit) : "whose limit is not known"),
+                "choose a shorter time: a job that is not done continues in the queue by itself");
+  }
+  return wanted;
+}
+
+// There must be time to train before Slurm's warning, and to write a checkpoint after it.
+void require_time(const slurm::JobOptions& job) {
+  constexpr std::int64_t kEarly = 60;  // seconds that Slurm's warning may come early
+  if (job.time_seconds <= job.warning_seconds) {
+    throw Error(
+        fmt::format("a limit of {} is too short: the warning, {} s before the end, would come before the "
+                    "job begins",
+                    slurm::format_time(job.time_seconds), job.warning_seconds),
+        "choose a longer --time, or a shorter --warning if a checkpoint takes less time");
+  }
+  if (job.time_seconds <= job.warning_seconds + kEarly) {
+    fmt::print(stderr,
+               "warning: with a limit of {}, the job may have only {} s before its checkpoint, since Slurm's "
+               "warning "
+               "comes up to {} s early\n  hint: choose a longer --time\n",
+               slurm::format_time(job.time_seconds),
+               std::max<std::int64_t>(0, job.time_seconds - job.warning_seconds - kEarly), kEarly);
+  }
+}
+
+slurm::JobOptions job_options(const SlurmOptions& options, const std::string& name,
+                              const slurm::Partition* partition) {
+  slurm::JobOptions job = options.job;
+  job.name = name;
+  job.program = options.program.empty() ? shell_word(this_program()) : options.program;
+  job.written_by = command_given();
+  job.time_seconds = time_limit(options, partition);
+  job.launcher = options.launcher == "srun" ? slurm::Launcher::kSrun : slurm::Launcher::kMpirun;
+  job.bind = options.bind == "core";
+  if (options.kind != "study") require_time(job);  // a run of a study writes no checkpoint
+  return job;
+}
+
+// jobs/NAME-KIND; for a study, next to its folder.
+fs::path default_folder(const SlurmOptions& options, const std::string& name) {
+  if (!options.study_folder.empty()) return options.study_folder + "-jobs";
+  return fs::path("jobs") / (name + "-" + options.kind);
+}
+
+void write_files(const fs::path& folder, const std::vector<slurm::File>& files, bool over) {
+  for (const auto& [name, text] : files) {
+    if (over) break;
+    if (read_text(folder / name).value_or(text) != text) {
+      throw Error(fmt::format("{}: this file exists with other contents", (folder / name).string()),
+                  "choose another --output, or remove the file");
+    }
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed)
+    throw Error(fmt::format("{}: cannot create this folder: {}", folder.string(), failed.message()));
+  for (const auto& [name, text] : files) os::replace_text(folder / name, text);
+}
+
+}  // namespace
+
+int slurm(const SlurmOptions& options) {
+  // 1. The recipe or study, and the nodes: sinfo lists them, unless the options say all.
+  const JobKind& kind = job_kind(options.kind);
+  const bool of_file = options.kind == "study" && is_study_file(options.recipe);
+  const recipe::Recipe recipe =
+      of_file ? recipe::Recipe{} : recipe::Recipe::load(options.recipe, options.changes);
+  const std::string name = of_file ? study::StudyFile::load(options.recipe).name : recipe.name;
+  std::vector<slurm::Partition> partitions;
+  const slurm::Partition* partition = nullptr;
+  if (of_file ? options.layout.ranks_per_node == 0 : !options.layout.complete()) {
+    partitions = ask_sinfo();
+    partition = &choose(partitions, options.job.partition);
+  }
+
+  // 2. The jobs.
+  std::string words = shell_word(options.recipe);
+  for (const std::string& change : options.changes) words += " --set " + shell_word(change);
+  // One worker thread for each core of the job, whatever the binding.
+  if (recipe.run.threads == 0) words += " --set run.threads=\"$SLURM_CPUS_PER_TASK\"";
+  const JobRequest request{options, recipe, job_options(options, name, partition), words, partition};
+  slurm::JobSet jobs;
+  if (options.chain && !options.source.empty() && options.kind != "prepare")
+    job_kind("prepare").plan(request, jobs);
+  if (of_file) {
+    plan_study_file(options, request.job, partition, jobs);
+  } else {
+    kind.plan(request, jobs);
+  }
+  if (!options.after.empty()) start_after(jobs, options.after);
+
+  // 3. The scripts.
+  std::vector<slurm::File> files = jobs.files;
+  for (const slurm::JobScript& script : jobs.scripts) files.emplace_back(script.file, to_text(script));
+  files.emplace_back("submit.sh", submit_script(jobs, request.job));
+  if (options.dry_run) {
+    for (const auto& [file, text] : files) fmt::print("# ==> {} <==\n{}\n", file, text);
+    return EXIT_SUCCESS;
+  }
+  const fs::path folder = options.output.empty() ? default_folder(options, name) : fs::path(options.output);
+  write_files(folder, files, options.resume);
+
+  // 4. The submission.
+  const std::string submit_file = (folder / "submit.sh").string();
+  if (options.submit) {
+    fmt::print("{}\n", submit(submit_file));
+  } else {
+    for (const auto& [file, text] : files) fmt::print("{}\n", (folder / file).string());
+    fmt::print("Submit with: bash {}\n", submit_file);
+  }
+  return EXIT_SUCCESS;
+}
+
+std::function<int()> add_slurm(CLI::App& parser) {
+  auto options = std::make_shared<SlurmOptions>();
+  add_choice(parser, "kind", options->kind, {"train", "ensemble", "study", "prepare"},
+             "train: one job\nensemble: a job for each member, then a vote\nstudy: the runs of a study file, "
+             "or of a "
+             "recipe on 1, 2, 4, ... nodes\nprepare: make the dataset")
+      ->required();
+  add_recipe_options(parser, *options);
+  add_queue_options(parser, *options);
+  parser
+      .add_option("--sweep", options->sweep,
+                  "With train: a job for each value; several --sweep make all combinations")
+      ->type_name("KEY=A,B,...")
+      ->allow_extra_args(false);
+  CLI::Option* source =
+      parser.add_option("--source", options->source, "With prepare or --chain: the source of the dataset")
+          ->type_name("SOURCE");
+  parser
+      .add_option("--prepare-options", options->prepare_options,
+                  "Further options for convoke prepare, in quotes")
+      ->needs(source)
+      ->type_name("OPTIONS");
+  parser.add_flag("--chain", options->chain, "Prepare (with --source), run the job, then evaluate the model");
+  parser.add_option("--output", options->output, "The folder of the scripts; jobs/NAME-KIND by default")
+      ->type_name("FOLDER");
+  parser.add_flag("--dry-run", options->dry_run, "Print the scripts, and do nothing")->excludes("--submit");
+  parser.footer(kSlurmHelp);
+  return [options] { return slurm(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,25 @@
+#include "cluster/start.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "convoke/doctor/binding.hpp"
+#include "convoke/os/clock.hpp"
+
+namespace convoke::app {
+namespace {
+
+const os::Stopwatch kSinceStart;  // runs from static initialisation, just before main
+
+}  // namespace
+
+double seconds_since_start() { return kSinceStart.seconds(); }
+
+run::Machine settled(const mpi::Communicator& world, int threads) {
+  doctor::Binding binding = doctor::settle(world, threads);
+  if (world.root() && !binding.fixed.empty()) fmt::print(stderr, "{}\n", binding.fixed);
+  return std::move(binding.machine);
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,14 @@
+#pragma once
+#include "convoke/mpi/communicator.hpp"
+#include "convoke/run/machine.hpp"
+
+namespace convoke::app {
+
+/// Seconds since the program was loaded, just before main.
+double seconds_since_start();
+
+/// Where each rank runs, after doctor::settle has fixed bindings to too few cores, which rank 0 reports in
+/// one line on standard error. `threads`: per rank; 0: auto. Collective.
+run::Machine settled(const mpi::Communicator& world, int threads);
+
+}  // namespace convoke::app

@@ -1,0 +1,144 @@
+#include "cluster/jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "cluster/queue.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/core/text_file.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/recipe/toml.hpp"
+#include "convoke/study/running/configuration.hpp"
+#include "convoke/study/running/queued_runs.hpp"
+
+namespace convoke::app {
+namespace {
+
+// Distributes the ranks of a cell evenly over as few nodes as possible.
+slurm::Layout layout_of(const study::Configuration& cell, int per_node, const slurm::Partition* partition) {
+  const recipe::Recipe recipe = recipe::Recipe::load(cell.recipe, cell.changes);
+  std::int64_t most = per_node;
+  if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / cell.at.threads);
+  std::int64_t each = std::min(most, cell.at.ranks);
+  while (cell.at.ranks % each != 0) --each;
+  const slurm::Layout wished{.nodes = cell.at.ranks / each,
+                             .ranks_per_node = static_cast<int>(each),
+                             .cpus_per_rank = static_cast<int>(cell.at.threads)};
+  slurm::Workload workload = workload_of(recipe, false);
+  workload.most_workers = std::max(workload.most_workers, cell.at.ranks);  // configurations() has checked it
+  return lay_out(workload, wished, partition);
+}
+
+// All sizes of the study in ascending order, each with its runs among `numbers`.
+std::vector<slurm::StudyJobs> sizes_of(const study::StudyFile& file,
+                                       const std::vector<study::Configuration>& cells,
+                                       const std::vector<std::int64_t>& numbers, int per_node,
+                                       const slurm::Partition* partition) {
+  const auto alike = [](const slurm::Layout& a, const slurm::Layout& b) {
+    return a.nodes == b.nodes && a.ranks_per_node == b.ranks_per_node && a.cpus_per_rank == b.cpus_per_rank;
+  };
+  std::vector<slurm::Layout> layouts;  // of each cell
+  std::vector<slurm::StudyJobs> sizes;
+  for (const study::Configuration& cell : cells) {
+    const slurm::Layout& layout = layouts.emplace_back(layout_of(cell, per_node, partition));
+    const auto same =
+        std::ranges::find_if(sizes, [&](const auto& size) { return alike(size.layout, layout); });
+    if (same == sizes.end()) {
+      sizes.push_back({layout, {}});
+    } else {
+      same->layout.memory_mib = std::max(same->layout.memory_mib, layout.memory_mib);
+    }
+  }
+  std::ranges::sort(sizes, {}, [](const slurm::StudyJobs& size) {
+    return std::tuple(size.layout.workers(), size.layout.nodes, size.layout.ranks_per_node);
+  });
+  const std::vector<study::Task> tasks = study::tasks_of(file, cells.size());
+  for (const std::int64_t number : numbers) {
+    const slurm::Layout& layout = layouts[tasks[static_cast<std::size_t>(number)].cell];
+    std::ranges::find_if(sizes, [&](const auto& size) {
+      return alike(size.layout, layout);
+    })->tasks.push_back(number);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+bool is_study_file(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;
+  const Settings settings = recipe::parse_toml(read_text(path).value_or(""), path).settings;
+  return settings.find("recipe") != nullptr && settings.find("model") == nullptr;
+}
+
+study::StudyFile study_on_nodes(const SlurmOptions& options, const std::string& name,
+                                const slurm::Layout& largest) {
+  study::StudyFile file;
+  file.name = name;
+  file.recipes = {options.recipe};
+  file.set = options.changes;
+  file.ranks.clear();
+  for (std::int64_t nodes = 1; nodes < largest.nodes; nodes *= 2)
+    file.ranks.push_back(nodes * largest.ranks_per_node);
+  file.ranks.push_back(largest.ranks());
+  file.threads = {largest.cpus_per_rank};
+  file.repeats = file.at_most = 1;
+  file.warm_up = 0;  // a warm-up run may take as long as the run
+  return file;
+}
+
+void plan_study_jobs(const study::StudyFile& file, const SlurmOptions& options, const slurm::JobOptions& job,
+                     const slurm::Partition* partition, slurm::JobSet& jobs) {
+  const std::vector<study::Configuration> cells = study::configurations(file);
+  std::vector<study::Measurement> runs;
+  if (options.resume) runs = study::all_runs(file, cells, study::StudyFolder::open(options.study_folder));
+  const std::vector<std::int64_t> wanted = study::wanted_tasks(file, cells, runs);
+  if (wanted.empty()) {
+    throw Error(fmt::format("{}: no run is missing", options.study_folder),
+                "for more runs, set a smaller target or a larger at_most in the study file");
+  }
+  std::vector<std::string> words, more;
+  if (job.launcher == slurm::Launcher::kSrun) words.emplace_back("--launcher srun");
+  if (!job.bind) words.emplace_back("--bind none");
+  if (options.layout.ranks_per_node > 0)
+    more.push_back(fmt::format("--ranks-per-node {}", options.layout.ranks_per_node));
+  if (!options.job.partition.empty()) more.push_back("--partition " + shell_word(options.job.partition));
+  if (options.at_once > 0) more.push_back(fmt::format("--at-once {}", options.at_once));
+  jobs.files.emplace_back("study.toml", file.to_toml());
+  add_study(jobs, job, sizes_of(file, cells, wanted, options.layout.ranks_per_node, partition),
+            {.at_once = options.at_once,
+             .folder = options.study_folder,
+             .resumes = options.resume,
+             .options = join(words, " "),
+             .more_options = join(more, " ")});
+}
+
+std::string submit_more(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
+                        const std::vector<std::int64_t>& numbers, const std::string& folder,
+                        const std::string& scripts, const SlurmOptions& options) {
+  std::vector<slurm::Partition> partitions;
+  const slurm::Partition* partition = nullptr;
+  if (options.layout.ranks_per_node == 0) {
+    partitions = ask_sinfo();
+    partition = &choose(partitions, options.job.partition);
+  }
+  slurm::JobSet jobs;
+  add_study_runs(jobs, sizes_of(file, cells, numbers, options.layout.ranks_per_node, partition),
+                 options.at_once);
+  jobs.before = fmt::format(
+      "study={}\n"
+      "# The new jobs must not inherit the variables of this one.\n"
+      "for name in \"${{!SLURM_@}}\"; do [ \"$name\" = SLURM_CONF ] || unset \"$name\"; done\n",
+      shell_word(folder));
+  const std::filesystem::path script = std::filesystem::path(scripts) / "more.sh";
+  slurm::JobOptions job;
+  job.name = file.name;
+  job.written_by = "collect.sh, because more runs were needed";
+  os::replace_text(script, slurm::submit_script(jobs, job));
+  return submit(script.string());
+}
+
+}  // namespace convoke::app

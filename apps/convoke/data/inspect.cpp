@@ -1,0 +1,186 @@
+#include "cli/options.hpp"
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "convoke/core/text.hpp"
+#include "convoke/data/dataset_reader.hpp"
+#include "convoke/explore/inspection.hpp"
+#include "convoke/report/dataset_page.hpp"
+#include "convoke/run/environment.hpp"
+#include "data/augmented_section.hpp"
+#include "results/page_file.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct InspectOptions {
+  std::string dataset;
+  std::string html;       ///< the page to write; empty: none
+  std::string figures;    ///< a folder for charts and tables; empty: none
+  std::string augmented;  ///< a recipe whose augmentation the page shows; empty: none
+  std::int64_t sample = 5000;
+  std::uint64_t seed = 0;
+};
+
+constexpr const char* kInspectHelp = R"(Examples:
+  convoke inspect mnist.h5                       print what a dataset holds
+  convoke inspect mnist.h5 --html mnist.html     write a page with pictures, charts and maps
+  convoke inspect mnist.h5 --figures figures     write its charts and tables for a paper
+  convoke inspect birds.h5 --html birds.html --sample 10000
+  convoke inspect leaves.h5 --html leaves.html --augmented tomato-leaf    with augmented pictures
+)";
+
+constexpr std::size_t kMostClasses = 20;
+constexpr std::size_t kMostChannels = 8;
+constexpr std::size_t kMostPairs = 5;
+
+void print_classes(const explore::Inspection& found) {
+  fmt::print("\n{:<24}", "class");
+  for (const auto& split : found.survey.splits) fmt::print("{:>14}", split.name);
+  fmt::print("\n");
+  const auto classes = static_cast<std::size_t>(found.info.classes);
+  for (std::size_t k = 0; k < std::min(classes, kMostClasses); ++k) {
+    fmt::print("{:<24}", found.class_name(static_cast<std::int32_t>(k)));
+    for (const auto& split : found.survey.splits) fmt::print("{:>14}", format_count(split.class_counts[k]));
+    fmt::print("\n");
+  }
+  if (classes > kMostClasses) fmt::print("{:<24}\n", fmt::format("({} more)", classes - kMostClasses));
+  fmt::print("{:<24}", "all");
+  for (const auto& split : found.survey.splits) fmt::print("{:>14}", format_count(split.count));
+  fmt::print("\n{:<24}{:>13.3g}:1\n", "imbalance", report::imbalance(found));
+}
+
+void print_values(const explore::Inspection& found) {
+  for (const auto& split : found.survey.splits) {
+    fmt::print("\n{:<24}{:>14}{:>14}{:>14}{:>14}\n", split.name, "mean", "std. dev.", "minimum", "maximum");
+    for (std::size_t c = 0; c < std::min(split.channels.size(), kMostChannels); ++c) {
+      const explore::Moments& m = split.channels[c];
+      fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n",
+                 fmt::format("{} {}", found.kind() == "images" ? "channel" : "feature", c), m.mean,
+                 m.deviation, m.minimum, m.maximum);
+    }
+    if (split.channels.size() > kMostChannels)
+      fmt::print("  ({} more)\n", split.channels.size() - kMostChannels);
+  }
+}
+
+void print_lengths(const explore::Inspection& found) {
+  fmt::print("\n{:<24}{:>14}{:>14}{:>14}{:>14}\n", "length in tokens", "median", "95 %", "minimum",
+             "maximum");
+  for (const auto& split : found.survey.splits) {
+    const explore::BoxPlot& box = split.lengths;
+    fmt::print("  {:<22}{:>14.5g}{:>14.5g}{:>14.5g}{:>14.5g}\n", split.name, box.median, box.high,
+               box.minimum, box.maximum);
+  }
+}
+
+void print_comparison(const explore::Inspection& found) {
+  const explore::Comparison& comparison = found.comparison;
+  const auto place = [&](const explore::Exhibit& e) {
+    return fmt::format("{} {} ({})", found.survey.splits[e.place.split].name, e.place.index,
+                       found.class_name(e.label));
+  };
+  fmt::print("\nin a sample of {}:\n", format_count(std::ssize(comparison.places)));
+  double explained = 0;
+  for (std::size_t i = 0; i < comparison.pca.variance.size(); ++i) explained += comparison.pca.share(i);
+  fmt::print("  {} principal components explain {:.1f} % of the variance\n", comparison.pca.variance.size(),
+             100 * explained);
+  fmt::print("  the vote of the 10 nearest neighbours is right for {:.1f} %\n",
+             100 * comparison.neighbour_accuracy);
+  for (std::size_t i = 0; i < std::min(kMostPairs, found.near_pairs.size()); ++i) {
+    const explore::NearPair& pair = found.near_pairs[i];
+    fmt::print("  near:      {}, {}: distance {:.3g}\n", place(pair.first), place(pair.second),
+               pair.distance);
+  }
+  for (std::size_t i = 0; i < std::min(kMostPairs, found.far.size()); ++i) {
+    fmt::print("  atypical:  {}: {:.2f} times the usual distance from its class\n",
+               place(found.far[i].sample), found.far[i].score);
+  }
+  for (std::size_t i = 0; i < std::min(kMostPairs, found.strangers.size()); ++i) {
+    const explore::Oddity& odd = found.strangers[i];
+    fmt::print("  mislabelled? {}: {:.0f} % of its neighbours have another label, mostly {}\n",
+               place(odd.sample), 100 * odd.score, found.class_name(odd.neighbours_label));
+  }
+}
+
+int inspect(const InspectOptions& options) {
+  // 1. Check that the page and the figures can be written, before the long work.
+  require_outputs(options.html, options.figures);
+
+  // 2. Inspect the dataset.
+  const data::DatasetReader reader(options.dataset);
+  explore::InspectionOptions work;
+  work.seed = options.seed;
+  work.sample = options.sample;
+  const explore::Inspection found = explore::inspect(reader, work);
+
+  // 3. Print the findings.
+  fmt::print("{}: {} of {} ({}), {} classes\n", options.dataset, found.kind(),
+             data::stored_shape(found.info.sample_shape).to_string(), data::name_of(found.info.sample_type),
+             found.info.classes);
+  if (!found.info.provenance.empty()) fmt::print("{}\n", found.info.provenance);
+  print_classes(found);
+  if (found.kind() == "tokens") {
+    print_lengths(found);
+  } else {
+    print_values(found);
+  }
+  print_comparison(found);
+  fmt::print("\n");
+  for (const std::string& finding : report::findings(found)) fmt::print("note: {}\n", finding);
+
+  // 4. Write the page, and the figures for a paper.
+  if (options.html.empty() && options.figures.empty()) return EXIT_SUCCESS;
+  const std::string made_by =
+      fmt::format("Made by convoke {} inspect, seed {}, {} samples compared.", run::convoke_version(),
+                  options.seed, format_count(std::ssize(found.comparison.places)));
+  report::Page page = report::dataset_page(found, made_by);
+  if (!options.augmented.empty()) add_augmented(page, options.dataset, options.augmented);
+  write_outputs(page, options.html, options.figures);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_inspect(CLI::App& parser) {
+  auto options = std::make_shared<InspectOptions>();
+  parser.add_option("dataset", options->dataset, "A dataset that convoke prepare has written")
+      ->required()
+      ->type_name("DATASET");
+  CLI::Option* html =
+      parser
+          .add_option("--html", options->html,
+                      "Write a page with pictures, charts and maps, which needs no network connection")
+          ->type_name("FILE.html");
+  parser
+      .add_option(
+          "--figures", options->figures,
+          "Write the charts (SVG and PDF, by gnuplot), tables (LaTeX and CSV) and pictures (PNG) into "
+          "this folder")
+      ->type_name("FOLDER");
+  parser
+      .add_option("--augmented", options->augmented,
+                  "Show on the page how this recipe augments the training samples")
+      ->type_name("RECIPE")
+      ->needs(html);
+  parser
+      .add_option("--sample", options->sample,
+                  "Number of samples that are compared with each other, for neighbours, maps and unusual "
+                  "samples")
+      ->check(in_range(1, 50'000))
+      ->type_name("N")
+      ->capture_default_str();
+  parser.add_option("--seed", options->seed, "Seed of the choice of samples; equal seeds give equal pages")
+      ->type_name("SEED")
+      ->capture_default_str();
+  parser.footer(kInspectHelp);
+  return [options] { return inspect(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,238 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "cluster/start.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/prepare.hpp"
+#include "convoke/data_prep/sources/source_table.hpp"
+#include "convoke/mpi/session.hpp"
+#include "data/dataset_for.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct PrepareOptions {
+  data_prep::PrepareOptions work;
+  std::string size, split, fold;  ///< as written: HxW, train=0.8,..., I/K
+  std::string order = "auto";
+  bool unstratified = false;
+};
+
+constexpr const char* kPrepareHelp = R"(Examples:
+  convoke prepare mnist/ --output mnist.h5                  the four MNIST files, plain or .gz
+  mpirun -n 4 convoke prepare birds/ --output birds.h5 --size 224x224
+                                                            a folder of pictures for each class, in
+                                                            train/, valid/ and test/
+  convoke prepare train.csv --output eyes.h5 --fit fundus --size 256x256 --group patient \
+      --split train=0.8,validation=0.1,test=0.1             pictures that a CSV names, all of a
+                                                            patient in the same split
+  convoke prepare reviews.csv --output reviews.h5 --length 200 --vocabulary 20000
+  convoke prepare leaves/ --output leaves.h5 --size 128x128 --fold 2/5
+
+Without --split, a dataset keeps the splits of its source. A source without splits is split into train=0.8 and
+test=0.2.
+
+If a run is interrupted, start it again with the same options: it continues where it stopped. Unreadable,
+duplicate and similar samples are listed in FILE.findings.csv.
+)";
+
+// "224x160" is (224, 160), "224" is (224, 224). Throws Error for anything else.
+std::pair<std::int64_t, std::int64_t> pair_from(const std::string& option, const std::string& text,
+                                                char between, const std::string& example) {
+  const std::size_t at = text.find(between);
+  const auto number = [&](const std::string& part) {
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc{} || rest != part.data() + part.size() || value <= 0)
+      throw Error(fmt::format("{} {}: is not understood", option, text), "write for example " + example);
+    return value;
+  };
+  const std::int64_t first = number(text.substr(0, at));
+  return {first, at == std::string::npos ? first : number(text.substr(at + 1))};
+}
+
+void add_picture_options(CLI::App& parser, PrepareOptions& options) {
+  data_prep::PictureOptions& picture = options.work.samples.picture;
+  parser
+      .add_option("--size", options.size,
+                  "Height and width of the pictures; by default their own, if all are equal")
+      ->type_name("HxW")
+      ->group("Pictures");
+  parser
+      .add_option(
+          "--fit", picture.fit,
+          "How to fit a picture of another shape: stretch it (area), add bars (letter-box), keep the middle "
+          "(crop), or find the eye (fundus)")
+      ->type_name("area|letter-box|crop|fundus")
+      ->capture_default_str()
+      ->group("Pictures");
+  parser
+      .add_option("--channels", picture.channels,
+                  "Colour channels, 1 for grey or 3 for RGB; by default those of the first picture")
+      ->check(CLI::IsMember({1, 3}).description(""))
+      ->type_name("1|3")
+      ->group("Pictures");
+}
+
+constexpr const char* kColumns = "Columns of a CSV, features of TFRecords";
+
+void add_column_options(CLI::App& parser, data_prep::ColumnOptions& columns) {
+  const auto add = [&](const char* name, std::string& to, const char* help) {
+    parser.add_option(name, to, help)->type_name("COLUMN")->group(kColumns);
+  };
+  add("--path-column", columns.path,
+      "Column of the picture files; by default filepaths, filename, image, id_code or similar");
+  add("--label-column", columns.label,
+      "Column of the classes; by default labels, label, class, level, diagnosis or similar");
+  add("--split-column", columns.split, "Column of the splits; by default \"data set\" or split");
+  add("--group", columns.group, "Column whose equal values stay in the same split, such as the patient");
+  add("--weight-column", columns.weight, "Column of the weight of each sample in the loss");
+  add("--text-column", columns.text, "Column of the texts; by default text, review, sentence or similar");
+  parser
+      .add_option("--features", columns.features,
+                  "Columns of the features of a table; by default all that have no other use")
+      ->delimiter(',')
+      ->type_name("COLUMN,...")
+      ->group(kColumns);
+  parser.add_option("--images", columns.images_folder, "The folder of the pictures that a CSV names")
+      ->type_name("FOLDER")
+      ->group(kColumns);
+}
+
+void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samples) {
+  parser
+      .add_option("--length", samples.text.length,
+                  "Words of each sample; by default enough for 95 % of the training texts")
+      ->check(CLI::PositiveNumber)
+      ->type_name("WORDS")
+      ->group("Texts and tables");
+  parser
+      .add_option("--vocabulary", samples.text.vocabulary,
+                  "Number of different words: the most frequent, with two for padding and unknown words")
+      ->check(CLI::PositiveNumber)
+      ->type_name("WORDS")
+      ->capture_default_str()
+      ->group("Texts and tables");
+  for (const auto& [name, to, help] :
+       {std::tuple("--padding", &samples.text.padding, "Where to fill a shorter text"),
+        std::tuple("--truncating", &samples.text.truncating, "Where to cut a longer text")}) {
+    parser.add_option(name, *to, help)
+        ->check(CLI::IsMember({"pre", "post"}).description(""))
+        ->type_name("pre|post")
+        ->capture_default_str()
+        ->group("Texts and tables");
+  }
+  parser.add_option("--stop-words", samples.text.stop_words, "Words to leave out")
+      ->type_name("none|english")
+      ->capture_default_str()
+      ->group("Texts and tables");
+  parser
+      .add_option("--scale", samples.table.scale,
+                  "How to scale the numbers of a table; standard is mean 0 and standard deviation 1, min-max "
+                  "is 0 to 1")
+      ->type_name("none|standard|min-max|yeo-johnson")
+      ->capture_default_str()
+      ->group("Texts and tables");
+}
+
+void add_split_options(CLI::App& parser, PrepareOptions& options) {
+  parser
+      .add_option("--split", options.split,
+                  "Split the samples anew, for example train=0.8,validation=0.1,test=0.1")
+      ->type_name("NAME=SHARE,...")
+      ->group("Splits");
+  parser
+      .add_option("--fold", options.fold,
+                  "Use fold I of K as the test split, and the other folds as the training split")
+      ->type_name("I/K")
+      ->excludes("--split")
+      ->group("Splits");
+  parser
+      .add_flag("--no-stratify", options.unstratified, "Do not give each split the same share of every class")
+      ->group("Splits");
+  parser.add_option("--seed", options.work.splits.seed, "Seed of the splits and of the order")
+      ->capture_default_str()
+      ->type_name("SEED")
+      ->group("Splits");
+  parser
+      .add_option("--order", options.order,
+                  "Order of the samples in a split; auto shuffles samples that are sorted by class")
+      ->capture_default_str()
+      ->type_name("auto|source|shuffled")
+      ->group("Splits");
+  parser
+      .add_flag("--allow-duplicates", options.work.allow_duplicates, "Accept the same sample in two splits")
+      ->group("Splits");
+}
+
+// Turns a source into a dataset file; the ranks share the decoding.
+int prepare(const PrepareOptions& options) {
+  // 1. Who decodes.
+  mpi::Session session;
+
+  // 2. What is wanted.
+  data_prep::PrepareOptions work = options.work;
+  if (!options.size.empty()) {
+    std::tie(work.samples.picture.height, work.samples.picture.width) =
+        pair_from("--size", options.size, 'x', "--size 224x224");
+  }
+  if (!options.split.empty()) work.splits.parts = data_prep::split_parts_from(options.split);
+  if (!options.fold.empty()) {
+    std::tie(work.splits.fold, work.splits.folds) = pair_from("--fold", options.fold, '/', "--fold 1/5");
+    if (work.splits.fold > work.splits.folds || work.splits.folds < 2)
+      throw Error(fmt::format("--fold {}: there is no such fold", options.fold),
+                  "write for example --fold 1/5");
+  }
+  work.splits.stratified = !options.unstratified;
+  work.order = data_prep::order_from(options.order);
+
+  // 3. Decode: every rank an equal share, into one file.
+  settled(session.world(), 1);
+  prepare_source(work, session.world());
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_prepare(CLI::App& parser) {
+  auto options = std::make_shared<PrepareOptions>();
+  data_prep::PrepareOptions& work = options->work;
+  parser.add_option("source", work.source, "The file or folder with the samples")
+      ->required()
+      ->type_name("SOURCE");
+  parser.add_option("-o,--output", work.output, "The dataset to write: a file, or a folder with --shards")
+      ->required()
+      ->type_name("FILE");
+  parser
+      .add_option("--kind", work.kind,
+                  "Kind of the source, if it cannot be detected: " + join(data_prep::source_kinds()))
+      ->type_name("KIND");
+  parser
+      .add_option("--class-names", work.samples.class_names,
+                  "Names of the classes, in the order of their labels")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  parser
+      .add_option("--shards", work.shards,
+                  "Write a folder of files instead of one file, with N files for the largest split")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  parser.add_flag("--skip-bad", work.skip_bad, "Leave out samples that cannot be read, and list them");
+  parser.add_flag("--overwrite", work.overwrite, "Replace the output if it exists");
+  add_picture_options(parser, *options);
+  add_column_options(parser, work.samples.columns);
+  add_text_and_table_options(parser, work.samples);
+  add_split_options(parser, *options);
+  parser.footer(kPrepareHelp);
+  return [options] { return prepare(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,102 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+
+#include "convoke/core/error.hpp"
+#include "convoke/metrics/progress.hpp"
+#include "convoke/mpi/session.hpp"
+#include "synthesize/synthesize.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct SynthesizeOptions : data_prep::SynthesizeOptions {
+  std::string size;  ///< "HxW"; empty: the kind's own
+};
+
+constexpr const char* kSynthesizeHelp = R"(Examples:
+  convoke synthesize fundus --output eyes --samples 2000    files like those of EyePACS
+  convoke synthesize birds --output birds --classes 20 --size 64x64
+  mpirun -n 4 convoke synthesize leaves --output leaves     the same files, made by four ranks
+  convoke synthesize reviews --output reviews --difficulty 0.8
+
+Synthetic data says that it is synthetic: in the names of its files, in SYNTHETIC.txt next to them, in every
+dataset that convoke prepare makes from it, and with every result of a run on it.
+)";
+
+// "224x192": height and width.
+void read_size(const std::string& text, std::int64_t& height, std::int64_t& width) {
+  const char* const end = text.data() + text.size();
+  const auto [x, bad_height] = std::from_chars(text.data(), end, height);
+  if (bad_height == std::errc() && x != end && *x == 'x') {
+    const auto [rest, bad_width] = std::from_chars(x + 1, end, width);
+    if (bad_width == std::errc() && rest == end && height >= 16 && width >= 16 && height <= 4096 &&
+        width <= 4096)
+      return;
+  }
+  throw Error(fmt::format("--size {}: is no height and width", text), "write 224x224; each side 16 to 4096");
+}
+
+// Writes a stand-in for a published data set; the ranks share its samples.
+int synthesize(const SynthesizeOptions& options) {
+  // 1. What to make.
+  data_prep::SynthesizeOptions work = options;
+  if (!options.size.empty()) read_size(options.size, work.height, work.width);
+
+  // 2. Make it: every rank its part of the samples.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  std::unique_ptr<metrics::Progress> progress;
+  work.progress = [&](std::int64_t done, std::int64_t total) {
+    if (progress == nullptr)
+      progress = std::make_unique<metrics::Progress>("synthesize", total, world.root());
+    progress->update(done, {});
+  };
+  data_prep::synthesize(work, {world.rank(), world.size(), [&world] { world.barrier(); }, {}});
+  if (progress != nullptr) progress->finish();
+
+  // 3. Where it is.
+  if (world.root()) {
+    fmt::print("{}: synthetic {}, in the layout of the original; next: convoke prepare {} --output FILE\n",
+               work.output.string(), work.kind, work.output.string());
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_synthesize(CLI::App& parser) {
+  auto options = std::make_shared<SynthesizeOptions>();
+  std::string names, kinds = "The data set to imitate";
+  for (const data_prep::SyntheticKind& kind : data_prep::synthetic_kinds()) {
+    names += fmt::format("{}{}", names.empty() ? "" : "|", kind.name);
+    kinds += fmt::format("\n{}: {}", kind.name, kind.description);
+  }
+  parser.add_option("kind", options->kind, kinds)->required()->type_name(names);
+  parser.add_option("-o,--output", options->output, "The folder to write")->required()->type_name("FOLDER");
+  parser.add_option("--samples", options->samples, "Number of samples; by default that of the kind")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  parser
+      .add_option("--difficulty", options->difficulty,
+                  "How hard the classes are to tell apart, 0 to 1; 0.5 by default")
+      ->type_name("D");
+  parser.add_option("--seed", options->seed, "Seed; other seeds give other samples; 1 by default")
+      ->type_name("SEED");
+  parser
+      .add_option("--size", options->size,
+                  "Height and width of the pictures in pixels; by default those of the kind")
+      ->type_name("HxW");
+  parser.add_option("--classes", options->classes, "With birds: only the first K of the 525 classes")
+      ->check(CLI::PositiveNumber)
+      ->type_name("K");
+  parser.add_option("--layout", options->layout, "With fundus: the layout of the files; eyepacs by default")
+      ->type_name("eyepacs|aptos");
+  parser.footer(kSynthesizeHelp);
+  return [options] { return synthesize(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,139 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/utf8.hpp"
+#include "convoke/report/comparison.hpp"
+#include "convoke/report/ranking.hpp"
+#include "results/results.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> runs;
+};
+
+constexpr const char* kCompareHelp = R"(Examples:
+  convoke compare runs/one-rank runs/synchronous runs/ensemble    speed-up is over the first run
+  convoke compare runs/sweep-*                                    ranked by validation, with the
+                                                                  keys that differ
+  convoke report runs/one-rank runs/synchronous --output page.html
+                                                                  a page with curves
+)";
+
+report::RunRecord read_complete(const std::string& folder) {
+  report::RunRecord run = read_run_and_recipe(folder);
+  if (run.complete()) return run;
+  throw Error(
+      fmt::format("{} is not there", (run.folder / "summary.json").string()),
+      "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
+}
+
+/// Finished runs: what they reached and the keys of their recipes, by the same names.
+struct Finished {
+  std::vector<report::RunResult> results;
+  std::vector<report::NamedKeys> recipes;
+};
+
+Finished read_finished(const std::vector<std::string>& folders) {
+  Finished runs;
+  std::vector<std::string> titles;
+  for (const std::string& folder : folders) {
+    const report::RunRecord run = read_complete(folder);
+    runs.results.push_back(report::result_of(run));
+    runs.recipes.push_back({"", report::recipe_keys(run)});
+    titles.push_back(runs.results.back().name);
+  }
+  const std::vector<std::string> names = report::names_apart(std::move(titles), folders);
+  for (std::size_t i = 0; i < names.size(); ++i) runs.results[i].name = runs.recipes[i].name = names[i];
+  return runs;
+}
+
+// Columns as wide as their texts; the first to the left.
+void print_fitted(const report::Table& table, std::size_t left) {
+  std::vector<std::size_t> width;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    width.push_back(character_count(table.columns[c]));
+    for (const auto& row : table.rows) width[c] = std::max(width[c], character_count(row[c].text));
+  }
+  const auto print_row = [&](const auto& text_of) {
+    std::string line;
+    for (std::size_t c = 0; c < width.size(); ++c) {
+      const std::string text = text_of(c);
+      const std::string blanks(width[c] - character_count(text), ' ');
+      line += (c == 0 ? "" : "  ") + (c < left ? text + blanks : blanks + text);
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  };
+  print_row([&](std::size_t c) { return table.columns[c]; });
+  for (const auto& row : table.rows) print_row([&](std::size_t c) { return row[c].text; });
+}
+
+void print_ranking(const Finished& runs) {
+  const report::Ranking ranking = report::ranked(runs.results, runs.recipes);
+  const report::Table differences = report::differences("key", runs.recipes);
+  const bool shown = ranking.table.columns.size() > 5;  // with the keys, or there are none
+  if (!ranking.table.rows.empty()) {
+    print_fitted(ranking.table, 2);
+    fmt::print("{}\n\n", report::kRankedByValidation);
+  }
+  for (const std::string& warning : ranking.warnings) fmt::print("warning: {}\n\n", warning);
+  if (shown || differences.rows.empty()) return;
+  fmt::print("The recipes differ in:\n");
+  print_fitted(differences, differences.columns.size());
+  fmt::print("\n");
+}
+
+void print(const report::Table& table) {
+  constexpr std::size_t kFirst = 22, kNarrowest = 24;
+  const auto width = [&](std::size_t c) {
+    return c == 0 ? kFirst : std::max(kNarrowest, character_count(table.columns[c]) + 2);
+  };
+  fmt::print("{:<{}}", "", kFirst);
+  for (std::size_t c = 1; c < table.columns.size(); ++c) fmt::print("{:>{}}", table.columns[c], width(c));
+  fmt::print("\n");
+  for (const auto& row : table.rows) {
+    fmt::print("{:<{}}", row.front().text, kFirst);
+    for (std::size_t c = 1; c < row.size(); ++c) fmt::print("{:>{}}", row[c].text, width(c));
+    fmt::print("\n");
+  }
+}
+
+// Prints finished runs ranked by validation accuracy, with the recipe keys in which they differ, then side by
+// side with the speed-up over the first. For an ensemble and a synchronous run on equally many cores, says
+// which is better, or why that cannot be said.
+int compare(const CompareOptions& options) {
+  const Finished finished = read_finished(options.runs);
+  const std::vector<report::RunResult>& runs = finished.results;
+  if (runs.size() > 1) print_ranking(finished);
+  print(report::side_by_side(runs));
+  if (!report::tested_alike(runs)) {
+    fmt::print("\nwarning: the runs were tested on different samples: their accuracies cannot be compared\n");
+  }
+  const report::Judgement judgement = report::judge(runs);
+  for (const std::string& verdict : judgement.verdicts) fmt::print("\nverdict: {}\n", verdict);
+  for (const std::string& why : judgement.unjudged) fmt::print("\nno verdict: {}\n", why);
+  fmt::print("\nrun folders:\n");
+  for (const report::RunResult& run : runs) fmt::print("  {:<24} {}\n", run.name, run.folder);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_compare(CLI::App& parser) {
+  auto options = std::make_shared<CompareOptions>();
+  parser.add_option("runs", options->runs, "Folders of finished runs; speed-up is over the first")
+      ->required()
+      ->type_name("RUN");
+  parser.footer(kCompareHelp);
+  return [options] { return compare(*options); };
+}
+
+}  // namespace convoke::app

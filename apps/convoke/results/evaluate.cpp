@@ -1,0 +1,151 @@
+#include "cli/options.hpp"
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <string>
+
+#include "cluster/start.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/run/node_storage.hpp"
+#include "convoke/train/evaluation_details.hpp"
+#include "convoke/train/fit.hpp"
+#include "convoke/train/summary.hpp"
+#include "results/models.hpp"
+#include "results/samples_from.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct EvaluateOptions {
+  std::string model;
+  std::string data;        ///< empty: the dataset of the model's run
+  std::string split;       ///< empty: the run's data.test_split; "test" for a model without a recipe
+  std::string rule;        ///< empty: that of the run
+  int threads = 0;         ///< per rank; 0: auto
+  std::int64_t views = 1;  ///< of each sample; the outputs are averaged
+  nn::Precision precision = nn::Precision::kFloat32;
+  bool json = false;
+};
+
+constexpr const char* kEvaluateHelp = R"(Examples:
+  convoke evaluate runs/first                    a run, on the test split of its recipe
+  convoke evaluate model.h5 --data mnist.h5      a model file
+  mpirun -n 4 convoke evaluate ensemble.h5 --data mnist.h5 --split train --rule mean --json
+)";
+
+std::filesystem::path dataset_of(const EvaluateOptions& options,
+                                 const std::optional<recipe::Recipe>& recipe) {
+  if (!options.data.empty()) return options.data;
+  if (recipe) return recipe::resolve_dataset(*recipe);
+  throw Error(fmt::format("{}: there is no recipe beside this model that names a dataset", options.model),
+              "name one with --data FILE");
+}
+
+std::string split_of(const EvaluateOptions& options, const std::optional<recipe::Recipe>& recipe) {
+  if (!options.split.empty()) return options.split;
+  return recipe ? recipe->data.test_split : recipe::DataRecipe().test_split;
+}
+
+// Accuracy, votes and the classification report of a model or an ensemble on a split of a dataset.
+int evaluate(const EvaluateOptions& options) {
+  // 1. The models, and who evaluates them.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const run::Machine machine = settled(world, options.threads);
+  const std::filesystem::path file = run::find_model_file(options.model);
+  const run::ModelSet models = run::load_models(file);
+  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  const std::string split = split_of(options, recipe);
+  const std::string rule = voting_rule(options.rule, recipe);
+  const std::string precision = precision_text(options.precision, models.description, recipe);
+
+  // 2. The samples: one copy per node.
+  const mpi::Communicator node = world.split_node();
+  run::NodeStorage memory(node);
+  const data::Dataset dataset = data::Dataset::open(dataset_of(options, recipe), {split}, memory.storage());
+  train::require_fit(models.description, file.string(), dataset.info(), dataset.file());
+  require_same_preparation(models.description, dataset.info(), dataset.file().string());
+  train::require_vocabulary(models.description.graph, file.string(), dataset, split);
+  const data::BatchLoader loader(
+      dataset.split(split), models.description.graph.input_shape(), models.description.normalization,
+      test_augmenter(options.views, models.description, recipe, dataset.info().sample_type));
+
+  // 3. Every rank its part of the samples, all members on each.
+  const os::Stopwatch watch;
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .precision = options.precision,
+                                                         .loss = models.description.loss,
+                                                         .classes = models.description.classes()});
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(loader.split().count()));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::vector<std::int64_t> members;
+  for (const run::Member& member : models.members) members.push_back(member.index);
+  const train::Evaluation evaluation =
+      train::evaluate(evaluator, static_cast<std::int64_t>(members.size()),
+                      [&](std::int64_t m) {
+                        return std::span<const float>(models.members[static_cast<std::size_t>(m)].parameters);
+                      },
+                      loader, ids, world, recipe ? recipe->train.top_k : train::kDefaultTopK,
+                      {.count = options.views, .seed = recipe ? recipe->seed : 0});
+  world.barrier();
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 4. Say it.
+  if (options.json) {
+    Settings result = train::evaluation_summary(evaluation, rule, members);
+    const Settings details =
+        train::evaluation_details(evaluation, rule, members, models.description.class_names);
+    for (const auto& [key, value] : details.entries()) {
+      if (result.find(key) == nullptr) result.set(key, value);
+    }
+    result.set("model", file.string());
+    result.set("data", dataset.file().string());
+    result.set("split", split);
+    if (!dataset.info().provenance.empty()) result.set("provenance", dataset.info().provenance);
+    result.set("computed_in", recipe::to_string(options.precision));
+    result.set("trained_in", recipe::to_string(models.description.precision));
+    result.set("views", options.views);
+    result.set("seconds", watch.seconds());
+    fmt::print("{}\n", metrics::to_json(result));
+    return EXIT_SUCCESS;
+  }
+  fmt::print("{}\n{}, {}: {} {} in {} ({}){}{}\n{}", describe(file, models), dataset.file().string(), split,
+             format_count(evaluation.samples), dataset.info().sample_shape.rank() == 3 ? "images" : "samples",
+             format_duration(watch.seconds()), precision, members.size() > 1 ? ", " + rule + " vote" : "",
+             options.views > 1 ? fmt::format(", mean of {} views", options.views) : "",
+             train::evaluation_text(evaluation, rule, members, models.description.class_names));
+  fmt::print("{}", data::provenance_note(dataset.info().provenance));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_evaluate(CLI::App& parser) {
+  auto options = std::make_shared<EvaluateOptions>();
+  parser.add_option("model", options->model, "model.h5, ensemble.h5 or the folder of a run")
+      ->required()
+      ->type_name("MODEL");
+  parser.add_option("--data", options->data, "The dataset; that of the run by default")->type_name("DATASET");
+  parser
+      .add_option("--split", options->split, "The split to evaluate on; the run's data.test_split by default")
+      ->type_name("NAME");
+  parser.add_option("--rule", options->rule, "The voting rule of an ensemble; that of the run by default")
+      ->type_name("RULE");
+  add_threads(parser, options->threads);
+  add_precision(parser, options->precision);
+  add_views(parser, options->views);
+  parser.add_flag("--json", options->json, "Print the result as JSON");
+  parser.footer(kEvaluateHelp);
+  return [options] { return evaluate(*options); };
+}
+
+}  // namespace convoke::app

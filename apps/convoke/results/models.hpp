@@ -1,0 +1,42 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "convoke/data/augmenter.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/run/model_file.hpp"
+
+// For the commands that use trained models.
+
+namespace convoke::app {
+
+/// The recipe of the run that a model file belongs to: recipe.toml in the same folder, if it exists.
+std::optional<recipe::Recipe> recipe_beside(const std::filesystem::path& model_file);
+
+/// `rule` if it is given, else the rule of the run, else "majority". Throws Error for an unknown rule.
+std::string voting_rule(const std::string& rule, const std::optional<recipe::Recipe>& recipe);
+
+/// Adds the option --precision: "fp32" or "bf16".
+void add_precision(CLI::App& parser, nn::Precision& precision);
+
+/// "bf16; trained in fp32": the precision of this evaluation, and that of the training if it differs. Throws
+/// Error if this machine cannot compute in `precision`, unless `recipe`, that of the run, allows emulation.
+std::string precision_text(nn::Precision precision, const run::ModelDescription& model,
+                           const std::optional<recipe::Recipe>& recipe);
+
+/// Adds the option --tta: the number of views of each sample.
+CLI::Option* add_views(CLI::App& parser, std::int64_t& views);
+
+/// Makes the views of samples by [augment] of the run, without cut-outs and mixtures; null if `views` is 1.
+/// Throws Error if the run has no such augmentation.
+std::shared_ptr<const data::Augmenter> test_augmenter(std::int64_t views, const run::ModelDescription& model,
+                                                      const std::optional<recipe::Recipe>& recipe,
+                                                      data::SampleType type);
+
+/// "model.h5: one model" or "ensemble.h5: ensemble of 4".
+std::string describe(const std::filesystem::path& model_file, const run::ModelSet& models);
+
+}  // namespace convoke::app

@@ -1,0 +1,338 @@
+#include "cli/options.hpp"
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cluster/start.hpp"
+#include "convoke/core/csv.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/data_prep/files/npy.hpp"
+#include "convoke/engine/evaluator.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/nn/plan/parameters.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/vote/rule.hpp"
+#include "results/models.hpp"
+#include "results/samples_from.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::vector<std::string> texts;  ///< to label, after the inputs
+  std::string output;              ///< empty: CSV on standard output
+  SampleOptions samples;
+  std::string rule;        ///< empty: that of the run
+  int threads = 0;         ///< per rank; 0: auto
+  std::int64_t views = 1;  ///< of each sample; the outputs are averaged
+  nn::Precision precision = nn::Precision::kFloat32;
+};
+
+constexpr const char* kPredictHelp = R"(Examples:
+  convoke predict runs/first seven.png eight.jpg                  labels and probabilities as CSV
+  convoke predict ensemble.h5 batch.npy --output labels.csv       an array (N, H, W, C) of 0..255
+  convoke predict sentiment.h5 --text "I liked it." --text "Never again."
+  convoke predict flowers.h5 rows.csv                             rows of a table, as prepared
+  mpirun -n 4 convoke predict model.h5 mnist.h5 --split test --output labels.npy
+  convoke predict model.h5 x.npy --raw --output y.npy --layout nchw
+
+Output formats:
+  .csv    input,index,label,class and a probability for each class (of an ensemble, the mean)
+  .npy    float32 (N, 1 + classes): the label and the probabilities
+  --raw   float32 (N, ...): the output of the last layer, pictures as (C, H, W); of an ensemble
+          (M, N, ...), one part for each member
+
+With --raw, floating-point values of NumPy arrays are used as they are. Integers, pictures and datasets are
+normalised as in training.
+)";
+
+/// The labels (n) and mean probabilities (n, classes) of some samples.
+struct Prediction {
+  std::vector<std::int32_t> labels;
+  std::vector<float> probabilities;
+};
+
+void append(Prediction& all, const vote::Ballots& ballots, vote::Rule rule) {
+  const std::size_t before = all.labels.size();
+  all.labels.resize(before + static_cast<std::size_t>(ballots.samples));
+  rule(ballots, ballots.members, std::span(all.labels).subspan(before));
+  const auto row_values = static_cast<std::size_t>(ballots.samples * ballots.classes);
+  for (std::size_t i = 0; i < row_values; ++i) {
+    double sum = 0;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(ballots.members); ++m) {
+      sum += static_cast<double>(ballots.probabilities[m * row_values + i]);
+    }
+    all.probabilities.push_back(static_cast<float>(sum / static_cast<double>(ballots.members)));
+  }
+}
+
+// Calls action(samples) for samples begin .. end - 1, counted over all sources, in pieces of bounded memory.
+void for_pieces(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
+                const std::function<void(std::span<const float>)>& action) {
+  constexpr std::int64_t kPiece = 4096;
+  std::vector<float> samples;
+  const auto flush = [&] {
+    if (!samples.empty()) action(samples);
+    samples.clear();
+  };
+  std::int64_t start = 0;  // of a source, counted over all
+  std::int64_t pending = 0;
+  for (const SampleSource& source : sources) {
+    const std::int64_t last = std::min(end, start + source.count);
+    for (std::int64_t first = std::max(begin, start); first < last;) {
+      const std::int64_t n = std::min(last - first, kPiece - pending);
+      const std::vector<float> part = source.load(first - start, n);
+      samples.insert(samples.end(), part.begin(), part.end());
+      first += n;
+      pending += n;
+      if (pending == kPiece) {
+        flush();
+        pending = 0;
+      }
+    }
+    start += source.count;
+  }
+  flush();
+}
+
+struct Views : engine::TestViews {
+  std::shared_ptr<const data::Augmenter> augmenter;  ///< null: one view, the sample as it is
+};
+
+// A view of normalised samples (n, C, H, W): converts them to pixels (H, W, C) and augments them. `first`:
+// the number of the first sample.
+std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<const float> samples,
+                           std::int64_t first, const run::ModelDescription& model) {
+  const Shape shape = model.graph.input_shape();
+  const auto channels = static_cast<std::size_t>(shape[0]),
+             area = static_cast<std::size_t>(shape[1] * shape[2]);
+  const data::Normalization& normalization = model.normalization;
+  std::vector<float> pixels(channels * area), seen(samples.size());
+  for (std::size_t start = 0; start < samples.size(); start += pixels.size(), ++first) {
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      const std::size_t c = i % channels;
+      pixels[i] =
+          (samples[start + c * area + i / channels] - normalization.shift[c]) / normalization.scale[c];
+    }
+    views.augmenter->picture(pixels.data(), {.seed = views.seed, .epoch = static_cast<std::uint32_t>(view)},
+                             static_cast<std::uint64_t>(first), normalization, seen.data() + start);
+  }
+  return seen;
+}
+
+Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t begin, std::int64_t end,
+                         engine::Evaluator& evaluator, const run::ModelSet& models, vote::Rule rule,
+                         const Views& views) {
+  Prediction result;
+  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+    const auto count = static_cast<std::int64_t>(samples.size()) / evaluator.input_shape().elements();
+    std::vector<float> ballots;
+    for (const run::Member& member : models.members) {
+      evaluator.load(member.parameters);
+      const std::vector<float> rows = evaluator.to_probabilities(views.mean([&](std::int64_t view) {
+        if (view == 0) return evaluator.outputs(samples);
+        return evaluator.outputs(seen_in(view, views, samples, begin, models.description));
+      }));
+      ballots.insert(ballots.end(), rows.begin(), rows.end());
+    }
+    begin += count;
+    const auto members = static_cast<std::int64_t>(models.members.size());
+    append(result, {ballots, members, count, evaluator.classes()}, rule);
+  });
+  return result;
+}
+
+// The outputs of the last layer, (n, ...) for each member.
+std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sources, std::int64_t begin,
+                                          std::int64_t end, engine::Evaluator& evaluator,
+                                          const run::ModelSet& models) {
+  std::vector<std::vector<float>> outputs(models.members.size());
+  for_pieces(sources, begin, end, [&](std::span<const float> samples) {
+    for (std::size_t m = 0; m < outputs.size(); ++m) {
+      evaluator.load(models.members[m].parameters);
+      const std::vector<float> rows = evaluator.raw(samples);
+      outputs[m].insert(outputs[m].end(), rows.begin(), rows.end());
+    }
+  });
+  return outputs;
+}
+
+// Joins the values of all ranks, in the order of the ranks, at rank 0. Collective.
+template <class T>
+std::vector<T> gather(const std::vector<T>& mine, const mpi::Communicator& world) {
+  std::vector<T> all;
+  for (const std::vector<std::byte>& bytes : world.gather(std::as_bytes(std::span(mine)))) {
+    const auto* values = reinterpret_cast<const T*>(bytes.data());
+    all.insert(all.end(), values, values + bytes.size() / sizeof(T));
+  }
+  return all;
+}
+
+std::string to_csv(const Prediction& prediction, const std::vector<SampleSource>& sources,
+                   const run::ModelDescription& model) {
+  const std::int64_t classes = model.classes();
+  std::string csv = "input,index,label,class";
+  for (std::int64_t c = 0; c < classes; ++c) csv += "," + csv_cell("p(" + model.class_name(c) + ")");
+  csv += "\n";
+  std::size_t sample = 0;
+  for (const SampleSource& source : sources) {
+    for (std::int64_t i = 0; i < source.count; ++i, ++sample) {
+      const std::int32_t label = prediction.labels[sample];
+      csv += fmt::format("{},{},{},{}", csv_cell(source.name), i, label, csv_cell(model.class_name(label)));
+      for (std::size_t c = 0; c < static_cast<std::size_t>(classes); ++c) {
+        csv +=
+            fmt::format(",{:.6f}", prediction.probabilities[sample * static_cast<std::size_t>(classes) + c]);
+      }
+      csv += "\n";
+    }
+  }
+  return csv;
+}
+
+void write_npy(const std::filesystem::path& file, const Prediction& prediction, std::int64_t classes) {
+  const auto width = static_cast<std::size_t>(classes);
+  std::vector<float> table;
+  for (std::size_t i = 0; i < prediction.labels.size(); ++i) {
+    table.push_back(static_cast<float>(prediction.labels[i]));
+    const auto row = prediction.probabilities.begin() + static_cast<std::ptrdiff_t>(i * width);
+    table.insert(table.end(), row, row + classes);
+  }
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    data_prep::write_npy(temporary, Shape{static_cast<std::int64_t>(prediction.labels.size()), 1 + classes},
+                         table);
+  });
+}
+
+// Writes the outputs of all ranks: (N, ...) of a model, (M, N, ...) of an ensemble. Collective.
+void write_raw(const std::filesystem::path& file, const std::vector<std::vector<float>>& mine,
+               std::int64_t count, const Shape& output, bool ensemble, const mpi::Communicator& world) {
+  std::vector<float> values;
+  for (const std::vector<float>& member : mine) {
+    const std::vector<float> all = gather(member, world);
+    values.insert(values.end(), all.begin(), all.end());
+  }
+  if (!world.root()) return;
+  std::vector<std::int64_t> extents{count};
+  if (ensemble) extents.insert(extents.begin(), static_cast<std::int64_t>(mine.size()));
+  extents.insert(extents.end(), output.extents().begin(), output.extents().end());
+  os::replace_file(file, [&](const std::filesystem::path& temporary) {
+    data_prep::write_npy(temporary, Shape(extents), values);
+  });
+}
+
+// Labels pictures, texts, rows of a table, a NumPy batch or a dataset with a model or an ensemble; with
+// --raw, writes the network's own output.
+int predict(const PredictOptions& options) {
+  // 1. The models, and the samples to label.
+  const std::filesystem::path extension = std::filesystem::path(options.output).extension();
+  if (!options.output.empty() && extension != ".csv" && extension != ".npy") {
+    throw Error(fmt::format("{}: unknown file type", options.output),
+                "predictions are written as .csv or .npy");
+  }
+  if (!options.output.empty()) os::require_replaceable(options.output);  // before the long work
+  if (options.samples.raw && extension != ".npy") {
+    throw Error("--raw writes an array, which needs a file", "add --output FILE.npy");
+  }
+  if (options.inputs.empty() && options.texts.empty()) {
+    throw Error("nothing to label", "name files, or give texts with --text \"...\"");
+  }
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const run::Machine machine = settled(world, options.threads);
+  const std::filesystem::path file = run::find_model_file(options.model);
+  const run::ModelSet models = run::load_models(file);
+  const std::optional<recipe::Recipe> recipe = recipe_beside(file);
+  const vote::Rule rule = vote::find_rule(voting_rule(options.rule, recipe));
+  const std::string precision = precision_text(options.precision, models.description, recipe);
+  if (world.root() && options.precision != models.description.precision) {
+    fmt::print(stderr, "note: computing in {}\n", precision);
+  }
+  std::vector<SampleSource> sources;
+  std::int64_t count = 0;
+  for (const std::string& input : options.inputs) {
+    sources.push_back(samples_from(input, options.samples, models.description));
+  }
+  for (SampleSource& text : samples_from_texts(options.texts, models.description)) {
+    sources.push_back(std::move(text));
+  }
+  for (const SampleSource& source : sources) count += source.count;
+
+  // 2. Each rank labels a part of the samples.
+  engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
+                                                         .precision = options.precision,
+                                                         .loss = models.description.loss,
+                                                         .classes = models.description.classes()});
+  const std::int64_t begin = count * world.rank() / world.size();
+  const std::int64_t end = count * (world.rank() + 1) / world.size();
+  if (options.samples.raw) {
+    write_raw(options.output, raw_range(sources, begin, end, evaluator, models), count,
+              evaluator.output_shape(), models.ensemble, world);
+    return EXIT_SUCCESS;
+  }
+  const Views views{{options.views, recipe ? recipe->seed : 0},
+                    test_augmenter(options.views, models.description, recipe, data::SampleType::kUint8)};
+  const Prediction mine = predict_range(sources, begin, end, evaluator, models, rule, views);
+  const Prediction all{gather(mine.labels, world), gather(mine.probabilities, world)};
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 3. Write the labels.
+  if (extension == ".npy") {
+    write_npy(options.output, all, models.description.classes());
+  } else if (extension == ".csv") {
+    os::replace_text(options.output, to_csv(all, sources, models.description));
+  } else {
+    fmt::print("{}", to_csv(all, sources, models.description));
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_predict(CLI::App& parser) {
+  auto options = std::make_shared<PredictOptions>();
+  parser.add_option("model", options->model, "model.h5, ensemble.h5 or the folder of a run")
+      ->required()
+      ->type_name("MODEL");
+  parser
+      .add_option("input", options->inputs,
+                  "Pictures; texts or table rows (.csv, .tsv); a text in each line (.txt); arrays (N, ...) "
+                  "(.npy, .npz); datasets (.h5)")
+      ->type_name("INPUT");
+  parser.add_option("--text", options->texts, "A text to label")->type_name("TEXT")->allow_extra_args(false);
+  parser
+      .add_option("--output", options->output,
+                  "The file to write, .csv or .npy; CSV on the terminal by default")
+      ->type_name("FILE");
+  parser.add_option("--split", options->samples.split, "The split to label of datasets and of .npz archives")
+      ->type_name("NAME")
+      ->capture_default_str();
+  CLI::Option* rule =
+      parser
+          .add_option("--rule", options->rule, "The voting rule of an ensemble; that of the run by default")
+          ->type_name("RULE");
+  parser.add_flag("--raw", options->samples.raw, "Write the output of the last layer, as .npy")
+      ->excludes(rule);
+  static const std::map<std::string, BatchLayout> kLayouts{{"nhwc", BatchLayout::kNhwc},
+                                                           {"nchw", BatchLayout::kNchw}};
+  parser
+      .add_option("--layout", options->samples.layout,
+                  "The order of the axes in NumPy arrays; from their shape by default")
+      ->transform(CLI::CheckedTransformer(kLayouts).description(""))
+      ->type_name("nhwc|nchw");
+  add_views(parser, options->views)->excludes("--raw");
+  add_precision(parser, options->precision);
+  add_threads(parser, options->threads);
+  parser.footer(kPredictHelp);
+  return [options] { return predict(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,211 @@
+#include "results/samples_from.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data_prep/preparation.hpp"
+#include "convoke/data_prep/sources/csv_catalogue.hpp"
+#include "convoke/data_prep/sources/text_csv.hpp"
+#include "convoke/data_prep/table/table_preparation.hpp"
+#include "convoke/data_prep/text/text_preparation.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kWhere = "the model's preparation";
+
+std::string kind_of(const run::ModelDescription& model) {
+  return data_prep::preparation_kind(model.preparation, kWhere);
+}
+
+bool is_blank(const std::string& text) { return trimmed(text).empty(); }
+
+/// Converts cells to samples for the network.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  /// The columns that it needs, found in the header of a CSV.
+  virtual std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
+                                           const std::string& file) const = 0;
+  /// Appends the sample to `samples`. Throws Error if the cells are not a sample.
+  virtual void append(const std::vector<std::string>& cells, std::vector<float>& samples) const = 0;
+};
+
+class TextEncoder final : public Encoder {
+ public:
+  explicit TextEncoder(const run::ModelDescription& model)
+      : preparation_(data_prep::TextPreparation::from_json(model.preparation, kWhere)) {}
+
+  std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
+                                   const std::string& file) const override {
+    const auto& names = header.names;
+    const auto it = std::find(names.begin(), names.end(), preparation_.column());
+    if (it != names.end()) return {static_cast<std::size_t>(it - names.begin())};
+    if (const auto column = data_prep::find_text_column(header, "", file)) return {*column};
+    throw Error(fmt::format("{}: has no column of texts", file),
+                fmt::format("the columns are {}; the model was trained on \"{}\"", join(names),
+                            preparation_.column()));
+  }
+
+  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const override {
+    if (is_blank(cells.front())) throw Error("the text is empty");
+    std::vector<std::int32_t> tokens(static_cast<std::size_t>(preparation_.length()));
+    preparation_.encode(cells.front(), tokens);
+    samples.insert(samples.end(), tokens.begin(),
+                   tokens.end());  // whole numbers, as the evaluator takes them
+  }
+
+ private:
+  data_prep::TextPreparation preparation_;
+};
+
+class TableEncoder final : public Encoder {
+ public:
+  explicit TableEncoder(const run::ModelDescription& model)
+      : preparation_(data_prep::TablePreparation::from_json(model.preparation, kWhere)),
+        normalization_(model.normalization) {}
+
+  std::vector<std::size_t> columns(const data_prep::CsvHeader& header,
+                                   const std::string& file) const override {
+    std::vector<std::size_t> columns;
+    for (const data_prep::TableColumn& column : preparation_.columns()) {
+      columns.push_back(*data_prep::find_column(header, column.name, {}, file));
+    }
+    return columns;
+  }
+
+  void append(const std::vector<std::string>& cells, std::vector<float>& samples) const override {
+    std::vector<float> features(preparation_.width());
+    preparation_.encode(cells, features);
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      samples.push_back(features[f] * normalization_.scale[f] + normalization_.shift[f]);
+    }
+  }
+
+ private:
+  data_prep::TablePreparation preparation_;
+  data::Normalization normalization_;
+};
+
+std::shared_ptr<const Encoder> encoder_for(const std::string& input, const run::ModelDescription& model) {
+  const std::string kind = kind_of(model);
+  if (kind == "text") return std::make_shared<TextEncoder>(model);
+  if (kind == "table") return std::make_shared<TableEncoder>(model);
+  throw Error(fmt::format("{}: the model takes neither texts nor rows of tables", input),
+              "its dataset does not say how samples were prepared; datasets of `convoke prepare` do");
+}
+
+TextEncoder text_encoder(const std::string& input, const run::ModelDescription& model) {
+  if (kind_of(model) == "text") return TextEncoder(model);
+  throw Error(fmt::format("{}: the model does not take texts", input),
+              "its dataset has no vocabulary of words; datasets of `convoke prepare` have one");
+}
+
+/// The rows of a CSV, which are encoded when they are loaded.
+class CsvRows {
+ public:
+  CsvRows(const std::string& file, std::shared_ptr<const Encoder> encoder)
+      : reader_(file), encoder_(std::move(encoder)) {
+    const data_prep::CsvHeader header = data_prep::read_header(reader_);
+    columns_ = encoder_->columns(header, file);
+    for (CsvRow row; reader_.next(row);) {
+      if (row.cells.size() != header.names.size()) {
+        throw Error(fmt::format("{}: the row has {} cells, but the first row {}", reader_.at(row),
+                                row.cells.size(), header.names.size()));
+      }
+      rows_.push_back({.line = row.line, .offset = row.offset});
+    }
+    if (rows_.empty()) throw Error(fmt::format("{}: the file has no rows", file));
+  }
+
+  std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
+
+  std::vector<float> load(std::int64_t first, std::int64_t n) {
+    std::vector<float> samples;
+    reader_.seek(rows_.at(static_cast<std::size_t>(first)));
+    std::vector<std::string> cells(columns_.size());
+    CsvRow row;
+    for (std::int64_t i = 0; i < n && reader_.next(row); ++i) {
+      for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = row.cells[columns_[c]];
+      try {
+        encoder_->append(cells, samples);
+      } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}", reader_.at(row), error.what()), error.hint());
+      }
+    }
+    return samples;
+  }
+
+ private:
+  CsvReader reader_;
+  std::shared_ptr<const Encoder> encoder_;
+  std::vector<std::size_t> columns_;
+  std::vector<CsvRow> rows_;  // without cells
+};
+
+// The lines of `file`, a text in each.
+SampleSource from_lines(const std::string& file, const run::ModelDescription& model) {
+  const TextEncoder encoder = text_encoder(file, model);
+  std::ifstream in(file, std::ios::binary);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    if (is_blank(line)) throw Error(fmt::format("{}:{}: the line is empty", file, lines.size() + 1));
+    lines.push_back(std::move(line));
+  }
+  if (lines.empty()) throw Error(fmt::format("{}: cannot be read, or is empty", file));
+  const auto count = static_cast<std::int64_t>(lines.size());
+  return {file, count, [encoder, lines = std::move(lines)](std::int64_t first, std::int64_t n) {
+            std::vector<float> samples;
+            for (std::int64_t i = first; i < first + n; ++i) {
+              encoder.append({lines[static_cast<std::size_t>(i)]}, samples);
+            }
+            return samples;
+          }};
+}
+
+}  // namespace
+
+std::vector<SampleSource> samples_from_texts(const std::vector<std::string>& texts,
+                                             const run::ModelDescription& model) {
+  std::vector<SampleSource> sources;
+  for (const std::string& text : texts) {
+    const TextEncoder encoder = text_encoder("--text", model);
+    if (is_blank(text)) throw Error(fmt::format("--text \"{}\": the text is empty", text));
+    sources.push_back({text, 1, [encoder, text](std::int64_t, std::int64_t) {
+                         std::vector<float> sample;
+                         encoder.append({text}, sample);
+                         return sample;
+                       }});
+  }
+  return sources;
+}
+
+bool is_raw_file(const std::string& input) {
+  const std::string extension = std::filesystem::path(input).extension().string();
+  return extension == ".csv" || extension == ".tsv" || extension == ".txt";
+}
+
+SampleSource samples_from_raw_file(const std::string& file, const run::ModelDescription& model) {
+  if (std::filesystem::path(file).extension() == ".txt") return from_lines(file, model);
+  const auto rows = std::make_shared<CsvRows>(file, encoder_for(file, model));
+  return {file, rows->count(), [rows](std::int64_t first, std::int64_t n) { return rows->load(first, n); }};
+}
+
+void require_same_preparation(const run::ModelDescription& model, const data::DatasetInfo& dataset,
+                              const std::string& dataset_file) {
+  const std::string kind = kind_of(model);
+  if (kind != "text" && kind != "table") return;
+  if (data_prep::preparation_kind(dataset.preparation, dataset_file).empty()) return;
+  if (data_prep::prepare_alike(model.preparation, dataset.preparation)) return;
+  throw Error(
+      fmt::format("{}: the samples were not prepared like those that the model was trained on", dataset_file),
+      kind == "text" ? "its words have other numbers: give the CSV of the texts, or the dataset of the model"
+                     : "its columns are scaled differently: give the CSV, or the dataset of the model");
+}
+
+}  // namespace convoke::app

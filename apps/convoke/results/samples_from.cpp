@@ -1,0 +1,187 @@
+#include "results/samples_from.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <span>
+
+#include "convoke/core/error.hpp"
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/data/shards.hpp"
+#include "convoke/data_prep/files/npy.hpp"
+#include "convoke/data_prep/pictures/decode.hpp"
+#include "convoke/data_prep/pictures/read_picture.hpp"
+#include "convoke/data_prep/sources/numpy.hpp"
+#include "convoke/os/memory.hpp"
+#include "convoke/train/fit.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kImagesHint =
+    "an array is (N, H, W, C), (N, C, H, W) or, with one channel, (N, H, W), in units of the stored samples "
+    "(0..255); choose one with --layout nhwc or nchw";
+constexpr const char* kNumbersHint =
+    "an array holds the samples one after the other, (N, ...), in units of the stored samples";
+
+bool takes_images(const run::ModelDescription& model) { return model.graph.input_shape().rank() == 3; }
+
+// (n, ..., F) values v -> the same of v * scale + shift.
+template <class T>
+std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
+  const std::size_t features = normalization.scale.size();
+  ensure(features > 0, "the model says how features are normalised");
+  std::vector<float> inputs(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t f = i % features;
+    inputs[i] = static_cast<float>(values[i]) * normalization.scale[f] + normalization.shift[f];
+  }
+  return inputs;
+}
+
+// (n, H, W, C) or (n, C, H, W) values v -> (n, C, H, W) inputs v * scale + shift.
+template <class T>
+std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
+                                    const data::Normalization& normalization) {
+  const auto channels = static_cast<std::size_t>(sample[0]);
+  ensure(normalization.scale.size() == channels, "the model says how images are normalised");
+  const auto area = static_cast<std::size_t>(sample[1] * sample[2]);
+  std::vector<float> inputs(values.size());
+  for (std::size_t start = 0; start < values.size(); start += channels * area) {
+    for (std::size_t c = 0; c < channels; ++c) {
+      for (std::size_t i = 0; i < area; ++i) {
+        const std::size_t from = start + (channels_last ? i * channels + c : c * area + i);
+        inputs[start + c * area + i] =
+            static_cast<float>(values[from]) * normalization.scale[c] + normalization.shift[c];
+      }
+    }
+  }
+  return inputs;
+}
+
+Shape with_samples(std::int64_t count, const std::vector<std::int64_t>& sample) {
+  std::vector<std::int64_t> extents{count};
+  extents.insert(extents.end(), sample.begin(), sample.end());
+  return Shape(std::move(extents));
+}
+
+/// Do the samples of `batch` have their channels last? Throws Error if they do not fit the model.
+bool channels_last(const std::string& file, const Shape& batch, const Shape& sample, BatchLayout layout) {
+  const std::vector<std::int64_t>& extents = batch.extents();
+  const Shape one(std::vector<std::int64_t>(extents.begin() + (extents.empty() ? 0 : 1), extents.end()));
+  const bool image = sample.rank() == 3;
+  const Shape last = image ? Shape{sample[1], sample[2], sample[0]} : sample;
+  const bool plain = image && sample[0] == 1 && one == Shape{sample[1], sample[2]};
+  const bool fits_last = image && (one == last || plain);
+  const bool fits_first = one == sample || plain;
+  if (layout != BatchLayout::kNchw && fits_last) return true;
+  if (!extents.empty() && (!image || layout != BatchLayout::kNhwc) && fits_first) return false;
+  if (!image || layout == BatchLayout::kAny) {
+    throw Error(fmt::format("{}: has shape {}, but the model takes samples of shape {}", file,
+                            batch.to_string(), sample.to_string()),
+                image ? kImagesHint : kNumbersHint);
+  }
+  const bool wanted_last = layout == BatchLayout::kNhwc;
+  throw Error(
+      fmt::format("{}: has shape {}, but with --layout {} the model takes {}", file, batch.to_string(),
+                  wanted_last ? "nhwc" : "nchw",
+                  with_samples(extents.empty() ? 1 : extents.front(), (wanted_last ? last : sample).extents())
+                      .to_string()),
+      kImagesHint);
+}
+
+SampleSource from_array(const std::string& file, data_prep::NpyArray batch, const SampleOptions& options,
+                        const run::ModelDescription& model) {
+  auto array = std::make_shared<const data_prep::NpyArray>(std::move(batch));
+  const Shape sample = model.graph.input_shape();
+  const bool last = channels_last(file, array->shape, sample, options.layout);
+  const bool floating = std::holds_alternative<std::vector<float>>(array->values) ||
+                        std::holds_alternative<std::vector<double>>(array->values);
+  const bool tokens = model.graph.input_shape().type == nn::ValueType::kToken;
+  data::Normalization normalization = model.normalization;
+  if (tokens || (options.raw && floating)) {
+    const auto channels = static_cast<std::size_t>(takes_images(model) ? sample[0] : sample.extents().back());
+    normalization = {std::vector<float>(channels, 1.0F), std::vector<float>(channels, 0.0F)};
+  }
+  const bool images = takes_images(model);
+  return {file, array->shape.extents().front(), [=](std::int64_t first, std::int64_t n) {
+            const auto size = static_cast<std::size_t>(sample.elements());
+            return std::visit(
+                [&](const auto& values) {
+                  const auto part = std::span(values).subspan(static_cast<std::size_t>(first) * size,
+                                                              static_cast<std::size_t>(n) * size);
+                  return images ? normalise_images(part, sample, last, normalization)
+                                : normalise_features(part, normalization);
+                },
+                array->values);
+          }};
+}
+
+SampleSource from_dataset(const std::string& file, const std::string& split,
+                          const run::ModelDescription& model) {
+  auto dataset = std::make_shared<const data::Dataset>(
+      data::Dataset::open(file, {split}, data::private_storage(os::available_bytes() / 2)));
+  train::require_fit(model, "this file", dataset->info(), file);
+  require_same_preparation(model, dataset->info(), file);
+  train::require_vocabulary(model.graph, "the model", *dataset, split);
+  const Shape sample = model.graph.input_shape();
+  const data::BatchLoader loader(dataset->split(split), sample, model.normalization);
+  return {
+      file, loader.split().count(), [dataset, loader, sample](std::int64_t first, std::int64_t n) {
+        std::vector<std::uint32_t> ids(static_cast<std::size_t>(n));
+        std::iota(ids.begin(), ids.end(), static_cast<std::uint32_t>(first));
+        std::vector<float> inputs(ids.size() * static_cast<std::size_t>(sample.elements()));
+        if (loader.sample_type() == data::SampleType::kInt32) {  // whole numbers, as the evaluator takes them
+          std::vector<std::int32_t> tokens(inputs.size());
+          loader.load_tokens(ids, tokens, {});
+          std::copy(tokens.begin(), tokens.end(), inputs.begin());
+        } else {
+          loader.load(ids, inputs, {});
+        }
+        return inputs;
+      }};
+}
+
+SampleSource from_image(const std::string& file, const run::ModelDescription& model) {
+  const Shape sample = model.graph.input_shape();
+  data_prep::PictureOptions options{.height = sample[1], .width = sample[2], .channels = sample[0]};
+  if (!model.preparation.empty()) {  // as the training pictures were fitted
+    options.fit = data_prep::picture_options(model.preparation, "the model").fit;
+  }
+  const data_prep::PictureReader reader(options);
+  return {file, 1, [file, sample, reader, normalization = model.normalization](std::int64_t, std::int64_t) {
+            std::vector<std::uint8_t> values(static_cast<std::size_t>(sample.elements()));
+            reader.read(data_prep::read_encoded(file), file, std::as_writable_bytes(std::span(values)));
+            return normalise_images(std::span<const std::uint8_t>(values), sample, true, normalization);
+          }};
+}
+
+bool ends_with(const std::string& name, std::string_view ending) {
+  return name.size() >= ending.size() &&
+         std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
+                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+}  // namespace
+
+SampleSource samples_from(const std::string& input, const SampleOptions& options,
+                          const run::ModelDescription& model) {
+  if (ends_with(input, ".npy")) return from_array(input, data_prep::read_npy(input), options, model);
+  if (ends_with(input, ".npz")) {
+    return from_array(input, data_prep::read_samples(input, options.split), options, model);
+  }
+  if (ends_with(input, ".h5") || ends_with(input, ".hdf5") || data::has_shards(input)) {
+    return from_dataset(input, options.split, model);
+  }
+  if (is_raw_file(input)) return samples_from_raw_file(input, model);
+  if (!takes_images(model)) {
+    throw Error(fmt::format("{}: taken for a picture, but the model takes samples of shape {}", input,
+                            model.graph.input_shape().to_string()),
+                "give a dataset (.h5), a NumPy array (.npy, .npz), a CSV of rows or texts, or --text");
+  }
+  return from_image(input, model);
+}
+
+}  // namespace convoke::app

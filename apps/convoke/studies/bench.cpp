@@ -1,0 +1,209 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "cli/options.hpp"
+#include "cluster/start.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/engine/lane_engine.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/optim/optimizer.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/memory.hpp"
+#include "convoke/recipe/job.hpp"
+#include "convoke/recipe/recipe.hpp"
+#include "convoke/run/machine.hpp"
+#include "convoke/run/phases.hpp"
+#include "convoke/study/analysis/statistics.hpp"
+#include "studies/bench_data.hpp"
+#include "studies/random_data.hpp"
+
+namespace convoke::app {
+namespace {
+
+constexpr const char* kBenchHelp = R"(Examples:
+  convoke bench mnist-ensemble --set run.threads=1          one core
+  mpirun -n 2 convoke bench mnist-sync                      two ranks, which sum gradients
+  convoke bench mnist-ddp --set train.batch=64 --profile    the time of each kernel
+  convoke bench mnist-sync --set train.reduction=exact --json
+  convoke bench --data mnist-sync --set augment.rotation_range=10     converting and augmenting
+
+images_per_second counts the samples of all ranks together ("unit" says whether they are images, sequences or
+table rows). It is the median over the rounds; a round takes at least --seconds, and its slowest rank counts.
+
+bound_images_per_second is an upper bound: the rate if only the convolutions and matrix products took time. It
+is made from the best time of each of these kernels alone on one worker thread, times the number of workers.
+)";
+
+/// The samples of a network, in the plural: "images", "sequences", or "samples" of a table.
+std::string samples_of(const nn::Graph& graph) {
+  const nn::ValueSpec input(graph.input_shape());
+  if (input.rank() == 3) return "images";
+  return input.type == nn::ValueType::kToken || input.rank() == 2 ? "sequences" : "samples";
+}
+
+/// "3.41", "41.3", "8031": large networks process few images per second.
+std::string figures(double rate) { return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0); }
+
+/// The speed of a plan whose primitives are all that takes time.
+struct Bound {
+  double images_per_second = 0;  ///< of one worker
+  double flops_per_image = 0;
+};
+
+Bound bound_of(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
+               std::int64_t samples) {
+  Bound bound;
+  double total = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i].product()) continue;
+    total += seconds[i];
+    bound.flops_per_image += steps[i].flops / static_cast<double>(samples);
+  }
+  if (total > 0) bound.images_per_second = static_cast<double>(samples) / total;
+  return bound;
+}
+
+void print_profile(const std::vector<nn::PlanStep>& steps, const std::vector<double>& seconds,
+                   std::int64_t samples) {
+  fmt::print("{:<16} {:<28} {:<30} {:>9} {:>9}\n", "node", "step", "implementation", "us/image", "GFLOP/s");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const double micros = seconds[i] * 1e6 / static_cast<double>(samples);
+    const std::string rate =
+        steps[i].product() ? fmt::format("{:9.1f}", steps[i].flops / seconds[i] / 1e9) : "";
+    fmt::print("{:<16} {:<28} {:<30} {:>9.2f} {:>9}\n", steps[i].node, steps[i].what, steps[i].implementation,
+               micros, rate);
+  }
+  fmt::print("{:<76} {:>9.2f}\n\n", "sum of the steps, each timed alone on one worker",
+             std::accumulate(seconds.begin(), seconds.end(), 0.0) * 1e6 / static_cast<double>(samples));
+}
+
+// Times the training step of a recipe on random data: every rank, every thread, communication included; or,
+// with --data, only how fast samples are converted and augmented.
+int bench(const BenchOptions& options) {
+  if (options.data) return bench_data(options);
+  // 1. The step of the recipe. The ranks of an ensemble work independently.
+  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const run::Machine machine = settled(world, recipe.run.threads);
+  const int threads = machine.threads_for(recipe.run.threads);
+  const bool together = recipe.train.mode == "sync";
+  const mpi::Communicator group = world.split(together ? 0 : world.rank(), world.rank());
+
+  // 2. Random data of the same shape, and an engine.
+  const nn::Graph graph = recipe.graph();
+  const std::int64_t batch = recipe.train.batch;
+  const std::int64_t count = RandomData::count_for(graph, batch);
+  const RandomData random(graph, count, recipe.seed);
+  const data::BatchLoader loader = random.loader(augmenter_of(recipe));
+  const auto optimizer = optim::make_optimizer(recipe.train.optimizer);
+  engine::LaneEngine engine(graph, engine_options(recipe, threads), loader, *optimizer, group);
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::int64_t next = 0;
+  const auto step = [&] {
+    const auto samples =
+        std::span(ids).subspan(static_cast<std::size_t>(next * batch), static_cast<std::size_t>(batch));
+    engine.step(0, samples, recipe.learning_rate());
+    next = (next + 1) % (count / batch);
+  };
+
+  // 3. The first step, then rounds between barriers.
+  step();
+  const double first_step = seconds_since_start() - session.init_seconds();
+  const auto makespan_of = [&](std::int64_t steps) {
+    world.barrier();
+    const os::Stopwatch watch;
+    for (std::int64_t i = 0; i < steps; ++i) step();
+    std::array<double, 1> slowest{watch.seconds()};
+    world.max(slowest);
+    return slowest[0];
+  };
+  double one = makespan_of(1);
+  for (int i = 0; i < 3 && one < 1; ++i) one = makespan_of(1);  // until caches and clock are warm
+  const auto steps = std::max<std::int64_t>(1, std::llround(options.seconds / one));
+  std::vector<double> rates;
+  for (int round = 0; round < options.rounds; ++round) {
+    rates.push_back(static_cast<double>(batch * steps * (together ? 1 : world.size())) / makespan_of(steps));
+  }
+
+  // 4. The primitives of the same plan alone, while the other ranks wait.
+  std::array<double, 2> worst{first_step, static_cast<double>(os::peak_resident_bytes()) / (1024.0 * 1024.0)};
+  world.max(worst);
+  Bound bound;
+  if (world.root()) {
+    nn::Network& plan = *engine.plan();
+    const std::vector<double> seconds = plan.time_steps(50);
+    bound = bound_of(plan.steps(), seconds, plan.samples());
+    if (options.profile) print_profile(plan.steps(), seconds, plan.samples());
+  }
+  world.barrier();
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 5. Print the result.
+  const double rate = study::median(rates);
+  const Settings result{{"recipe", recipe.name},
+                        {"mode", recipe.train.mode},
+                        {"reduction", recipe::to_string(recipe.train.reduction)},
+                        {"ranks", world.size()},
+                        {"threads", threads},
+                        {"unit", samples_of(graph)},
+                        {"batch", batch},
+                        {"lane", recipe.lane()},
+                        {"lanes_together", engine.plan()->options().lanes},
+                        {"images_per_second", rate},
+                        {"images_per_second_best", *std::max_element(rates.begin(), rates.end())},
+                        {"images_per_second_worst", *std::min_element(rates.begin(), rates.end())},
+                        {"gflops", rate * bound.flops_per_image / 1e9},
+                        {"bound_images_per_second", bound.images_per_second * threads * world.size()},
+                        {"seconds_to_first_step", worst[0]},
+                        {"mpi_init_seconds", session.init_seconds()},
+                        {"peak_rss_mib", worst[1]}};
+  if (options.json) {
+    fmt::print("{}\n", metrics::to_json(result));
+    return EXIT_SUCCESS;
+  }
+  fmt::print("{}: {}, {} x {}, batch {}, lane {}\n", recipe.name, recipe.train.mode,
+             counted(world.size(), "rank"), counted(threads, "thread"), batch, recipe.lane());
+  const std::string unit = samples_of(graph) + "/s";
+  fmt::print("  {:<18} {:>10}  (rounds from {} to {})\n", unit, figures(rate),
+             figures(*std::min_element(rates.begin(), rates.end())),
+             figures(*std::max_element(rates.begin(), rates.end())));
+  fmt::print("  GFLOP/s            {:>10.1f}  in convolutions and products\n",
+             rate * bound.flops_per_image / 1e9);
+  fmt::print("  {:<18} {:>10}  if only those took time\n", "bound, " + unit,
+             figures(bound.images_per_second * threads * world.size()));
+  fmt::print("  first step         {:>10.3f} s after the start, beyond the {:.3f} s of MPI_Init\n", worst[0],
+             session.init_seconds());
+  fmt::print("  peak memory        {:>10.1f} MiB per rank\n", worst[1]);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_bench(CLI::App& parser) {
+  auto options = std::make_shared<BenchOptions>();
+  add_recipe_options(parser, *options);
+  parser.add_option("--seconds", options->seconds, "Shortest length of a round")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  parser.add_option("--rounds", options->rounds, "Number of rounds")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->capture_default_str();
+  parser.add_flag("--data", options->data, "Time only the conversion and augmentation of samples");
+  parser.add_flag("--profile", options->profile, "Also print the time of every kernel");
+  parser.add_flag("--json", options->json, "Print the result as JSON");
+  parser.footer(kBenchHelp);
+  return [options] { return bench(*options); };
+}
+
+}  // namespace convoke::app

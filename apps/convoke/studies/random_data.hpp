@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convoke/data/batch_loader.hpp"
+#include "convoke/nn/graph.hpp"
+#include "convoke/recipe/recipe.hpp"
+
+namespace convoke::app {
+
+/// Random samples for `convoke bench`, in memory like a dataset: images of bytes, tokens below the vocabulary
+/// of the graph's embeddings, or numbers in 0..1; and labels below the number of outputs.
+class RandomData {
+ public:
+  /// `count` samples of the graph's input shape, decided by `seed`.
+  RandomData(const nn::Graph& graph, std::int64_t count, std::uint64_t seed);
+
+  /// Refers to this object.
+  data::BatchLoader loader(std::shared_ptr<const data::Augmenter> augmenter = nullptr) const;
+
+  /// The number of samples to work on: whole batches, at least one, of about 2,048 samples but at most 32
+  /// MiB, so that the data do not decide the time of the first step or the peak memory.
+  static std::int64_t count_for(const nn::Graph& graph, std::int64_t batch);
+
+ private:
+  nn::ValueSpec input_;
+  std::vector<std::uint8_t> bytes_;   // (count, H, W, C); one of the three is filled
+  std::vector<float> numbers_;        // (count, ...)
+  std::vector<std::int32_t> tokens_;  // (count, L)
+  std::vector<std::int32_t> labels_;  // (count)
+};
+
+/// The augmentation of a recipe for 8-bit pictures; null: none.
+std::shared_ptr<const data::Augmenter> augmenter_of(const recipe::Recipe& recipe);
+
+}  // namespace convoke::app

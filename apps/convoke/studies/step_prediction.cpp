@@ -1,0 +1,289 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cluster/start.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/doctor/link.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/mpi/sums.hpp"
+#include "convoke/study/analysis/step_model.hpp"
+#include "studies/step_profile.hpp"
+
+namespace convoke::app {
+namespace {
+
+/// `convoke study predict`
+struct StudyPredictOptions : RecipeOptions {
+  std::vector<int> ranks;
+  int ranks_per_node = 0;  // 0: as many as on this one
+  double latency = 0;      // between nodes, seconds; 0: measured, or assumed
+  double bandwidth = 0;    // between nodes, bytes per second; likewise
+  double core_share = -1;  // of the transfer between nodes; below 0: that of TCP
+  bool weak = false;
+  bool check = false;
+  bool json = false;
+  double seconds = 1;
+};
+
+constexpr const char* kStudyPredictHelp = R"(Examples:
+  convoke study predict mnist-sync                     1 to 1,024 ranks, on a typical network
+  mpirun -n 16 convoke study predict mnist-ddp --ranks-per-node 16 --latency 2us --bandwidth 100Gbit
+                                                       a cluster of nodes like this one
+  mpirun -n 2 convoke study predict mnist-sync --check
+                                                       and measure two ranks here
+  convoke study predict resnet50 --weak
+
+The computation of a step is measured on random data by all ranks that you start: start as many as a node will
+have. The links between them are measured too.
+
+The prediction does not include nodes of unequal speed, other jobs on the network, or reading samples.
+)";
+
+// Ethernet of 10 Gbit/s, with the losses of switches and TCP.
+constexpr double kUsualLatency = 20e-6, kUsualBandwidth = 1.1e9;
+// In shared memory the cores of the ranks copy.
+constexpr study::LinkSpeed kUsualWithin{1e-6, 4e9, 1 / 4e9};
+// Core time of TCP for copies and checksums in the kernel. With it the model agrees with two ranks over
+// unlimited links (apps/bench/predicted_links.sh, AMD EPYC).
+constexpr double kTcpCoreSecondsPerByte = 1e-9;
+
+struct Network {
+  study::LinkSpeed within = kUsualWithin;
+  study::LinkSpeed between{kUsualLatency, kUsualBandwidth, kTcpCoreSecondsPerByte};
+  std::string within_from = "assumed", between_from = "assumed";
+};
+
+study::LinkSpeed speed_of(const std::vector<doctor::Link>& links, bool within) {
+  std::vector<double> latencies, rates;
+  for (const doctor::Link& link : links) {
+    if (link.within() != within) continue;
+    latencies.push_back(link.latency_seconds);
+    rates.push_back(link.bytes_per_second);
+  }
+  if (rates.empty()) return {};
+  std::sort(latencies.begin(), latencies.end());
+  std::sort(rates.begin(), rates.end());
+  return {latencies[latencies.size() / 2], rates[rates.size() / 2], 0};
+}
+
+// At the root.
+Network network_of(const StudyPredictOptions& options, const std::vector<doctor::Link>& links) {
+  Network network;
+  if (study::LinkSpeed within = speed_of(links, true); within.bytes_per_second > 0) {
+    within.core_seconds_per_byte = 1 / within.bytes_per_second;
+    network.within = within;
+    network.within_from = "measured";
+  }
+  if (const study::LinkSpeed between = speed_of(links, false); between.bytes_per_second > 0) {
+    network.between.latency_seconds = between.latency_seconds;
+    network.between.bytes_per_second = between.bytes_per_second;
+    network.between_from = "measured";
+  }
+  if (options.latency > 0) network.between.latency_seconds = options.latency;
+  if (options.bandwidth > 0) network.between.bytes_per_second = options.bandwidth;
+  if (options.latency > 0 || options.bandwidth > 0) network.between_from = "given";
+  if (options.core_share >= 0) {
+    network.between.core_seconds_per_byte = options.core_share / network.between.bytes_per_second;
+  }
+  return network;
+}
+
+// The algorithm that mpi::Session selects for this number of ranks.
+study::SumAlgorithm algorithm_for(int ranks) {
+  switch (mpi::sums_for(ranks)) {
+    case mpi::Sums::kTree:
+      return study::SumAlgorithm::kTree;
+    case mpi::Sums::kRabenseifner:
+      return study::SumAlgorithm::kRabenseifner;
+    case mpi::Sums::kRing:
+      return study::SumAlgorithm::kRing;
+  }
+  return {};
+}
+
+std::string describe(const study::LinkSpeed& link, const std::string& from) {
+  return fmt::format("{:.1f} us, {}/s ({})", link.latency_seconds * 1e6,
+                     format_bytes(static_cast<std::uint64_t>(link.bytes_per_second)), from);
+}
+
+Settings to_settings(const study::StepPrediction& step) {
+  return {{"ranks", step.ranks},
+          {"lanes", step.lanes},
+          {"compute_seconds", step.compute_seconds},
+          {"summing_seconds", step.summing_seconds},
+          {"exposed_seconds", step.exposed_seconds},
+          {"step_seconds", step.seconds()},
+          {"images_per_second", step.images_per_second},
+          {"speedup", step.speedup},
+          {"efficiency", step.efficiency}};
+}
+
+void print_steps(const std::vector<study::StepPrediction>& steps) {
+  fmt::print("{:>6} {:>11} {:>11} {:>11} {:>11} {:>10} {:>12} {:>9} {:>11}\n", "ranks", "lanes/rank",
+             "compute ms", "summing ms", "waiting ms", "step ms", "images/s", "speed-up", "efficiency");
+  for (const study::StepPrediction& step : steps) {
+    fmt::print("{:>6} {:>11} {:>11.3f} {:>11.3f} {:>11.3f} {:>10.3f} {:>12.0f} {:>9.2f} {:>10.1f} %\n",
+               step.ranks, step.lanes, step.compute_seconds * 1e3, step.summing_seconds * 1e3,
+               step.exposed_seconds * 1e3, step.seconds() * 1e3, step.images_per_second, step.speedup,
+               step.efficiency * 100);
+  }
+}
+
+// A prediction is only as good as the measured step.
+void print_scatter(double scatter) {
+  constexpr double kMuch = 0.25;
+  fmt::print("the measured step times vary by {:.0f} % (slowest - fastest of five rounds){}\n", 100 * scatter,
+             scatter <= kMuch
+                 ? ""
+                 : ": WARNING, other work disturbed the machine; repeat when it is idle, or with "
+                   "--seconds 5");
+}
+
+int study_predict(const StudyPredictOptions& options) {
+  // 1. The recipe and the numbers of ranks.
+  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  if (recipe.train.mode != "sync") {
+    throw Error(
+        fmt::format("{}: the members of an ensemble do not communicate while they train, so each takes the "
+                    "time of a run alone",
+                    recipe.name),
+        "predict a synchronous recipe, or add --set train.mode=sync");
+  }
+  const study::Scaling scaling = options.weak ? study::Scaling::kWeak : study::Scaling::kStrong;
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const run::Machine machine = settled(world, recipe.run.threads);
+  const int threads = machine.threads_for(recipe.run.threads);
+  std::vector<int> ranks = options.ranks;
+  if (ranks.empty()) {
+    for (int n = 1; n <= 1024; n *= 2) ranks.push_back(n);
+  }
+  std::vector<int> measured = ranks;
+  if (options.check) measured.push_back(world.size());
+
+  // 2. Measure the step of a rank, and the links.
+  const std::int64_t lanes = recipe.train.batch / recipe.lane();
+  const study::StepProfile profile =
+      measure_step(recipe, threads, study::needed_lanes(lanes, measured, scaling), options.seconds, world);
+  const std::vector<doctor::Link> links = doctor::measure_links(machine, world);
+  std::optional<double> real;
+  if (options.check) {
+    recipe::Recipe whole = recipe;
+    whole.train.lane = recipe.lane();  // as in the prediction
+    if (options.weak) whole.train.batch *= world.size();
+    real = measure_exchanging_step(whole, threads, options.seconds, world);
+  }
+  if (!world.root()) return EXIT_SUCCESS;
+
+  // 3. Predict.
+  const Network network = network_of(options, links);
+  const study::Cluster cluster{
+      .ranks_per_node = options.ranks_per_node > 0 ? options.ranks_per_node : machine.local_ranks,
+      .within = network.within,
+      .between = network.between};
+  const auto predict = [&](int count) {
+    study::Cluster as_used = cluster;
+    as_used.algorithm = algorithm_for(count);
+    return predict_step(profile, as_used, count, scaling);
+  };
+  std::vector<study::StepPrediction> steps;
+  for (const int count : ranks) steps.push_back(predict(count));
+  std::optional<study::StepPrediction> checked;
+  if (real) checked = predict(world.size());
+
+  if (options.json) {
+    Settings result{{"recipe", recipe.name},
+                    {"threads", threads},
+                    {"ranks_per_node", cluster.ranks_per_node},
+                    {"scatter", profile.scatter()},
+                    {"within_latency_seconds", cluster.within.latency_seconds},
+                    {"within_bytes_per_second", cluster.within.bytes_per_second},
+                    {"latency_seconds", cluster.between.latency_seconds},
+                    {"bytes_per_second", cluster.between.bytes_per_second}};
+    Value::Array predictions;
+    for (const study::StepPrediction& step : steps) predictions.emplace_back(to_settings(step));
+    result.set("predictions", std::move(predictions));
+    if (checked) {
+      Settings check = to_settings(*checked);
+      check.set("measured_seconds", *real);
+      check.set("error", checked->seconds() / *real - 1);
+      result.set("check", std::move(check));
+    }
+    fmt::print("{}\n", metrics::to_json(result));
+    return EXIT_SUCCESS;
+  }
+  double bytes = 0;
+  for (const study::Bucket& bucket : profile.buckets) bytes += bucket.bytes;
+  fmt::print("{}: {} scaling, batch {}{}, {} a rank, {} a node; a step sums {} in {}\n", recipe.name,
+             options.weak ? "weak" : "strong", recipe.train.batch, options.weak ? " a rank" : "",
+             counted(threads, "thread"), counted(cluster.ranks_per_node, "rank"),
+             format_bytes(static_cast<std::uint64_t>(bytes)), counted(profile.buckets.size(), "bucket"));
+  fmt::print("  within a node  {}\n  between nodes  {}\n", describe(network.within, network.within_from),
+             describe(network.between, network.between_from));
+  print_steps(steps);
+  print_scatter(profile.scatter());
+  if (checked) {
+    fmt::print("here, {}: predicted {:.3f} ms, measured {:.3f} ms: {:+.1f} %\n",
+               counted(world.size(), "rank"), checked->seconds() * 1e3, *real * 1e3,
+               (checked->seconds() / *real - 1) * 100);
+  }
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_study_predict(CLI::App& parser) {
+  auto options = std::make_shared<StudyPredictOptions>();
+  const std::map<std::string, double> times{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  const std::map<std::string, double> rates{{"Mbit", 1e6 / 8}, {"Gbit", 1e9 / 8}, {"MB", 1e6}, {"GB", 1e9}};
+  add_recipe_options(parser, *options);
+  parser.add_option("--ranks", options->ranks, "Numbers of ranks; 1,2,4,...,1024 by default")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->type_name("N,...");
+  parser
+      .add_option("--ranks-per-node", options->ranks_per_node,
+                  "Ranks on each node; by default as many as you start on this one")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  parser
+      .add_option("--latency", options->latency,
+                  "Time of a message between nodes, one way, such as 2us; by default measured, or 20us")
+      ->transform(CLI::AsNumberWithUnit(times).description(""))
+      ->check(CLI::PositiveNumber)
+      ->type_name("TIME");
+  parser
+      .add_option("--bandwidth", options->bandwidth,
+                  "Data per second between nodes, one way, such as 100Gbit or 1GB; by default measured, or "
+                  "8.8Gbit")
+      ->transform(CLI::AsNumberWithUnit(rates).description(""))
+      ->check(CLI::PositiveNumber)
+      ->type_name("RATE");
+  parser
+      .add_option("--core-share", options->core_share,
+                  "Share of a transfer between nodes that keeps a core busy, 0 with RDMA; by default that of "
+                  "TCP, 1 s for each GB")
+      ->check(in_range(0, 1))
+      ->type_name("SHARE");
+  parser.add_flag("--weak", options->weak, "Give each rank the batch of the recipe instead of a share of it");
+  parser.add_flag("--check", options->check, "Also measure a step of the ranks that you start");
+  parser
+      .add_option("--seconds", options->seconds, "Time to measure each number of micro-batches (lanes) for")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  parser.add_flag("--json", options->json, "Print the prediction as JSON");
+  parser.footer(kStudyPredictHelp);
+  return [options] { return study_predict(*options); };
+}
+
+}  // namespace convoke::app

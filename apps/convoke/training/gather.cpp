@@ -1,0 +1,256 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/start.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/lookup.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/metrics/json_file.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/atomic_file.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/recipe/job.hpp"
+#include "convoke/recipe/run.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/run/environment.hpp"
+#include "convoke/run/node_storage.hpp"
+#include "convoke/train/gathering.hpp"
+#include "convoke/train/summary.hpp"
+#include "results/models.hpp"
+#include "results/results.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct GatherOptions {
+  std::vector<std::string> runs;
+  std::string output;
+  bool partial = false;
+};
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGatherHelp = R"(Examples:
+  convoke train mnist-ensemble --set ensemble.members=2 --member 0 --output runs/m0    in one job
+  convoke train mnist-ensemble --set ensemble.members=2 --member 1 --output runs/m1    in another
+  convoke gather runs/m0 runs/m1 --output runs/both                                    when both end
+)";
+
+/// The cost of a run, as its summary.json states it.
+struct Spent {
+  std::int64_t ranks = 0, threads = 0, all_threads = 0, cores = 0, epochs = 0;
+  double makespan = 0, core_seconds = 0, images_per_second = 0, peak_rss_mib = 0;
+
+  // Adds a run that was made at the same time.
+  void add(const Spent& other) {
+    ranks += other.ranks;
+    threads = std::max(threads, other.threads);
+    all_threads += other.all_threads;
+    cores += other.cores;
+    makespan = std::max(makespan, other.makespan);
+    core_seconds += other.core_seconds;
+    images_per_second += other.images_per_second;
+    peak_rss_mib = std::max(peak_rss_mib, other.peak_rss_mib);
+  }
+};
+
+// A run writes summary.json last.
+Spent spent_by(const fs::path& run) {
+  const fs::path file = run / "summary.json";
+  if (!fs::is_directory(run)) {
+    throw Error(fmt::format("{}: not the folder of a run", run.string()),
+                "name the folders of finished runs");
+  }
+  const std::optional<Settings> summary = metrics::read_json(file);
+  if (!summary) {
+    throw Error(fmt::format("{}: this run is not finished: it has no summary.json", run.string()),
+                fmt::format("resume it with `convoke train --resume {}`, or vote without it: --partial",
+                            shell_word(run.string())));
+  }
+  const auto number = [&](const char* key) -> double {
+    const Value* value = summary->find(key);
+    if (value != nullptr) {
+      if (const auto* v = std::get_if<double>(&value->data())) return *v;
+      if (const auto* v = std::get_if<std::int64_t>(&value->data())) return static_cast<double>(*v);
+    }
+    throw Error(fmt::format("{}: the number \"{}\" is missing", file.string(), key),
+                "another version of Convoke may have written it");
+  };
+  Spent spent{.ranks = std::llround(number("ranks")),
+              .threads = std::llround(number("threads")),
+              .epochs = std::llround(number("epochs")),
+              .makespan = number("makespan_seconds"),
+              .core_seconds = number("core_seconds"),
+              .images_per_second = number("images_per_second"),
+              .peak_rss_mib = number("peak_rss_mib")};
+  // Earlier versions did not write these; then each thread counted as a core.
+  spent.all_threads = count_at(*summary, "all_threads").value_or(spent.ranks * spent.threads);
+  spent.cores = count_at(*summary, "cores").value_or(spent.all_threads);
+  return spent;
+}
+
+bool is_finished(const fs::path& run) { return fs::exists(run / "summary.json"); }
+
+// One recipe on one dataset must have trained all members; they may have run on different machines.
+void require_one_recipe(const std::vector<std::string>& runs, const data::Dataset& dataset, int threads) {
+  const auto load = [](const std::string& run) {
+    return recipe::Recipe::load((fs::path(run) / "recipe.toml").string());
+  };
+  const recipe::Recipe first = load(runs.front());
+  const train::Job job = job_from(first, dataset, threads, 1);
+  for (const std::string& run : runs) {
+    const recipe::Recipe other = load(run);
+    const fs::path path = recipe::resolve_dataset(other);
+    if (path != dataset.file() &&
+        data::inspect(path, {other.data.test_split}).content_hash != dataset.info().content_hash) {
+      throw Error(fmt::format("{} was trained on other samples than {}: {} and {}", run, runs.front(),
+                              path.string(), dataset.file().string()),
+                  "gather runs of one recipe on one dataset");
+    }
+    const run::Fingerprint& expected = job.fingerprint;
+    const run::Fingerprint found = job_from(other, dataset, threads, 1).fingerprint;
+    for (const auto& [key, value] : found) {
+      const auto same = std::find_if(expected.begin(), expected.end(),
+                                     [&key = key](const auto& entry) { return entry.first == key; });
+      const std::string before = same == expected.end() ? "not set" : same->second;
+      if (before == value) continue;
+      throw Error(
+          fmt::format("{} and {} are members of different ensembles: {} is {} in one, {} in the other",
+                      runs.front(), run, key, before, value),
+          "gather runs of one recipe");
+    }
+  }
+}
+
+// Reuses a folder that an interrupted gather has left: all files in it can be made again.
+run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
+  constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
+                             "evaluation.json"};
+  run::on_root(world, [&] {
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(options.output, missing)) {
+      const std::string name = entry.path().filename().string();
+      const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end();
+      if (!ours && !os::is_temporary(entry.path())) {
+        throw Error(
+            fmt::format("{}: not empty, and the folder of a run is never overwritten", options.output),
+            "choose another --output");
+      }
+    }
+    os::remove_temporaries(options.output);
+    fs::remove(fs::path(options.output) / "metrics.jsonl", missing);
+    return std::string();
+  });
+  return run::RunFolder::create("", options.output, true, world);
+}
+
+// Makes one ensemble from members that were trained in separate jobs, with its vote on the test samples.
+int gather(const GatherOptions& options) {
+  // 1. The finished runs, each with some members. Only rank 0 keeps the weights.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const os::Stopwatch watch;
+  std::vector<std::string> folders;
+  for (const std::string& folder : options.runs) {
+    if (!options.partial || is_finished(folder)) {
+      folders.push_back(folder);
+    } else if (world.root()) {
+      fmt::print(stderr, "warning: {} is not finished; the vote goes without it\n", folder);
+    }
+  }
+  if (folders.empty())
+    throw Error("none of the runs is finished", "wait until they end, or resume those that were stopped");
+  Spent spent;
+  std::vector<train::MemberRun> runs;
+  for (const std::string& folder : folders) {
+    const Spent of_run = spent_by(folder);
+    spent.add(of_run);
+    train::MemberRun& run = runs.emplace_back(folder, run::load_models(folder), of_run.epochs);
+    if (std::string what = train::difference(run.models.description, runs.front().models.description);
+        !what.empty()) {
+      throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),
+                  "gather runs of one recipe");
+    }
+    if (world.root()) continue;
+    for (run::Member& member : run.models.members) member.parameters.clear();
+  }
+
+  // 2. Their recipe, and the samples that they vote on.
+  recipe::Recipe recipe = recipe::Recipe::load((fs::path(folders.front()) / "recipe.toml").string());
+  const run::Machine machine = settled(world, recipe.run.threads);
+  const int threads = machine.threads_for(recipe.run.threads);
+  const mpi::Communicator node = world.split_node();
+  run::NodeStorage memory(node, recipe.data.memory);
+  std::vector<std::string> splits{recipe.data.test_split};
+  if (recipe.train.balance_classes) splits.push_back(recipe.data.train_split);
+  const data::Dataset dataset =
+      data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
+  require_one_recipe(folders, dataset, threads);
+  recipe.ensemble.member = -1;  // all of them, from here on
+  train::Job job = job_from(recipe, dataset, threads, world.size());
+  job.log = {};  // the runs have their own logs
+
+  // 3. One ensemble, as if this job had trained all members.
+  train::Training training = train::assemble(job, std::move(runs), options.partial);
+  const run::RunFolder folder = folder_for(options, world);
+  run::describe_run(folder, job.recipe, machine, threads, world);
+  run::Phases phases;
+  const data::BatchLoader loader(dataset.split(recipe.data.test_split), job.model.graph.input_shape(),
+                                 job.model.normalization);
+  const train::Verdict verdict =
+      train::convene(job, std::move(training), {job.members, 1, 0, world}, world, loader, folder, phases);
+  world.barrier();
+  const train::Cost cost = train::cost_of(watch.seconds(), machine, recipe.run.threads, phases, world);
+
+  // 4. Print the result, with the cost of the runs and of this vote.
+  run::on_root(world, [&] {
+    Settings summary = train::summary(job, verdict, cost);
+    summary.set("ranks", spent.ranks);
+    summary.set("threads", spent.threads);
+    summary.set("all_threads", spent.all_threads);
+    summary.set("cores", spent.cores);
+    summary.set("makespan_seconds", spent.makespan + cost.makespan_seconds);
+    summary.set("core_seconds", spent.core_seconds + cost.core_seconds());
+    summary.set("images_per_second", spent.images_per_second);
+    summary.set("peak_rss_mib", spent.peak_rss_mib);
+    summary.set("gathered_from", Value::Array(folders.begin(), folders.end()));
+    recipe::write_summary(folder, summary, verdict, dataset, recipe.data.test_split);
+    write_page(folder, recipe);
+    fmt::print(
+        "{}: ensemble of {} out of {} runs: the longest took {}, all together {:.1f} core-seconds\n"
+        "test, {} images, {} vote\n{}\n{}{}",
+        job.name, verdict.voters.size(), folders.size(), format_duration(spent.makespan), spent.core_seconds,
+        format_count(verdict.test.samples), verdict.rule,
+        train::evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names),
+        data::provenance_note(dataset.info().provenance), places_of(folder));
+    return std::string();
+  });
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_gather(CLI::App& parser) {
+  auto options = std::make_shared<GatherOptions>();
+  parser.add_option("runs", options->runs, "Folders of finished runs of convoke train --member")
+      ->required()
+      ->type_name("RUN");
+  parser.add_option("--output", options->output, "The new folder of the ensemble")
+      ->required()
+      ->type_name("FOLDER");
+  parser.add_flag("--partial", options->partial, "Vote without the members that are missing or not finished");
+  parser.footer(kGatherHelp);
+  return [options] { return gather(*options); };
+}
+
+}  // namespace convoke::app

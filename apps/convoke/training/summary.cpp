@@ -1,0 +1,119 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/metrics/json.hpp"
+#include "convoke/nn/backend.hpp"
+#include "convoke/nn/plan/network.hpp"
+#include "convoke/recipe/recipe.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct SummaryOptions : RecipeOptions {
+  bool plan = false;  ///< also print the primitives of a training step
+  bool json = false;  ///< print only the sizes of the network
+  bool toml = false;  ///< print only the recipe, with every default
+};
+
+constexpr const char* kSummaryHelp = R"(Examples:
+  convoke summary mnist-ensemble                    a recipe that comes with Convoke
+  convoke summary my/recipe.toml --plan             the kernel of every pass of every layer
+  convoke summary mnist-ddp --set train.convolution=direct --plan
+  convoke summary resnet50                          a published network (docs/zoo.md lists them)
+  convoke summary resnet50 --json --set model.classes=10
+  convoke summary mnist-ddp --toml > my.toml        a recipe to start from
+)";
+
+// The plan of a training step of one lane (micro-batch). `loss` must outlive it.
+nn::Network lane_of(const recipe::Recipe& recipe, const nn::Graph& graph, const nn::Loss& loss) {
+  nn::require_precision(recipe.train.precision, recipe.train.emulate_bf16);
+  auto layout = std::make_shared<nn::ParameterLayout>(graph, recipe.lane(), recipe.train.convolution,
+                                                      recipe.train.precision);
+  return {graph,
+          std::move(layout),
+          {.lane = recipe.lane(),
+           .lanes = 1,
+           .convolution = recipe.train.convolution,
+           .precision = recipe.train.precision,
+           .working_weights = true,
+           .loss = &loss}};
+}
+
+// Prints a line for each primitive of a training step: its kernel and its arithmetic.
+void print_plan(const recipe::Recipe& recipe, const nn::Graph& graph) {
+  const std::int64_t lane = recipe.lane();
+  const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
+  const nn::Network network = lane_of(recipe, graph, *loss);
+  fmt::print("\nTraining step of one lane of {} samples (of a batch of {}), {} of activations\n", lane,
+             recipe.train.batch, format_bytes(network.activation_bytes()));
+  const nn::Backend backend = nn::backend();
+  fmt::print("oneDNN {}, instruction set {}\n", backend.version, backend.instruction_set);
+  fmt::print("{:<24} {:<26} {:>10}  {}\n", "node", "pass", "MFLOP", "kernel");
+  double total = 0;
+  for (const nn::PlanStep& step : network.steps()) {
+    total += step.flops;
+    const std::string flops = step.flops > 0 ? fmt::format("{:.1f}", step.flops / 1e6) : "";
+    fmt::print("{:<24} {:<26} {:>10}  {}\n", step.node, step.what, flops, step.implementation);
+  }
+  fmt::print("{:<24} {:<26} {:>10.1f}\n", "", "all", total / 1e6);
+}
+
+// { "parameters": ..., "trainable": ..., "flops": ..., "activation_bytes": ... }
+void print_sizes(const recipe::Recipe& recipe, const nn::Graph& graph) {
+  const nn::LossPtr loss = nn::make_loss(recipe.train.loss);
+  const nn::Network network = lane_of(recipe, graph, *loss);
+  double flops = 0;
+  for (const nn::PlanStep& step : network.steps()) {
+    if (step.what.starts_with("forward")) flops += step.flops;
+  }
+  fmt::print("{}\n", metrics::to_json(Settings{
+                         {"parameters", graph.parameter_count()},
+                         {"trainable", graph.trainable_count()},
+                         {"flops", static_cast<std::int64_t>(flops / static_cast<double>(recipe.lane()))},
+                         {"activation_bytes", static_cast<std::int64_t>(network.activation_bytes())}}));
+}
+
+int summary(const SummaryOptions& options) {
+  // 1. The recipe, with the command line's changes, checked as a whole.
+  const recipe::Recipe recipe = recipe::Recipe::load(options.recipe, options.changes);
+  if (options.toml) {
+    fmt::print("{}", recipe.to_toml());
+    return EXIT_SUCCESS;
+  }
+
+  // 2. Its network.
+  const nn::Graph graph = recipe.graph();
+  if (options.json) {
+    print_sizes(recipe, graph);
+    return EXIT_SUCCESS;
+  }
+  fmt::print("{}{}{}\n\n{}", recipe.name, recipe.description.empty() ? "" : ": ", recipe.description,
+             graph.summary());
+  if (nn::synchronizes(graph))
+    fmt::print("batch norm: synchronized, over the whole batch of {}\n", recipe.train.batch);
+
+  // 3. The kernels of a training step.
+  if (options.plan) print_plan(recipe, graph);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_summary(CLI::App& parser) {
+  auto options = std::make_shared<SummaryOptions>();
+  add_recipe_options(parser, *options);
+  parser.add_flag("--plan", options->plan, "Also show the kernels of a training step");
+  parser.add_flag(
+      "--json", options->json,
+      "Print the sizes as JSON: parameters (with statistics), trainable, flops (of the forward pass "
+      "of one sample; a multiplication and an addition are two) and activation_bytes (of a "
+      "training step of one micro-batch)");
+  parser.add_flag("--toml", options->toml, "Print the complete recipe, with every default");
+  parser.footer(kSummaryHelp);
+  return [options] { return summary(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,204 @@
+#include "commands.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cluster/start.hpp"
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/data/provenance.hpp"
+#include "convoke/data/stored_layout.hpp"
+#include "convoke/doctor/examination.hpp"
+#include "convoke/mpi/session.hpp"
+#include "convoke/os/clock.hpp"
+#include "convoke/os/stop_signals.hpp"
+#include "convoke/recipe/job.hpp"
+#include "convoke/recipe/run.hpp"
+#include "convoke/run/collective.hpp"
+#include "convoke/train/summary.hpp"
+#include "data/dataset_for.hpp"
+#include "results/results.hpp"
+
+namespace convoke::app {
+namespace {
+
+struct TrainOptions : RecipeOptions {
+  std::string output;
+  std::string run;  ///< of --resume RUN: the run to continue, by its own recipe
+  bool resume = false;
+  bool ignore_doctor = false;  ///< go on where the doctor finds an error
+  std::int64_t member = -1;    ///< the only one to train, from 0; -1: all of them
+  bool quiet = false;
+};
+
+constexpr const char* kTrainHelp = R"(Examples:
+  convoke train mnist-sync                            one rank, all cores of this machine as threads
+  mpirun -n 4 convoke train mnist-sync                one model; four ranks sum their gradients
+  mpirun -n 4 convoke train mnist-ensemble            four members, each on its shard, then a vote
+  convoke train mnist-sync --set train.epochs=2 --set train.reduction=exact
+  convoke train my/recipe.toml --output runs/first    write the run into a folder of your choice
+  convoke train --resume runs/first                   continue from its newest checkpoint, by its own recipe
+  convoke train my/recipe.toml --output runs/first --resume
+                                                      the same, or begin if there is no run (job scripts)
+  convoke train mnist-ensemble --set ensemble.members=4 --member 0
+                                                      one of four members, in a job of its own
+
+SIGTERM, SIGUSR1 and Ctrl-C end the run with a checkpoint and exit code 85.
+)";
+
+// What would spoil the run, in the words of `convoke doctor`, but without measuring; nothing if all is well.
+// An error is thrown, unless it is to be ignored.
+void consult_doctor(const doctor::Binding& binding, const recipe::Recipe& recipe, const TrainOptions& options,
+                    const mpi::Communicator& world) {
+  const std::vector<doctor::Finding> findings =
+      doctor::examine({.world = world,
+                       .binding = binding,
+                       .threads = recipe.run.threads,
+                       .quick = true,
+                       .runs = options.output.empty() ? "runs" : options.output});
+  doctor::require_health(findings, options.ignore_doctor);
+  if (!world.root()) return;
+  if (!binding.fixed.empty()) fmt::print(stderr, "{}\n", binding.fixed);
+  fmt::print(stderr, "{}", doctor::short_text(findings));
+}
+
+// The same of how the job suits the ranks, and the samples the memory.
+void describe_plan(const recipe::Run& run, int ranks) {
+  const recipe::Recipe& recipe = run.recipe();
+  const data::Dataset& dataset = run.dataset();
+  const train::Job& job = run.job();
+  const bool streamed = dataset.split(recipe.data.train_split).stream != nullptr;
+  const std::vector<doctor::Finding> samples =
+      doctor::judge_dataset(data::stored_layout(dataset.file(), recipe.data.train_split), dataset.file(),
+                            streamed, recipe.data.shuffle == "all");
+  // A member that is trained alone has all ranks, as if there were so many for each of the others.
+  if (recipe.ensemble.member >= 0) ranks *= static_cast<int>(job.members);
+  fmt::print(stderr, "{}{}", doctor::short_text(doctor::judge_lanes(job, ranks)),
+             doctor::short_text(samples));
+  if (streamed) fmt::print("data: {}\n", samples.front().evidence);
+  if (job.weights) fmt::print("weights: {}: {}\n", recipe.model.weights, job.weights->describe());
+}
+
+// The stored recipe and the folder of a run that is resumed.
+TrainOptions settle_resume(TrainOptions options) {
+  const std::filesystem::path run = options.run;
+  if (run.empty()) return options;
+  if (!options.recipe.empty()) {
+    throw Error(
+        fmt::format("--resume {} uses the recipe that is stored in the run, but {} is given, too",
+                    options.run, options.recipe),
+        "leave the recipe out, and change keys by --set; or give the folder by --output: convoke train "
+        "RECIPE --output RUN --resume");
+  }
+  if (!options.output.empty() &&
+      std::filesystem::weakly_canonical(run) != std::filesystem::weakly_canonical(options.output)) {
+    throw Error(fmt::format("--resume {} writes into the folder of that run, but --output is {}", options.run,
+                            options.output),
+                "leave --output out");
+  }
+  if (!std::filesystem::exists(run / "recipe.toml")) {
+    throw Error(fmt::format("{}: holds no recipe.toml, so it is not a run that can be resumed", options.run),
+                "name the folder of a run, or begin one: convoke train RECIPE --output DIR --resume");
+  }
+  options.recipe = (run / "recipe.toml").string();
+  options.output = options.run;
+  return options;
+}
+
+int stopped(run::StopReason reason, const run::RunFolder& folder, const mpi::Communicator& world) {
+  if (world.root()) {
+    fmt::print("Stopped by {}, with a checkpoint; go on with: convoke train --resume {}\n",
+               reason.to_string(), shell_word(folder.path().string()));
+  }
+  return run::kExitRequeue;
+}
+
+// Trains one model with all ranks, or an ensemble whose members vote. Returns EXIT_SUCCESS, or kExitRequeue
+// when a signal has stopped it at a checkpoint.
+int train(const TrainOptions& given) {
+  const double seconds_before = seconds_since_start();
+
+  // 1. What to do: the recipe, with the command line's changes, checked as a whole.
+  const TrainOptions options = settle_resume(given);
+  std::vector<std::string> changes = options.changes;
+  if (options.member >= 0) changes.push_back(fmt::format("ensemble.member={}", options.member));
+  recipe::Recipe recipe = recipe::Recipe::load(options.recipe, changes);
+
+  // 2. Who we are: ranks, threads, binding; a line for each thing that would spoil the run.
+  mpi::Session session;
+  const mpi::Communicator& world = session.world();
+  const os::StopSignals signals;
+  const doctor::Binding binding = doctor::settle(world, recipe.run.threads);
+  consult_doctor(binding, recipe, options, world);
+
+  // 3. What to learn from, and whether it can be trained: one copy of the samples per node.
+  recipe.data.path = dataset_for(recipe, world).string();
+  world.barrier();
+  recipe::Run run(std::move(recipe), world, binding.machine);
+  if (world.root()) describe_plan(run, world.size());
+
+  // 4. Train, gather, vote, judge. A member that fails or stops early leaves the vote, never the job.
+  const run::RunFolder folder = run::RunFolder::create(run.job().name, options.output, options.resume, world);
+  if (!folder.taken_over().empty())
+    fmt::print("{}: the lock of {}, which has ended, is taken over\n", folder.path().string(),
+               folder.taken_over());
+  const recipe::Outcome outcome =
+      run.train(folder, options.resume, options.quiet, seconds_before - session.init_seconds());
+  if (outcome.interrupted_by) return stopped(outcome.interrupted_by, folder, world);
+
+  // 5. Say it.
+  run::on_root(world, [&] {
+    write_page(folder, run.recipe());
+    fmt::print("{}\n{}{}", train::summary_text(run.job(), *outcome.verdict, outcome.cost),
+               data::provenance_note(outcome.provenance), places_of(folder));
+    return std::string();
+  });
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+std::function<int()> add_train(CLI::App& parser) {
+  auto options = std::make_shared<TrainOptions>();
+  add_recipe_options(parser, *options);
+  parser.get_option("recipe")->required(false);
+  parser.add_option("--output", options->output, "The folder of the run; runs/NAME-TIME by default")
+      ->type_name("FOLDER");
+  parser
+      .add_option_function<std::string>(
+          "--resume",
+          [options](const std::string& run) {
+            options->resume = true;
+            if (run != "auto") options->run = run;
+          },
+          "Continue RUN from its newest checkpoint, by the recipe that is stored in it. Without RUN: "
+          "continue "
+          "the run in --output, or begin if there is none")
+      ->expected(0, 1)
+      ->type_name("[RUN]");
+  parser.final_callback([options] {
+    if (options->resume && options->run.empty() && options->output.empty()) {
+      throw CLI::ValidationError("--resume",
+                                 "needs the folder of a run: --resume RUN, or --output RUN --resume");
+    }
+    if (options->recipe.empty() && options->run.empty()) throw CLI::RequiredError("RECIPE");
+  });
+  parser.add_flag("--ignore-doctor", options->ignore_doctor,
+                  "Train despite errors in how the ranks are started or bound, as convoke doctor finds them");
+  parser
+      .add_option("--member", options->member,
+                  "Train only member K of an ensemble, counted from 0; convoke gather combines such runs")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("K");
+  parser.add_flag("--quiet", options->quiet, "Print only the summary, no progress");
+  parser.footer(kTrainHelp);
+  return [options] { return train(*options); };
+}
+
+}  // namespace convoke::app

@@ -1,0 +1,113 @@
+#include "convoke/doctor/demand.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convoke/core/error.hpp"
+#include "convoke/core/text.hpp"
+#include "convoke/os/memory.hpp"
+
+namespace convoke::doctor {
+
+std::uint64_t exchanged_bytes(const train::Job& job, int ranks) {
+  return ranks > job.members ? static_cast<std::uint64_t>(job.model.graph.trainable_count()) * sizeof(float)
+                             : 0;
+}
+
+std::vector<Finding> judge_lanes(const train::Job& job, int ranks) {
+  const std::int64_t lanes = job.engine.batch / job.engine.lane;
+  const std::int64_t group = std::max<std::int64_t>(1, ranks / job.members);
+  const std::int64_t workers = group * job.engine.threads;
+  if (workers > lanes) {  // correct, but a waste of cores
+    return {{.severity = Severity::kWarning,
+             .subject = "lanes",
+             .evidence = fmt::format(
+                 "a step of {} samples has {} of {}, so {} of the {} worker threads stay idle",
+                 job.engine.batch, counted(lanes, "lane"), job.engine.lane, workers - lanes, workers),
+             .remedy = "use fewer ranks or threads, a larger train.batch or a smaller train.lane"}};
+  }
+  return {{
+      .severity = Severity::kOk,
+      .subject = "lanes",
+      .evidence = fmt::format("{}: a step of {} samples has {} of {}, for {} x {}{}", job.name,
+                              job.engine.batch, counted(lanes, "lane"), job.engine.lane,
+                              counted(group, "rank"), counted(job.engine.threads, "thread"),
+                              job.ensemble ? " for each of " + counted(job.members, "member") : ""),
+  }};
+}
+
+std::vector<Finding> judge_dataset(const data::StoredLayout& layout, const std::filesystem::path& dataset,
+                                   bool streamed, bool shuffles_all) {
+  std::vector<Finding> found;
+  if (streamed) {
+    found.push_back({
+        .severity = Severity::kNote,
+        .subject = "dataset",
+        .evidence =
+            fmt::format("the samples ({}) exceed data.memory, so they are read from {} during training",
+                        format_bytes(layout.bytes), dataset.string()),
+    });
+  }
+  if (streamed && shuffles_all) {
+    found.push_back(
+        {.severity = Severity::kWarning,
+         .subject = "dataset",
+         .evidence = fmt::format("with data.shuffle = true, every sample ({}) is read separately",
+                                 format_bytes(layout.sample_bytes)),
+         .remedy =
+             "set data.shuffle = \"chunks\", which reads pieces of 1 MiB and shuffles within data.window"});
+  }
+  if (!layout.contiguous) {
+    found.push_back({.severity = streamed ? Severity::kWarning : Severity::kNote,
+                     .subject = "dataset",
+                     .evidence = fmt::format(
+                         "{}: the samples are compressed or stored in chunks, which only one "
+                         "thread of HDF5 can read: {}",
+                         dataset.string(), streamed ? "in every epoch" : "once, when they are loaded"),
+                     .remedy = "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5"});
+  }
+  if (found.empty()) {
+    found.push_back({
+        .severity = Severity::kOk,
+        .subject = "dataset",
+        .evidence = fmt::format("{}: {} samples, {} in {}, in memory once per host", dataset.string(),
+                                format_count(layout.samples), format_bytes(layout.bytes),
+                                counted(layout.files, "file")),
+    });
+  }
+  return found;
+}
+
+std::vector<Finding> examine_memory(const Demand& demand, const mpi::Communicator& world) {
+  const mpi::Communicator node = world.split_node();
+  auto free = static_cast<double>(os::available_bytes());
+  node.min(std::span(&free, 1));
+  try {
+    const std::uint64_t rank = train::require_trainable(demand.job, demand.feed, demand.groups, world);
+    // The host with the least memory left counts; the shared samples take their part of it.
+    double least = free - static_cast<double>(demand.window_bytes());
+    world.min(std::span(&least, 1));
+    double most = static_cast<double>(rank) * node.size();
+    world.max(std::span(&most, 1));
+    Finding finding{.severity = Severity::kOk, .subject = "memory"};
+    finding.evidence =
+        fmt::format("a rank takes {}, the {} of a host {}, the samples {}; {} are free", format_bytes(rank),
+                    counted(node.size(), "rank"), format_bytes(static_cast<std::uint64_t>(most)),
+                    demand.streamed ? "nothing (streamed)" : format_bytes(demand.window_bytes()),
+                    format_bytes(static_cast<std::uint64_t>(std::max(0.0, least) +
+                                                            static_cast<double>(demand.window_bytes()))));
+    if (most > least) {
+      finding.severity = Severity::kWarning;
+      finding.remedy = "use fewer ranks with more threads on each host, a smaller train.lane, or data.memory";
+    }
+    return {finding};
+  } catch (const Error& error) {  // on all ranks
+    return {{.severity = Severity::kError,
+             .subject = "memory",
+             .evidence = error.what(),
+             .remedy = error.hint()}};
+  }
+}
+
+}  // namespace convoke::doctor

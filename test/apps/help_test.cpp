@@ -1,0 +1,199 @@
+// The help, the manual pages and the completion scripts of the real binary: readable, complete, and accepted
+// by the programs that read them.
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/skip.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+// With this, MPI_Init fails: a command that works has not called it.
+Outcome convoke(const std::string& arguments) {
+  return shell("OMPI_MCA_pml=none_such " + binary() + " " + arguments);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+// The names that an unknown one is answered with: all commands, whatever the help says.
+std::vector<std::string> known_commands() {
+  std::string known = convoke("no-such-command").text;
+  known.erase(0, known.find("known: ") + 7);
+  std::replace(known.begin(), known.end(), ',', ' ');
+  return words_of(known);
+}
+
+std::vector<std::string> all_commands() {
+  std::vector<std::string> commands{""};
+  for (const std::string& command : known_commands()) commands.push_back(command);
+  commands.insert(commands.end(), {"study analyse", "study predict"});
+  return commands;
+}
+
+// Which words complete `line` in bash.
+std::vector<std::string> completed_in_bash(const std::string& line, const std::string& script) {
+  const bool fresh = line.ends_with(' ');
+  return words_of(shell("bash -c 'source " + script + "; COMP_WORDS=(" + line + (fresh ? "\"\"" : "") +
+                        "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _convoke; echo \"${COMPREPLY[@]}\"'")
+                      .text);
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("help has at most 100 columns of ASCII, and no words of the parser") {
+  const std::regex artefact(
+      R"(\b(INT|UINT|FLOAT|BOOLEAN|REQUIRED|Needs:|Excludes:|POSITIVE|NONNEGATIVE)\b| in \[|:INT|:\{)");
+  for (const std::string& command : all_commands()) {
+    const Outcome help = convoke("help " + command);
+    CAPTURE(command);
+    CHECK(help.code == 0);
+    CHECK(help.text == convoke(command + " --help").text);
+    CHECK(help.says("\nUsage: convoke" + (command.empty() ? "" : " " + command) + " "));
+    CHECK(help.says("Examples:\n"));
+    for (const std::string& line : lines_of(help.text)) {
+      CAPTURE(line);
+      CHECK(line.size() <= 100);
+      CHECK(std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' ' && c < 127; }));
+      CHECK_FALSE(std::regex_search(line, artefact));
+    }
+  }
+}
+
+TEST_CASE("help shows the range, the default and the condition of an option") {
+  const Outcome help = convoke("help inspect");
+  CAPTURE(help.text);
+  CHECK(help.says("  --sample N "));
+  CHECK(std::regex_search(help.text, std::regex(R"(samples\s+\(1\s+to\s+50000;\s+default\s+5000\))")));
+  CHECK(std::regex_search(help.text, std::regex(R"(--augmented RECIPE[^-]+\(only\s+with\s+--html\))")));
+  CHECK(convoke("help slurm").says("  --launcher mpirun|srun "));
+  CHECK(convoke("help prepare").says("(required)"));
+}
+
+TEST_CASE("the program's help lists every command once, by workflow") {
+  const Outcome help = convoke("help");
+  for (const char* workflow : {"Prepare data:", "Train:", "Use and compare results:", "Measure and scale:",
+                               "Run on a cluster:", "Help:"}) {
+    CHECK(help.times(std::string(workflow) + "\n") == 1);
+  }
+  std::vector<std::string> listed;
+  for (const std::string& line : lines_of(help.text)) {
+    std::smatch match;
+    if (std::regex_search(line, match, std::regex("^  ([a-z]+)  +[A-Z]"))) listed.push_back(match[1]);
+  }
+  std::vector<std::string> known = known_commands();
+  std::sort(listed.begin(), listed.end());
+  std::sort(known.begin(), known.end());
+  CHECK(known.size() >= 18);
+  CHECK(listed == known);
+}
+
+TEST_CASE("help of an unknown command names the nearest") {
+  const Outcome unknown = convoke("help trai");
+  CHECK(unknown.code == 1);
+  CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n"));
+  CHECK(convoke("help study predicct").says("(did you mean \"predict\"?)"));
+}
+
+TEST_CASE("groff formats every manual page without a warning") {
+  if (shell("command -v groff").code != 0) return skip("needs groff");
+  for (const std::string& command : all_commands()) {
+    CAPTURE(command);
+    const Outcome warnings = shell("OMPI_MCA_pml=none_such " + binary() + " help --man " + command +
+                                   " | groff -ww -man -Tascii -z");
+    CHECK(warnings.text.empty());
+    const Outcome page = shell("OMPI_MCA_pml=none_such " + binary() + " help --man " + command +
+                               " | groff -man -Tascii -P-cbou");
+    CHECK(page.code == 0);
+    for (const char* section : {"NAME\n", "SYNOPSIS\n", "EXAMPLES\n"}) CHECK(page.says(section));
+    CHECK(page.says("convoke" +
+                    std::string(command.empty() ? "" : "-" + command.substr(0, command.find(' ')))));
+  }
+}
+
+TEST_CASE("help --install writes every manual page and both completion scripts") {
+  const TemporaryFolder folder;
+  const std::string share = (folder / "share").string();
+  REQUIRE(convoke("help --install " + share).code == 0);
+  std::set<std::string> expected{"convoke.1", "convoke-study-analyse.1", "convoke-study-predict.1"};
+  for (const std::string& command : known_commands()) expected.insert("convoke-" + command + ".1");
+  std::set<std::string> found;
+  for (const auto& page : std::filesystem::directory_iterator(share + "/man/man1"))
+    found.insert(page.path().filename().string());
+  CHECK(found == expected);
+  CHECK(shell("cat " + share + "/man/man1/convoke-train.1").text == convoke("help --man train").text);
+  CHECK(shell("cat " + share + "/bash-completion/completions/convoke").text ==
+        convoke("completion bash").text);
+  CHECK(shell("cat " + share + "/zsh/site-functions/_convoke").text == convoke("completion zsh").text);
+}
+
+TEST_CASE("bash completes commands, options and values") {
+  const TemporaryFolder folder;
+  const std::string script = (folder / "convoke").string();
+  REQUIRE(convoke("completion bash > " + script).code == 0);
+  const Outcome syntax = shell("bash -n " + script);
+  CHECK(syntax.text.empty());
+  CHECK(syntax.code == 0);
+  const auto completed = [&](const std::string& line) { return completed_in_bash(line, script); };
+
+  Words commands = completed("convoke "), known = known_commands();
+  std::sort(commands.begin(), commands.end());
+  std::sort(known.begin(), known.end());
+  CHECK(commands == known);
+  CHECK(completed("convoke tra") == Words{"train"});
+  CHECK(completed("convoke train --out") == Words{"--output"});
+  CHECK(completed("convoke train mnist-s") == Words{"mnist-sync"});
+  CHECK(completed("convoke summary resnet50-") == Words{"resnet50-keras"});
+  CHECK(completed("convoke study ana") == Words{"analyse"});
+  CHECK(completed("convoke study analyse --up") == Words{"--up-to"});
+  CHECK(completed("convoke slurm --launcher ") == Words{"mpirun", "srun"});
+  CHECK(completed("convoke slurm ens") == Words{"ensemble"});
+  CHECK(completed("convoke help comp") == Words{"compare", "completion"});
+  CHECK(completed("convoke completion z") == Words{"zsh"});
+  CHECK(completed("convoke train --output ").empty());  // a path, which bash completes by itself
+  CHECK(completed("convoke train --member ").empty());
+}
+
+TEST_CASE("zsh completes commands, options and values") {
+  if (shell("command -v zsh").code != 0) return skip("needs zsh");
+  const TemporaryFolder folder;
+  REQUIRE(convoke("completion zsh > " + (folder / "_convoke").string()).code == 0);
+  const Outcome syntax = shell("zsh -n " + (folder / "_convoke").string());
+  CHECK(syntax.text.empty());
+  CHECK(syntax.code == 0);
+  // A zsh in a terminal of its own: it is sent the line and a tabulator, and then prints the line that it
+  // has.
+  const auto completed = [&](const std::string& line) {
+    return shell("cd " + folder.path().string() + " && zsh -f " CONVOKE_ZSH_COMPLETE " " +
+                 folder.path().string() + " '" + line + "'")
+        .text;
+  };
+  CHECK(completed("convoke tra") == "convoke train \n");
+  CHECK(completed("convoke train --out") == "convoke train --output \n");
+  CHECK(completed("convoke train mnist-s") == "convoke train mnist-sync \n");
+  CHECK(completed("convoke study ana") == "convoke study analyse \n");
+  CHECK(completed("convoke study analyse --up") == "convoke study analyse --up-to \n");
+  CHECK(completed("convoke slurm --launcher sr") == "convoke slurm --launcher srun \n");
+  CHECK(completed("convoke slurm ens") == "convoke slurm ensemble \n");
+  CHECK(completed("convoke help compl") == "convoke help completion \n");
+}

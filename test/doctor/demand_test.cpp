@@ -1,0 +1,56 @@
+#include "convoke/doctor/demand.hpp"
+
+#include "convoke/train/memory.hpp"
+#include "support/catch.hpp"
+#include "support/tiny.hpp"
+
+namespace doctor = convoke::doctor;
+namespace train = convoke::train;
+using doctor::Severity;
+
+TEST_CASE("workers without a lane are found") {
+  train::Job job = tiny::job();  // 32 samples in lanes of 8
+  job.engine.threads = 3;
+  const auto idle = doctor::judge_lanes(job, 2);
+  REQUIRE(idle.size() == 1);
+  CHECK(idle[0].severity == Severity::kWarning);
+  CHECK(idle[0].evidence == "a step of 32 samples has 4 lanes of 8, so 2 of the 6 worker threads stay idle");
+  job.engine.threads = 2;
+  CHECK(doctor::judge_lanes(job, 2)[0].severity == Severity::kOk);
+  job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a step of its own
+  const auto members = doctor::judge_lanes(job, 2);
+  CHECK(members[0].severity == Severity::kOk);
+  CHECK(members[0].evidence ==
+        "tiny: a step of 32 samples has 4 lanes of 8, for 1 rank x 4 threads for each of 2 members");
+}
+
+TEST_CASE("what is exchanged and kept is counted in floats") {
+  train::Job job = tiny::job();
+  const auto parameters = static_cast<std::uint64_t>(job.model.graph.parameter_count());
+  const auto trainable = static_cast<std::uint64_t>(job.model.graph.trainable_count());
+  CHECK(doctor::exchanged_bytes(job, 1) == 0);
+  CHECK(doctor::exchanged_bytes(job, 2) == 4 * trainable);
+  CHECK(train::checkpoint_bytes(job) == 4 * parameters * 3);  // Adam's two moments
+  job.members = 2;
+  CHECK(doctor::exchanged_bytes(job, 2) == 0);
+}
+
+TEST_CASE("how samples are stored is held against how they are read") {
+  convoke::data::StoredLayout layout{
+      .samples = 1000, .bytes = 784'000, .sample_bytes = 784, .files = 4, .contiguous = true};
+  const auto held = doctor::judge_dataset(layout, "d.h5", false, true);
+  REQUIRE(held.size() == 1);
+  CHECK(held[0].severity == Severity::kOk);
+  CHECK(held[0].evidence == "d.h5: 1,000 samples, 765.6 KiB in 4 files, in memory once per host");
+  const auto jumping = doctor::judge_dataset(layout, "d.h5", true, true);
+  REQUIRE(jumping.size() == 2);
+  CHECK(jumping[0].severity == Severity::kNote);
+  CHECK(jumping[1].severity == Severity::kWarning);
+  CHECK(doctor::judge_dataset(layout, "d.h5", true, false).size() == 1);
+  layout.contiguous = false;
+  const auto packed = doctor::judge_dataset(layout, "d.h5", false, true);
+  REQUIRE(packed.size() == 1);
+  CHECK(packed[0].severity == Severity::kNote);
+  CHECK(packed[0].remedy == "store them contiguously: h5repack -l CONTI -f NONE in.h5 out.h5");
+  CHECK(doctor::judge_dataset(layout, "d.h5", true, false)[1].severity == Severity::kWarning);
+}

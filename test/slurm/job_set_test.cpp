@@ -1,0 +1,148 @@
+// Scripts and how they hang together, as text; test/slurm/cases submits them for real.
+#include "convoke/slurm/job_set.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "convoke/core/text.hpp"
+#include "support/bytes_of.hpp"
+#include "support/catch.hpp"
+#include "support/shell.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace convoke::slurm;
+
+namespace {
+
+constexpr Layout kLayout{.nodes = 4, .ranks_per_node = 2, .cpus_per_rank = 8};
+
+JobOptions options() {
+  JobOptions made;
+  made.name = "net";
+  made.written_by = "a test";
+  return made;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("words for a shell come back as they were") {
+  for (const std::string text : {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "a=[1, 2]", "*"}) {
+    CAPTURE(text);
+    CHECK(shell("printf %s " + convoke::shell_word(text)).text == text);
+  }
+  CHECK(convoke::shell_word("train.epochs=2") == "train.epochs=2");
+}
+
+TEST_CASE("every script of every plan is bash") {
+  const TemporaryFolder folder;
+  for (const Launcher launcher : {Launcher::kMpirun, Launcher::kSrun}) {
+    for (const bool bind : {true, false}) {
+      JobOptions made = options();
+      made.launcher = launcher;
+      made.bind = bind;
+      JobSet jobs;
+      add_prepare(jobs, made, kLayout, "my pictures", "net.h5", "--size 8x8");
+      add_train(jobs, made, kLayout, "net");
+      add_ensemble(jobs, made, kLayout, "net", 4, 2);
+      add_sweep(jobs, made, kLayout, "net", {{"a=1"}, {"a=2"}}, 0);
+      add_study(jobs, made, {{kLayout, {0, 1, 3}}}, {.at_once = 2, .options = "--bind none"});
+      add_evaluate(jobs, made, kLayout);
+      std::vector<std::string> texts{submit_script(jobs, made)};
+      for (const JobScript& script : jobs.scripts) texts.push_back(to_text(script));
+      for (const std::string& text : texts) {
+        CAPTURE(text);
+        std::ofstream(folder / "x.sh") << text;
+        CHECK(shell("bash -n " + (folder / "x.sh").string()).code == 0);
+        CHECK(text.starts_with("#!/bin/bash\n"));
+      }
+    }
+  }
+}
+
+TEST_CASE("options become directives, and nothing else does") {
+  JobOptions made = options();
+  made.partition = "batch", made.account = "physics", made.constraint = "avx512&ib", made.mail = "me@here";
+  made.time_seconds = 90000, made.warning_seconds = 300;
+  Layout layout = kLayout;
+  layout.memory_mib = 4096;
+  layout.threads_per_core = 2;
+  JobSet jobs;
+  add_train(jobs, made, layout, "net --set a=1");
+  const std::string text = to_text(jobs.scripts.at(0));
+  for (const char* line :
+       {"--nodes=4\n", "--ntasks-per-node=2 ", "--cpus-per-task=8 ", "--mem=4096M ", "--time=1-01:00:00 ",
+        "--partition=batch\n", "--account=physics\n", "--constraint='avx512&ib' ", "--mail-user=me@here\n",
+        "--hint=nomultithread ", "--signal=B:USR1@300 ", "--requeue ", "--open-mode=append "}) {
+    CAPTURE(line);
+    CHECK(has(text, std::string("#SBATCH ") + line));
+  }
+  CHECK(has(text, "train net --set a=1 --output \"$run\" --resume &"));
+  JobSet plain;
+  add_train(plain, options(), kLayout, "net");
+  for (const char* option : {"--partition", "--account", "--constraint", "--mail", "--mem", "--hint"}) {
+    CHECK_FALSE(has(to_text(plain.scripts.at(0)), std::string("#SBATCH ") + option));
+  }
+}
+
+TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm gives") {
+  const TemporaryFolder folder;
+  JobSet jobs;
+  add_prepare(jobs, options(), kLayout, "pictures", "net.h5", "");
+  add_ensemble(jobs, options(), kLayout, "net", 4, 2);
+  add_evaluate(jobs, options(), kLayout);
+  start_after(jobs, "77");
+  std::ofstream(folder / "submit.sh") << submit_script(jobs, options());
+  // An sbatch that only writes down how it was called; on federated clusters it names its own.
+  std::ofstream(folder / "sbatch") << "#!/bin/sh\necho \"$@\" >> " + (folder / "calls").string() +
+                                          "\necho $((100 + $(wc -l < " + (folder / "calls").string() +
+                                          ")))';north'\n";
+  const Outcome outcome =
+      shell("chmod +x " + (folder / "sbatch").string() + " && PATH=" + folder.path().string() +
+            ":$PATH bash " + (folder / "submit.sh").string());
+  CAPTURE(outcome.text);
+  REQUIRE(outcome.code == 0);
+  const std::string here = folder.path().string();
+  std::string calls = bytes_of(folder / "calls");
+  const std::string kill = " --kill-on-invalid-dep=yes ";
+  CHECK(calls == "--parsable --dependency=afterok:77" + kill + here + "/prepare.sh\n" +
+                     "--parsable --dependency=afterok:101" + kill + here + "/member.sh\n" +
+                     "--parsable --dependency=afterok:102" + kill + here + "/gather.sh runs/net-102\n" +
+                     "--parsable --dependency=afterok:103" + kill + here +
+                     "/report.sh runs/net-102/ensemble\n");
+  CHECK(outcome.says("gather.sh: job 103\n"));
+  CHECK(outcome.says("result: runs/net-102/ensemble"));
+}
+
+TEST_CASE("a study is an array for each size of its cells, and a job that collects whatever they have left") {
+  JobSet jobs;
+  Layout small = kLayout, wide = kLayout;
+  small.nodes = 1, wide.ranks_per_node = 4;
+  add_study(jobs, options(), {{small, {0, 1, 2, 5}}, {wide, {3, 4, 6}}}, {});
+  REQUIRE(jobs.submissions.size() == 3);
+  CHECK(jobs.submissions[0].options == "--nodes=1 --ntasks-per-node=2 --array=0-2,5");
+  CHECK(jobs.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --array=3-4,6");
+  CHECK(jobs.submissions[2].after == std::vector<std::string>{"runs_1x2x8", "runs_4x4x8"});
+  const std::string submit = submit_script(jobs, options());
+  CHECK(has(submit, "--output \"$study\" --begin"));  // a folder that is there is refused
+  CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
+  CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
+  const std::string run = to_text(jobs.scripts.at(0));
+  CHECK(has(run, "--task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\""));
+  CHECK_FALSE(has(run, "launch"));  // it starts its ranks itself
+  CHECK(jobs.submissions[2].arguments == "\"$study\" \"$here\"");
+  CHECK(has(to_text(jobs.scripts.at(1)), "--collect --more \"$here\"\n"));
+
+  JobSet more;  // by the same scripts
+  add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1);
+  CHECK(more.scripts.empty());
+  REQUIRE(more.submissions.size() == 4);  // no array has numbers that Slurm does not take
+  CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --array=8-9%1");
+  CHECK(more.submissions[0].arguments == "\"$study\"");
+  CHECK(has(more.submissions[1].options, "--array=0-1%1"));
+  CHECK(more.submissions[1].arguments == "\"$study\" 1000");
+  CHECK(has(more.submissions[2].options, "--array=5%1"));
+  CHECK(more.submissions[3].after ==
+        std::vector<std::string>{"runs_4x4x8", "runs_4x4x8_from_1000", "runs_4x4x8_from_2000"});
+}
