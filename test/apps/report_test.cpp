@@ -107,7 +107,7 @@ TEST_CASE("several studies are taken together as one, whose page says where its 
   CHECK(written.code == 0);
   const std::string page = bytes_of(place / "all.html");
   for (const char* part :
-       {"<h1>first, second, more.csv</h1>", "a study of 3 cells",
+       {"<h1>first, second, more.csv</h1>", "Study of 3 cells",
         "first/measurements.csv (2 rows, on processor A)", "second/measurements.csv (2 rows, on processor B)",
         "more.csv (1 row)", "convoke study first/study.toml", "convoke study second/study.toml",
         "name = &quot;second&quot;"}) {

@@ -138,6 +138,6 @@ TEST_CASE("groups that cannot be are refused") {
   CHECK(refusal({{"nodes", "conv"}, {"learning_rate_factor", 0}}) ==
         "train.groups: \"learning_rate_factor\" is 0");
   CHECK(refusal({{"nodes", "conv"}, {"learning_rate_factor", -1.0}}) ==
-        "train.groups: \"learning_rate_factor\" must be a number above 0, but is -1.0");
+        "train.groups: \"learning_rate_factor\" must be above 0, but is -1.0");
   CHECK(refusal({{"nodes", "conv"}}).find("learning_rate_factor") != std::string::npos);
 }

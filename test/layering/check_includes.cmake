@@ -68,6 +68,7 @@ function(check file area public quote header)
     set(complaint "public headers include the standard library and Convoke only")
   elseif(header MATCHES "\\.\\./")
     set(complaint "name it from the folder of its area")
+  elseif(area STREQUAL apps AND EXISTS ${ROOT}/apps/convoke/${header})  # apps/convoke/data is a workflow, not the area
   elseif(header MATCHES "^([^/]+)/" AND NOT CMAKE_MATCH_1 STREQUAL area AND CMAKE_MATCH_1 IN_LIST areas)
     set(complaint "a private header of ${CMAKE_MATCH_1}")
   endif()

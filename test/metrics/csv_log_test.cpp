@@ -48,6 +48,6 @@ TEST_CASE("metrics.csv with other columns is refused and left as it is") {
   const TemporaryFolder place;
   const auto file = place / "metrics.csv";
   std::ofstream(file) << "a,b\n1,2\n";
-  CHECK_THAT(error_of([&] { CsvLog log(file); }), Contains("metrics.csv: has other columns"));
+  CHECK_THAT(error_of([&] { CsvLog log(file); }), Contains("metrics.csv: its columns are not"));
   CHECK(bytes_of(file) == "a,b\n1,2\n");
 }

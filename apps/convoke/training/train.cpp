@@ -43,9 +43,9 @@ constexpr const char* kTrainHelp = R"(Examples:
   mpirun -n 4 convoke train mnist-ensemble            four members, each on its shard, then a vote
   convoke train mnist-sync --set train.epochs=2 --set train.reduction=exact
   convoke train my/recipe.toml --output runs/first    write the run into a folder of your choice
-  convoke train --resume runs/first                   continue from its newest checkpoint, by its own recipe
+  convoke train --resume runs/first                   continue it, by its own recipe
   convoke train my/recipe.toml --output runs/first --resume
-                                                      the same, or begin if there is no run (job scripts)
+                                                      continue it, or begin it (for jobs)
   convoke train mnist-ensemble --set ensemble.members=4 --member 0
                                                       one of four members, in a job of its own
 
