@@ -666,7 +666,7 @@ TEST_CASE("predict --raw gives what the last layer gives") {
       layout.says("x.npy: has shape (60, 8, 8, 1), but with --layout nchw the model takes (60, 1, 8, 8)\n"));
   CHECK(layout.says("--layout nhwc or nchw"));
   CHECK(place.run("predict run x.npy --raw")
-            .says("error: --raw writes an array\n  hint: give it a place: --output FILE.npy"));
+            .says("error: --raw writes an array, which needs a file\n  hint: add --output FILE.npy"));
   CHECK(place.run("predict run x.npy --raw --output y.npy --layout chwn").code == 2);
   CHECK(place.run("predict run x.npy --raw --rule mean --output y.npy").code == 2);
 }
@@ -803,7 +803,7 @@ threads = 1
   // Images and tables do not go together.
   const Outcome image = place.run("predict run some.png");
   CHECK(image.code == 1);
-  CHECK(image.says("some.png: is taken for an image, but the model takes samples of shape (5)"));
+  CHECK(image.says("some.png: taken for a picture, but the model takes samples of shape (5)"));
   const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
   CHECK(narrow.code == 1);
   CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));

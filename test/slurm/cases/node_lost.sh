@@ -14,7 +14,7 @@ job=$(slurm train recipe.toml "${many[@]}" --nodes 2 --ranks-per-node 1 --cpus-p
 wait_until 120 has_checkpoint "runs/tiny-$job"
 lost=$(other_node_of "$job")
 "$here/cluster.sh" crash "$lost"
-wait_until 180 says "tiny-$job.log" "lost a node or a rank; back into the queue"
+wait_until 180 says "tiny-$job.log" "lost a node or a rank; requeued"
 wait_for "$job" 180
 wait
 check "it ends well" ended "$job" COMPLETED
@@ -43,5 +43,5 @@ job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 2 --ranks-per-no
 wait_until 120 has_checkpoint "runs/tiny-$job"
 kill -9 $("$here/cluster.sh" pids "$(other_node_of "$job")" convoke)
 wait_for "$job" 120
-check "137" says "tiny-$job.log" "ended with 137: lost a node or a rank once more, after 0 restarts"
+check "137" says "tiny-$job.log" "ended with 137: lost a node or a rank again, after 0 restarts"
 check "failed" ended "$job" FAILED

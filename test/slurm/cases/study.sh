@@ -34,7 +34,7 @@ collect=$(job_of collect.sh <<< "$output")
 wait_for "$collect" 120
 check "what was missing is there" [ "$(lines)" = 6 ]
 refused=$(study --resume --submit 2>&1) && failed=yes
-check "nothing is missing now" grep -q "out: nothing is missing" <<< "$refused"
+check "nothing is missing now" grep -q "out: no run is missing" <<< "$refused"
 
 # Runs are added by the job that collects, until makespans are known to a target that no two runs reach.
 sed 's/^ranks = .*/ranks = [1]/; s/^at_most = .*/at_most = 5\ntarget = 1e-9/' s.toml > u.toml
@@ -44,7 +44,7 @@ added() { [ "$(tail -n +2 added/measurements.csv 2> /dev/null | wc -l)" = 5 ]; }
 wait_until 240 added
 wait_until 60 sh -c '! squeue -h | grep -q .'
 check "two, then two, then one, which are at_most" [ "$(cut -d, -f8 added/measurements.csv | paste -sd,)" = repeat,1,2,3,4,5 ]
-check "each round says what it adds" [ "$(cat u-*.log | grep -c "more runs, until every makespan is known to")" = 2 ]
+check "each round says what it adds" [ "$(cat u-*.log | grep -c "more runs, to know every makespan to")" = 2 ]
 check "warm-ups leave nothing" [ -z "$(find added/runs -name '*warm-up*')" ]
 
 # Ranks that srun starts: two, on two nodes.
