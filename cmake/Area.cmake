@@ -1,5 +1,5 @@
-# convoke_area(name [HOT] AREAS core... PACKAGES fmt::fmt... GENERATED a.cpp...)
-# One static library per area, of every source in its folder. It links the areas whose headers it may include, and
+# convoke_area(name [HOT] ABOUT "..." AREAS core... PACKAGES fmt::fmt... GENERATED a.cpp...)
+# One static library per area, of every source in its folder. ABOUT is for the drawing (cmake/Drawing.cmake). It links the areas whose headers it may include, and
 # privately the one third-party package that only it may see; test/layering checks the includes themselves.
 
 add_library(convoke_options INTERFACE)
@@ -63,7 +63,7 @@ function(convoke_compile_together target)
 endfunction()
 
 function(convoke_area name)
-  cmake_parse_arguments(ARG "HOT" "" "AREAS;PACKAGES;GENERATED" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "ABOUT" "AREAS;PACKAGES;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   add_library(convoke_${name} STATIC ${sources} ${ARG_GENERATED})
   convoke_compile_together(convoke_${name} ${ARGN})
@@ -71,5 +71,6 @@ function(convoke_area name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM ARG_AREAS PREPEND convoke_)
   target_link_libraries(convoke_${name} PUBLIC ${ARG_AREAS} PRIVATE convoke_options ${ARG_PACKAGES})
+  set_target_properties(convoke_${name} PROPERTIES CONVOKE_ABOUT "${ARG_ABOUT}")
   set_property(GLOBAL APPEND PROPERTY CONVOKE_AREAS convoke_${name})
 endfunction()

@@ -1,5 +1,5 @@
-# What is installed: one static library with all areas, their public headers, the program, its recipes, and what
-# find_package(Convoke) needs to give Convoke::convoke.
+# Installs the libraries, their public headers, the program, its recipes, and what find_package(Convoke) needs to give
+# Convoke::train, Convoke::data_prep and Convoke::tools.
 include(CMakePackageConfigHelpers)
 
 # What a program that links the library must find, for each package of an area; nothing for packages of headers only.
@@ -18,35 +18,48 @@ endif()")
 set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # and the library: ConvokeConfig.cmake.in
 set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
 
-# The areas leave their objects in one archive, and their packages to the program that links it.
-get_property(areas GLOBAL PROPERTY CONVOKE_AREAS)
-list(TRANSFORM areas REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-add_library(convoke_library STATIC ${objects})
-add_library(Convoke::convoke ALIAS convoke_library)
-set_target_properties(convoke_library PROPERTIES OUTPUT_NAME convoke EXPORT_NAME convoke LINKER_LANGUAGE CXX)
-target_compile_features(convoke_library INTERFACE cxx_std_20)
-target_include_directories(convoke_library INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+# convoke_component(name USES train AREAS core...): the library Convoke::<name>, one archive with the objects of its areas. It
+# leaves their packages to the program that links it, and what finds these to CONVOKE_FIND_<name>.
+function(convoke_component name)
+  cmake_parse_arguments(ARG "" "" "USES;AREAS" ${ARGN})
+  list(TRANSFORM ARG_AREAS PREPEND convoke_ OUTPUT_VARIABLE areas)
+  list(TRANSFORM areas REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  set(library convoke_component_${name})
+  add_library(${library} STATIC ${objects})
+  add_library(Convoke::${name} ALIAS ${library})
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME convoke_${name} EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_compile_features(${library} INTERFACE cxx_std_20)
+  target_include_directories(${library} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(TRANSFORM ARG_USES PREPEND convoke_component_ OUTPUT_VARIABLE used)
+  target_link_libraries(${library} INTERFACE ${used})
 
-set(packages "")
-foreach(area IN LISTS areas)
-  get_target_property(links ${area} LINK_LIBRARIES)
-  list(APPEND packages ${links})
-endforeach()
-list(REMOVE_DUPLICATES packages)
-list(REMOVE_ITEM packages convoke_options ${areas} ${CONVOKE_HEADER_ONLY})
-set(CONVOKE_FIND_DEPENDENCIES "")
-foreach(package IN LISTS packages)
-  if(NOT CONVOKE_FIND_${package})
-    message(FATAL_ERROR "cmake/Install.cmake does not say how an installed Convoke finds ${package}")
-  endif()
-  string(APPEND CONVOKE_FIND_DEPENDENCIES "${CONVOKE_FIND_${package}}\n")
-  string(REPLACE convoke_dnnl Convoke::dnnl installed ${package})
-  target_link_libraries(convoke_library INTERFACE
-    $<BUILD_INTERFACE:$<LINK_ONLY:${package}>> $<INSTALL_INTERFACE:$<LINK_ONLY:${installed}>>)
-endforeach()
+  set(packages "")
+  foreach(area IN LISTS areas)
+    get_target_property(links ${area} LINK_LIBRARIES)
+    list(APPEND packages ${links})
+  endforeach()
+  list(REMOVE_DUPLICATES packages)
+  get_property(all_areas GLOBAL PROPERTY CONVOKE_AREAS)
+  list(REMOVE_ITEM packages convoke_options ${all_areas} ${CONVOKE_HEADER_ONLY})
+  set(find "")
+  foreach(package IN LISTS packages)
+    if(NOT CONVOKE_FIND_${package})
+      message(FATAL_ERROR "cmake/Install.cmake does not say how an installed Convoke finds ${package}")
+    endif()
+    string(APPEND find "${CONVOKE_FIND_${package}}\n")
+    string(REPLACE convoke_dnnl Convoke::dnnl installed ${package})
+    target_link_libraries(${library} INTERFACE
+      $<BUILD_INTERFACE:$<LINK_ONLY:${package}>> $<INSTALL_INTERFACE:$<LINK_ONLY:${installed}>>)
+  endforeach()
+  set(CONVOKE_FIND_${name} "${find}" PARENT_SCOPE)
+  install(TARGETS ${library} EXPORT ConvokeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
 
-install(TARGETS convoke_library EXPORT ConvokeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+convoke_component(train AREAS ${CONVOKE_TRAIN})                # from the kernels to recipes: no pages, no Slurm, no pictures
+convoke_component(data_prep USES train AREAS data_prep)        # files to datasets
+convoke_component(tools USES train AREAS ${CONVOKE_TOOLS})     # pages, figures, studies, doctor, jobs
+
 install(DIRECTORY include/convoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
 if(TARGET convoke_app)

@@ -14,12 +14,22 @@ endfunction()
 
 file(REMOVE_RECURSE ${FOLDER})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
-# Configured where it cannot see the source or the build tree of Convoke.
-run(${CMAKE_COMMAND} -E copy_directory ${SOURCE} ${FOLDER}/source)
-run(${CMAKE_COMMAND} -S ${FOLDER}/source -B ${FOLDER}/build -DCMAKE_PREFIX_PATH=${FOLDER}/prefix
-    -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ROOTS})
-run(${CMAKE_COMMAND} --build ${FOLDER}/build)
-run(${CMAKE_COMMAND} -E chdir ${FOLDER} ${FOLDER}/build/consumer)
+# Configured where they cannot see the source or the build tree of Convoke, each with its components alone.
+function(build_and_run program)
+  list(JOIN ARGN "\\;" components)
+  run(${CMAKE_COMMAND} -E copy_directory ${SOURCE} ${FOLDER}/source)
+  run(${CMAKE_COMMAND} -S ${FOLDER}/source -B ${FOLDER}/${program} -DCMAKE_PREFIX_PATH=${FOLDER}/prefix
+      -DPROGRAM=${program} -DCOMPONENTS=${components} -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ROOTS})
+  run(${CMAKE_COMMAND} --build ${FOLDER}/${program})
+  run(${CMAKE_COMMAND} -E chdir ${FOLDER} ${FOLDER}/${program}/consumer)
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+build_and_run(tools tools data_prep)
+if(NOT out MATCHES "seconds 5400, number 2.5")
+  message(FATAL_ERROR "the program with tools and data_prep printed:\n${out}")
+endif()
+build_and_run(train train)
 
 # conv2d: 4 (1*3*3) + 4 = 40; dense: 2 (4*6*6) + 2 = 290. The two classes are easily told apart.
 foreach(expected "330" "rank 0 of 1" "accuracy 1\n")
