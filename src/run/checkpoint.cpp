@@ -95,7 +95,7 @@ Fingerprint read_fingerprint(const std::filesystem::path& path, const hdf5::File
   const std::string format = read_format(file, kCheckpointVersion);
   if (format != "checkpoint")
     throw Error(fmt::format("{}: holds a {}, not a checkpoint", path.string(), format));
-  const hdf5::Group group = file.group(file.has_group("fingerprint") ? "fingerprint" : "mathematics");
+  const hdf5::Group group = file.group("fingerprint");
   Fingerprint fingerprint;
   for (const std::string& key : group.attribute_names()) {
     fingerprint.emplace_back(key, group.attribute<std::string>(key));

@@ -2,25 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 
 namespace convoke::run {
 namespace {
-
-// The dataset `name`, "a.conv2d.weight": 0.1 called that node "a/conv2d", which HDF5 takes for
-// "conv2d.weight" in a group "a". Nothing if there is none.
-std::optional<hdf5::Dataset> find_parameter(const hdf5::Group& group, const std::string& name) {
-  if (group.has_dataset(name)) return group.dataset(name);
-  for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-    const std::string head = name.substr(0, dot);
-    if (head.empty() || !group.has_group(head)) continue;
-    if (auto found = find_parameter(group.group(head), name.substr(dot + 1))) return found;
-  }
-  return std::nullopt;
-}
 
 void require_sum(const hdf5::Object& object, std::uint32_t found) {
   const auto stored = object.attribute<std::int64_t>("checksum");
@@ -50,8 +36,7 @@ std::vector<float> read_parameters(const hdf5::Group& group,
   std::vector<float> canonical(engine::canonical_values(parameters));
   std::uint32_t all = 0;
   for (const engine::CanonicalParameter& parameter : parameters) {
-    std::optional<hdf5::Dataset> found = find_parameter(group, parameter.name);
-    const hdf5::Dataset dataset = found ? std::move(*found) : group.dataset(parameter.name);
+    const hdf5::Dataset dataset = group.dataset(parameter.name);
     if (dataset.shape() != parameter.shape) {
       throw Error(fmt::format("{}: has shape {}, but its model needs {}", dataset.where(),
                               dataset.shape().to_string(), parameter.shape.to_string()));
@@ -59,7 +44,7 @@ std::vector<float> read_parameters(const hdf5::Group& group,
     const std::span<float> values = std::span(canonical).subspan(parameter.offset, parameter.size());
     dataset.read(values);
     const std::uint32_t sum = crc32(std::as_bytes(values));
-    if (dataset.has_attribute("checksum")) require_sum(dataset, sum);  // not in files of 0.1
+    require_sum(dataset, sum);
     all = crc32_join(all, sum, values.size_bytes());
   }
   require_sum(group, all);

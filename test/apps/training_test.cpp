@@ -143,25 +143,24 @@ TEST_CASE("a run leaves its folder behind, complete") {
   CHECK(bytes_of(place / "again/model.h5") == bytes_of(place / "run/model.h5"));
 }
 
-TEST_CASE("compare reads run folders of 0.1, whose phases are numbers, beside those of today") {
+TEST_CASE("compare reads a folder that holds only a summary") {
   const Place place;
-  fs::create_directories(place / "old");
-  write_text(place / "old/summary.json",
+  fs::create_directories(place / "bare");
+  write_text(place / "bare/summary.json",
              R"({"name": "tiny", "mode": "sync", "ranks": 2, "threads": 1, "members": 1,
-    "makespan_seconds": 2.5, "phases": {"load": 0.1, "compute": 2.0, "exposed_communication": 0.25},
-    "images_per_second": 144.0, "core_seconds": 5.0,
+    "makespan_seconds": 2.5, "images_per_second": 144.0, "core_seconds": 5.0,
     "test": {"samples": 60, "accuracy": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5}})");
   REQUIRE(place.train("new", "--set train.epochs=1", 2).code == 0);
-  const Outcome outcome = place.run("compare old new");
+  const Outcome outcome = place.run("compare bare new");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("2.50 s"));
   // In the ranking, above its column, and in the list of folders. It has no recipe whose keys could differ.
-  CHECK(outcome.times("old: synchronous, 2 x 1") == 3);
+  CHECK(outcome.times("bare: synchronous, 2 x 1") == 3);
   CHECK(outcome.times("new: synchronous, 2 x 1") == 3);
   CHECK_FALSE(outcome.says("The recipes differ in"));
   CHECK(outcome.says("no verdict: there is no ensemble among these runs."));
-  const Outcome unfinished = place.run("compare old nowhere");
+  const Outcome unfinished = place.run("compare bare nowhere");
   CHECK(unfinished.code == 1);
   CHECK(unfinished.says("nowhere: is not a run folder"));
 }

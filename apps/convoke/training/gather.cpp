@@ -93,9 +93,8 @@ Spent spent_by(const fs::path& run) {
               .core_seconds = number("core_seconds"),
               .images_per_second = number("images_per_second"),
               .peak_rss_mib = number("peak_rss_mib")};
-  // Earlier versions did not write these; then each thread counted as a core.
-  spent.all_threads = count_at(*summary, "all_threads").value_or(spent.ranks * spent.threads);
-  spent.cores = count_at(*summary, "cores").value_or(spent.all_threads);
+  spent.all_threads = std::llround(number("all_threads"));
+  spent.cores = std::llround(number("cores"));
   return spent;
 }
 
