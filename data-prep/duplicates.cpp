@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kLeastSide = 32;  // pixels
 constexpr int kAtMostBits = 8;           // of 256
 constexpr double kAtMostDifference = 6;  // of 255
-constexpr int kLeastInformation = 24;    // bits set, and bits not set, of a hash that says something
-constexpr std::size_t kBands = 16;       // of 16 bits: 8 bits leave at least 8 of them equal
-constexpr std::size_t kNeighbours = 64;  // compared with each in a crowded band
+constexpr int kLeastInformation = 24;    // set bits, and clear bits, that a meaningful hash needs
+constexpr std::size_t kBands = 16;       // of 16 bits: if 8 bits differ, at least 8 bands are equal
+constexpr std::size_t kNeighbours = 64;  // number of hashes that each is compared with in a crowded band
 
 std::vector<std::byte> sample_of(std::size_t item, const std::vector<Record>& records, const Spool& spool,
                                  std::size_t bytes) {
@@ -25,7 +25,7 @@ std::vector<std::byte> sample_of(std::size_t item, const std::vector<Record>& re
   return sample;
 }
 
-bool says_something(const PerceptualHash& hash) {
+bool is_informative(const PerceptualHash& hash) {
   const int set = distance(hash, PerceptualHash{});
   return set >= kLeastInformation && 256 - set >= kLeastInformation;
 }
@@ -34,7 +34,7 @@ std::uint16_t band_of(const PerceptualHash& hash, std::size_t band) {
   return static_cast<std::uint16_t>(hash[band / 4] >> (16 * (band % 4)));
 }
 
-/// Shrinks pictures to compare them, and remembers what it has shrunk.
+/// Shrinks pictures for comparison and keeps the results.
 class Thumbnails {
  public:
   Thumbnails(const std::vector<Record>& records, const Spool& spool, std::int64_t height, std::int64_t width,
@@ -52,7 +52,7 @@ class Thumbnails {
  private:
   static constexpr std::int64_t kSide = 16;
 
-  // Means over 16 x 16 cells of every channel.
+  // Returns the means over 16 x 16 cells of every channel.
   const std::vector<double>& of(std::size_t item) {
     std::vector<double>& means = made_[item];
     if (!means.empty()) return means;
@@ -81,23 +81,23 @@ class Thumbnails {
   std::map<std::size_t, std::vector<double>> made_;
 };
 
-// Pairs of near hashes: such two have several of their bands in common, so each band is sorted and only its
-// equals are compared.
+// Finds pairs of near hashes. Two near hashes have several equal bands, so each band is sorted and only equal
+// bands are compared.
 std::set<std::pair<std::size_t, std::size_t>> near_hashes(const std::vector<Record>& records,
                                                           const std::vector<std::size_t>& items) {
   std::set<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<std::size_t> order = items;
   for (std::size_t band = 0; band < kBands; ++band) {
     const auto key = [&](std::size_t i) {
-      return std::pair(band_of(records[i].look, band), records[i].look);
+      return std::pair(band_of(records[i].hash, band), records[i].hash);
     };
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return std::tuple(key(a), a) < std::tuple(key(b), b); });
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const std::uint16_t value = band_of(records[order[i]].look, band);
+      const std::uint16_t value = band_of(records[order[i]].hash, band);
       for (std::size_t j = i + 1; j < std::min(order.size(), i + 1 + kNeighbours); ++j) {
-        if (band_of(records[order[j]].look, band) != value) break;
-        if (distance(records[order[i]].look, records[order[j]].look) <= kAtMostBits)
+        if (band_of(records[order[j]].hash, band) != value) break;
+        if (distance(records[order[i]].hash, records[order[j]].hash) <= kAtMostBits)
           pairs.insert(std::minmax(order[i], order[j]));
       }
     }
@@ -119,7 +119,7 @@ std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spoo
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && records[order[end]].checksum == records[order[begin]].checksum) ++end;
     if (end - begin < 2) continue;
-    // Equal checksums need not mean equal samples: they are compared with one of each kind.
+    // Samples with equal checksums may differ, so each is compared with one sample of each kind.
     std::vector<std::pair<std::size_t, std::vector<std::byte>>> kinds;
     for (std::size_t i = begin; i < end; ++i) {
       std::vector<std::byte> sample = sample_of(order[i], records, spool, sample_bytes);
@@ -143,7 +143,7 @@ std::vector<Pair> find_lookalikes(const std::vector<Record>& records, const Spoo
   if (height < kLeastSide || width < kLeastSide) return {};
   std::vector<std::size_t> items;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (records[i].state == Record::kDone && says_something(records[i].look)) items.push_back(i);
+    if (records[i].state == Record::kDone && is_informative(records[i].hash)) items.push_back(i);
   }
   Thumbnails thumbnails(records, spool, height, width, channels);
   std::vector<Pair> pairs;

@@ -13,13 +13,14 @@ struct Pair {
   std::size_t first, second;  ///< items, first < second
 };
 
-/// Items whose samples are equal, value for value: each with the first of its kind.
+/// Finds items whose samples are equal, value for value; pairs each with the first such item.
 std::vector<Pair> find_duplicates(const std::vector<Record>& records, const Spool& spool,
                                   std::size_t sample_bytes);
 
-/// Pictures (H, W, C), of at least 32 x 32 pixels, that look the same though their values differ: perceptual
-/// hashes at most 8 bits of 256 apart and the pictures, shrunk, at most 6 of 255 apart in the mean. Flat
-/// pictures, whose hash says little, are left out. Each is found with one other at least.
+/// Finds pictures (H, W, C), of at least 32 x 32 pixels, that look the same though their values differ: their
+/// perceptual hashes differ in at most 8 of 256 bits, and the shrunk pictures by at most 6 of 255 in the
+/// mean. Skips flat pictures, whose hash carries little information. Each such picture is in at least one
+/// pair.
 std::vector<Pair> find_lookalikes(const std::vector<Record>& records, const Spool& spool, std::int64_t height,
                                   std::int64_t width, std::int64_t channels);
 

@@ -38,16 +38,16 @@ void write_findings(const std::filesystem::path& file, const Findings& findings,
                     const SplitAssignment& splits) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << "finding,sample,split,class,other_sample,other_split,other_class,reason\n";
-  const auto who = [&](std::size_t item) {
+  const auto columns_of = [&](std::size_t item) {
     return fmt::format("{},{},{}", csv_cell(catalogue.items[item].name), csv_cell(split_of(item, splits)),
                        csv_cell(class_of(item, catalogue)));
   };
   for (const auto& [item, reason] : findings.faults)
-    out << fmt::format("unreadable,{},,,,{}\n", who(item), csv_cell(reason.what()));
+    out << fmt::format("unreadable,{},,,,{}\n", columns_of(item), csv_cell(reason.what()));
   for (const Pair& pair : findings.duplicates)
-    out << fmt::format("duplicate,{},{},equal values\n", who(pair.first), who(pair.second));
+    out << fmt::format("duplicate,{},{},equal values\n", columns_of(pair.first), columns_of(pair.second));
   for (const Pair& pair : findings.lookalikes)
-    out << fmt::format("lookalike,{},{},look the same\n", who(pair.first), who(pair.second));
+    out << fmt::format("lookalike,{},{},look the same\n", columns_of(pair.first), columns_of(pair.second));
   out.close();
   if (!out) throw Error(fmt::format("{}: cannot be written", file.string()));
 }
@@ -58,11 +58,12 @@ void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const 
                                  [&](const Pair& pair) { return leaks_between(pair, splits); });
   if (leak == findings.duplicates.end()) return;
   throw Error(
-      fmt::format(
-          "{} samples are in two splits, so a test would not be one: {} of \"{}\" equals {} of \"{}\"",
-          format_count(leaks(findings.duplicates, splits)), catalogue.items[leak->first].name,
-          split_of(leak->first, splits), catalogue.items[leak->second].name, split_of(leak->second, splits)),
-      fmt::format("{} lists them all; remove them from one split, or say --allow-duplicates", list.string()));
+      fmt::format("{} samples are in two splits, so the test results would be invalid: {} of \"{}\" equals "
+                  "{} of \"{}\"",
+                  format_count(leaks(findings.duplicates, splits)), catalogue.items[leak->first].name,
+                  split_of(leak->first, splits), catalogue.items[leak->second].name,
+                  split_of(leak->second, splits)),
+      fmt::format("{} lists them all; remove them from one split, or add --allow-duplicates", list.string()));
 }
 
 }  // namespace convoke::data_prep

@@ -10,7 +10,7 @@
 
 namespace convoke::data_prep {
 
-/// What is wrong or doubtful with a source's samples.
+/// Problems of a source's samples.
 struct Findings {
   std::map<std::size_t, Error> faults;  ///< items that cannot be read, and why
   std::vector<Pair> duplicates;
@@ -19,15 +19,15 @@ struct Findings {
   bool empty() const { return faults.empty() && duplicates.empty() && lookalikes.empty(); }
 };
 
-/// How many of the pairs are in two splits.
+/// Returns the number of pairs whose items are in two splits.
 std::int64_t leaks(const std::vector<Pair>& pairs, const SplitAssignment& splits);
 
-/// All of them as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
+/// Writes all findings as CSV: finding, sample, split, class, other_sample, other_split, other_class, reason.
 void write_findings(const std::filesystem::path& file, const Findings& findings, const Catalogue& catalogue,
                     const SplitAssignment& splits);
 
-/// Throws Error naming the first sample that is in two splits, if there is one. `list`: where all of them
-/// are.
+/// Throws Error naming the first sample that is in two splits, if there is one. `list`: the file that lists
+/// all of them.
 void expect_no_leak(const Findings& findings, const Catalogue& catalogue, const SplitAssignment& splits,
                     const std::filesystem::path& list);
 

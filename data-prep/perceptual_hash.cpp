@@ -16,9 +16,9 @@ constexpr std::int64_t kColumns = 17;
 PerceptualHash perceptual_hash(std::span<const std::uint8_t> picture, std::int64_t height, std::int64_t width,
                                std::int64_t channels) {
   ensure(static_cast<std::int64_t>(picture.size()) == height * width * channels,
-         "a picture has the pixels that its extents say");
-  // Sums of all channels over the cells of a grid; a pixel belongs to the cell that holds its corner. Cells
-  // of pictures smaller than the grid may be empty: their neighbour stands for them.
+         "the pixels of a picture match its extents");
+  // Adds up all channels over the cells of a grid; a pixel belongs to the cell that holds its corner. In
+  // pictures smaller than the grid, an empty cell takes the value of its neighbour.
   std::array<std::array<std::int64_t, kColumns>, kRows> sum{}, count{};
   for (std::int64_t y = 0; y < height; ++y) {
     const auto row = static_cast<std::size_t>(y * kRows / height);
@@ -32,7 +32,7 @@ PerceptualHash perceptual_hash(std::span<const std::uint8_t> picture, std::int64
   PerceptualHash hash{};
   for (std::size_t row = 0; row < kRows; ++row) {
     for (std::size_t column = 0; column + 1 < kColumns; ++column) {
-      // sum/count < next sum/next count, in whole numbers
+      // Compares sum/count < next sum/next count in whole numbers.
       const bool darker =
           sum[row][column] * count[row][column + 1] < sum[row][column + 1] * count[row][column];
       const std::size_t bit = row * (kColumns - 1) + column;

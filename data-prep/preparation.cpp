@@ -9,9 +9,9 @@ Json parsed(const std::string& preparation, const std::string& where) {
   try {
     Json json = Json::parse(preparation);
     if (json.is_object()) return json;
-  } catch (const Json::exception&) {  // is said below
+  } catch (const Json::exception&) {  // reported below
   }
-  throw Error(fmt::format("{}: is damaged: it is no JSON object", where));
+  throw Error(fmt::format("{}: is damaged: it is not a JSON object", where));
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::string preparation_kind(const std::string& preparation, const std::string& 
 bool prepare_alike(const std::string& a, const std::string& b) {
   const auto samples_of = [](const std::string& preparation) {
     Json json = parsed(preparation, "a preparation");
-    for (const char* key : {"splits", "shuffled", "left_out"}) json.erase(key);  // of the dataset as a whole
+    for (const char* key : {"splits", "shuffled", "left_out"}) json.erase(key);  // of the whole dataset
     return json;
   };
   return samples_of(a) == samples_of(b);

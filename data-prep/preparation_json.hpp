@@ -12,8 +12,8 @@ namespace convoke::data_prep {
 
 using Json = nlohmann::ordered_json;
 
-/// What `read` makes of a preparation of that kind. Throws Error, naming the place `where`, if `text` is no
-/// JSON object, is of another kind, or lacks what `read` asks for.
+/// Returns what `read` makes of a preparation of that kind. Throws Error, naming the place `where`, if `text`
+/// is not a JSON object, has another kind, or lacks a value that `read` needs.
 template <class Read>
 auto read_preparation(const std::string& text, const std::string& kind, const std::string& where,
                       const Read& read) {

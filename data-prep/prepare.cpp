@@ -33,7 +33,7 @@ struct NamedOrder {
 constexpr std::array kOrders{NamedOrder{"auto", Order::kAuto}, NamedOrder{"source", Order::kSource},
                              NamedOrder{"shuffled", Order::kShuffled}};
 
-// Of a file, or of the files of a folder.
+// Returns the size of a file, or of the files of a folder.
 std::uint64_t size_on_disk(const fs::path& path) {
   if (!fs::is_directory(path)) return fs::file_size(path);
   std::uint64_t bytes = 0;
@@ -41,7 +41,7 @@ std::uint64_t size_on_disk(const fs::path& path) {
   return bytes;
 }
 
-/// The steps of prepare(), and what they hand on.
+/// The steps of prepare(), and the data that they share.
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const Team& team)
@@ -51,7 +51,7 @@ class Preparation {
         catalogue_(source_->catalogue()) {
     if (!options.overwrite && fs::exists(options.output)) {
       throw Error(fmt::format("{}: exists already", options.output.string()),
-                  "choose another name, or say --overwrite");
+                  "choose another name, or add --overwrite");
     }
     const std::size_t names = options.samples.class_names.size();
     if (names > 0 && static_cast<std::int64_t>(names) != catalogue_.classes) {
@@ -61,19 +61,19 @@ class Preparation {
   }
 
   PrepareReport run() {
-    // 1. Which sample is in which split; what the training samples teach.
+    // 1. Assign samples to splits; fit the source to the training samples.
     assign_items();
-    // 2. Each process decodes its share, and goes on where a sample cannot be read.
+    // 2. Each process decodes its share, and continues after a sample that it cannot read.
     Spool spool(options_.output.string() + ".work", identity(), catalogue_.items.size(), sample_bytes_,
                 team_);
     decode(spool);
     team_.barrier();
-    // 3. Is it fit to learn from?
+    // 3. Check that the samples are fit for training.
     records_ = spool.records();
     if (team_.index == 0) judge(spool);
     team_.barrier();
     if (!options_.skip_bad) require_readable(spool.faults());
-    // 4. Into one file, in order.
+    // 4. Write them into one dataset, in order.
     write(spool);
     if (team_.index == 0) spool.remove();
     return std::move(report_);
@@ -84,7 +84,7 @@ class Preparation {
     try {
       splits_ = assign_splits(catalogue_, options_.splits);
     } catch (const Error&) {
-      if (!options_.skip_bad) require_readable(listed_faults());  // they may be why a split is empty
+      if (!options_.skip_bad) require_readable(listed_faults());  // they may be the reason for an empty split
       throw;
     }
     report_.split_rule = splits_.rule;
@@ -101,13 +101,13 @@ class Preparation {
                     .provenance = provenance()};
   }
 
-  // What a program made says so first.
+  // For synthetic data, the provenance begins by saying so.
   std::string provenance() const {
     const std::string mark = synthetic_mark(options_.source);
     return mark.empty() ? catalogue_.provenance : mark + "; " + catalogue_.provenance;
   }
 
-  // What must be the same for a run to be taken up: whatever decides the values of a sample or its number.
+  // Identifies the run that can be resumed: everything that decides the values of a sample or its number.
   std::string identity() const {
     std::string text = fmt::format("{}\n{}\n{} {} {}\n{}\n", fs::absolute(options_.source).string(),
                                    splits_.rule, format_.shape.to_string(), data::name_of(format_.type),
@@ -121,7 +121,7 @@ class Preparation {
 
   void decode(Spool& spool) {
     const std::vector<Record> before = spool.records();
-    team_.barrier();  // all see the same before any goes on
+    team_.barrier();  // all processes see the same state before any continues
     std::vector<std::size_t> pending;
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i].state == Record::kMissing) pending.push_back(i);
@@ -153,13 +153,13 @@ class Preparation {
     Record record{.height = original.height, .width = original.width, .bytes = original.bytes};
     if (is_picture()) {
       const Shape& shape = format_.shape;
-      record.look = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},
+      record.hash = perceptual_hash({reinterpret_cast<const std::uint8_t*>(sample.data()), sample.size()},
                                     shape[1], shape[2], shape[0]);
     }
     spool.put(item, sample, record);
   }
 
-  // The source knows these without decoding.
+  // Faults that the source knows without decoding.
   std::map<std::size_t, Error> listed_faults() const {
     std::map<std::size_t, Error> faults;
     for (std::size_t i = 0; i < catalogue_.items.size(); ++i) {
@@ -168,7 +168,7 @@ class Preparation {
     return faults;
   }
 
-  // Every process throws the same. The samples that were decoded stay for the next run.
+  // Every process throws the same error. The decoded samples stay for the next run.
   void require_readable(const std::map<std::size_t, Error>& faults) const {
     constexpr std::size_t kShown = 20;
     if (faults.empty()) return;
@@ -183,7 +183,7 @@ class Preparation {
     if (fault != faults.end())
       text += fmt::format("\n  and {} more", format_count(std::distance(fault, faults.end())));
     std::string hint = faults.begin()->second.hint();
-    hint += hint.empty() ? "repair or remove them, or leave" : "; or leave";
+    hint += hint.empty() ? "fix or remove them, or leave" : "; or leave";
     hint += " them out with --skip-bad";
     if (fs::exists(findings_file())) hint += fmt::format("; {} lists them all", findings_file().string());
     throw Error(text, hint);
@@ -193,7 +193,7 @@ class Preparation {
 
   bool is_picture() const { return format_.type == data::SampleType::kUint8; }
 
-  // At index 0: lists what is wrong or doubtful, beside the output.
+  // At index 0: lists all problems next to the output.
   void judge(const Spool& spool) {
     Findings findings{spool.faults(), find_duplicates(records_, spool, sample_bytes_), {}};
     if (is_picture()) {
@@ -211,11 +211,11 @@ class Preparation {
     if (findings.empty()) return;
     write_findings(list, findings, catalogue_, splits_);
     report_.list = list;
-    const bool refused = !options_.skip_bad && !findings.faults.empty();  // by require_readable
+    const bool refused = !options_.skip_bad && !findings.faults.empty();  // require_readable reports them
     if (!options_.allow_duplicates && !refused) expect_no_leak(findings, catalogue_, splits_, list);
   }
 
-  // Which items go where in the dataset: by split, in order.
+  // Returns the items of each split, in the order of the dataset.
   std::vector<std::vector<std::size_t>> arrange() {
     std::vector<std::vector<std::size_t>> arranged;
     const bool sized = sizes_differ();
@@ -239,7 +239,8 @@ class Preparation {
     return arranged;
   }
 
-  // Was any sample of another size than it has now? (Rows of tables have none.)
+  // True if the original size of any sample differs from its present size. (Rows of tables have no original
+  // size.)
   bool sizes_differ() const {
     return std::any_of(records_.begin(), records_.end(), [&](const Record& record) {
       if (!is_picture()) return record.height > 0;
@@ -248,8 +249,8 @@ class Preparation {
     });
   }
 
-  // What the source says of how it makes samples, and what was done with them here; nothing, where they were
-  // taken as they are.
+  // Describes how the source makes samples and how they were prepared here; empty if they were taken
+  // unchanged.
   void describe_preparation() {
     const bool plain = splits_.is_sources && !report_.shuffled && report_.left_out == 0;
     if (format_.preparation.empty() && plain) return;
@@ -261,7 +262,7 @@ class Preparation {
     report_.info.preparation = preparation.dump();
   }
 
-  // Process 0 creates the file and tells the others where its arrays are.
+  // Process 0 creates the file and sends the positions of its arrays to the others.
   data::DatasetWriter open_writer() const {
     if (team_.index == 0) {
       auto writer =

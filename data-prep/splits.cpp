@@ -16,8 +16,8 @@
 namespace convoke::data_prep {
 namespace {
 
-// train, validation, test, then the others by name.
-bool comes_first(const std::string& a, const std::string& b) {
+// Orders train, validation, test, then the others by name.
+bool precedes(const std::string& a, const std::string& b) {
   const auto place = [](const std::string& name) {
     return name == "train" ? 0 : name == "validation" ? 1 : name == "test" ? 2 : 3;
   };
@@ -32,18 +32,18 @@ void shuffle_keyed(std::vector<std::size_t>& values, const RandomKey& key) {
   std::transform(order.begin(), order.end(), values.begin(), [&](std::uint32_t i) { return before[i]; });
 }
 
-SplitAssignment as_the_source_says(const Catalogue& catalogue) {
+SplitAssignment splits_of_source(const Catalogue& catalogue) {
   SplitAssignment splits{.names = {}, .of_item = {}, .rule = "the source's own", .is_sources = true};
   for (const Item& item : catalogue.items) {
     if (!item.fault.empty()) continue;
     if (item.split.empty()) {
       throw Error(fmt::format("{}: is in no split, but other samples are", item.name),
-                  "assign all of them anew with --split train=0.8,test=0.2");
+                  "assign all samples with --split train=0.8,test=0.2");
     }
     if (std::find(splits.names.begin(), splits.names.end(), item.split) == splits.names.end())
       splits.names.push_back(item.split);
   }
-  std::sort(splits.names.begin(), splits.names.end(), comes_first);
+  std::sort(splits.names.begin(), splits.names.end(), precedes);
   for (const Item& item : catalogue.items) {
     const auto it = std::find(splits.names.begin(), splits.names.end(), item.split);
     splits.of_item.push_back(item.fault.empty() ? static_cast<std::int32_t>(it - splits.names.begin())
@@ -52,7 +52,7 @@ SplitAssignment as_the_source_says(const Catalogue& catalogue) {
   return splits;
 }
 
-/// What is drawn as one: the items of a group, or one item.
+/// Items that are drawn together: those of a group, or one item.
 using Unit = std::vector<std::size_t>;
 
 std::vector<Unit> units_of(const Catalogue& catalogue) {
@@ -73,7 +73,7 @@ std::vector<Unit> units_of(const Catalogue& catalogue) {
   return units;
 }
 
-// Deals the items into `fractions.size()` parts.
+// Distributes the items over `fractions.size()` parts.
 class Dealer {
  public:
   Dealer(const Catalogue& catalogue, const SplitOptions& options, std::vector<double> fractions)
@@ -100,8 +100,8 @@ class Dealer {
     return options_.stratified ? static_cast<std::size_t>(catalogue_.items[item].label) : 0;
   }
 
-  // Each class is shuffled and cut. What rounding takes from a part in one class it is due in the next ones,
-  // so that many small classes do not all round the same way.
+  // Shuffles and cuts each class. Rounding errors of a part in one class carry over to the next classes, so
+  // that many small classes do not all round the same way.
   void deal_classes(const std::vector<Unit>& units, std::vector<std::int32_t>& part) const {
     std::vector<std::vector<std::size_t>> members(strata());
     for (const Unit& unit : units) members[stratum(unit[0])].push_back(unit[0]);
@@ -116,9 +116,9 @@ class Dealer {
     }
   }
 
-  // How many of n each part gets: what it is due, rounded down, and the rest by the largest remainders.
+  // Returns how many of n each part gets: its due, rounded down; the largest remainders get the rest.
   std::vector<std::size_t> cut(std::size_t n, std::vector<double>& due) const {
-    constexpr double kRounding = 1e-9;  // 0.1 + 0.1 + ... may fall short of 1
+    constexpr double kRounding = 1e-9;  // 0.1 + 0.1 + ... may be slightly below 1
     std::vector<std::size_t> counts(fractions_.size());
     std::size_t left = n;
     for (std::size_t p = 0; p < counts.size(); ++p) {
@@ -135,7 +135,7 @@ class Dealer {
     return counts;
   }
 
-  // Each group goes to the part p that it brings nearest to its due: it minimises
+  // Each group goes to the part p that it brings nearest to its due: p minimises
   //   sum over classes c of ((n_pc + g_c - d_pc)^2 - (n_pc - d_pc)^2) / n_c ,   d_pc = fraction_p n_c
   void deal_groups(std::vector<Unit> units, std::vector<std::int32_t>& part) const {
     std::vector<std::size_t> order(units.size());
@@ -224,9 +224,9 @@ std::vector<SplitPart> split_parts_from(const std::string& text) {
     const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), part.fraction);
     if (error != std::errc{} || rest != number.data() + number.size() || part.name.empty() ||
         !(part.fraction > 0 && part.fraction <= 1))
-      refuse(fmt::format("\"{}\" is no NAME=FRACTION with a fraction between 0 and 1", word));
+      refuse(fmt::format("\"{}\" is not NAME=FRACTION with a fraction between 0 and 1", word));
     if (std::any_of(parts.begin(), parts.end(), [&](const SplitPart& p) { return p.name == part.name; }))
-      refuse(fmt::format("\"{}\" is there twice", part.name));
+      refuse(fmt::format("\"{}\" is given twice", part.name));
     parts.push_back(std::move(part));
   }
   double sum = 0;
@@ -250,19 +250,19 @@ std::vector<std::size_t> SplitAssignment::items(std::size_t split) const {
 
 SplitAssignment assign_splits(const Catalogue& catalogue, const SplitOptions& options) {
   const std::vector<Item>& items = catalogue.items;
-  const bool says = std::any_of(items.begin(), items.end(),
-                                [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
+  const bool has_splits = std::any_of(
+      items.begin(), items.end(), [](const Item& item) { return item.fault.empty() && !item.split.empty(); });
   SplitAssignment splits;
   if (options.folds > 0) {
     splits = by_folds(catalogue, options);
   } else if (!options.parts.empty()) {
     splits = by_parts(catalogue, options, options.parts);
-  } else if (says) {
-    splits = as_the_source_says(catalogue);
+  } else if (has_splits) {
+    splits = splits_of_source(catalogue);
   } else {
     splits = by_parts(catalogue, options, {{"train", 0.8}, {"test", 0.2}});
   }
-  if (options.folds > 0 || !options.parts.empty() || !says) {
+  if (options.folds > 0 || !options.parts.empty() || !has_splits) {
     const bool grouped =
         std::any_of(items.begin(), items.end(), [](const Item& i) { return !i.group.empty(); });
     splits.rule += fmt::format("{}{}, seed {}", options.stratified ? ", stratified" : "",

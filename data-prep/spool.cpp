@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder holds: `lock`, held while a team works; `identity`; `samples`, the values of item i at i *
-// sample_bytes; `records`, its record at i * sizeof(Record); and `faults-<process>`, a line
+// Files of the folder: `lock`, held while a team works; `identity`; `samples`, with the values of item i at i
+// * sample_bytes; `records`, with its record at i * sizeof(Record); and `faults-<process>`, with a line
 // "<item> <reason>TAB<hint>" for each bad item.
 constexpr const char* kLock = "lock";
 constexpr const char* kIdentity = "identity";
@@ -28,29 +28,29 @@ constexpr char kBeforeHint = '\t';
 os::File lock(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw Error(fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
+  if (error) throw Error(fmt::format("{}: cannot be created: {}", folder.string(), error.message()));
   os::File file(folder / kLock, os::Access::kCreate);
   if (!file.try_lock()) {
-    throw Error(fmt::format("{}: is in use: another run prepares the same", folder.string()),
+    throw Error(fmt::format("{}: is in use: another run prepares the same dataset", folder.string()),
                 "wait until it has ended");
   }
   return file;
 }
 
-// Of a run that wanted something else.
+// Removes the files of a run with another identity.
 void clear(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().filename() != kLock) fs::remove(entry.path());
   }
 }
 
-// Room for the samples twice: here and in the dataset.
-void expect_room(const fs::path& folder, std::uint64_t sample_bytes) {
+// Samples need space twice: here and in the dataset.
+void require_space(const fs::path& folder, std::uint64_t sample_bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(folder, error);
   if (error || space.available >= 2 * sample_bytes) return;
   throw Error(
-      fmt::format("{}: the disk has {} left; {} of samples need twice their size for a while",
+      fmt::format("{}: the disk has {} left; {} of samples temporarily need twice their size",
                   folder.parent_path().string(), format_bytes(space.available), format_bytes(sample_bytes)),
       "choose a smaller --size, or another disk for --output");
 }
@@ -64,10 +64,10 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
   if (team.index == 0) lock_ = lock(folder_);
   if (team.index == 0 && read_text(folder_ / kIdentity) != full_identity) {
     clear(folder_);
-    expect_room(folder_, items * sample_bytes);
+    require_space(folder_, items * sample_bytes);
     os::File(folder_ / kSamples, os::Access::kTruncate).resize(items * sample_bytes);
     os::File(folder_ / kRecords, os::Access::kTruncate).resize(items * sizeof(Record));
-    std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: now it can be taken up
+    std::ofstream(folder_ / kIdentity, std::ios::binary) << full_identity;  // last: makes it resumable
   }
   if (team.index == 0) forget_bad();
   team.barrier();
@@ -75,7 +75,7 @@ Spool::Spool(fs::path folder, const std::string& identity, std::size_t items, st
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
 }
 
-// A sample that an earlier run could not read may have been repaired since.
+// A sample that an earlier run could not read may have been fixed since.
 void Spool::forget_bad() {
   records_ = os::File(folder_ / kRecords, os::Access::kReadWrite);
   const std::vector<Record> all = records();
@@ -93,7 +93,7 @@ std::vector<Record> Spool::records() const {
 }
 
 void Spool::put(std::size_t item, std::span<const std::byte> sample, Record record) {
-  ensure(item < items_ && sample.size() == sample_bytes_, "a sample of the spool");
+  ensure(item < items_ && sample.size() == sample_bytes_, "the sample belongs to the spool");
   record.state = Record::kDone;
   record.checksum = crc32(sample);
   samples_.write_at(item * sample_bytes_, sample);
@@ -126,11 +126,12 @@ void Spool::put_bad(std::size_t item, const Error& why) {
 }
 
 void Spool::get(std::size_t item, const Record& record, std::span<std::byte> sample) const {
-  ensure(item < items_ && sample.size() == sample_bytes_, "a sample of the spool");
+  ensure(item < items_ && sample.size() == sample_bytes_, "the sample belongs to the spool");
   samples_.read_at(item * sample_bytes_, sample);
   if (crc32(sample) != record.checksum) {
-    throw Error(fmt::format("{}: sample {} is not as it was written", (folder_ / kSamples).string(), item),
-                fmt::format("remove {} and prepare again", folder_.string()));
+    throw Error(
+        fmt::format("{}: sample {} differs from what was written", (folder_ / kSamples).string(), item),
+        fmt::format("remove {} and prepare again", folder_.string()));
   }
 }
 

@@ -6,7 +6,7 @@ namespace convoke::data_prep {
 
 std::string synthetic_mark(const std::filesystem::path& source) {
   std::filesystem::path folder = std::filesystem::absolute(source).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();  // written with a slash at its end
+  if (!folder.has_filename()) folder = folder.parent_path();  // the path ends in a slash
   constexpr int kFolders = 3;
   for (int i = 0; i < kFolders; ++i, folder = folder.parent_path()) {
     std::ifstream in(folder / kSyntheticMark);

@@ -15,14 +15,14 @@
 namespace convoke::data_prep {
 namespace {
 
-/// A bird that looks to the right, seen from the side, in units of the canvas; the body's middle is the
-/// origin.
+/// The shape of a bird that looks to the right, seen from the side, in units of the canvas; the origin is the
+/// middle of the body.
 struct Build {
   const char* name;
   double length, height;     ///< half axes of the body
-  double tilt;               ///< how far the breast is raised, radians
+  double tilt;               ///< tilt of the body with a raised breast, radians
   double neck, head;         ///< length; radius
-  double beak, depth, hook;  ///< length, thickness at the head, how far the tip bends down
+  double beak, depth, hook;  ///< length, thickness at the head, downward bend of the tip
   double tail, fan, fork;    ///< length, width at the end, distance of the two ends
   double legs;
   double crest;
@@ -56,7 +56,7 @@ struct Colours {
   const char* name;
   Colour back, belly;
 };
-// Pairs that swap their colours: how blue a picture is tells nothing.
+// Pairs that swap their colours, so that the amount of blue in a picture does not identify a class.
 constexpr std::array kColours{
     Colours{"AZURE", {.16F, .36F, .78F}, {.90F, .52F, .16F}},
     Colours{"RUFOUS", {.82F, .46F, .14F}, {.28F, .46F, .80F}},
@@ -71,8 +71,8 @@ constexpr std::array kPlumages{"CAPPED", "STREAKED", "SPOTTED", "BARRED", "COLLA
 constexpr std::int64_t kSpecies = 525;
 static_assert(kBuilds.size() * kColours.size() * kPlumages.size() == kSpecies);
 
-/// Class c as build, pattern and colours: each combination once (21 and 5 have no common divisor). The first
-/// 105 have the same colours, so that those alone tell little.
+/// The shape, pattern and colours of class c: each combination once (21 and 5 have no common divisor). The
+/// first 105 classes have the same colours, so that colours alone do not identify a class.
 struct Species {
   const Build& build;
   const Colours& colours;
@@ -128,7 +128,7 @@ class Bird {
     mask.add_stroke(there, size_ * begin, size_ * end);
   }
 
-  // Sky, leaves or water, and what the bird sits on.
+  // Paints sky, leaves or water, and a perch for the bird.
   void scenery() {
     const double hue = random_.uniform();
     const Colour above = hsv(hue, between(random_, 0.10, 0.55), between(random_, 0.45, 0.95));
@@ -157,7 +157,7 @@ class Bird {
   void tail_and_legs() {
     Mask tail = canvas_.mask(), legs = canvas_.mask();
     const Point rump = rotated({-0.75 * build_.length, 0}, -build_.tilt);
-    // A tail of negative length is raised.
+    // A negative length means a raised tail.
     const double angle = build_.tail < 0 ? std::numbers::pi + 1.0 : std::numbers::pi - 0.75 * build_.tilt;
     const double reach = std::abs(build_.tail) + 0.1;
     for (const double end : {-0.5, 0.5}) {
@@ -184,7 +184,7 @@ class Bird {
     const Texture feathers(random_, 0.05, 2);
     canvas_.shade(mask, 1, [&](Point p, Colour) {
       const Point at = local(p);
-      const Point along = rotated(at, build_.tilt);  // the body's own axes: forwards and downwards
+      const Point along = rotated(at, build_.tilt);  // the axes of the body: forwards and downwards
       const bool underside = along.y > 0.05 * build_.height && at.x > -0.8 * build_.length;
       const Colour colour = length(at - head_) < build_.head ? species_.colours.back
                             : underside                      ? breast(along)
@@ -194,7 +194,7 @@ class Bird {
     marks();
   }
 
-  // The breast with its pattern.
+  // The colour of the breast with its pattern.
   Colour breast(Point along) const {
     const Colour belly = species_.colours.belly, dark = 0.35 * species_.colours.back;
     const auto wave = [](double value) { return 0.5 + 0.5 * std::cos(2 * std::numbers::pi * value); };
@@ -210,7 +210,7 @@ class Bird {
     }
   }
 
-  // A cap, or a ring around the neck.
+  // Paints a cap, or a ring around the neck.
   void marks() {
     Mask mark = canvas_.mask();
     if (species_.pattern == Plumage::kCapped) {
@@ -292,7 +292,7 @@ class Bird {
   bool left_;
   double size_, turn_;
   Point middle_;
-  Point chest_, head_;  ///< in the bird's own coordinates
+  Point chest_, head_;  ///< in the bird's coordinates
 };
 
 class Birds final : public StandIn {
@@ -327,7 +327,7 @@ class Birds final : public StandIn {
     write_synthetic_picture(output / path(index), Bird(options_, index, species).picture());
   }
 
-  // The classes are numbered in the order of their names, as in the original.
+  // Classes are numbered in the order of their names, as in the original.
   void write_tables(const std::filesystem::path& output) const override {
     std::map<std::string, std::vector<std::int64_t>> by_name;
     for (std::int64_t i = 0; i < options_.samples; ++i)

@@ -5,7 +5,7 @@
 #include <functional>
 #include <numbers>
 
-// The library's names would be seen by whoever links ours.
+// Renamed, because programs that link Convoke would see the library's names.
 #define stb_perlin_noise3 convoke_perlin_noise3
 #define stb_perlin_noise3_seed convoke_perlin_noise3_seed
 #define stb_perlin_noise3_internal convoke_perlin_noise3_internal
@@ -49,7 +49,7 @@ void Mask::add_disc(Point middle, double radius, double softness) {
 }
 
 void Mask::add_ellipse(Point middle, double along, double across, double angle, double softness) {
-  // The distance to first order: (|q| - 1) |q| / |grad|, q being p in half axes.
+  // The distance to first order: (|q| - 1) |q| / |grad|, where q is p in half axes.
   add(middle, std::max(along, across), softness, [=](Point p) {
     const Point local = rotated(p - middle, -angle);
     const Point q{local.x / along, local.y / across};
@@ -93,7 +93,7 @@ Canvas::Canvas(std::int64_t height, std::int64_t width)
 }
 
 void Canvas::photograph(RandomStream& random, double blur, double noise) {
-  // (1 - 2 w, w, w) along rows, then columns, with the variance 2 w of the blur, at most that of a box.
+  // (1 - 2 w, w, w) along rows, then columns; the blur has variance 2 w, at most that of a box.
   const double side = std::min(blur * blur / 2, 1.0 / 3);
   const auto soften = [&](int count, int step, std::size_t first) {
     Colour before = colours_[first];
@@ -110,7 +110,8 @@ void Canvas::photograph(RandomStream& random, double blur, double noise) {
   }
   for (int column = 0; column < width_; ++column) soften(height_, width_, static_cast<std::size_t>(column));
 
-  // The sum of the four bytes of a word is nearly normal: mean 510, deviation sqrt(4 (256^2 - 1) / 12).
+  // The sum of the four bytes of a word is nearly normal: mean 510, standard deviation sqrt(4 (256^2 - 1) /
+  // 12).
   const auto grain = [&] {
     const std::uint32_t word = random.next_word();
     const double sum = (word & 0xFF) + (word >> 8 & 0xFF) + (word >> 16 & 0xFF) + (word >> 24);

@@ -8,10 +8,11 @@
 #include "convoke/core/random.hpp"
 #include "convoke/data_prep/pictures/image.hpp"
 
-// What stand-ins are painted with: shapes by their signed distance, anti-aliased, and textures.
+// Tools to paint stand-ins: anti-aliased shapes by their signed distance, and textures.
 namespace convoke::data_prep {
 
-/// In units of the canvas: the origin in the middle, y downwards, the shorter side from -1 to 1.
+/// A point in units of the canvas: the origin is in the middle, y points down, the shorter side reaches from
+/// -1 to 1.
 struct Point {
   double x = 0, y = 0;
 
@@ -21,7 +22,7 @@ struct Point {
 };
 inline double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 inline double length(Point a) { return std::sqrt(dot(a, a)); }
-/// `a` turned by `angle` (radians) about the origin.
+/// Returns `a`, turned by `angle` (radians) about the origin.
 Point rotated(Point a, double angle);
 inline Point polar(double radius, double angle) { return rotated({radius, 0}, angle); }
 
@@ -35,12 +36,12 @@ struct Colour {
     return {f * a.red, f * a.green, f * a.blue};
   }
 };
-/// (1 - t) a + t b.
+/// Returns (1 - t) a + t b.
 inline Colour mix(Colour a, Colour b, double t) { return (1 - t) * a + t * b; }
-/// Of hue, saturation and value, each 0 to 1.
+/// Returns the colour with hue, saturation and value, each 0 to 1.
 Colour hsv(double hue, double saturation, double value);
 
-/// 0 below `begin`, 1 above `end`, a smooth step between.
+/// Returns 0 below `begin`, 1 above `end`, and a smooth step between.
 inline double ramp(double value, double begin, double end) {
   const double t = std::clamp((value - begin) / (end - begin), 0.0, 1.0);
   return t * t * (3 - 2 * t);
@@ -55,7 +56,7 @@ inline int whole_between(RandomStream& random, int first, int last) {
   return first + static_cast<int>(random.below(static_cast<std::uint64_t>(last - first + 1)));
 }
 
-/// Fractal noise about 0, mostly within -1 to 1: Perlin's with `octaves`, the first of them `scale` wide.
+/// Fractal noise about 0, mostly within -1 to 1: Perlin noise with `octaves`, the first of them `scale` wide.
 class Texture {
  public:
   Texture(RandomStream& random, double scale, int octaves);
@@ -68,27 +69,27 @@ class Texture {
   double slice_;
 };
 
-/// How far shapes cover each pixel, 0 to 1. Shapes are united.
+/// The coverage of each pixel by the union of shapes, 0 to 1.
 class Mask {
  public:
   Mask(int height, int width) : height_(height), width_(width), coverage_(size(), 0.0F) {}
 
-  /// Adds where distance(Point) is negative, blurred over `softness`, at least a pixel, about where it is 0.
-  /// Nothing outside of the square of half side `reach` about `middle` is looked at.
+  /// Adds the region with negative distance(Point). Its edge is blurred over `softness`, at least a pixel.
+  /// Only the square of half side `reach` about `middle` is computed.
   template <class Distance>
   void add(Point middle, double reach, double softness, Distance distance);
 
   void add_disc(Point middle, double radius, double softness = 0);
-  /// Half axes along and across `angle`.
+  /// Adds an ellipse with half axes along and across `angle`.
   void add_ellipse(Point middle, double along, double across, double angle, double softness = 0);
-  /// The line through `points` whose width falls evenly from `begin` to `end`.
+  /// Adds the line through `points` whose width falls linearly from `begin` to `end`.
   void add_stroke(std::span<const Point> points, double begin, double end, double softness = 0);
 
-  /// Leaves no more than `other` covers.
+  /// Limits the mask to the coverage of `other`.
   void limit(const Mask& other);
 
   float at(int row, int column) const { return coverage_[index(row, column)]; }
-  /// Of the pixel at `p`; 0 outside of the canvas.
+  /// Returns the coverage of the pixel at `p`; 0 outside the canvas.
   float at(Point p) const;
   /// Width of a pixel.
   double pixel() const { return 2.0 / std::min(height_, width_); }
@@ -116,16 +117,16 @@ class Canvas {
   /// Half of the longer and of the shorter side.
   Point half() const { return {width_ * pixel() / 2, height_ * pixel() / 2}; }
 
-  /// Every pixel becomes shade(its point, its colour).
+  /// Sets every pixel to shade(its point, its colour).
   template <class Shade>
   void shade(Shade shade);
-  /// The same where `mask` covers it, as far as it does, times `opacity`.
+  /// Does the same where `mask` covers the pixel, in proportion to the coverage times `opacity`.
   template <class Shade>
   void shade(const Mask& mask, double opacity, Shade shade);
   void paint(const Mask& mask, Colour colour, double opacity = 1) {
     shade(mask, opacity, [colour](Point, Colour) { return colour; });
   }
-  /// As a camera sees it: softened over `blur` pixels, with noise of `noise` (of 1) in each channel.
+  /// Imitates a camera: blurs over `blur` pixels, and adds noise of `noise` (of 1) to each channel.
   void photograph(RandomStream& random, double blur, double noise);
 
   Image image() const;

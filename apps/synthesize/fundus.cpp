@@ -12,7 +12,7 @@
 namespace convoke::data_prep {
 namespace {
 
-// Of the 35,126 pictures of EyePACS.
+// The counts of the 35,126 pictures of EyePACS.
 constexpr std::array kGradeCounts{25810, 2443, 5292, 873, 708};
 
 int draw_grade(RandomStream& random) {
@@ -23,7 +23,7 @@ int draw_grade(RandomStream& random) {
   return grade;
 }
 
-/// How many lesions of each kind an eye of a grade has: fewest and most.
+/// The number of lesions of each kind in an eye of a grade: fewest and most.
 struct Count {
   int fewest, most;
   int draw(RandomStream& random) const { return whole_between(random, fewest, most); }
@@ -39,7 +39,7 @@ constexpr std::array kLesions{
     Lesions{{8, 20}, {4, 14}, {0, 3}, {0, 4}, {2, 4}, {1, 2}},
 };
 
-/// What both eyes of a patient share.
+/// The properties that both eyes of a patient share.
 struct Patient {
   std::array<int, 2> grades;  ///< left, right
   double hue, saturation, brightness, disc_radius;
@@ -103,7 +103,7 @@ class Eye {
     canvas_.paint(cup, {1.00F, 0.94F, 0.76F}, 0.85);
   }
 
-  // A vessel from `start` in direction `angle`, bent towards `target`, with branches.
+  // Draws a vessel from `start` in direction `angle`, bent towards `target`, with branches.
   void vessel(Mask& mask, Point start, double angle, double turn, double reach, double width,
               int generation) {
     if (width < 0.3 * canvas_.pixel()) return;
@@ -148,7 +148,7 @@ class Eye {
     canvas_.paint(veins, mix(base, {0.38F, 0.04F, 0.04F}, 0.80), 0.85);
   }
 
-  // Anywhere on the retina but on the disc.
+  // Returns a random place on the retina outside the disc.
   Point place() {
     for (;;) {
       const Point p = middle_ + polar(0.88 * radius_ * std::sqrt(random_.uniform()),
@@ -158,7 +158,7 @@ class Eye {
   }
   double at_least(double radius) const { return std::max(radius, 0.9 * canvas_.pixel()); }
 
-  // An irregular patch: an ellipse with a wavy edge.
+  // Draws an irregular patch: an ellipse with a wavy edge.
   void patch(Mask& mask, Point at, double radius, double softness) {
     const Texture edge(random_, 0.6, 2);
     const double angle = std::numbers::pi * random_.uniform(), flat = between(random_, 0.6, 1);
@@ -200,7 +200,7 @@ class Eye {
     canvas_.paint(pools, {0.30F, 0.02F, 0.02F}, 0.95 * visible_);
   }
 
-  // A tuft of fine winding vessels, often near the disc.
+  // Draws a tuft of fine winding vessels, often near the disc.
   void new_vessels(Mask& mask) {
     const Point at = random_.uniform() < 0.5
                          ? disc_ + polar(2.2 * patient_.disc_radius, 2 * std::numbers::pi * random_.uniform())
@@ -211,7 +211,7 @@ class Eye {
     }
   }
 
-  // Blood before the retina sinks: level above, round below.
+  // Draws blood in front of the retina that has sunk: level above, round below.
   void boat(Mask& mask, Point at) {
     const double radius = between(random_, 0.16, 0.28);
     mask.add(at, radius, 0.02, [=](Point p) {
@@ -219,7 +219,7 @@ class Eye {
     });
   }
 
-  // The lamp, the camera, and the black around what is seen.
+  // Applies the lamp, the camera, and the black border.
   void expose() {
     const double gain = between(random_, 0.80, 1.20);
     const Point lamp = polar(between(random_, 0, 0.35), 2 * std::numbers::pi * random_.uniform());
@@ -252,7 +252,7 @@ class Fundus final : public StandIn {
     if (options_.samples == 0) options_.samples = 2000;
     const std::int64_t needed = fewest_of_two_grades();
     require_samples(options_, needed,
-                    fmt::format("with this seed retinas need {}, so that they have two grades", needed));
+                    fmt::format("with this seed, retinas need {} to have two grades", needed));
     if (options_.height == 0) options_.height = 320, options_.width = 480;
     if (!options_.layout.empty() && options_.layout != "eyepacs" && options_.layout != "aptos") {
       throw Error(fmt::format("fundus has no layout \"{}\"", options_.layout), "known: aptos, eyepacs");
@@ -288,7 +288,7 @@ class Fundus final : public StandIn {
   }
   bool aptos() const { return options_.layout == "aptos"; }
   std::string pictures() const { return aptos() ? "train_images" : "train"; }
-  // EyePACS numbers patients and names the side, APTOS has codes that say nothing.
+  // EyePACS numbers patients and names the side; APTOS has arbitrary codes.
   std::string name(std::int64_t index) const {
     if (!aptos()) return fmt::format("synthetic-{}_{}", 10 + index / 2, index % 2 == 1 ? "right" : "left");
     RandomStream code = random_of(options_, index, 2);

@@ -15,24 +15,24 @@ namespace {
 enum class AccessPattern { kFilePerProcess, kSharedContiguous, kSharedStrided };
 constexpr std::array kAccessPatterns{"file-per-process", "shared-contiguous", "shared-strided"};
 
-/// The k-th request of a process, as it arrives.
+/// The k-th request of a process when it arrives.
 struct Arrival {
   std::int64_t process, k;
 };
 
-/// What an observation is drawn from.
+/// The parameters of an observation.
 struct Job {
   RandomStream random;
   AccessPattern pattern;
-  std::int64_t request;    ///< bytes that a process writes at once
-  std::int64_t transfer;   ///< bytes, at most, of a request at the server: larger ones are cut
-  std::int64_t files;      ///< in use at the same time; process p writes to file p % files
-  std::int64_t per_file;   ///< processes of a file
-  std::int64_t part;       ///< requests in a process's part of a shared contiguous file
-  std::int64_t window;     ///< requests that are observed
-  std::int64_t under_way;  ///< requests of a process that the server may take in any order
-  bool in_step;  ///< processes write one after the other, as in collective calls, rather than when they can
-  double swaps;  ///< in step: how often neighbours arrive in the wrong order
+  std::int64_t request;   ///< bytes of one write of a process
+  std::int64_t transfer;  ///< largest request at the server, in bytes: larger ones are cut
+  std::int64_t files;     ///< used at the same time; process p writes to file p % files
+  std::int64_t per_file;  ///< processes of a file
+  std::int64_t part;      ///< requests in a process's part of a shared contiguous file
+  std::int64_t window;    ///< requests that are observed
+  std::int64_t pending;   ///< requests of a process that the server may take in any order
+  bool in_step;           ///< processes write one after the other, as in collective calls, not independently
+  double swaps;           ///< in step: how often neighbours arrive in the wrong order
 
   Job(const SynthesizeOptions& options, std::int64_t number, AccessPattern kind)
       : random(random_of(options, number)), pattern(kind) {
@@ -43,7 +43,7 @@ struct Job {
     per_file = kind == AccessPattern::kFilePerProcess ? 1 : power(7 - 1.5 * d, 10);
     part = power(8, 12);
     window = whole(192, 320);
-    under_way = whole(5 - static_cast<std::int64_t>(2 * d), 8);
+    pending = whole(5 - static_cast<std::int64_t>(2 * d), 8);
     in_step = kind == AccessPattern::kSharedStrided && random.uniform() < 0.5;
     swaps = (1 + 2 * d) * (0.02 + 0.03 * random.uniform());
   }
@@ -51,12 +51,12 @@ struct Job {
   std::int64_t whole(std::int64_t first, std::int64_t last) {
     return first + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(last - first + 1)));
   }
-  // 2 to a power that is uniform in low..high.
+  // Returns 2 to a power that is uniform in low..high.
   std::int64_t power(double low, double high) {
     return static_cast<std::int64_t>(std::exp2(low + (high - low) * random.uniform()));
   }
 
-  // Where the k-th request of a process begins in its file.
+  // Returns the offset of the k-th request of a process in its file.
   std::int64_t offset(const Arrival& arrival) const {
     const std::int64_t rank = arrival.process / files, k = arrival.k;
     switch (pattern) {
@@ -86,12 +86,12 @@ std::vector<Arrival> arrivals_in_step(Job& job) {
   return arrivals;
 }
 
-std::vector<Arrival> arrivals_at_will(Job& job) {
+std::vector<Arrival> arrivals_independent(Job& job) {
   struct Process {
     std::int64_t next;
-    std::vector<std::int64_t> under_way = {};
+    std::vector<std::int64_t> pending = {};
   };
-  std::map<std::int64_t, Process> processes;  // those that were heard of
+  std::map<std::int64_t, Process> processes;  // processes that have sent requests
   const std::int64_t begun = job.whole(0, job.part / 2);
   std::vector<Arrival> arrivals;
   while (static_cast<std::int64_t>(arrivals.size()) < job.window) {
@@ -100,29 +100,29 @@ std::vector<Arrival> arrivals_at_will(Job& job) {
     Process& process = at != processes.end()
                            ? at->second
                            : processes.emplace(p, Process{begun + job.whole(0, 7)}).first->second;
-    while (static_cast<std::int64_t>(process.under_way.size()) < job.under_way) {
-      process.under_way.push_back(process.next++);
+    while (static_cast<std::int64_t>(process.pending.size()) < job.pending) {
+      process.pending.push_back(process.next++);
     }
-    const auto taken = process.under_way.begin() + job.whole(0, job.under_way - 1);
+    const auto taken = process.pending.begin() + job.whole(0, job.pending - 1);
     arrivals.push_back({p, *taken});
-    process.under_way.erase(taken);
+    process.pending.erase(taken);
   }
   return arrivals;
 }
 
-/// The thesis's five features.
+/// The five features of the thesis.
 struct Features {
   std::int64_t smallest, largest;  ///< request, bytes
   double mean;
   std::int64_t files;
-  double distance;  ///< mean over neighbours in a file of |offset - end of the one before|, bytes
+  double distance;  ///< mean over neighbours in a file of |offset - end of the previous one|, bytes
 };
 
 Features observe(Job& job) {
-  std::map<std::int64_t, std::int64_t> ends;  // of each file: where its last request ended
+  std::map<std::int64_t, std::int64_t> ends;  // the end of the last request to each file
   Features seen{INT64_MAX, 0, 0, 0, 0};
   std::int64_t requests = 0, neighbours = 0;
-  for (const Arrival& arrival : job.in_step ? arrivals_in_step(job) : arrivals_at_will(job)) {
+  for (const Arrival& arrival : job.in_step ? arrivals_in_step(job) : arrivals_independent(job)) {
     const std::int64_t file = arrival.process % job.files, begin = job.offset(arrival);
     for (std::int64_t cut = 0; cut < job.request && requests < job.window; cut += job.transfer, ++requests) {
       const std::int64_t size = std::min(job.transfer, job.request - cut), offset = begin + cut;
@@ -147,7 +147,7 @@ class IoPatterns final : public StandIn {
   explicit IoPatterns(SynthesizeOptions options) : options_(std::move(options)) {
     constexpr std::int64_t kThesis = 27238 + 11674;
     if (options_.samples == 0) options_.samples = kThesis;
-    require_samples(options_, 5, "traces need 5, all three patterns to train and one to test");
+    require_samples(options_, 5, "traces need 5: all three patterns to train and one to test");
   }
   std::vector<std::filesystem::path> folders() const override { return {}; }
   std::int64_t files() const override { return 0; }

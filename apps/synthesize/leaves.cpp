@@ -28,8 +28,8 @@ class Leaf {
         edge_(random_, 0.35, 3),
         hue_(between(random_, 0.22, 0.36)) {}
 
-  void (Leaf::*disease)() = nullptr;  ///< paints the lesions; none: healthy
-  double narrow = 1, wavy = 0;        ///< how a disease deforms the leaf
+  void (Leaf::*disease)() = nullptr;  ///< paints the lesions; null: healthy
+  double narrow = 1, wavy = 0;        ///< deformation of the leaf by a disease
 
   Image picture() {
     half_width_ *= narrow;
@@ -127,7 +127,7 @@ class Leaf {
     }
   }
 
-  // Yellow from the margins and between the veins; see also narrow and wavy.
+  // Yellow from the margins and between the veins; also uses narrow and wavy.
   void yellow_curl() {
     canvas_.shade(seen_, visible_, [&](Point p, Colour colour) {
       const auto [u, v] = local(p);
@@ -156,7 +156,7 @@ class Leaf {
     const double u = q.x / half_length_;
     return {u, q.y - bend_ * (1 - u * u)};
   }
-  // Half the width at u: widest before the middle, pointed at the tip, toothed.
+  // Returns half the width at u: widest before the middle, pointed at the tip, toothed.
   double width(double u) const {
     if (std::abs(u) >= 1) return half_length_ * (0.999 - std::abs(u));  // ends there
     const double outline = 1.72 * std::pow((1 + u) / 2, 0.5) * std::pow((1 - u) / 2, 0.75);
@@ -168,14 +168,14 @@ class Leaf {
     return middle_ + rotated({u * half_length_, bend_ * (1 - u * u) + across * width(u)}, angle_);
   }
   Point place() {
-    for (;;) {  // even over the leaf: wide parts get more
+    for (;;) {  // uniform over the area: wide parts get more
       const double u = between(random_, -0.92, 0.92);
       if (random_.uniform() * half_width_ * 1.2 < width(u)) return on_leaf(u, between(random_, -0.92, 0.92));
     }
   }
   double at_least(double radius) const { return std::max(radius, 0.75 * canvas_.pixel()); }
 
-  // 1 on a vein: the midrib, and side veins that leave it towards the tip.
+  // Returns 1 on a vein: the midrib, and side veins that leave it towards the tip.
   double vein(double u, double v) const {
     const double phase = 5.5 * (u - 0.9 * std::abs(v));
     const double side = std::abs(phase - std::round(phase)) / 5.5;
@@ -244,7 +244,7 @@ class Leaf {
 
   RandomStream random_;
   Canvas canvas_;
-  Mask seen_;  ///< where the leaf is
+  Mask seen_;  ///< the area of the leaf
   double visible_, difficulty_;
   Point middle_;
   double angle_, half_length_, half_width_, bend_;
@@ -276,7 +276,7 @@ class Leaves final : public StandIn {
   explicit Leaves(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 2000;
     require_samples(options_, 5 * std::ssize(kDiseases),
-                    "ten classes of leaves need 50, of each four to train and one to validate");
+                    "ten classes of leaves need 50, four of each to train and one to validate");
     if (options_.height == 0) options_.height = options_.width = 256;
   }
   std::vector<std::filesystem::path> folders() const override {

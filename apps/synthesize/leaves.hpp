@@ -3,9 +3,9 @@
 
 namespace convoke::data_prep {
 
-/// Tomato leaves, healthy or with one of nine diseases, as PlantVillage lays them out: train/ and valid/ with
-/// a folder per class, a fifth of the pictures in valid. What tells the classes apart are the lesions; hue,
-/// place, pose and light of the leaf are drawn for each picture.
+/// Tomato leaves, healthy or with one of nine diseases, in the layout of PlantVillage: train/ and valid/ with
+/// a folder per class, a fifth of the pictures in valid. The classes differ in their lesions; hue, place,
+/// pose and light of the leaf are random in each picture.
 std::unique_ptr<StandIn> make_leaves(const SynthesizeOptions& options);
 
 }  // namespace convoke::data_prep

@@ -33,7 +33,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-// A tEXt chunk behind the header: length, name, keyword, 0, text, CRC of all but the length.
+// Puts a tEXt chunk after the header: length, name, keyword, 0, text, CRC of all but the length.
 std::string png(const Image& image) {
   std::string bytes;
   const auto height = static_cast<int>(image.height), width = static_cast<int>(image.width);
@@ -45,7 +45,7 @@ std::string png(const Image& image) {
   return bytes.insert(kBehindHeader, big_endian(length) + chunk);
 }
 
-// A comment segment behind the start: ff fe, length with itself, text.
+// Puts a comment segment after the start: ff fe, length including itself, text.
 std::string jpeg(const Image& image) {
   std::string bytes;
   stbi_write_jpg_to_func(append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height), 3,

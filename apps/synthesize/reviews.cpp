@@ -28,7 +28,7 @@ constexpr Words kDeeds{
     "looks for a lost brother", "buries a secret",   "runs from the police", "writes letters",
     "paints at night",          "waits for a train", "counts money",         "returns home"};
 
-// {0}: the aspect, {1}: a degree or nothing, {2}: praise or blame.
+// {0}: the aspect, {1}: a degree or empty, {2}: praise or blame.
 constexpr Words kPlain{"The {0} was {1}{2}.", "I found the {0} {1}{2}.",
                        "For me the {0} seemed {1}{2} throughout.",
                        "Everybody agreed that the {0} felt {1}{2}."};
@@ -51,7 +51,7 @@ constexpr Words kOther{"We watched it on a rainy Sunday.",
 
 const char* one_of(RandomStream& random, Words words) { return words.begin()[random.below(words.size())]; }
 
-// Praise or blame, negated or not, such that it means `good`: of the two ways to say so each is as likely.
+// Returns praise or blame, negated or not, that means `good`; both ways to express it are equally likely.
 std::string opinion(RandomStream& random, bool good) {
   const bool praise = random.uniform() < 0.5;
   const char* const form = one_of(random, praise == good ? kPlain : kNegated);
@@ -76,7 +76,7 @@ struct Review {
 Review review(const SynthesizeOptions& options, std::int64_t number, bool good) {
   RandomStream random = random_of(options, number);
   const double d = options.difficulty;
-  // Opinions, of which a minority may contradict, then the rest, all in any order.
+  // Opinions, a minority of which may contradict, and other sentences, in random order.
   const auto opinions = static_cast<int>(5 + random.below(5));
   const int contrary =
       static_cast<int>(random.below(1 + static_cast<std::uint64_t>(std::lround(0.6 * d * opinions / 2))));
@@ -102,7 +102,7 @@ class Reviews final : public StandIn {
  public:
   explicit Reviews(SynthesizeOptions options) : options_(std::move(options)) {
     if (options_.samples == 0) options_.samples = 4000;
-    require_samples(options_, 4, "reviews need 4, a good and a bad one to train and to test");
+    require_samples(options_, 4, "reviews need 4: a good and a bad one, both to train and to test");
   }
   std::vector<std::filesystem::path> folders() const override {
     return {"train/pos", "train/neg", "test/pos", "test/neg"};

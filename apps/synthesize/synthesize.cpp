@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a kind may be told, besides what all are.
+/// The options of a kind, in addition to the common ones.
 struct Takes {
   bool size = false, classes = false, layout = false;
 };
@@ -42,7 +42,7 @@ constexpr std::array kStandIns{
           make_fundus,
           {.size = true, .layout = true},
           "retinas in five grades, as EyePACS (trainLabels.csv) or APTOS (train.csv)"},
-    Entry{"io-patterns", make_io_patterns, {}, "what an I/O server sees of three access patterns, a table"},
+    Entry{"io-patterns", make_io_patterns, {}, "a table of three access patterns as an I/O server sees them"},
     Entry{"leaves",
           make_leaves,
           {.size = true},
@@ -56,7 +56,8 @@ void check(const SynthesizeOptions& options, const Entry& entry) {
   }
   const auto refuse = [&](const char* option, bool given, bool taken) {
     if (given && !taken)
-      throw Error(fmt::format("{} {}: there is no such choice", entry.name, option), "leave it out");
+      throw Error(fmt::format("{} {}: this kind does not have the option", entry.name, option),
+                  "leave it out");
   };
   refuse("--size", options.height > 0, entry.takes.size);
   refuse("--classes", options.classes > 0, entry.takes.classes);
@@ -71,10 +72,10 @@ void require_new(const fs::path& output) {
   std::error_code error;
   if (!fs::exists(output, error)) return;
   if (fs::is_directory(output, error) && fs::is_empty(output, error)) return;
-  throw Error(fmt::format("{}: is there already", output.string()), "remove it, or give another --output");
+  throw Error(fmt::format("{}: exists already", output.string()), "remove it, or choose another --output");
 }
 
-// The command that makes the same again.
+// Returns the command that makes the same files again.
 std::string mark(const SynthesizeOptions& options) {
   std::string command = fmt::format("convoke synthesize {} --difficulty {} --seed {}", options.kind,
                                     options.difficulty, options.seed);
@@ -83,8 +84,8 @@ std::string mark(const SynthesizeOptions& options) {
   if (options.classes > 0) command += fmt::format(" --classes {}", options.classes);
   if (!options.layout.empty()) command += fmt::format(" --layout {}", options.layout);
   return fmt::format(
-      "synthetic, made by `{}`\nA program has made these samples; they only have the form of the data "
-      "set that they stand for.\nWhoever reports a result on them must say so.\n",
+      "synthetic, made by `{}`\nThese samples are generated; they only have the form of the data "
+      "set that they imitate.\nSay so if you report results on them.\n",
       command);
 }
 
@@ -101,17 +102,17 @@ void write_text(const fs::path& file, const std::string& text) {
 void require_samples(const SynthesizeOptions& options, std::int64_t needed, const std::string& why,
                      const std::string& hint) {
   if (options.samples >= needed) return;
-  throw Error(fmt::format("--samples {}: are too few for a data set: {}", format_count(options.samples), why),
+  throw Error(fmt::format("--samples {}: too few for a data set: {}", format_count(options.samples), why),
               fmt::format("--samples {}{}", needed, hint));
 }
 
 void synthesize(const SynthesizeOptions& options, const Team& team) {
-  // 1. What to make.
+  // 1. Choose the kind.
   const auto& entry = find_in(kStandIns, options.kind, "kind of stand-in");
   check(options, entry);
   const std::unique_ptr<StandIn> stand_in = entry.make(options);
 
-  // 2. A place for it that bears another name until it is whole.
+  // 2. Create the folder under another name until it is complete.
   const fs::path part = options.output.string() + ".part";
   if (team.index == 0) {
     require_new(options.output);
@@ -124,7 +125,7 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
   }
   team.barrier();
 
-  // 3. Each process its range of the files, in any order.
+  // 3. Each process writes its range of the files, in any order.
   const Share mine(stand_in->files(), team);
   for (std::int64_t i = mine.first; i < mine.last; ++i) {
     stand_in->write_file(i, part);
@@ -132,7 +133,7 @@ void synthesize(const SynthesizeOptions& options, const Team& team) {
   }
   team.barrier();
 
-  // 4. What is said of all of them, and the name.
+  // 4. Write the tables and the mark, and rename the folder.
   if (team.index == 0) {
     stand_in->write_tables(part);
     write_text(part / kSyntheticMark, mark(options));

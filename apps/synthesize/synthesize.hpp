@@ -12,9 +12,9 @@ namespace convoke::data_prep {
 
 struct SynthesizeOptions {
   std::string kind = {};              ///< "birds", ...
-  std::filesystem::path output = {};  ///< the folder to make
+  std::filesystem::path output = {};  ///< the folder to create
   std::int64_t samples = 0;           ///< 0: the kind's default
-  double difficulty = 0.5;            ///< 0 (clean) to 1: how much hides what tells the classes apart
+  double difficulty = 0.5;            ///< 0 (clean) to 1: how well the differences between classes are hidden
   std::uint64_t seed = 1;
   std::int64_t height = 0, width = 0;  ///< of pictures, pixels; 0: the kind's default
   std::int64_t classes = 0;            ///< of birds; 0: all
@@ -23,14 +23,14 @@ struct SynthesizeOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
-/// Writes the folder `output` with a stand-in for a published data set, laid out like the original. File
-/// names begin with "synthetic", pictures say it in a comment, and kSyntheticMark with the options lies
-/// beside them. Each sample is a pure function of (options, its number); the processes share them. Throws
-/// Error: unknown kind, an option out of its range or that the kind does not have, the output is there and
-/// not empty, or cannot be written; then there is no output.
+/// Writes the folder `output` with a stand-in for a published data set, in the layout of the original. File
+/// names begin with "synthetic", pictures have a comment that says so, and the folder has kSyntheticMark with
+/// the options. Each sample is a pure function of (options, its number); the processes share the samples.
+/// Throws Error for an unknown kind, an option that is out of range or that the kind does not have, or an
+/// output that exists and is not empty, or cannot be written; then there is no output.
 void synthesize(const SynthesizeOptions& options, const Team& team = {});
 
-/// What can be made: {"birds", "what it is"}, ...: for help texts.
+/// The kinds of stand-ins: {"birds", "what it is"}, ... for help texts.
 struct SyntheticKind {
   std::string name, description;
 };

@@ -18,7 +18,7 @@ constexpr std::size_t kBufferBytes = 1U << 17;
 
 constexpr const char* kDamaged = "get it again, and compare its checksum";
 
-/// A deflated stream: a gzip file, whose checksums zlib itself compares, or a part of a file.
+/// A deflated stream: a gzip file, whose checksums zlib checks, or a part of a file.
 class Inflated : public ByteReader {
  public:
   /// `begin`, `end`: of the packed bytes within `packed`.
@@ -54,16 +54,16 @@ class Inflated : public ByteReader {
   }
 
  protected:
-  /// After `bytes` were unpacked; the next ones follow them.
+  /// Called after `bytes` were unpacked, in order.
   virtual void unpacked(std::span<const std::byte> bytes) { static_cast<void>(bytes); }
-  /// The stream has begun anew.
-  virtual void begins() {}
-  /// At the end of a stream: true if another one follows. Checks what it was.
-  virtual bool goes_on() { return false; }
+  /// Called when the stream restarts.
+  virtual void restarted() {}
+  /// Called at the end of a stream: checks it, and returns true if another stream follows.
+  virtual bool has_next_stream() { return false; }
 
   std::uint64_t position() const { return position_; }
 
-  /// The next packed byte, or nothing at their end.
+  /// Returns the next packed byte, or none at the end.
   std::optional<std::uint8_t> peek() {
     if (stream_.avail_in == 0) fill();
     if (stream_.avail_in == 0) return {};
@@ -78,7 +78,7 @@ class Inflated : public ByteReader {
     position_ = 0;
     window_.clear();
     ended_ = false;
-    begins();
+    restarted();
   }
 
   void fill() {
@@ -89,7 +89,7 @@ class Inflated : public ByteReader {
     stream_.avail_in = static_cast<unsigned>(got);
   }
 
-  // False at the end. What throws leaves no window.
+  // Returns false at the end. After an exception the window is empty.
   bool next_window() {
     std::vector<std::byte> bytes = std::move(window_);
     window_.clear();
@@ -113,7 +113,7 @@ class Inflated : public ByteReader {
       done += got;
       position_ += got;
       if (state == Z_STREAM_END) {
-        if (goes_on()) {
+        if (has_next_stream()) {
           inflateReset(&stream_);
         } else {
           ended_ = true;
@@ -133,7 +133,7 @@ class Inflated : public ByteReader {
 
   std::unique_ptr<ByteReader> packed_;
   std::uint64_t begin_, end_;
-  std::uint64_t at_;            // in packed_: the next to be read
+  std::uint64_t at_;            // in packed_: the next byte to read
   std::uint64_t position_ = 0;  // in the unpacked bytes: the end of the window
   bool ended_ = false;
   std::vector<std::byte> input_, window_;
@@ -148,8 +148,9 @@ class GzipFile final : public Inflated {
   std::optional<std::uint64_t> size() const override { return {}; }
 
  private:
-  // Files may be several gzip streams one after the other; anything else behind one is padding, as for gzip.
-  bool goes_on() override { return peek() == std::uint8_t{0x1F}; }
+  // A file may contain several gzip streams, one after the other; anything else after a stream is padding, as
+  // for gzip.
+  bool has_next_stream() override { return peek() == std::uint8_t{0x1F}; }
 };
 
 class DeflatedPart final : public Inflated {
@@ -160,12 +161,12 @@ class DeflatedPart final : public Inflated {
   std::optional<std::uint64_t> size() const override { return part_.bytes; }
 
  private:
-  void begins() override { crc_ = 0; }
+  void restarted() override { crc_ = 0; }
   void unpacked(std::span<const std::byte> bytes) override {
     if (position() + bytes.size() > part_.bytes) refuse_size(position() + bytes.size());
     crc_ = crc32(bytes, crc_);
   }
-  bool goes_on() override {
+  bool has_next_stream() override {
     if (position() != part_.bytes) refuse_size(position());
     if (crc_ != part_.crc) {
       throw Error(fmt::format("{}: is corrupt: its checksum is {:08x}, not {:08x}", name(), crc_, part_.crc),

@@ -31,7 +31,7 @@ constexpr std::uint64_t kMostHeader = 1U << 20;  // bytes; NumPy itself reads up
   throw Error(fmt::format("{}: {}", name, why), std::move(hint));
 }
 
-/// The value of `key` in the header, as it is written there, without the blanks around it.
+/// Returns the value of `key` in the header as it is written, without the blanks around it.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) refuse_npy(name, fmt::format("is damaged: its header has no '{}'", key));
@@ -43,7 +43,7 @@ std::string_view value_of(std::string_view header, std::string_view key, const s
   return rest.substr(0, end + (tuple ? 1 : 0));
 }
 
-// "(3, 4)", "(3,)", "()".
+// Parses "(3, 4)", "(3,)" or "()".
 Shape parse_shape(std::string_view text, const std::string& name) {
   std::vector<std::int64_t> extents;
   const char* at = text.data();
@@ -65,8 +65,8 @@ Shape parse_shape(std::string_view text, const std::string& name) {
   return Shape(std::move(extents));
 }
 
-// How many values `shape` has. Throws Error unless they fit the bytes there are, if these are known. Compared
-// by division: the product of a damaged header's extents may overflow.
+// Returns the number of values of `shape`. Throws Error unless they fit into the available bytes, if known.
+// Compares by division, because the product of a damaged header's extents may overflow.
 std::uint64_t count_values(const Shape& shape, std::size_t value_bytes, std::uint64_t available,
                            const std::string& name) {
   std::uint64_t count = 1;
@@ -78,9 +78,9 @@ std::uint64_t count_values(const Shape& shape, std::size_t value_bytes, std::uin
     if (fits) count *= n;
   }
   if (!fits || count * value_bytes > available) {
-    refuse_npy(name,
-               fmt::format("is truncated: shape {} of {}-byte values needs more than the {} bytes there are",
-                           shape.to_string(), value_bytes, available));
+    refuse_npy(
+        name, fmt::format("is truncated: shape {} of {}-byte values needs more than the {} bytes in the file",
+                          shape.to_string(), value_bytes, available));
   }
   return count;
 }
@@ -92,15 +92,15 @@ NpyValues values_of(std::string_view type, const std::string& name) {
   if (type == "'<f4'") return std::vector<float>();
   if (type == "'<f8'") return std::vector<double>();
   if (type.starts_with("'|O")) {
-    refuse_npy(name, "holds Python objects, which are pickled, and reading a pickle may run any program",
-               "save numbers instead: numpy.stack(list(x)), padded where rows differ in length");
+    refuse_npy(name, "holds pickled Python objects, and reading a pickle may run any program",
+               "save numbers instead: numpy.stack(list(x)), with padding if rows differ in length");
   }
   if (type.starts_with("'<U") || type.starts_with("'|S")) {
-    refuse_npy(name, fmt::format("holds texts, of type {}", type),
-               "labels are numbers: names, y = numpy.unique(y, return_inverse=True)");
+    refuse_npy(name, fmt::format("holds texts of type {}", type),
+               "labels must be numbers: names, y = numpy.unique(y, return_inverse=True)");
   }
   refuse_npy(name, fmt::format("holds values of type {}", type),
-             "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are read");
+             "convert it with x.astype(...): uint8, int32, int64, float32 and float64 are supported");
 }
 
 template <class T>
@@ -109,7 +109,7 @@ void write_values(const std::filesystem::path& file, const Shape& shape, std::sp
   ensure(static_cast<std::int64_t>(values.size()) == shape.elements(), "as many values as the shape says");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                                    fmt::join(shape.extents(), ", "), shape.rank() == 1 ? "," : "");
-  // Padded so that the values begin at a multiple of 64 bytes.
+  // Padding makes the values begin at a multiple of 64 bytes.
   constexpr std::size_t kFixed = 10;
   header.append(63 - (kFixed + header.size()) % 64, ' ').push_back('\n');
   errno = 0;
@@ -128,14 +128,14 @@ NpyReader::NpyReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes
   std::array<char, 8> start{};
   const std::size_t got = bytes_->read_some(0, std::as_writable_bytes(std::span(start)));
   if (!std::string_view(start.data(), got).starts_with(kNpyMagic)) {
-    refuse_npy(name(), "is no .npy file",
+    refuse_npy(name(), "is not an .npy file",
                start[0] == 'P' && start[1] == 'K'
                    ? "it is an archive (.npz): save the one array with numpy.save"
                    : "");
   }
   const int version = start[6];
   if (got == start.size() && (version < 1 || version > 3)) {
-    refuse_npy(name(), fmt::format("has .npy version {}; 1 to 3 are known", version));
+    refuse_npy(name(), fmt::format("has .npy version {}; versions 1 to 3 are supported", version));
   }
   const auto read_header = [&](std::span<std::byte> part) {
     if (bytes_->read_some(begin_, part) < part.size())
@@ -169,10 +169,10 @@ NpyValues NpyReader::values(std::size_t count) const {
 }
 
 void NpyReader::read(std::uint64_t first, NpyValues& values) {
-  ensure(values.index() == none_.index(), "values of the array's type");
+  ensure(values.index() == none_.index(), "values have the array's type");
   std::visit(
       [&](auto& into) {
-        ensure(first + into.size() <= count_, "values of the array");
+        ensure(first + into.size() <= count_, "values lie within the array");
         bytes_->read(begin_ + first * sizeof(into[0]), std::as_writable_bytes(std::span(into)));
         std::byte behind{};
         if (first + into.size() == count_) bytes_->read_some(begin_ + count_ * sizeof(into[0]), {&behind, 1});

@@ -14,7 +14,7 @@ std::optional<double> number_in(const std::string& cell) {
   const std::string text = trimmed(cell);
   const char* const end = text.data() + text.size();
   double value = 0;
-  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';  // from_chars does not know it
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';  // from_chars does not accept it
   const auto [next, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
   if (error != std::errc{} || next != end) return {};
   return value;

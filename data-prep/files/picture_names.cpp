@@ -16,7 +16,8 @@ std::string lower_ending(const std::filesystem::path& file) {
   return ending;
 }
 
-// Bytes of the UTF-8 character that `text` begins with; 0: it begins with none (RFC 3629).
+// Returns the number of bytes of the UTF-8 character at the start of `text`; 0 if there is no valid one (RFC
+// 3629).
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto follows = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };

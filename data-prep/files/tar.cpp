@@ -13,8 +13,8 @@
 namespace convoke::data_prep {
 namespace {
 
-// Everything lies in blocks of 512 bytes: a header, then the file's bytes, filled up. Two blocks of zeroes
-// end the archive.
+// An archive consists of blocks of 512 bytes: for each file a header, then the file's bytes, padded. Two
+// blocks of zeros end the archive.
 constexpr std::size_t kBlock = 512;
 constexpr std::uint64_t kMostExtra = 1U << 20;  // bytes of a name or a list of attributes
 
@@ -30,10 +30,10 @@ std::string_view field(const TarHeader& header, Place place) {
   return {header.data() + place.offset, place.bytes};
 }
 
-// Up to the first zero, if there is one.
+// Returns the text up to the first zero, if there is one.
 std::string text_in(std::string_view bytes) { return std::string(bytes.substr(0, bytes.find('\0'))); }
 
-// Octal digits; or, with the first bit set, the number itself, big endian.
+// Parses octal digits; if the first bit is set, a big-endian number.
 std::optional<std::uint64_t> number_in(std::string_view bytes) {
   std::uint64_t value = 0;
   if ((static_cast<unsigned char>(bytes[0]) & 0x80) != 0) {
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> number_in(std::string_view bytes) {
   return error == std::errc{} && ends ? std::optional(value) : std::nullopt;
 }
 
-// The sum of the header's bytes, those of the checksum itself taken as blanks.
+// Checks the sum of the header's bytes, in which the checksum's own bytes count as blanks.
 bool has_tar_checksum(const TarHeader& header) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -59,13 +59,14 @@ bool has_tar_checksum(const TarHeader& header) {
   return number_in(field(header, kChecksum)) == sum;
 }
 
-/// What stands before a header and holds for its file.
+/// Attributes before a header that apply to its file.
 struct Extra {
   std::optional<std::string> name = {};
   std::optional<std::uint64_t> bytes = {};
 };
 
-// Lines "27 path=folder/long name\n", in which the number is that of the line's bytes.
+// Parses lines "27 path=folder/long name
+// "; the number is the length of the line in bytes.
 bool read_pax(std::string_view list, Extra& extra) {
   while (!list.empty()) {
     std::size_t length = 0;
@@ -101,26 +102,26 @@ bool TarReader::next(TarMember& member) {
     if (got == kBlock && std::all_of(header.begin(), header.end(), [](char c) { return c == 0; }))
       return false;
     if (got < kBlock || !has_tar_checksum(header)) {
-      if (at_ == 0) refuse("is no tar archive");
-      refuse(fmt::format("is damaged: at byte {} is no member", at_));
+      if (at_ == 0) refuse("is not a tar archive");
+      refuse(fmt::format("is damaged: there is no valid member at byte {}", at_));
     }
     const std::optional<std::uint64_t> size = number_in(field(header, kSize));
     const char type = header[kType];
     const bool regular = type == '0' || type == '\0' || type == '7';
     const std::uint64_t bytes = regular ? extra.bytes.value_or(size.value_or(0)) : size.value_or(0);
     if (!size || bytes > std::uint64_t{1} << 62)
-      refuse(fmt::format("is damaged: at byte {} is no size", at_));
+      refuse(fmt::format("is damaged: there is no valid size at byte {}", at_));
     const std::uint64_t begin = at_ + kBlock;
     at_ = begin + (bytes + kBlock - 1) / kBlock * kBlock;
 
     if (type == 'L' || type == 'x') {
       if (bytes > kMostExtra)
-        refuse(fmt::format("is damaged: at byte {} is a name of {} bytes", begin, bytes));
+        refuse(fmt::format("is damaged: the name at byte {} has {} bytes", begin, bytes));
       std::string text(bytes, '\0');
       bytes_.read(begin, std::as_writable_bytes(std::span(text)));
       if (type == 'L') extra.name = text_in(text);
       if (type == 'x' && !read_pax(text, extra))
-        refuse(fmt::format("is damaged: at byte {}, attributes", begin));
+        refuse(fmt::format("is damaged: the attributes at byte {} are invalid", begin));
     } else if (regular) {
       const std::string prefix = field(header, kMagic) == "ustar" ? text_in(field(header, kPrefix)) : "";
       const std::string name = text_in(field(header, kName));
@@ -128,7 +129,7 @@ bool TarReader::next(TarMember& member) {
       member.offset = begin;
       member.bytes = bytes;
       return true;
-    } else if (type != 'K' && type != 'g') {  // else what was before holds for another header still
+    } else if (type != 'K' && type != 'g') {  // else the extra attributes still apply to a later header
       extra = {};
     }
   }

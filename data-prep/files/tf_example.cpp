@@ -13,8 +13,8 @@
 //   Feature   { BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3; }
 //   a list    { repeated value = 1; }                   numbers packed, or one by one
 //
-// They are read here from the wire format (https://protobuf.dev/programming-guides/encoding/), where the
-// bytes of a picture need not be copied, and preparing data needs no protobuf.
+// This reads the wire format (https://protobuf.dev/programming-guides/encoding/) directly: it does not copy
+// the bytes of a picture, and preparing data does not need protobuf.
 
 namespace convoke::data_prep {
 namespace {
@@ -25,8 +25,8 @@ enum class Wire { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 struct Field {
   std::uint64_t number = 0;
   Wire wire = Wire::kVarint;
-  std::uint64_t value = 0;                // of kVarint
-  std::span<const std::byte> bytes = {};  // of the others
+  std::uint64_t value = 0;                // for kVarint
+  std::span<const std::byte> bytes = {};  // for other kinds
 };
 
 /// The fields of a message, one after the other.
@@ -55,7 +55,7 @@ class Message {
     refuse();
   }
 
-  /// The bytes are numbers without tags.
+  /// True if no bytes are left.
   bool empty() const { return bytes_.empty(); }
   std::uint64_t varint() {
     std::uint64_t value = 0;
@@ -68,8 +68,8 @@ class Message {
   }
 
   [[noreturn]] void refuse() const {
-    throw Error(fmt::format("{}: is no tf.train.Example", name_),
-                "records are read that hold a tf.train.Example with an encoded picture and a label");
+    throw Error(fmt::format("{}: is not a tf.train.Example", name_),
+                "each record must hold a tf.train.Example with an encoded picture and a label");
   }
 
  private:

@@ -12,11 +12,11 @@ namespace convoke::data_prep {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8, kCrcBytes = 4;
-constexpr std::uint64_t kMostBytes = 1U << 30;  // of a record: what is larger is no picture
+constexpr std::uint64_t kMostBytes = 1U << 30;  // of a record: a larger one is not a picture
 
 using Header = std::array<std::byte, kLengthBytes + kCrcBytes>;
 
-// True if the last 4 bytes are the checksum of those before.
+// True if the last 4 bytes are the checksum of the bytes before them.
 bool has_checksum(std::span<const std::byte> bytes) {
   std::uint32_t stored = 0;
   std::memcpy(&stored, bytes.last(kCrcBytes).data(), kCrcBytes);
@@ -34,10 +34,10 @@ bool TfRecordReader::next(TfRecord& record) {
   const std::size_t got = bytes_->read_some(at_, header);
   if (got == 0) return false;
   if (got < header.size()) refuse("is truncated: its length is cut off");
-  if (!has_checksum(header)) refuse("its length has another checksum (CRC-32C)");
+  if (!has_checksum(header)) refuse("the checksum (CRC-32C) of its length is wrong");
   std::uint64_t length = 0;
   std::memcpy(&length, header.data(), kLengthBytes);
-  if (length > kMostBytes) refuse(fmt::format("has {} bytes; at most {} are read", length, kMostBytes));
+  if (length > kMostBytes) refuse(fmt::format("has {} bytes; at most {} are allowed", length, kMostBytes));
   record.offset = at_ + header.size();
   record.data.resize(length + kCrcBytes);
   if (bytes_->read_some(record.offset, record.data) < record.data.size()) {

@@ -8,9 +8,9 @@
 #include "convoke/core/checksum.hpp"
 #include "convoke/core/error.hpp"
 
-// Format: PKWARE's APPNOTE.TXT, 4.3. The directory of all members stands at the end of the file; the end
-// record behind it says where. Where a number does not fit its field, the field is all ones and the number
-// stands in zip64's end record, or in the extra field 1 of the member.
+// Format: PKWARE's APPNOTE.TXT, 4.3. The directory of all members is at the end of the file; the end record
+// after it gives its position. If a number does not fit its field, the field is all ones and the number is in
+// zip64's end record, or in extra field 1 of the member.
 
 namespace convoke::data_prep {
 namespace {
@@ -25,8 +25,8 @@ constexpr std::uint64_t kMostComment = 0xFFFF;
   throw Error(fmt::format("{}: {}", name, why), "get it again, or save it again with numpy.savez");
 }
 
-/// Little-endian numbers of a record, one after the other. Reading past its end gives zeroes: callers compare
-/// sizes before.
+/// Reads the little-endian numbers of a record, one after the other. Reading past the end gives zeros;
+/// callers compare sizes first.
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -49,7 +49,7 @@ struct Directory {
   std::uint64_t members = 0, bytes = 0, offset = 0;
 };
 
-// The last place at which an end record stands whose comment reaches to the end of the file.
+// Returns the last position of an end record whose comment reaches to the end of the file.
 std::uint64_t find_end(ByteReader& file, std::uint64_t size) {
   const std::uint64_t searched = std::min(size, kEndBytes + kMostComment);
   std::vector<std::byte> tail(searched);
@@ -60,7 +60,7 @@ std::uint64_t find_end(ByteReader& file, std::uint64_t size) {
     fields.skip(16);
     if (fields.next(2) == back - kEndBytes) return size - back;
   }
-  refuse_zip(file.name(), "is no whole zip archive: its directory, which stands at the end, is missing");
+  refuse_zip(file.name(), "is not a complete zip archive: the directory at its end is missing");
 }
 
 Directory find_directory(ByteReader& file) {
@@ -97,7 +97,7 @@ Directory find_directory(ByteReader& file) {
   return directory;
 }
 
-// The fields of `member` that are all ones stand in the extra field 1, in this order.
+// The fields of `member` that are all ones are in extra field 1, in this order.
 void read_zip64(Fields extra, ZipFile::Member& member) {
   constexpr std::uint64_t kOnes = 0xFFFFFFFF;
   while (extra.left() >= 4) {
@@ -114,7 +114,7 @@ void read_zip64(Fields extra, ZipFile::Member& member) {
   }
 }
 
-/// A part of a file that lies there as it is.
+/// A part of a file that is stored unpacked.
 class StoredPart final : public ByteReader {
  public:
   StoredPart(std::unique_ptr<ByteReader> file, std::string name, const PackedPart& part)
@@ -187,19 +187,19 @@ std::unique_ptr<ByteReader> ZipFile::open(const Member& member) const {
   const std::string name = fmt::format("{}: {}", file_.string(), member.name);
   if ((member.flags & 1) != 0) refuse_zip(name, "is encrypted");
   if (member.method != 0 && member.method != 8) {
-    refuse_zip(name,
-               fmt::format("is packed by method {}; stored and deflated members are read", member.method));
+    refuse_zip(name, fmt::format("is packed by method {}; only stored and deflated members are supported",
+                                 member.method));
   }
   auto file = open_plain(file_);
   std::array<std::byte, kLocalHeaderBytes> header{};
   if (file->read_some(member.header, header) < header.size() || Fields(header).next(4) != kLocalHeader) {
-    refuse_zip(name, "is damaged: it is not where the directory says");
+    refuse_zip(name, "is damaged: its position differs from the directory's");
   }
   Fields lengths(std::span<const std::byte>(header).last(4));
   PackedPart part = member.part;
   part.offset = member.header + kLocalHeaderBytes + lengths.next(2) + lengths.next(2);
   if (member.method == 8) return open_deflated(std::move(file), name, part);
-  if (part.bytes != part.packed_bytes) refuse_zip(name, "is damaged: stored, but of two sizes");
+  if (part.bytes != part.packed_bytes) refuse_zip(name, "is damaged: it is stored, but its two sizes differ");
   auto stored = std::make_unique<StoredPart>(std::move(file), name, part);
   require_checksum(*stored, part);
   return stored;

@@ -8,7 +8,7 @@
 namespace convoke::data_prep {
 namespace {
 
-// All kernels: n pixels, interleaved.
+// All kernels work on n interleaved pixels.
 
 CONVOKE_MULTIVERSION
 void grey_of_rgb(const std::uint8_t* rgb, std::uint8_t* grey, std::size_t n) {
@@ -23,7 +23,7 @@ void rgb_of_grey(const std::uint8_t* grey, std::uint8_t* rgb, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = grey[i];
 }
 
-// The first `kept` of `stored` channels.
+// Keeps the first `kept` of `stored` channels.
 void drop_last(const std::uint8_t* in, std::size_t stored, std::uint8_t* out, std::size_t n) {
   const std::size_t kept = stored - 1;
   for (std::size_t i = 0; i < n; ++i) {
@@ -48,7 +48,7 @@ Image empty_like(const Image& image, std::int64_t channels) {
 }  // namespace
 
 Image to_channels(Image image, std::int64_t channels) {
-  ensure(channels == 1 || channels == 3, "pictures become grey or RGB");
+  ensure(channels == 1 || channels == 3, "the target is grey or RGB");
   if (image.channels == 2 || image.channels == 4) {
     Image opaque = empty_like(image, image.channels - 1);
     drop_last(image.values.data(), static_cast<std::size_t>(image.channels), opaque.values.data(),

@@ -35,9 +35,9 @@ PictureHeader checked_header(std::span<const std::byte> encoded, const std::stri
   const PictureHeader header = read_header(as_numbers(encoded), name);
   const auto [height, width] = header.stored;
   if (height > kLongestSide || width > kLongestSide || height * width > kMostPixels) {
-    throw Error(fmt::format("{}: is too large, {} x {} pixels: the limit is {} a side and {} in all", name,
-                            height, width, format_count(kLongestSide), format_count(kMostPixels)),
-                "reduce it, or leave it out");
+    throw Error(fmt::format("{}: is too large, {} x {} pixels: the limit is {} per side and {} in total",
+                            name, height, width, format_count(kLongestSide), format_count(kMostPixels)),
+                "make it smaller, or remove it");
   }
   return header;
 }
@@ -81,7 +81,7 @@ std::vector<std::byte> read_encoded(const std::filesystem::path& file) {
   constexpr std::uintmax_t kMostBytes = (std::uintmax_t{1} << 31) - 1;
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw Error(fmt::format("{}: is a folder, no picture", file.string()));
+    throw Error(fmt::format("{}: is a folder, not a picture", file.string()));
   }
   errno = 0;
   std::ifstream in(file, std::ios::binary);

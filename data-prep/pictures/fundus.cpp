@@ -11,10 +11,10 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr double kSearchSide = 256;       // pixels of the longer side in which the eye is looked for
-constexpr double kRimShare = 0.1;         // of the range of brightness, above the background
-constexpr double kLeastContrast = 6;      // levels between background and eye
-constexpr std::size_t kLeastPoints = 16;  // of the rim
+constexpr double kSearchSide = 256;       // pixels of the longer side when searching the eye
+constexpr double kRimShare = 0.1;         // of the brightness range, above the background
+constexpr double kLeastContrast = 6;      // grey levels between background and eye
+constexpr std::size_t kLeastPoints = 16;  // on the rim
 
 struct Point {
   double y = 0, x = 0;
@@ -38,7 +38,7 @@ Brightness brightness_of(const Image& image) {
   return bright;
 }
 
-// The background is what the darkest hundredth shows, the eye what the brightest twentieth does.
+// The background is the darkest hundredth of the pixels; the eye is the brightest twentieth.
 std::optional<double> rim_level(const Brightness& bright) {
   std::vector<std::uint8_t> sorted = bright.values;
   std::sort(sorted.begin(), sorted.end());
@@ -48,8 +48,8 @@ std::optional<double> rim_level(const Brightness& bright) {
   return dark + std::max(kRimShare * (light - dark), kLeastContrast / 2);
 }
 
-// Where rows and columns rise above `level` for the first and the last time, as far as that is not at the
-// picture's own edge.
+// Returns the points where rows and columns rise above `level` for the first and the last time, without those
+// at the edge of the picture.
 std::vector<Point> rim_points(const Brightness& bright, double level) {
   std::vector<Point> points;
   const auto scan = [&](std::int64_t lines, std::int64_t length, const auto& value, const auto& point) {
@@ -77,8 +77,8 @@ std::vector<Point> rim_points(const Brightness& bright, double level) {
   return points;
 }
 
-// I. Kåsa, "A circle fitting procedure and its error analysis", IEEE Trans. Instrum. Meas. 25, 1976: the
-// least squares of x² + y² - (2 a x + 2 b y + c) over the points; centre (a, b), radius² = c + a² + b².
+// I. Kåsa, "A circle fitting procedure and its error analysis", IEEE Trans. Instrum. Meas. 25, 1976: least
+// squares of x² + y² - (2 a x + 2 b y + c) over the points; centre (a, b), radius² = c + a² + b².
 std::optional<Circle> fit_circle(const std::vector<Point>& points) {
   Point mean;
   for (const Point& p : points) {
@@ -99,7 +99,8 @@ std::optional<Circle> fit_circle(const std::vector<Point>& points) {
   return Circle{mean.y + found[1], mean.x + found[0], std::sqrt(square)};
 }
 
-// Fits again and again to the points that were near, within twice the median distance or a pixel and a half.
+// Repeats the fit with the points near the last circle: within twice the median distance or a pixel and a
+// half.
 std::optional<Circle> fit_rim(const std::vector<Point>& points) {
   constexpr int kRounds = 10;
   constexpr double kLeastReach = 1.5;
@@ -124,7 +125,8 @@ std::optional<Circle> fit_rim(const std::vector<Point>& points) {
   return near.size() >= kLeastPoints ? circle : std::nullopt;
 }
 
-// Within the picture, of a size an eye can have, mostly bright inside and dark outside.
+// Checks that the eye lies within the picture, has a plausible size, and is mostly bright inside and dark
+// outside.
 bool is_plausible(const Circle& eye, const Brightness& bright, double level) {
   const auto height = static_cast<double>(bright.extent.height),
              width = static_cast<double>(bright.extent.width);
@@ -163,7 +165,7 @@ std::optional<Circle> find_eye(const Image& picture) {
 Placement place_fundus(const Image& picture, const Extent& sample) {
   const std::optional<Circle> eye = find_eye(picture);
   if (!eye) return place_cropped(picture, sample);
-  // The sample's rectangle around the eye, in pixels of the picture, and its part that is within.
+  // The sample's rectangle around the eye, in pixels of the picture, and its part inside the picture.
   const auto height = static_cast<double>(sample.height), width = static_cast<double>(sample.width);
   const double scale = std::min(height, width) / (2 * eye->radius);
   const double top = eye->y - height / scale / 2, left = eye->x - width / scale / 2;

@@ -38,15 +38,15 @@ bool starts_with(Bytes bytes, std::string_view text) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
-// Segments up to the start of the scan: ff, kind, length in 2 bytes (which count themselves). Behind it there
-// must be an end marker, ff d9 (an embedded thumbnail before it has one of its own).
+// Reads the segments up to the start of the scan: ff, kind, length in 2 bytes (which include these bytes).
+// After it there must be an end marker, ff d9 (an embedded thumbnail before it has its own).
 PictureHeader jpeg_header(Bytes file, const std::string& name) {
   constexpr std::uint8_t kStartOfScan = 0xDA, kApp1 = 0xE1;
   constexpr std::string_view kExif{"Exif\0\0", 6};
   PictureHeader header{.kind = PictureKind::kJpeg};
   std::size_t at = 2;
   for (;;) {
-    while (at < file.size() && file[at] != 0xFF) ++at;  // what does not belong there is passed over
+    while (at < file.size() && file[at] != 0xFF) ++at;  // skips foreign bytes
     while (at + 1 < file.size() && file[at + 1] == 0xFF) ++at;
     if (at + 4 > file.size()) refuse(name, "the JPEG is truncated");
     const std::uint8_t kind = file[at + 1];
@@ -109,7 +109,8 @@ PictureHeader png_header(Bytes file, const std::string& name) {
   return header;
 }
 
-// 14 bytes of file header, then one of 12 (OS/2), 40 or more bytes. Rows are padded to 4 bytes.
+// 14 bytes of file header, then an information header of 12 (OS/2), 40 or more bytes. Rows are padded to 4
+// bytes.
 PictureHeader bmp_header(Bytes file, const std::string& name) {
   if (file.size() < 34) refuse(name, "the BMP is truncated");
   const std::uint64_t pixels = little_endian(file.subspan(10, 4));
@@ -149,14 +150,14 @@ PictureHeader read_header(Bytes encoded, const std::string& name) {
     format = "BMP";
     header = bmp_header(encoded, name);
   } else if (encoded.empty()) {
-    refuse(name, "it is empty");
+    refuse(name, "the file is empty");
   } else {
-    refuse(name, "it is no JPEG, PNG or BMP");
+    refuse(name, "it is not a JPEG, PNG or BMP");
   }
   if (!header.whole) refuse(name, fmt::format("the {} is truncated", format));
   if (header.stored.height <= 0 || header.stored.width <= 0 || header.components < 1 ||
       header.components > 4) {
-    refuse(name, fmt::format("the {} says that it has {} x {} pixels of {} components", format,
+    refuse(name, fmt::format("the header of the {} gives {} x {} pixels of {} components", format,
                              header.stored.height, header.stored.width, header.components));
   }
   return header;

@@ -10,22 +10,22 @@ namespace convoke::data_prep {
 
 enum class PictureKind { kJpeg, kPng, kBmp };
 
-/// What an encoded picture says of itself before it is decoded.
+/// The properties of an encoded picture that its header gives.
 struct PictureHeader {
   PictureKind kind = PictureKind::kJpeg;
-  Extent stored = {};           ///< as the rows lie in the file
-  std::int64_t components = 0;  ///< of a pixel, as it will be decoded: 1 grey, 2 with alpha, 3 RGB, 4 RGB
-                                ///< with alpha or, of a JPEG, CMYK
+  Extent stored = {};           ///< as the rows are stored in the file
+  std::int64_t components = 0;  ///< of a pixel after decoding: 1 grey, 2 with alpha, 3 RGB, 4 RGB with alpha
+                                ///< or, in a JPEG, CMYK
   int orientation = 1;          ///< by EXIF
-  bool whole = true;            ///< false: the file is cut short
+  bool whole = true;            ///< false: the file is truncated
 
   Extent upright() const;
   /// 1: grey, 3: colour.
   std::int64_t channels() const { return components <= 2 ? 1 : 3; }
 };
 
-/// Reads it and, where decoders do not, checks that the file is complete and (PNG) undamaged. Throws Error
-/// `name`: what is no JPEG, PNG or BMP, or has no valid header.
+/// Reads the header and, where decoders do not, checks that the file is complete and (PNG) undamaged. Throws
+/// Error naming `name` if it is not a JPEG, PNG or BMP, or has no valid header.
 PictureHeader read_header(std::span<const std::uint8_t> encoded, const std::string& name);
 
 }  // namespace convoke::data_prep

@@ -18,9 +18,9 @@ namespace convoke::data_prep {
 #ifdef CONVOKE_HAVE_LIBJPEG
 namespace {
 
-/// libjpeg reports through callbacks that must not return: they jump back, over frames of C only.
+/// libjpeg reports errors through callbacks that must not return: they jump back, over C frames only.
 struct Failure {
-  jpeg_error_mgr manager;  // first: libjpeg hands its address back
+  jpeg_error_mgr manager;  // first: libjpeg returns its address
   std::jmp_buf back;
   char reason[JMSG_LENGTH_MAX];
 };
@@ -35,15 +35,15 @@ struct Failure {
   std::longjmp(failure->back, 1);
 }
 
-// Warnings of pixels that are missing or wrong are errors; others (superfluous bytes) are not.
+// Warnings about missing or wrong pixels are errors; others (superfluous bytes) are not.
 void warn(j_common_ptr info, int level) {
   const int code = info->err->msg_code;
   if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
     fail(info);
 }
 
-// Fills image.values, whose size is right for 8 / `reduction` eighths. Nothing here has a destructor: errors
-// jump out of it.
+// Fills image.values, whose size is right for 8 / `reduction` eighths. This function has no objects with
+// destructors, because errors jump out of it.
 bool decode_rows(std::span<const std::uint8_t> encoded, unsigned reduction, Image& image, Failure& failure) {
   jpeg_decompress_struct info;
   info.err = jpeg_std_error(&failure.manager);
@@ -60,11 +60,11 @@ bool decode_rows(std::span<const std::uint8_t> encoded, unsigned reduction, Imag
   info.scale_denom = reduction;
   info.out_color_space = image.channels == 1 ? JCS_GRAYSCALE : image.channels == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_start_decompress(&info);
-  // The rows lie in `image`, whose size is what the caller read from the header.
+  // The rows go into `image`, which the caller sized by the header.
   if (info.output_height != image.height || info.output_width != image.width ||
       info.output_components != image.channels) {
     std::snprintf(failure.reason, sizeof failure.reason,
-                  "it has %u x %u pixels of %d components where its header was read as %lld x %lld of %lld",
+                  "it has %u x %u pixels of %d components, but its header gave %lld x %lld of %lld",
                   info.output_height, info.output_width, info.output_components,
                   static_cast<long long>(image.height), static_cast<long long>(image.width),
                   static_cast<long long>(image.channels));
@@ -113,7 +113,7 @@ bool has_libjpeg() { return true; }
 
 Image decode_jpeg(std::span<const std::uint8_t>, const PictureHeader&, const Extent&,
                   const std::string& name) {
-  throw Error(fmt::format("{}: cannot be decoded: built without libjpeg", name));
+  throw Error(fmt::format("{}: cannot be decoded: this program was built without libjpeg", name));
 }
 
 bool has_libjpeg() { return false; }

@@ -6,7 +6,7 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr std::size_t kEntryBytes = 12;  // of a directory: tag, type, count, value
+constexpr std::size_t kEntryBytes = 12;  // directory entry: tag, type, count, value
 constexpr std::uint32_t kOrientationTag = 0x0112;
 constexpr std::uint32_t kShort = 3;
 
@@ -33,9 +33,8 @@ int exif_orientation(std::span<const std::uint8_t> tiff) {
   return 1;
 }
 
-// Orientation as rows and columns are stored:  1 as seen   2 columns mirrored   3 turned by 180°   4 rows
-// mirrored   5 to 8: the same four with rows and columns swapped, of which 6 is seen when the camera is
-// turned by 90°.
+// Orientation of the stored rows and columns:  1 upright   2 columns mirrored   3 turned by 180°   4 rows
+// mirrored   5 to 8: the same four with rows and columns swapped; 6 is a camera turned by 90°.
 Image upright(Image image, int orientation) {
   if (orientation <= 1 || orientation > 8) return image;
   const bool swaps = swaps_axes(orientation);

@@ -15,15 +15,15 @@ namespace convoke::data_prep {
 PictureReader::PictureReader(PictureOptions options) : options_(std::move(options)) {
   const Fit& fit = find_fit(options_.fit);
   if (options_.channels != 0 && options_.channels != 1 && options_.channels != 3) {
-    throw Error(fmt::format("samples of {} channels are not made of pictures", options_.channels),
+    throw Error(fmt::format("pictures cannot become samples of {} channels", options_.channels),
                 "1 is grey, 3 is RGB");
   }
   if (options_.height == 0) options_.height = fit.usual_size;
   if (options_.width == 0) options_.width = options_.height;
   for (const std::int64_t side : {options_.height, options_.width}) {
     if (side < 0 || side > kLongestSide || (side > 0) != (options_.height > 0)) {
-      throw Error(fmt::format("samples of {} x {} pixels cannot be made", options_.height, options_.width),
-                  fmt::format("height and width are 1 to {}", kLongestSide));
+      throw Error(fmt::format("samples cannot have {} x {} pixels", options_.height, options_.width),
+                  fmt::format("height and width must be in 1..{}", kLongestSide));
     }
   }
 }
@@ -51,8 +51,8 @@ void PictureReader::learn(const Catalogue& catalogue,
       if (!first) first = error;
     }
   }
-  if (first) throw Error(fmt::format("there is no picture to learn the size from: {}", first->what()));
-  throw Error("there is no picture to learn the size from");
+  if (first) throw Error(fmt::format("no picture can be read to find the size: {}", first->what()));
+  throw Error("no picture can be read to find the size");
 }
 
 SampleFormat PictureReader::format() const {
@@ -70,9 +70,9 @@ Original PictureReader::read(std::span<const std::byte> encoded, const std::stri
   const Extent size{options_.height, options_.width};
   const Extent original = picture_shape(encoded, name).extent;
   if (!example_.empty() && original != size) {
-    throw Error(fmt::format("{}: is of {} x {} pixels, but {} of {} x {}", name, original.height,
+    throw Error(fmt::format("{}: has {} x {} pixels, but {} has {} x {}", name, original.height,
                             original.width, example_, size.height, size.width),
-                "--size HxW brings all to one size, --fit says how");
+                "--size HxW gives all pictures one size, and --fit chooses how");
   }
   const Fit& fit = find_fit(options_.fit);
   const Image picture = decode_picture(encoded, name, options_.channels, fit.enough(original, size));

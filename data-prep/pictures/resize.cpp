@@ -11,15 +11,15 @@
 namespace convoke::data_prep {
 namespace {
 
-/// What each output takes along one axis: inputs first, first + 1, ..., and their weights, which sum to 1.
+/// The inputs of each output along one axis: inputs first, first + 1, ..., and their weights, which sum to 1.
 struct Taps {
   std::vector<std::int64_t> first;  // (out)
-  std::vector<std::size_t> begin;   // (out + 1): of its weights
+  std::vector<std::size_t> begin;   // (out + 1): offset of its weights
   std::vector<float> weights;
 
   std::size_t count(std::size_t o) const { return begin[o + 1] - begin[o]; }
   const float* of(std::size_t o) const { return weights.data() + begin[o]; }
-  /// Behind the last input of any.
+  /// One past the last input of any output.
   std::int64_t end() const { return first.back() + static_cast<std::int64_t>(count(first.size() - 1)); }
 };
 
@@ -51,12 +51,12 @@ Taps taps_of(std::int64_t in, double low, double high, std::int64_t out) {
     const auto weight = [&](std::int64_t i) {
       return s >= 1 ? overlap(from, to, i) : cubic(static_cast<double>(i) + 0.5 - (from + 2));
     };
-    // Rounding of the bounds must not add inputs of next to no weight.
-    constexpr double kNothing = 1e-6;
+    // Rounding of the bounds must not add inputs with negligible weights.
+    constexpr double kNegligible = 1e-6;
     std::int64_t first = std::clamp<std::int64_t>(std::llround(std::floor(from)), 0, in - 1);
     std::int64_t last = std::clamp<std::int64_t>(std::llround(std::ceil(to)), first + 1, in);
-    while (first + 1 < last && std::abs(weight(first)) < kNothing) ++first;
-    while (first + 1 < last && std::abs(weight(last - 1)) < kNothing) --last;
+    while (first + 1 < last && std::abs(weight(first)) < kNegligible) ++first;
+    while (first + 1 < last && std::abs(weight(last - 1)) < kNegligible) --last;
     double sum = 0;
     for (std::int64_t i = first; i < last; ++i) sum += weight(i);
     for (std::int64_t i = first; i < last; ++i) taps.weights.push_back(static_cast<float>(weight(i) / sum));
@@ -143,7 +143,8 @@ void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t
   const std::uint8_t* const in = image.values.data() + left * channels;
   std::vector<float> sums(static_cast<std::size_t>((right - left) * channels));
 
-  // Reduced: rows are added up first; their pixels lie side by side, and little is left for the columns.
+  // Reduces: adds up rows first. The pixels of a row are adjacent in memory, and little work is left for the
+  // columns.
   if (box.bottom - box.top >= static_cast<double>(size.height)) {
     for (std::size_t y = 0; y < height; ++y) {
       add_rows(in + down.first[y] * row, row, down.of(y), down.count(y), sums.data(), sums.size());
@@ -151,7 +152,7 @@ void resize(const Image& image, const Box& box, const Extent& size, std::uint8_t
     }
     return;
   }
-  // Enlarged: columns first, rounded and cut off to bytes between as Pillow does.
+  // Enlarges: columns first, rounded and clamped to bytes between the passes as in Pillow.
   const std::int64_t top = down.first.front(), bottom = down.end();
   const std::int64_t out_row = size.width * channels;
   std::vector<std::uint8_t> between(static_cast<std::size_t>((bottom - top) * out_row));

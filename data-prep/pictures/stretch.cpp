@@ -11,10 +11,10 @@ double height_per_width(const Extent& extent) {
 }
 double height_per_width(const Box& box) { return box.height() / box.width(); }
 
-// To the even one of two neighbours, as Python rounds.
+// Rounds halves to even, as Python does.
 std::int64_t rounded(double value) { return std::llrint(value); }
 
-// A picture of that shape, height per width, as large as it can be within the sample.
+// Returns the largest picture of that shape (height / width) that fits into the sample.
 Extent contained(double shape, const Extent& sample) {
   Extent size = sample;
   if (shape < height_per_width(sample)) {
@@ -60,7 +60,7 @@ Extent enough_letter_box(const Extent& picture, const Extent& sample) {
   return contained(height_per_width(picture), sample);
 }
 
-// The sample as small as it can be around the whole picture.
+// Returns the smallest rectangle of the sample's shape around the whole picture.
 Extent enough_cropped(const Extent& picture, const Extent& sample) {
   const double scale = std::max(static_cast<double>(sample.height) / static_cast<double>(picture.height),
                                 static_cast<double>(sample.width) / static_cast<double>(picture.width));

@@ -3,14 +3,14 @@
 
 namespace convoke::data_prep {
 
-/// Fit "area": the whole picture, height and width each by itself.
+/// Fit "area": the whole picture; height and width are scaled independently.
 Placement place_stretched(const Image& picture, const Extent& sample);
 
-/// Fit "letter-box": the whole picture, its shape kept, with black borders on two sides (Pillow's
+/// Fit "letter-box": the whole picture with its shape, and black borders on two sides (as Pillow's
 /// ImageOps.pad).
 Placement place_letter_box(const Image& picture, const Extent& sample);
 
-/// Fit "crop": as much of the middle as has the sample's shape (Pillow's ImageOps.fit).
+/// Fit "crop": the largest middle part with the sample's shape (as Pillow's ImageOps.fit).
 Placement place_cropped(const Image& picture, const Extent& sample);
 
 Extent enough_stretched(const Extent& picture, const Extent& sample);

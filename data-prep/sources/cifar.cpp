@@ -26,14 +26,14 @@ constexpr std::array kTenBatches{Batch{"data_batch_1.bin", "train"}, Batch{"data
                                  Batch{"data_batch_5.bin", "train"}, Batch{"test_batch.bin", "test"}};
 constexpr std::array kHundredBatches{Batch{"train.bin", "train"}, Batch{"test.bin", "test"}};
 
-/// One of the two datasets. A record is its labels, the one that counts last, then the planes red, green,
-/// blue.
+/// One of the two datasets. A record is its labels, with the one that is used last, and then the red, green
+/// and blue planes.
 struct CifarKind {
   const char* name;
   std::span<const Batch> batches;
   std::size_t label_bytes;
   std::int32_t classes;
-  const char* names;   // file of the names of the classes
+  const char* names;   // file with the names of the classes
   const char* pickle;  // a file of the Python version
   const char* archive;
 
@@ -51,7 +51,7 @@ std::optional<fs::path> find_file(const fs::path& folder, const std::string& nam
   return {};
 }
 
-// The dataset that has any of its files in `folder`.
+// Returns the dataset that has any of its files in `folder`.
 const CifarKind* find_kind(const fs::path& folder) {
   const auto it = std::find_if(kKinds.begin(), kKinds.end(), [&](const CifarKind& kind) {
     return std::any_of(kind.batches.begin(), kind.batches.end(),
@@ -116,8 +116,8 @@ class CifarSource final : public Source {
     const auto path = find_file(folder, batch.file);
     if (!path) {
       throw Error(
-          fmt::format("{}: has no {}, nor the same with .gz", folder.string(), batch.file),
-          fmt::format("{} has all its files in one folder: unpack {} again", kind_.name, kind_.archive));
+          fmt::format("{}: has no {}, plain or .gz", folder.string(), batch.file),
+          fmt::format("{} needs all its files in one folder: unpack {} again", kind_.name, kind_.archive));
     }
     first_.push_back(catalogue_.items.size());
     files_.push_back(open_bytes(*path));
@@ -128,9 +128,10 @@ class CifarSource final : public Source {
       offset += got;
       if (got == 0) break;
       if (got < record_.size()) {
-        throw Error(fmt::format("{}: has {} bytes, which is no multiple of {}, the size of a picture of {}",
-                                path->string(), offset, record_.size(), kind_.name),
-                    fmt::format("get it again: it is part of {}", kind_.archive));
+        throw Error(
+            fmt::format("{}: has {} bytes, which is not a multiple of {}, the size of a picture of {}",
+                        path->string(), offset, record_.size(), kind_.name),
+            fmt::format("get it again: it is part of {}", kind_.archive));
       }
       const auto label = std::to_integer<std::int32_t>(record_[kind_.label_bytes - 1]);
       Item item{.name = fmt::format("{}[{}]", batch.file, i), .split = batch.split, .label = label};
@@ -146,7 +147,7 @@ class CifarSource final : public Source {
   const CifarKind& kind_;
   Catalogue catalogue_;
   std::vector<std::unique_ptr<ByteReader>> files_;  // of each batch
-  std::vector<std::size_t> first_;                  // item of each batch
+  std::vector<std::size_t> first_;                  // first item of each batch
   std::vector<std::byte> record_;
 };
 
@@ -163,10 +164,9 @@ std::unique_ptr<Source> open_cifar(const fs::path& folder, const SourceOptions& 
     throw Error(fmt::format(
         "{}: has no files of CIFAR-10 or CIFAR-100, such as data_batch_1.bin or train.bin", folder.string()));
   }
-  throw Error(
-      fmt::format("{}: is {}'s Python version, which is pickled: reading a pickle may run any program",
-                  folder.string(), pickled->name),
-      fmt::format("get the binary version, {}", pickled->archive));
+  throw Error(fmt::format("{}: is the pickled Python version of {}: reading a pickle may run any program",
+                          folder.string(), pickled->name),
+              fmt::format("download the binary version, {}", pickled->archive));
 }
 
 }  // namespace convoke::data_prep

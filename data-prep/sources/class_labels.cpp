@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kSurelyClasses = 20;
 
-// The names in the order of their numbers; the given order if any is no number.
+// Returns the names in the order of their numbers, or in the given order if any is not a number.
 std::vector<std::string> in_order(const std::set<std::string>& names) {
   std::vector<std::string> ordered(names.begin(), names.end());
   const bool numbers = std::all_of(ordered.begin(), ordered.end(),
@@ -30,7 +30,7 @@ std::vector<std::string> in_order(const std::set<std::string>& names) {
   return ordered;
 }
 
-// True if each is one of "0", "1", ..., count - 1.
+// True if the names are "0", "1", ..., count - 1.
 bool are_indices(const std::vector<std::string>& names, std::size_t count) {
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     const std::optional<double> number = number_in(name);
@@ -57,7 +57,7 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
     throw Error(fmt::format("{}: has {} different labels in {} rows", where,
                             format_count(static_cast<std::int64_t>(found.size())),
                             format_count(static_cast<std::int64_t>(cells.size()))),
-                "they cannot be classes: --label-column names another column");
+                "so many values cannot be classes: choose another column with --label-column");
   }
   ClassLabels result;
   std::vector<std::string> names = in_order(found);
@@ -75,8 +75,8 @@ ClassLabels class_labels(std::span<const std::string> cells, const std::vector<s
     const bool indices = are_indices(names, class_names.size());
     for (const std::string& name : names) {
       if (indices || std::find(class_names.begin(), class_names.end(), name) != class_names.end()) continue;
-      throw Error(fmt::format("{}: \"{}\" is none of the {} class names{}", where, name, class_names.size(),
-                              did_you_mean(name, class_names)),
+      throw Error(fmt::format("{}: \"{}\" is not one of the {} class names{}", where, name,
+                              class_names.size(), did_you_mean(name, class_names)),
                   "the labels are: " + join(names));
     }
     names.clear();

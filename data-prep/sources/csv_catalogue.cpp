@@ -32,15 +32,15 @@ std::string lower(std::string text) {
   return text;
 }
 
-// No cell is empty, a number, a picture's file, or there twice.
-bool names_columns(const std::vector<std::string>& cells) {
+// True if no cell is empty, a number, the file of a picture, or a duplicate.
+bool is_header_row(const std::vector<std::string>& cells) {
   std::set<std::string_view> seen;
   return std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
     return !trimmed(cell).empty() && !number_in(cell) && !is_picture_name(cell) && seen.insert(cell).second;
   });
 }
 
-bool names_a_split(const std::string& cell) {
+bool is_split_name(const std::string& cell) {
   const std::string split = canonical_split(trimmed(cell));
   return split.empty() || split == "train" || split == "validation" || split == "test";
 }
@@ -59,7 +59,7 @@ void read_weight(const std::string& cell, Item& item) {
 CsvHeader read_header(CsvReader& reader) {
   CsvRow row;
   if (!reader.next(row)) throw Error(fmt::format("{}: is empty", reader.file().string()));
-  CsvHeader header{.names = {}, .written = names_columns(row.cells)};
+  CsvHeader header{.names = {}, .written = is_header_row(row.cells)};
   for (const std::string& cell : row.cells) header.names.push_back(trimmed(cell));
   if (!header.written) {
     reader.seek(row);
@@ -74,9 +74,8 @@ std::optional<std::size_t> find_column(const CsvHeader& header, const std::strin
   if (!given.empty()) {
     const auto it = std::find(names.begin(), names.end(), given);
     if (it != names.end()) return static_cast<std::size_t>(it - names.begin());
-    throw Error(
-        fmt::format("{}: has no column \"{}\"{}", file.string(), given, did_you_mean(given, names)),
-        (header.written ? "its columns: " : "it has no header; its columns are called ") + join(names));
+    throw Error(fmt::format("{}: has no column \"{}\"{}", file.string(), given, did_you_mean(given, names)),
+                (header.written ? "columns: " : "it has no header; its columns are named ") + join(names));
   }
   for (const std::string_view name : usual) {
     const auto it =
@@ -101,7 +100,7 @@ CsvRoles find_roles(const CsvHeader& header, const ColumnOptions& options, bool 
   const std::optional<std::size_t> label = find_column(header, options.label, kLabelColumns, file);
   if (!label && !last_is_label) {
     throw Error(fmt::format("{}: has no column of labels", file.string()),
-                fmt::format("--label-column names it; its columns: {}", join(header.names)));
+                fmt::format("choose one with --label-column; columns: {}", join(header.names)));
   }
   return {.label = label.value_or(header.names.size() - 1),
           .split = find_column(header, options.split, kSplitColumns, file),
@@ -123,14 +122,14 @@ CsvCatalogue list_rows(const fs::path& file, const CsvRoles& roles, const Column
     list.rows.push_back({.line = row.line, .offset = row.offset});
     std::string& label = labels.emplace_back();
     if (row.cells.size() != columns) {
-      item.fault = fmt::format("has {} cells, but the first row {}", row.cells.size(), columns);
+      item.fault = fmt::format("has {} cells, but the first row has {}", row.cells.size(), columns);
       continue;
     }
     label = row.cells[roles.label];
     if (trimmed(label).empty()) item.fault = "has no label";
     if (roles.split) {
       item.split = canonical_split(trimmed(row.cells[*roles.split]));
-      splits = splits && (!options.split.empty() || names_a_split(item.split));
+      splits = splits && (!options.split.empty() || is_split_name(item.split));
     }
     if (roles.group) item.group = trimmed(row.cells[*roles.group]);
     if (roles.weight) read_weight(row.cells[*roles.weight], item);

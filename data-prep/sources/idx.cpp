@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Splits and the first part of their files' names.
+/// A split and the prefix of its files' names.
 struct SplitFiles {
   const char* split;
   const char* prefix;
 };
 constexpr std::array kIdxSplits{SplitFiles{"train", "train"}, SplitFiles{"test", "t10k"}};
 
-// The file of that name in `folder`: as LeCun names it or, as some copies have it, with a dot before "idx";
+// Returns the file of that name in `folder`: as LeCun names it or, in some copies, with a dot before "idx";
 // plain before gzipped.
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& prefix,
                                   const std::string& kind) {
@@ -38,8 +38,8 @@ std::optional<fs::path> find_file(const fs::path& folder, const std::string& pre
 fs::path require_file(const fs::path& folder, const std::string& prefix, const std::string& kind) {
   if (const auto file = find_file(folder, prefix, kind)) return *file;
   throw Error(
-      fmt::format("{}: has no {}-{}-ubyte, nor the same with .gz", folder.string(), prefix, kind),
-      "a folder of IDX files holds {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte");
+      fmt::format("{}: has no {}-{}-ubyte, plain or .gz", folder.string(), prefix, kind),
+      "a folder of IDX files must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte");
 }
 
 class IdxSource final : public Source {
@@ -59,8 +59,9 @@ class IdxSource final : public Source {
       const Shape shape{1, extents[1], extents[2]};
       if (images_.size() == 1) shape_ = shape;
       if (shape != shape_) {
-        throw Error(fmt::format("{} has images of {} x {}, but {} of {} x {}", images.file().string(),
-                                shape[1], shape[2], images_.front().file().string(), shape_[1], shape_[2]));
+        throw Error(fmt::format("{} has images of {} x {}, but {} has images of {} x {}",
+                                images.file().string(), shape[1], shape[2], images_.front().file().string(),
+                                shape_[1], shape_[2]));
       }
       add_items(entry.split, labels);
       for (const IdxFile* file : {&images, &std::as_const(labels)})
@@ -101,7 +102,7 @@ class IdxSource final : public Source {
   Catalogue catalogue_;
   Shape shape_;
   std::vector<IdxFile> images_;     // of each split
-  std::vector<std::size_t> first_;  // item of each split
+  std::vector<std::size_t> first_;  // first item of each split
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
 
-// What is in a folder, by the bytes of the names; hidden ones left out.
+// Returns the entries of a folder, sorted by the bytes of their names, without hidden ones.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   try {
@@ -49,19 +49,19 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return folders;
 }
 
-/// Calls `visit` with the files below a folder, one after the other, until it says that it is enough.
+/// Calls `visit` with each file below a folder until it returns that it has enough.
 class Walk {
  public:
   template <class Visit>
   bool files(const fs::path& folder, const Visit& visit) {
-    // A link to a folder around it would have no end.
+    // A link to an enclosing folder would never end.
     const fs::path real = fs::canonical(folder);
     const auto within = [&](const fs::path& inner) {
       return std::mismatch(real.begin(), real.end(), inner.begin(), inner.end()).first == real.end();
     };
     if (std::any_of(around_.begin(), around_.end(), within)) {
       throw Error(
-          fmt::format("{}: is a symbolic link to a folder around it, {}", folder.string(), real.string()),
+          fmt::format("{}: is a symbolic link to an enclosing folder, {}", folder.string(), real.string()),
           "remove the link");
     }
     around_.push_back(real);
@@ -83,14 +83,14 @@ bool holds_pictures(const fs::path& folder) { return Walk().files(folder, is_any
 
 std::string name_of(const fs::path& folder) { return printable(folder.filename().native()); }
 
-/// A folder of class folders, and the split that all of it is; empty: it does not say.
+/// A folder of class folders, and its split; empty: unknown.
 struct SplitFolder {
   std::string split;
   fs::path folder;
 };
 
-// train, validation, test as sub-folders, in this order; if `folder` has no such: itself. What lies beside
-// them goes to `others`.
+// Returns the sub-folders train, validation and test, in this order, or `folder` itself if it has none of
+// them. The other entries go to `others`.
 std::vector<SplitFolder> split_folders(const fs::path& folder, std::vector<std::string>& others) {
   std::vector<SplitFolder> splits;
   for (const char* split : {"train", "validation", "test"}) {
@@ -124,10 +124,11 @@ class ImageFolder final : public Source {
     const std::vector<SplitFolder> splits = split_folders(folder, others);
     std::vector<std::string> classes = list_classes(splits.front().folder);
     if (classes.size() < 2) {
-      throw Error(fmt::format("{}: has {} class folder{}; a dataset needs at least 2 classes",
-                              splits.front().folder.string(), classes.size(),
-                              classes.empty() ? "s" : fmt::format(", {}", classes.front())),
-                  "a folder of pictures has a sub-folder for each class; labels in a CSV: name the CSV");
+      throw Error(
+          fmt::format("{}: has {} class folder{}; a dataset needs at least 2 classes",
+                      splits.front().folder.string(), classes.size(),
+                      classes.empty() ? "s" : fmt::format(", {}", classes.front())),
+          "a folder of pictures needs a sub-folder for each class; if a CSV has the labels, name the CSV");
     }
     for (const SplitFolder& split : splits) {
       if (&split != &splits.front()) require_same_classes(splits.front().folder, classes, split.folder);
@@ -137,7 +138,7 @@ class ImageFolder final : public Source {
     catalogue_.class_names = std::move(classes);
     if (!options.class_names.empty()) {
       if (options.class_names.size() != catalogue_.class_names.size()) {
-        throw Error(fmt::format("{}: has {} classes, but {} names are given", folder.string(),
+        throw Error(fmt::format("{}: has {} classes, but {} class names are given", folder.string(),
                                 catalogue_.classes, options.class_names.size()));
       }
       catalogue_.class_names = options.class_names;
@@ -155,12 +156,12 @@ class ImageFolder final : public Source {
   }
 
  private:
-  // Names of the class folders; each must hold a picture.
+  // Returns the names of the class folders; each must hold a picture.
   static std::vector<std::string> list_classes(const fs::path& folder) {
     std::vector<std::string> classes;
     for (const fs::path& sub : folders_in(folder)) {
       if (!holds_pictures(sub)) {
-        throw Error(fmt::format("{}: the class is empty: there is no picture in its folder", sub.string()),
+        throw Error(fmt::format("{}: the class is empty: its folder has no picture", sub.string()),
                     "remove the folder, or put pictures there");
       }
       classes.push_back(name_of(sub));
@@ -181,14 +182,15 @@ class ImageFolder final : public Source {
     const std::vector<std::string> missing = without(classes, found), more = without(found, classes);
     if (missing.empty() && more.empty()) return;
     std::string message = fmt::format("{}: has other classes than {}:", other.string(), first.string());
-    if (!missing.empty()) message += fmt::format(" not {};", fmt::join(missing, ", "));
-    if (!more.empty()) message += fmt::format(" beyond them {};", fmt::join(more, ", "));
+    if (!missing.empty()) message += fmt::format(" it lacks {};", fmt::join(missing, ", "));
+    if (!more.empty()) message += fmt::format(" it has also {};", fmt::join(more, ", "));
     message.pop_back();
-    throw Error(message, "class folders bear the same names in all splits, to the letter");
+    throw Error(message, "class folders must have exactly the same names in all splits");
   }
 
   void add(const fs::path& file, const std::string& split, std::int32_t label, std::string fault) {
-    if (fault.empty() && is_foreign_picture_name(file)) fault = "is a picture of a kind that is not read";
+    if (fault.empty() && is_foreign_picture_name(file))
+      fault = "is a picture in a format that is not supported";
     catalogue_.items.push_back({.name = printable(file.lexically_relative(folder_).native()),
                                 .split = split,
                                 .label = label,
@@ -200,7 +202,7 @@ class ImageFolder final : public Source {
     std::int32_t label = 0;
     for (const fs::directory_entry& entry : entries_of(split.folder)) {
       if (!is_folder(entry)) {
-        if (is_any_picture(entry.path())) add(entry.path(), split.split, 0, "lies in no class folder");
+        if (is_any_picture(entry.path())) add(entry.path(), split.split, 0, "is not in a class folder");
         continue;
       }
       Walk().files(entry.path(), [&](const fs::path& file) {
@@ -217,8 +219,8 @@ class ImageFolder final : public Source {
   PictureReader reader_;
 };
 
-// "train_images" and "test" of a data set whose classes are in a CSV.
-bool is_named_as_a_split(const fs::path& folder) {
+// True for names such as "train_images" and "test", in a data set whose classes are in a CSV.
+bool has_split_name(const fs::path& folder) {
   const std::string name = folder.filename().string();
   const std::string split = canonical_split(name.substr(0, name.find_first_of("-_. ")));
   return split == "train" || split == "validation" || split == "test" || split == "images";
@@ -230,7 +232,7 @@ bool has_class_folders(const fs::path& path) {
   std::vector<std::string> others;
   const std::vector<fs::path> folders = folders_in(split_folders(path, others).front().folder);
   return std::count_if(folders.begin(), folders.end(), [](const fs::path& folder) {
-           return !is_named_as_a_split(folder) && holds_pictures(folder);
+           return !has_split_name(folder) && holds_pictures(folder);
          }) > 1;
 }
 

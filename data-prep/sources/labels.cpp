@@ -23,7 +23,7 @@ std::optional<std::int64_t> whole_number_in(const std::string& text) {
 
 std::string label_fault(std::int64_t label) {
   if (label >= 0 && label < kMostClasses) return {};
-  return fmt::format("its label is {}; labels are 0, 1, 2, ..., below {}", label, kMostClasses);
+  return fmt::format("its label is {}; labels must be 0, 1, 2, ..., below {}", label, kMostClasses);
 }
 
 void set_labels(Catalogue& catalogue, std::span<const std::string> texts,

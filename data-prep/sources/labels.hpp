@@ -8,15 +8,16 @@
 
 namespace convoke::data_prep {
 
-/// Classes a dataset may have: a greater label is something else, such as the number of a sample.
+/// The largest number of classes of a dataset: a greater label is something else, such as the number of a
+/// sample.
 inline constexpr std::int64_t kMostClasses = 1'000'000;
 
-/// Why a label cannot be a class: "its label is -1"; empty if it can.
+/// Returns why a label cannot be a class, such as "its label is -1"; empty if it can.
 std::string label_fault(std::int64_t label);
 
 /// Gives the items without faults their labels, and the catalogue its classes, from one text for each item.
-/// If all are whole numbers, these are the labels, and the classes are as many as the highest + 1; else they
-/// name the classes (class_labels). `where` and `class_names` as there.
+/// If all texts are whole numbers, these are the labels, and the number of classes is the highest + 1; else
+/// the texts name the classes (class_labels). `where` and `class_names` as in class_labels.
 void set_labels(Catalogue& catalogue, std::span<const std::string> texts,
                 const std::vector<std::string>& class_names, const std::string& where);
 

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 14> kPathColumns{
     "filepaths",  "filepath", "file_path",  "path",     "filename", "file_name", "file",
     "image_path", "image",    "image_name", "image_id", "id_code",  "img",       "images"};
 
-// The columns given by position, 1, 2, ..., by their names.
-ColumnOptions with_names(ColumnOptions columns, const CsvHeader& header) {
+// Replaces columns given by position, 1, 2, ..., by their names.
+ColumnOptions resolve_positions(ColumnOptions columns, const CsvHeader& header) {
   for (std::string* const column :
        {&columns.path, &columns.label, &columns.split, &columns.group, &columns.weight}) {
     const std::vector<std::string>& names = header.names;
@@ -58,26 +58,26 @@ std::optional<std::size_t> find_path_column(const CsvHeader& header, const std::
   return static_cast<std::size_t>(it - row.cells.begin());
 }
 
-/// Finds files by what a manifest calls them.
+/// Finds files by the names that a manifest gives them.
 class Finder {
  public:
   Finder(const fs::path& manifest, const std::string& images_folder) {
     if (!images_folder.empty()) {
       if (!fs::is_directory(images_folder))
-        throw Error(fmt::format("{}: is no folder of pictures", images_folder));
+        throw Error(fmt::format("{}: is not a folder of pictures", images_folder));
       folders_ = {images_folder};
       return;
     }
-    const fs::path beside = manifest.parent_path();
+    const fs::path manifest_folder = manifest.parent_path();
     const std::string stem = manifest.stem().string();
-    folders_ = {beside};
+    folders_ = {manifest_folder};
     for (const std::string& name :
          {stem, stem + "_images", std::string("images"), std::string("train_images"), std::string("train")}) {
-      if (fs::is_directory(beside / name)) folders_.push_back(beside / name);
+      if (fs::is_directory(manifest_folder / name)) folders_.push_back(manifest_folder / name);
     }
   }
 
-  // Most rows are like the one before: where that was found, and with its ending, is tried first.
+  // Most rows are like the previous one, so its folder and ending are tried first.
   std::optional<fs::path> find(const std::string& name) {
     if (fs::path file = folders_[folder_] / (name + ending_); fs::is_regular_file(file)) return file;
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) {
@@ -105,7 +105,7 @@ class Finder {
   std::string ending_;
 };
 
-// A class of validation or test rows that no training row is of is mostly one spelled otherwise.
+// A class that occurs only in validation or test rows is usually a class with another spelling.
 void require_training_classes(const Catalogue& catalogue, const std::string& where) {
   std::set<std::int32_t> trained;
   for (const Item& item : catalogue.items) {
@@ -120,9 +120,9 @@ void require_training_classes(const Catalogue& catalogue, const std::string& whe
   for (const std::int32_t label : trained) known.push_back(name(label));
   for (const Item& item : catalogue.items) {
     if (!item.fault.empty() || trained.count(item.label) > 0) continue;
-    throw Error(fmt::format("{}: {} is of the class \"{}\", of which no training row is{}", where, item.name,
+    throw Error(fmt::format("{}: {} has the class \"{}\", which no training row has{}", where, item.name,
                             name(item.label), did_you_mean(name(item.label), known)),
-                "the training rows' classes: " + join(known));
+                "classes of the training rows: " + join(known));
   }
 }
 
@@ -131,11 +131,11 @@ class Manifest final : public Source {
   Manifest(const fs::path& file, const SourceOptions& options) : file_(file), reader_(options.picture) {
     CsvReader csv(file);
     const CsvHeader header = read_header(csv);
-    const ColumnOptions columns = with_names(options.columns, header);
+    const ColumnOptions columns = resolve_positions(options.columns, header);
     const std::optional<std::size_t> path = find_path_column(header, columns.path, file);
     if (!path) {
-      throw Error(fmt::format("{}: has no column of pictures' paths", file.string()),
-                  "--path-column names it; its columns: " + join(header.names));
+      throw Error(fmt::format("{}: has no column of picture paths", file.string()),
+                  "choose one with --path-column; columns: " + join(header.names));
     }
     const CsvRoles roles = find_roles(header, columns, false, file);
     list(roles, columns, options.class_names, *path);
@@ -171,12 +171,12 @@ class Manifest final : public Source {
       }
       const std::optional<fs::path> found = finder.find(cell);
       if (!found) {
-        item.fault = fmt::format("{}: there is no such picture in {}", printable(cell), finder.places());
+        item.fault = fmt::format("{}: is not in {}", printable(cell), finder.places());
         return;
       }
       const auto [before, first] = line_of_.emplace(found->lexically_normal(), row.line);
       if (!first) {
-        item.fault = fmt::format("{}: is listed in line {} already", printable(cell), before->second);
+        item.fault = fmt::format("{}: is already listed in line {}", printable(cell), before->second);
         return;
       }
       item.name = name_of(*found);
@@ -211,7 +211,7 @@ class Manifest final : public Source {
 
   fs::path file_;
   std::vector<fs::path> files_;                // of the items
-  std::map<fs::path, std::uint64_t> line_of_;  // of the pictures that were found
+  std::map<fs::path, std::uint64_t> line_of_;  // of the pictures found so far
   Catalogue catalogue_;
   PictureReader reader_;
 };

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 template <class T>
 constexpr bool kWhole = std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
 
-// What the samples of an array are: its shape without N says, and the type of its values.
+// Derives the format of the samples from an array: from its shape without N, and the type of its values.
 SampleFormat format_of(const NpyReader& array) {
   const std::vector<std::int64_t>& extents = array.shape().extents();
   const auto refuse = [&](const std::string& why, const std::string& hint) {
@@ -29,13 +29,14 @@ SampleFormat format_of(const NpyReader& array) {
   const NpyValues type = array.values(0);
   const bool bytes = std::holds_alternative<std::vector<std::uint8_t>>(type);
   const bool whole = std::visit([]<class T>(const std::vector<T>&) { return kWhole<T>; }, type);
-  if (rank < 2 || rank > 4) refuse("", "samples are (N, F), (N, L), (N, L, F), (N, H, W) or (N, H, W, C)");
+  if (rank < 2 || rank > 4)
+    refuse("", "samples must be (N, F), (N, L), (N, L, F), (N, H, W) or (N, H, W, C)");
   if (std::any_of(extents.begin() + 1, extents.end(), [](std::int64_t extent) { return extent == 0; })) {
     refuse("", "its samples are empty");
   }
   if (whole && rank > 2) {
-    refuse("of whole numbers, which are tokens only as (N, L)",
-           "images are x.astype(\"uint8\"), measured numbers x.astype(\"float32\")");
+    refuse("of whole numbers, which are tokens only in the shape (N, L)",
+           "convert images with x.astype(\"uint8\"), measured numbers with x.astype(\"float32\")");
   }
   if (rank == 2) {
     const auto kind = whole ? data::SampleType::kInt32 : data::SampleType::kFloat32;
@@ -47,13 +48,13 @@ SampleFormat format_of(const NpyReader& array) {
   }
   const bool channels_first = (extents[1] == 1 || extents[1] == 3) && extents[3] > 4;
   if (channels_first) {
-    refuse("and seems to have its channels first; images are (N, H, W, C)", "save numpy.moveaxis(x, 1, -1)");
+    refuse("and seems to have channels first; images must be (N, H, W, C)", "save numpy.moveaxis(x, 1, -1)");
   }
   return {.shape = {extents[3], extents[1], extents[2]},
           .type = bytes ? data::SampleType::kUint8 : data::SampleType::kFloat32};
 }
 
-// The values of a sample as they are stored. Throws Error if a number is none that can be.
+// Converts the values of a sample to the stored type. Throws Error if a number is invalid.
 template <class T>
 void convert(const std::vector<T>& row, data::SampleType type, std::span<std::byte> sample) {
   const auto store = [&]<class Stored>(Stored) {
@@ -72,7 +73,7 @@ void convert(const std::vector<T>& row, data::SampleType type, std::span<std::by
   }
 }
 
-// Why a row can be no sample; empty if it can.
+// Returns why a row cannot be a sample; empty if it can.
 template <class T>
 std::string fault_in(const std::vector<T>& row) {
   const auto bad = std::find_if(row.begin(), row.end(), [](T value) {
@@ -84,7 +85,7 @@ std::string fault_in(const std::vector<T>& row) {
   });
   if (bad == row.end()) return {};
   return fmt::format("{} {}{}", kWhole<T> ? "its token" : "its value", *bad,
-                     kWhole<T> ? "; tokens are 0, 1, 2, ..." : " is not finite in single precision");
+                     kWhole<T> ? "; tokens must be 0, 1, 2, ..." : " is not finite in single precision");
 }
 
 class NumpySource final : public Source {
@@ -133,7 +134,7 @@ class NumpySource final : public Source {
       return;
     }
     if (format.shape == format_.shape && format.type == format_.type) return;
-    throw Error(fmt::format("{}: has samples of {} {}, but {} of {} {}", array.name(),
+    throw Error(fmt::format("{}: has samples of {} {}, but {} has samples of {} {}", array.name(),
                             data::name_of(format.type), format.shape.to_string(), samples_.front().name(),
                             data::name_of(format_.type), format_.shape.to_string()));
   }
@@ -169,7 +170,7 @@ class NumpySource final : public Source {
     samples_[split].read(row * count, row_);
   }
 
-  // Tokens are small: all are looked at when the source is opened.
+  // Tokens are small, so all are checked when the source is opened.
   void find_vocabulary() {
     for (std::size_t item = 0; item < catalogue_.items.size(); ++item) {
       const std::size_t split = split_of(item);
@@ -189,8 +190,8 @@ class NumpySource final : public Source {
   Catalogue catalogue_;
   SampleFormat format_;
   std::vector<NpyReader> samples_;  // of each split
-  std::vector<std::size_t> first_;  // item of each split
-  NpyValues row_;                   // read last
+  std::vector<std::size_t> first_;  // first item of each split
+  NpyValues row_;                   // the row that was read last
 };
 
 }  // namespace

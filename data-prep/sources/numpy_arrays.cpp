@@ -33,7 +33,7 @@ struct Meaning {
   std::string split = {};
 };
 
-// "x_train", "test_images", "labels": one word of a role and at most one of a split.
+// Parses "x_train", "test_images", "labels": one word for the role and at most one for the split.
 Meaning meaning_of(const std::string& array) {
   Meaning meaning;
   std::size_t begin = 0;
@@ -56,17 +56,17 @@ Meaning meaning_of(const std::string& array) {
   return meaning;
 }
 
-// Why `value` can be no label; empty if it can.
+// Returns why `value` cannot be a label; empty if it can.
 template <class T>
 std::string fault_of(T value) {
-  constexpr double kMost = 1e15;  // below, all whole numbers are doubles
+  constexpr double kMost = 1e15;  // below this, doubles hold all whole numbers
   const auto number = static_cast<double>(value);
   if (!(std::abs(number) < kMost) || std::trunc(number) != number)
     return fmt::format("its label is {}", value);
   return label_fault(static_cast<std::int64_t>(number));
 }
 
-// The column of the one 1 in a row of zeroes, or -1.
+// Returns the column of the only 1 in a row of zeros, or -1.
 template <class T>
 std::int32_t one_hot(std::span<const T> row) {
   const auto one = std::find(row.begin(), row.end(), T{1});
@@ -95,7 +95,7 @@ NumpyArrays::NumpyArrays(const fs::path& path) : path_(path) {
   }
   std::sort(names_.begin(), names_.end());
   if (const auto twice = std::adjacent_find(names_.begin(), names_.end()); twice != names_.end()) {
-    throw Error(fmt::format("{}: has two arrays {}", path.string(), *twice));
+    throw Error(fmt::format("{}: has two arrays named {}", path.string(), *twice));
   }
 }
 
@@ -123,20 +123,20 @@ std::vector<NumpyPair> NumpyArrays::pairs() const {
     std::string& place = samples ? pair->samples : pair->labels;
     if (!place.empty()) {
       throw Error(
-          fmt::format("{}: both {} and {} could be the {}{}{}", path_.string(), place, name,
+          fmt::format("{}: both {} and {} may be the {}{}{}", path_.string(), place, name,
                       samples ? "samples" : "labels", meaning.split.empty() ? "" : " of ", meaning.split),
           kNamesHint);
     }
     place = name;
   }
   if (pairs.empty()) {
-    throw Error(fmt::format("{}: no array is called as samples or labels are; it has {}", path_.string(),
+    throw Error(fmt::format("{}: no array has a name of samples or labels; it has {}", path_.string(),
                             names_.empty() ? "none" : convoke::join(names_)),
                 kNamesHint);
   }
   for (const NumpyPair& pair : pairs) {
     if (!pair.samples.empty() && !pair.labels.empty()) continue;
-    throw Error(fmt::format("{}: {} has no {}; there are {}", path_.string(),
+    throw Error(fmt::format("{}: {} has no {}; the arrays are {}", path_.string(),
                             pair.samples.empty() ? pair.labels : pair.samples,
                             pair.samples.empty() ? "samples" : "labels", convoke::join(names_)),
                 kNamesHint);
@@ -160,9 +160,9 @@ std::string NumpyArrays::samples_of(const std::string& split) const {
   for (const auto& candidates : {of_split, samples, names_}) {
     if (candidates.size() == 1) return candidates.front();
   }
-  throw Error(fmt::format("{}: which array holds the samples of {} is not clear; there are {}",
+  throw Error(fmt::format("{}: the array with the samples of {} is ambiguous; the arrays are {}",
                           path_.string(), split, convoke::join(names_)),
-              "--split names one, such as train for x_train; or save one array alone");
+              "choose one with --split, such as train for x_train; or save a single array");
 }
 
 bool names_samples_or_labels(const std::string& array) { return meaning_of(array).role != Role::kNone; }
@@ -171,7 +171,7 @@ NumpyLabels read_labels(NpyReader& array) {
   const Shape& shape = array.shape();
   if (shape.rank() != 1 && shape.rank() != 2) {
     throw Error(fmt::format("{}: has shape {}", array.name(), shape.to_string()),
-                "labels are (N), (N, 1) or, one-hot, (N, K)");
+                "labels must be (N), (N, 1) or, one-hot, (N, K)");
   }
   const std::size_t columns = shape.rank() == 2 ? static_cast<std::size_t>(shape[1]) : 1;
   NumpyLabels labels;

@@ -21,7 +21,7 @@ class PackedPictureSource final : public Source {
   }
 
  private:
-  // One shard is open at a time: there may be thousands, and items come in the order in which they lie.
+  // Opens one shard at a time: there may be thousands, and items come in the order of the shards.
   std::vector<std::byte> encoded(std::size_t item) {
     const PackedPictures::Place& place = pictures_.places[item];
     if (bytes_ == nullptr || open_ != place.shard) {

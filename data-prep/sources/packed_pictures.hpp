@@ -10,7 +10,7 @@
 
 namespace convoke::data_prep {
 
-/// Encoded pictures within larger files, and where each lies.
+/// Encoded pictures in larger files, and their positions.
 struct PackedPictures {
   struct Place {
     std::size_t shard = 0;
@@ -19,12 +19,13 @@ struct PackedPictures {
   };
 
   Catalogue catalogue = {};
-  std::vector<Place> places = {};  ///< of each item; of one without a picture, whose fault says so, nowhere
+  std::vector<Place> places = {};  ///< of each item; not set for an item without a picture, which has a fault
   std::vector<Shard> shards = {};
-  std::unique_ptr<ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< a shard
+  std::unique_ptr<ByteReader> (*open)(const std::filesystem::path&) = nullptr;  ///< opens a shard
 };
 
-/// The source that decodes them. Throws Error as PictureReader does, and if there are fewer than 2 classes.
+/// Returns the source that decodes them. Throws Error as PictureReader does, and if there are fewer than 2
+/// classes.
 std::unique_ptr<Source> decode_packed(PackedPictures pictures, const PictureOptions& options,
                                       const std::filesystem::path& path);
 

@@ -8,24 +8,25 @@
 
 namespace convoke::data_prep {
 
-/// A file of a source that is one or several alike.
+/// A file of a source that consists of one or several such files.
 struct Shard {
   std::filesystem::path path;
-  std::string name;   ///< from the source's folder on
-  std::string split;  ///< that its name or those of its folders tell; empty: none does
+  std::string name;   ///< path relative to the source's folder
+  std::string split;  ///< from its name or those of its folders; empty: unknown
 };
 
-/// `path` itself, or the files below it for which `is_one` holds, in order of their names. Links to folders
-/// are not followed.
+/// Returns `path` itself, or the files below it for which `is_one` is true, sorted by name. Does not follow
+/// links to folders.
 std::vector<Shard> find_shards(const std::filesystem::path& path,
                                bool (*is_one)(const std::filesystem::path&));
 
-/// True if there is a file below the folder `path`, or it is one, for which `is_one` holds.
+/// True if `path` is a file, or a folder with a file below it, for which `is_one` is true.
 bool has_shard(const std::filesystem::path& path, bool (*is_one)(const std::filesystem::path&));
 
-/// The split that a path tells, the last of its parts first: a word of one (train, training, val, valid,
-/// validation, dev, eval, test, testing), between characters that are no letters.
-/// "flowers-train-00000-of-00004", "train00-512x512.tfrec" and "val/03.tar" tell it; "contrast.tar" does not.
+/// Returns the split in a path; later parts come first. The split is one of the words train, training, val,
+/// valid, validation, dev, eval, test and testing, between characters that are not letters.
+/// "flowers-train-00000-of-00004", "train00-512x512.tfrec" and "val/03.tar" have one; "contrast.tar" does
+/// not.
 std::string split_in_path(const std::filesystem::path& path);
 
 }  // namespace convoke::data_prep

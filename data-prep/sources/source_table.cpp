@@ -32,7 +32,7 @@ struct Entry {
   std::unique_ptr<Source> (*opens)(const std::filesystem::path&, const SourceOptions&);
 };
 
-// Asked in this order.
+// Tried in this order.
 constexpr std::array kSources{
     Entry{"idx", is_idx, open_idx},
     Entry{"cifar", is_cifar, open_cifar},
@@ -46,17 +46,17 @@ constexpr std::array kSources{
     Entry{"table", is_table_csv, open_table_csv},
 };
 
-// The first kind that recognises `path`; none: nullptr.
+// Returns the first kind that recognises `path`, or nullptr.
 const Entry* recognise(const std::filesystem::path& path) {
   const auto it = std::find_if(kSources.begin(), kSources.end(),
                                [&](const Entry& source) { return source.detects(path); });
   return it == kSources.end() ? nullptr : &*it;
 }
 
-// The kinds of a CSV, those that ask for more first.
+// The kinds of a CSV, those with more requirements first.
 constexpr std::array<std::string_view, 3> kCsvKinds{"manifest", "text-csv", "table"};
 
-// CSVs in a folder, without those that `convoke prepare` writes.
+// Returns the CSVs in a folder, except those that `convoke prepare` writes.
 std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -68,8 +68,8 @@ std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& fol
   return files;
 }
 
-// The CSVs of a folder that may list its samples: of the kind `named` or, without one, of the first kind that
-// any of them is.
+// Returns the CSVs of a folder that may list its samples: of the kind `named` or, if empty, of the first kind
+// that any of them has.
 std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& folder,
                                                  std::string_view named) {
   const std::vector<std::filesystem::path> files = csv_files_in(folder);
@@ -82,9 +82,9 @@ std::vector<std::filesystem::path> candidates_in(const std::filesystem::path& fo
   return found;
 }
 
-// A folder whose samples a CSV in it lists stands for that CSV: pictures without class folders and their
-// labels (EyePACS, APTOS), or a table alone. Throws Error naming the CSVs if several could be meant.
-std::filesystem::path meant_by(const std::filesystem::path& path, const std::string& kind) {
+// If a CSV in a folder lists its samples, the folder stands for that CSV: pictures without class folders and
+// their labels (EyePACS, APTOS), or a table. Throws Error naming the CSVs if there are several.
+std::filesystem::path resolve_folder(const std::filesystem::path& path, const std::string& kind) {
   const bool csv_kind = std::find(kCsvKinds.begin(), kCsvKinds.end(), kind) != kCsvKinds.end();
   if (!std::filesystem::is_directory(path) || data::has_shards(path) || (!kind.empty() && !csv_kind))
     return path;
@@ -96,11 +96,11 @@ std::filesystem::path meant_by(const std::filesystem::path& path, const std::str
   if (found.size() == 1) return found.front();
   std::vector<std::string> names;
   for (const std::filesystem::path& file : found) names.push_back(file.string());
-  throw Error(fmt::format("{}: several of its files may list its samples", path.string()),
+  throw Error(fmt::format("{}: several of its CSV files may list its samples", path.string()),
               "name one of them instead: " + join(names));
 }
 
-// Of a CSV with columns that the options name: what they hold tells what it is. Else empty.
+// Returns the kind of a CSV whose columns the options name, by the contents of these columns; else "".
 std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptions& columns) {
   if (!is_table_csv(path)) return {};
   if (!columns.path.empty()) return "manifest";
@@ -114,12 +114,12 @@ std::string kind_by_columns(const std::filesystem::path& path, const ColumnOptio
 std::unique_ptr<Source> open_source(const std::filesystem::path& given, const SourceOptions& options,
                                     const std::string& named) {
   if (!std::filesystem::exists(given)) throw Error(fmt::format("{}: no such file or folder", given.string()));
-  const std::filesystem::path path = meant_by(given, named);
+  const std::filesystem::path path = resolve_folder(given, named);
   const std::string kind = named.empty() ? kind_by_columns(path, options.columns) : named;
   if (!kind.empty()) return find_in(kSources, kind, "kind of source").opens(path, options);
   if (const Entry* const source = recognise(path)) return source->opens(path, options);
   throw Error(fmt::format("{}: is not recognised as a source of samples", path.string()),
-              "known kinds: " + join(source_kinds()) + "; --kind names one");
+              "known kinds: " + join(source_kinds()) + "; choose one with --kind");
 }
 
 bool is_source(const std::filesystem::path& path) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A column that may be a feature, and what its cells are like.
+/// A column that may be a feature, and the properties of its cells.
 struct Candidate {
   std::size_t column = 0;  // in the file
   bool numeric = true;
@@ -82,7 +82,7 @@ class TableSource final : public Source {
   }
 
  private:
-  // Named ones in their order, or all that have no other use.
+  // Takes the named columns in their order, or all columns without another use.
   void find_candidates(const ColumnOptions& columns, const CsvRoles& roles, const fs::path& file) {
     for (const std::string& name : columns.features) {
       const std::size_t column = *find_column(header_, name, {}, file);
@@ -109,12 +109,12 @@ class TableSource final : public Source {
         feature.numeric = false;
       } else if (!std::isfinite(*number)) {
         item.fault =
-            fmt::format("column \"{}\": \"{}\" is no finite number", header_.names[feature.column], cell);
+            fmt::format("column \"{}\": \"{}\" is not a finite number", header_.names[feature.column], cell);
       }
     }
   }
 
-  // A column of splits, recognised by its name, may turn out to be none, and is a feature then.
+  // A column whose name suggests splits may hold something else; it is a feature then.
   void keep_features(const ColumnOptions& columns, const CsvRoles& roles, const fs::path& file) {
     const bool splits = std::any_of(catalogue_.items.begin(), catalogue_.items.end(),
                                     [](const Item& item) { return !item.split.empty(); });
@@ -122,8 +122,8 @@ class TableSource final : public Source {
       std::erase_if(features_, [&](const Candidate& feature) { return feature.column == roles.split; });
     }
     if (features_.empty()) {
-      throw Error(fmt::format("{}: no column is left for features", file.string()),
-                  "its columns: " + join(header_.names));
+      throw Error(fmt::format("{}: there is no column left for features", file.string()),
+                  "columns: " + join(header_.names));
     }
     std::vector<std::string> missing;
     for (const Candidate& feature : features_) {
@@ -132,12 +132,13 @@ class TableSource final : public Source {
           fmt::format("{} in \"{}\"", format_count(feature.missing), header_.names[feature.column]));
     }
     if (!missing.empty()) {
-      catalogue_.notes.push_back("missing cells: " + join(missing) +
-                                 "; the training rows' mean, or most frequent category, stands for them");
+      catalogue_.notes.push_back(
+          "missing cells: " + join(missing) +
+          "; they are replaced by the mean or the most frequent category of the training rows");
     }
   }
 
-  // The features' cells of a row.
+  // Reads the features' cells of a row.
   void read_cells(std::size_t item) {
     reader_.seek(rows_[item]);
     reader_.next(row_);

@@ -36,7 +36,7 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
   const std::optional<std::size_t> text = find_text_column(header, options.columns.text, file);
   if (!text) {
     throw Error(fmt::format("{}: has no column of texts", file.string()),
-                "--text-column names it; its columns: " + join(header.names));
+                "choose one with --text-column; columns: " + join(header.names));
   }
   const CsvRoles roles = find_roles(header, options.columns, false, file);
   std::int64_t damaged = 0;
@@ -51,7 +51,7 @@ std::unique_ptr<Source> open_text_csv(const fs::path& file, const SourceOptions&
       });
   if (damaged > 0) {
     list.catalogue.notes.push_back(fmt::format(
-        "{} texts hold bytes that are no UTF-8; these bytes are left out", format_count(damaged)));
+        "{} texts hold bytes that are not valid UTF-8; these bytes are left out", format_count(damaged)));
   }
   list.catalogue.provenance = fmt::format("column {} of {}", header.names[*text], file.string());
   return make_text_source(std::move(list.catalogue), options.text, header.names[*text],

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 bool is_text(const fs::path& file) { return file.extension() == ".txt" && fs::is_regular_file(file); }
 
-// What `wanted` holds for in a folder, by the bytes of the names.
+// Returns the entries of a folder for which `wanted` is true, sorted by the bytes of their names.
 template <class Wanted>
 std::vector<fs::path> listed(const fs::path& folder, const Wanted& wanted) {
   std::vector<fs::path> found;
@@ -43,7 +43,7 @@ bool holds_texts(const fs::path& path) {
 
 bool is_unlabelled(const fs::path& folder) { return folder.filename() == "unsup"; }  // in aclImdb
 
-// The folders of the classes in `folder`.
+// Returns the class folders in `folder`.
 std::vector<fs::path> class_folders(const fs::path& folder) {
   return listed(folder, [](const fs::path& path) { return holds_texts(path) && !is_unlabelled(path); });
 }
@@ -54,7 +54,7 @@ std::vector<std::string> names_of(const std::vector<fs::path>& folders) {
   return names;
 }
 
-// Folders of splits in `folder`, which have folders of classes; or `folder` itself.
+// Returns the split folders in `folder`, which have class folders; or `folder` itself.
 std::vector<fs::path> text_split_folders(const fs::path& folder) {
   std::vector<fs::path> splits = listed(folder, [](const fs::path& path) {
     const std::string split = canonical_split(path.filename().string());
@@ -76,7 +76,7 @@ void require_same_classes(const fs::path& first, const fs::path& other) {
   if (found == expected) return;
   throw Error(fmt::format("{} has the classes {}, but {} has {}", first.string(), join(expected),
                           other.string(), join(found)),
-              "a class has a folder of that name in every split");
+              "every class needs a folder in every split");
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ std::unique_ptr<Source> open_text_folder(const fs::path& folder, const SourceOpt
   catalogue.classes = static_cast<std::int64_t>(catalogue.class_names.size());
   if (catalogue.classes < 2) {
     throw Error(fmt::format("{}: has texts of {} classes", folder.string(), catalogue.classes),
-                "a dataset needs at least 2, each a folder of .txt files: pos/, neg/");
+                "a dataset needs at least 2 classes, each a folder of .txt files: pos/, neg/");
   }
   if (!options.class_names.empty()) catalogue.class_names = options.class_names;
   catalogue.provenance = fmt::format("text files of {}", folder.string());

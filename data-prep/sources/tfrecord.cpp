@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 6> kLabelNames{"image/class/label", "labe
                                                       "class/label",       "category"};
 constexpr std::string_view kTextName = "image/class/text";
 
-// A file is gzipped if its first record is none as it stands: its first two bytes may be those of gzip by
-// chance.
+// A file is gzipped if its first record is invalid as it stands. Its first two bytes alone do not decide,
+// because they may equal gzip's by chance.
 std::unique_ptr<ByteReader> open_shard(const fs::path& file) {
   auto plain = open_plain(file);
   return !begins_as_tfrecord(*plain) && begins_as_gzip(*plain) ? open_gzip(file) : std::move(plain);
@@ -53,14 +53,14 @@ std::string feature_names(const Features& features) {
   return names.empty() ? "none" : join(names);
 }
 
-/// What the features of the records are called.
+/// The names of the records' features.
 struct Roles {
   std::string picture;
   std::string label;
-  std::string text;  ///< name of the class beside a numbered label; need not be there
+  std::string text;  ///< name of the class for a numbered label; may be empty
 };
 
-/// Looks through all records.
+/// Reads all records and lists their pictures and labels.
 class TfRecordIndex {
  public:
   TfRecordIndex(const fs::path& path, const SourceOptions& options) : path_(path), options_(options) {
@@ -93,7 +93,7 @@ class TfRecordIndex {
       if (record.whole) {
         add_record(record, item);
       } else {
-        item.fault = "its checksum (CRC-32C) is another one";
+        item.fault = "its checksum (CRC-32C) is wrong";
       }
       pictures_.catalogue.items.push_back(std::move(item));
     }
@@ -113,11 +113,10 @@ class TfRecordIndex {
     pictured_ = pictured_ || picture != nullptr;
     labelled_ = labelled_ || label != nullptr;
     if (picture == nullptr || picture->kind != Kind::kBytes) {
-      item.fault = fmt::format("has no picture; its features are {}", feature_names(features));
+      item.fault = fmt::format("has no picture; features: {}", feature_names(features));
     } else if (label == nullptr || label->count > 1) {
-      item.fault = label == nullptr
-                       ? fmt::format("has no label; its features are {}", feature_names(features))
-                       : fmt::format("has {} labels", label->count);
+      item.fault = label == nullptr ? fmt::format("has no label; features: {}", feature_names(features))
+                                    : fmt::format("has {} labels", label->count);
     } else {
       pictures_.places.back().offset =
           record.offset + static_cast<std::uint64_t>(picture->bytes.data() - record.data.data());
@@ -131,10 +130,10 @@ class TfRecordIndex {
   static std::string text_of(const TfFeature& label) {
     if (label.kind == Kind::kBytes) return std::string(label.text());
     if (label.kind == Kind::kIntegers) return std::to_string(label.integer);
-    return fmt::format("{}", label.number);  // a whole one has no point
+    return fmt::format("{}", label.number);  // whole numbers have no decimal point
   }
 
-  // The one that is there of `names` and is as it must be; empty: none.
+  // Returns the one of `names` that exists and fits; empty: none.
   template <class Names, class Fits>
   std::string choose(const Features& features, const Names& names, Fits&& fits, const char* option,
                      const std::string& record) const {
@@ -143,16 +142,15 @@ class TfRecordIndex {
       const TfFeature* const feature = find(features, name);
       if (feature == nullptr || !fits(*feature)) continue;
       if (!chosen.empty()) {
-        throw Error(
-            fmt::format("{}: {}: both {} and {} could be meant", path_.string(), record, chosen, name),
-            fmt::format("{} names the one", option));
+        throw Error(fmt::format("{}: {}: both {} and {} fit", path_.string(), record, chosen, name),
+                    fmt::format("choose one with {}", option));
       }
       chosen = name;
     }
     return chosen;
   }
 
-  // A number before a text, which then is its class's name.
+  // A number takes precedence over a text, which is then the name of its class.
   void choose_label(const Features& features, const std::string& record) {
     const auto is_number = [](const TfFeature& f) { return f.kind != Kind::kBytes && f.count == 1; };
     const auto is_text = [](const TfFeature& f) { return f.kind == Kind::kBytes && f.count == 1; };
@@ -166,12 +164,12 @@ class TfRecordIndex {
   void expect_found(bool found, const std::string& name, const char* what, const char* option,
                     const Names& usual) const {
     if (found || example_.empty()) return;
-    throw Error(fmt::format("{}: no record has a {}{}{}; the first one's features are {}", path_.string(),
-                            what, name.empty() ? "" : " called ", name, example_),
-                fmt::format("{} names it; usual names are {}", option, fmt::join(usual, ", ")));
+    throw Error(fmt::format("{}: no record has a {}{}{}; features of the first one: {}", path_.string(), what,
+                            name.empty() ? "" : " called ", name, example_),
+                fmt::format("choose it with {}; usual names are {}", option, fmt::join(usual, ", ")));
   }
 
-  // From the texts beside numbered labels.
+  // Names the classes by the texts next to numbered labels.
   void name_classes() {
     Catalogue& catalogue = pictures_.catalogue;
     std::vector<std::string> names(static_cast<std::size_t>(catalogue.classes));
@@ -184,7 +182,7 @@ class TfRecordIndex {
       if (name == texts_[i]) continue;
       throw Error(fmt::format("{}: {}: class {} is called {} here and {} before", path_.string(),
                               catalogue.items[i].name, catalogue.items[i].label, texts_[i], name),
-                  "--class-names gives the names");
+                  "give the names with --class-names");
     }
     if (!any) return;
     for (std::size_t c = 0; c < names.size(); ++c) {
@@ -197,7 +195,7 @@ class TfRecordIndex {
   const SourceOptions& options_;
   Roles roles_;
   std::string example_;                       // features of the first record
-  bool pictured_ = false, labelled_ = false;  // some record is
+  bool pictured_ = false, labelled_ = false;  // true if any record is
   PackedPictures pictures_;
   std::vector<std::string> labels_, texts_;  // of each item
 };

@@ -30,13 +30,13 @@ bool is_shard(const fs::path& file) {
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// "images/0001.JPG": the key "images/0001" and the ending "jpg".
+/// The parts of "images/0001.JPG": the key "images/0001" and the ending "jpg".
 struct Name {
   std::string key;
   std::string ending;
 
   explicit Name(const std::string& file) {
-    const std::size_t folder = file.rfind('/') + 1;  // 0 without one
+    const std::size_t folder = file.rfind('/') + 1;  // 0 without a folder
     const std::size_t dot = std::min(file.find('.', folder), file.size());
     key = file.substr(0, dot);
     ending = file.substr(std::min(dot + 1, file.size()));
@@ -45,7 +45,7 @@ struct Name {
   }
 };
 
-/// Looks through all shards.
+/// Reads all shards and lists their samples.
 class WebDatasetIndex {
  public:
   WebDatasetIndex(const fs::path& path, const SourceOptions& options)
@@ -57,9 +57,9 @@ class WebDatasetIndex {
     pictures_.open = open_bytes;
     pictures_.shards = find_shards(path_, is_shard);
     for (std::size_t s = 0; s < pictures_.shards.size(); ++s) add_shard(s);
-    expect(pictured_, "picture", "--path-column names its ending, such as left.png");
+    expect(pictured_, "picture", "choose its ending with --path-column, such as left.png");
     expect(labelled_, "label",
-           fmt::format("labels are files .{}; --label-column names another ending", label_ending_));
+           fmt::format("labels are in .{} files; choose another ending with --label-column", label_ending_));
     set_labels(pictures_.catalogue, labels_, options_.class_names, path_.string());
     pictures_.catalogue.provenance = fmt::format("tar shards of {}", path_.string());
     return std::move(pictures_);
@@ -117,7 +117,7 @@ class WebDatasetIndex {
 
   void expect(bool found, const char* what, const std::string& hint) const {
     if (found || endings_.empty()) return;
-    throw Error(fmt::format("{}: no sample has a {}; endings are {}", path_.string(), what,
+    throw Error(fmt::format("{}: no sample has a {}; the endings are {}", path_.string(), what,
                             join(std::vector<std::string>(endings_.begin(), endings_.end()))),
                 hint);
   }
@@ -130,7 +130,7 @@ class WebDatasetIndex {
   std::set<std::string> endings_;    // of all files
   int found_pictures_ = 0;           // of the last item
   std::optional<std::string> label_;
-  bool pictured_ = false, labelled_ = false;  // some sample is
+  bool pictured_ = false, labelled_ = false;  // true if any sample is
 };
 
 }  // namespace

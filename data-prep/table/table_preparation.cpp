@@ -23,7 +23,7 @@ void standardise(std::vector<double>& values, TableColumn& column) {
   const Values x(values.data(), static_cast<Eigen::Index>(values.size()));
   column.center = x.mean();
   if (column.constant) {
-    column.center = x[0];  // not off by the rounding of the mean
+    column.center = x[0];  // avoids the rounding error of the mean
   } else {
     column.spread = std::sqrt((x - column.center).square().mean());
   }
@@ -41,7 +41,7 @@ void transform_power(std::vector<double>& values, TableColumn& column) {
   standardise(values, column);
 }
 
-/// How a column of numbers is scaled; learns from its values, which it may change.
+/// The scaling of a column of numbers; learns from the column's values, and may change them.
 struct Scale {
   std::string_view name;
   void (*learn)(std::vector<double>& values, TableColumn& column);
@@ -54,21 +54,22 @@ const Scale& find_scale(const TableOptions& options) { return find_in(kScales, o
 double finite_number(const std::string& cell, const std::string& column) {
   const std::optional<double> number = number_in(cell);
   if (!number || !std::isfinite(*number)) {
-    throw Error(fmt::format("column \"{}\": \"{}\" is no {}number", column, cell, number ? "finite " : ""));
+    throw Error(
+        fmt::format("column \"{}\": \"{}\" is not a {}number", column, cell, number ? "finite " : ""));
   }
   return *number;
 }
 
-/// A column's training cells.
+/// The training cells of a column.
 struct Cells {
   std::vector<double> numbers;
-  std::map<std::string, std::int64_t> categories;  // and how often they occur
+  std::map<std::string, std::int64_t> categories;  // and their frequencies
 };
 
 TableColumn learn_numbers(const std::string& name, std::vector<double>& numbers, const Scale& scale) {
   if (numbers.empty()) {
     throw Error(fmt::format("column \"{}\": has no value in the training rows", name),
-                "name the columns to use, without it: --features");
+                "choose the other columns with --features");
   }
   TableColumn column{.name = name};
   column.constant =
@@ -86,10 +87,10 @@ TableColumn learn_categories(const std::string& name, const Cells& cells, std::s
   const std::size_t count = cells.categories.size();
   if (count == 0 || (count > kSurelyCategories && 2 * count > rows)) {
     throw Error(count == 0 ? fmt::format("column \"{}\": has no value in the training rows", name)
-                           : fmt::format("column \"{}\": has {} different values in {} rows, \"{}\" among "
-                                         "them: they are no categories",
+                           : fmt::format("column \"{}\": has {} different values in {} rows, such as \"{}\";"
+                                         " they cannot be categories",
                                          name, count, rows, cells.categories.begin()->first),
-                "name the columns to use, without it: --features");
+                "choose the other columns with --features");
   }
   TableColumn column{.name = name};
   column.constant = count == 1;
@@ -200,7 +201,7 @@ void TablePreparation::encode(std::span<const std::string> cells, std::span<floa
       features[at] = static_cast<float>((transformed - column.center) / column.spread);
       if (!std::isfinite(features[at])) {
         throw Error(
-            fmt::format("column \"{}\": \"{}\" lies too far from the training rows", column.name, cells[c]));
+            fmt::format("column \"{}\": \"{}\" is too far from the training rows", column.name, cells[c]));
       }
     } else if (missing) {
       features[at + column.most_frequent] = 1;

@@ -10,7 +10,7 @@ namespace {
 
 double variance(const Eigen::ArrayXd& x) { return (x - x.mean()).square().mean(); }
 
-/// The negative logarithm of the likelihood, as a function of lambda:
+/// The negative log-likelihood as a function of lambda:
 ///   n / 2 log var(T(x)) - (lambda - 1) sum sign(x) log(1 + |x|)
 /// It is strictly convex (T. Marchand et al., "SecureFedYJ", NeurIPS 2022).
 class Unlikelihood {
@@ -29,8 +29,8 @@ class Unlikelihood {
     return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
   }
 
-  /// Can the transformed values still be told from each other? (Large ones under a lambda far below 0 are all
-  /// 1 / |lambda|.) So it is in an interval around 1, if for 1.
+  /// True if the transformed values can still be distinguished. (With lambda far below 0 all large ones are 1
+  /// / |lambda|.) The lambdas for which this holds are an interval around 1, if 1 is one of them.
   bool resolves(double lambda) const {
     constexpr double kResolution = 1e-9;
     const Eigen::ArrayXd t = x_.unaryExpr([=](double x) { return yeo_johnson(x, lambda); });
@@ -46,8 +46,8 @@ class Unlikelihood {
     return std::log(variance(x_.unaryExpr([=](double x) { return yeo_johnson(x, lambda); })));
   }
 
-  // log var(((1 + |x|)^p - 1) / p), without forming powers, which overflow, nor their differences to 1 / p,
-  // which vanish:  2 p c + log var((e^(p (log(1 + |x|) - c)) - 1) / p)  for any c.
+  // Returns log var(((1 + |x|)^p - 1) / p) without computing powers, which overflow, or their differences to
+  // 1 / p, which vanish:  2 p c + log var((e^(p (log(1 + |x|) - c)) - 1) / p)  for any c.
   double log_variance_of_powers(double p) const {
     const double c = p > 0 ? log_.maxCoeff() : log_.minCoeff();
     if (p == 0) return std::log(variance(log_ - c));
@@ -59,8 +59,8 @@ class Unlikelihood {
   Side one_sided_;
 };
 
-// The minimum of a convex function by golden sections: J. Kiefer, "Sequential minimax search for a maximum",
-// 1953. The interval grows until the minimum is within, as far as values can be told from each other.
+// Finds the minimum of a convex function by golden-section search: J. Kiefer, "Sequential minimax search for
+// a maximum", 1953. The interval grows until it contains the minimum, as far as values can be distinguished.
 double minimum_of(const Unlikelihood& f) {
   if (!f.resolves(1)) return 1;
   constexpr double kPrecision = 1e-8;

@@ -30,7 +30,7 @@ std::vector<std::string> kept_words(std::string_view text, const StopWords& stop
   return kept;
 }
 
-// The least length that 95 % of the texts do not exceed.
+// Returns the smallest length that 95 % of the texts do not exceed.
 std::int64_t usual_length(std::vector<std::int64_t> lengths) {
   const auto rank = static_cast<std::ptrdiff_t>((95 * lengths.size() + 99) / 100) - 1;
   std::nth_element(lengths.begin(), lengths.begin() + rank, lengths.end());
@@ -51,8 +51,10 @@ TextPreparation::TextPreparation(const TextOptions& options, std::string column,
 void TextPreparation::check(const TextOptions& options) {
   TextPreparation(options, "", options.length, Vocabulary(WordCounts{}, options.vocabulary));
   if (options.length < 0 || options.length > kLongestText) {
-    throw Error(fmt::format("a text cannot be {} tokens long", options.length),
-                fmt::format("give a length of 1 to {}, or 0 for what suits 95 % of the texts", kLongestText));
+    throw Error(
+        fmt::format("a text cannot have {} tokens", options.length),
+        fmt::format("give a length of 1 to {}, or 0 for the length that 95 % of the texts do not exceed",
+                    kLongestText));
   }
 }
 
@@ -67,7 +69,7 @@ TextPreparation TextPreparation::fit(const TextOptions& options, std::string col
     lengths.push_back(static_cast<std::int64_t>(words.size()));
     for (std::string& word : words) ++counts[std::move(word)];
   }
-  if (counts.empty()) throw Error("there is no word in the training texts");
+  if (counts.empty()) throw Error("the training texts have no words");
   const std::int64_t length = options.length > 0 ? options.length : usual_length(std::move(lengths));
   return {options, std::move(column), length, Vocabulary(counts, options.vocabulary)};
 }

@@ -9,14 +9,14 @@
 namespace convoke::data_prep {
 namespace {
 
-constexpr const char* kUnknownWord = "<unk>";  // no word can be called so: words have no punctuation
+constexpr const char* kUnknownWord = "<unk>";  // not a possible word: words have no punctuation
 
 }  // namespace
 
 Vocabulary::Vocabulary(const WordCounts& counts, std::int64_t limit) : words_{"", kUnknownWord} {
   if (limit <= kReserved) {
-    throw Error(fmt::format("a vocabulary of {} has no room for a word", limit),
-                "tokens 0 and 1 are padding and the unknown word: it takes at least 3");
+    throw Error(fmt::format("a vocabulary of {} tokens has no room for a word", limit),
+                "tokens 0 and 1 are padding and the unknown word: use at least 3");
   }
   std::vector<const WordCounts::value_type*> ranked;
   ranked.reserve(counts.size());
@@ -34,11 +34,11 @@ Vocabulary::Vocabulary(const WordCounts& counts, std::int64_t limit) : words_{""
 
 Vocabulary::Vocabulary(std::vector<std::string> words, const std::string& where) : words_(std::move(words)) {
   if (size() < kReserved || !words_[kPadding].empty() || words_[kUnknown] != kUnknownWord) {
-    throw Error(fmt::format("{}: a vocabulary begins with \"\" and \"{}\"", where, kUnknownWord));
+    throw Error(fmt::format("{}: the vocabulary must begin with \"\" and \"{}\"", where, kUnknownWord));
   }
   for (std::size_t i = kReserved; i < words_.size(); ++i) {
     if (!tokens_.emplace(words_[i], static_cast<std::int32_t>(i)).second) {
-      throw Error(fmt::format("{}: the word \"{}\" stands twice in the vocabulary", where, words_[i]));
+      throw Error(fmt::format("{}: the word \"{}\" is in the vocabulary twice", where, words_[i]));
     }
   }
 }

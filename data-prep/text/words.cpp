@@ -54,7 +54,7 @@ struct Character {
   Role role;
 };
 
-// The character at text[at]; a byte that begins none by itself.
+// Returns the character at text[at]; an invalid byte is one character.
 Character character_at(std::string_view text, std::size_t at) {
   const auto byte = static_cast<unsigned char>(text[at]);
   if (byte < 0x80) return {byte, 1, role_of_ascii(byte)};
@@ -71,7 +71,7 @@ std::string composed(const std::string& word) {
   return joined == nullptr ? word : reinterpret_cast<const char*>(joined.get());
 }
 
-// The bytes of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
+// Returns the length of "<br>", "<br/>" or "<br />", in any case, if the text begins with it; else 0.
 std::size_t line_break(std::string_view text) {
   if (text[0] != '<') return 0;
   for (const std::string_view tag : {"<br />", "<br/>", "<br>"}) {
@@ -83,7 +83,7 @@ std::size_t line_break(std::string_view text) {
   return 0;
 }
 
-/// The word under way.
+/// The current word.
 class Word {
  public:
   explicit Word(std::vector<std::string>& words) : words_(words) {}

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t kStep = 8;
 
-// table[k][b]: the remainder of byte b followed by k bytes of zeroes.
+// table[k][b]: the remainder of byte b followed by k zero bytes.
 constexpr auto make_crc32c_tables() {
   constexpr std::uint32_t kPolynomial = 0x82F63B78;  // 0x1EDC6F41, bits reversed
   std::array<std::array<std::uint32_t, 256>, kStep> table{};
@@ -42,7 +42,7 @@ std::uint32_t crc32_join(std::uint32_t a, std::uint32_t b, std::uint64_t b_bytes
   return static_cast<std::uint32_t>(::crc32_combine(a, b, static_cast<z_off_t>(b_bytes)));
 }
 
-// Eight bytes at a time, "slicing by 8" (Kounavis and Berry, ISCC 2005).
+// Takes eight bytes at a time, "slicing by 8" (Kounavis and Berry, ISCC 2005).
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
   std::uint32_t crc = ~before;
   while (bytes.size() >= kStep) {

@@ -43,7 +43,7 @@ int CsvReader::peek() {
     buffer_.resize(kBufferBytes);
     in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     buffer_.resize(static_cast<std::size_t>(in_.gcount()));
-    if (in_.bad()) throw Error(fmt::format("{}: cannot be read on at byte {}", file_.string(), start_));
+    if (in_.bad()) throw Error(fmt::format("{}: cannot be read from byte {} on", file_.string(), start_));
     if (buffer_.empty()) return kEnd;
   }
   return static_cast<unsigned char>(buffer_[at_]);
@@ -75,7 +75,7 @@ void CsvReader::seek(const CsvRow& row) {
 
 std::string CsvReader::at(const CsvRow& row) const { return fmt::format("{}:{}", file_.string(), row.line); }
 
-// What is between the quotes; the opening one is the next byte.
+// Reads the text between the quotes; the opening quote is the next byte.
 std::string CsvReader::quoted_cell(const CsvRow& row) {
   const std::uint64_t line = line_;
   std::string cell;
@@ -84,7 +84,7 @@ std::string CsvReader::quoted_cell(const CsvRow& row) {
     const int c = take();
     if (c == kEnd) {
       throw Error(fmt::format("{}:{}: has a quote that is not closed", file_.string(), line),
-                  "a quote within a quoted cell is written twice");
+                  "write a quote within a quoted cell twice");
     }
     if (c == '"') {
       if (peek() != '"') break;
@@ -93,11 +93,10 @@ std::string CsvReader::quoted_cell(const CsvRow& row) {
     cell += static_cast<char>(c);
   }
   while (delimiter_ != '\t' && is_blank(peek())) take();
-  const bool blank_follows = delimiter_ == ' ';  // and was taken
+  const bool blank_follows = delimiter_ == ' ';  // and is already consumed
   if (!ends_line(peek()) && peek() != delimiter_ && !blank_follows) {
-    throw Error(
-        fmt::format("{}: has text behind the closing quote of cell {}", at(row), row.cells.size() + 1),
-        "a quote within a quoted cell is written twice");
+    throw Error(fmt::format("{}: has text after the closing quote of cell {}", at(row), row.cells.size() + 1),
+                "write a quote within a quoted cell twice");
   }
   return cell;
 }
@@ -108,7 +107,7 @@ bool CsvReader::next(CsvRow& row) {
   const auto pass_blanks = [&] {
     while (blanks && is_blank(peek())) take();
   };
-  for (;;) {  // empty lines
+  for (;;) {  // skips empty lines
     pass_blanks();
     if (peek() == kEnd) return false;
     if (!ends_line(peek())) break;
@@ -145,7 +144,7 @@ char CsvReader::find_delimiter() {
     try {
       CsvRow row;
       while (cells.size() < kRows && next(row)) cells.push_back(row.cells.size());
-    } catch (const Error&) {  // its quotes make no sense so cut
+    } catch (const Error&) {  // this delimiter breaks its quotes
       cells.clear();
     }
     go_to(begin);

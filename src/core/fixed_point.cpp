@@ -14,16 +14,16 @@ constexpr double kScale = static_cast<double>(std::int64_t{1} << kFixedPointBits
 // The comparison is false for NaN, so one test finds both NaN and overflow.
 inline bool in_range(float value, float limit) { return std::fabs(value) < limit; }
 
-// A double of magnitude below 2^51 plus 1.5 * 2^52 is rounded to a whole number (ties to even), which its low
-// bits then hold as an integer.
+// Adding 1.5 * 2^52 to a double of magnitude below 2^51 rounds it to a whole number (ties to even), which the
+// low bits then hold as an integer.
 constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
 inline std::int64_t whole_bits(double rounded) {
   return std::bit_cast<std::int64_t>(rounded) - std::bit_cast<std::int64_t>(kRound);
 }
 
-// llrint(value * 2^40) for |value| <= 2^22, as high * 2^32 + low: only few instruction sets convert to 64-bit
-// integers, and compilers do not vectorise llrint where they do, but they do vectorise this. Every step but
-// the last rounding is exact, so it is the same number.
+// llrint(value * 2^40) for |value| <= 2^22, as high * 2^32 + low. Few instruction sets convert to 64-bit
+// integers, and compilers do not vectorise llrint even for those, but they vectorise this. Every step except
+// the last rounding is exact, so the result is the same.
 inline std::int64_t to_fixed(float value) {
   const double scaled = static_cast<double>(value) * kScale;
   const double high = scaled * 0x1p-32 + kRound;
@@ -31,12 +31,12 @@ inline std::int64_t to_fixed(float value) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(whole_bits(high)) << 32) + whole_bits(low);
 }
 
-// The same number once more, for AVX-512, which does convert: 11 instead of 18 us for 93k values.
+// The same number for AVX-512, which has the conversion: 11 instead of 18 us for 93k values.
 [[maybe_unused]] inline std::int64_t to_fixed_at_once(float value) {
   return static_cast<std::int64_t>(std::rint(value * static_cast<float>(kScale)));
 }
 
-// sum[i] = or += convert(values[i]); false if one is out of range, which counts as 0.
+// sum[i] = or += convert(values[i]); returns false if a value is out of range, which counts as 0.
 template <bool add, auto convert>
 [[gnu::always_inline]] inline bool take(const float* values, std::int64_t* sum, std::size_t n, float limit) {
   int bad = 0;
@@ -57,7 +57,7 @@ bool add_portably(const float* values, std::int64_t* sum, std::size_t n, float l
   return take<true, to_fixed>(values, sum, n, limit);
 }
 
-// A step assigns one lane and adds all others: those are worth a loop of their own.
+// A step assigns one lane (micro-batch) and adds all others, so both have separate loops.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"))) bool add_at_once(const float* values,
                                                                                    std::int64_t* sum,

@@ -14,7 +14,7 @@ std::string list_of_words(const std::vector<std::string>& words) {
   return text;
 }
 
-// What a value must be.
+// Returns the condition on a value.
 std::string expectation(const KeyFacts& key) {
   if (!key.expected.empty()) return std::string(key.expected);
   if (key.word.empty()) return key.range.text();
@@ -27,7 +27,7 @@ std::string hint_of(const KeyFacts& key) {
   return key.help.empty() ? "" : fmt::format("{}: {}", key.name, key.help);
 }
 
-// True if the key is there. Throws Error if it must be.
+// True if the key is present. Throws Error if it is required and absent.
 bool is_written(SettingsReader& read, const KeyFacts& key) {
   if (read.has(key.name)) return true;
   if (key.required) read.fail(fmt::format("\"{}\" is missing", key.name), hint_of(key));

@@ -7,19 +7,19 @@
 namespace convoke {
 namespace {
 
-// Everything below works on pieces of 64 and has no branches, so that its loops become vector operations.
-// They are compiled for every processor alike and without fused multiplication and addition (CMakeLists.txt),
-// so that the bits do not depend on the machine.
+// All functions below work on pieces of 64 without branches, so that their loops become vector operations.
+// They are compiled in the same way for every processor, without fused multiply-add (CMakeLists.txt), so that
+// the bits do not depend on the machine.
 constexpr int kPiece = 64;
 using Words = std::uint32_t[kPiece];
 using Floats = float[kPiece];
 
-// 24 bits of a word, uniform in [0, 1).
+// Returns 24 bits of a word as a fraction, uniform in [0, 1).
 [[gnu::always_inline]] inline float fraction(std::uint32_t word) {
   return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F;
 }
 
-// ln x for x in (0, 1]: x = m 2^e with m in [sqrt(1/2), sqrt 2); Cephes' logf, to 2 units in the last place.
+// ln x for x in (0, 1]: x = m 2^e with m in [sqrt(1/2), sqrt 2); Cephes's logf, to 2 units in the last place.
 [[gnu::always_inline]] inline float logarithm(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint32_t shifted =
@@ -41,7 +41,7 @@ using Floats = float[kPiece];
 
 //   r = sqrt(-2 ln u),  x = r cos(2 pi v),  y = r sin(2 pi v)
 // G. Box, M. Muller, "A note on the generation of random normal deviates", 1958; u in (0, 1], v in [0, 1).
-// The angle is brought to an eighth of a turn at most, where Cephes' polynomials hold.
+// The angle is reduced to at most an eighth of a turn, where Cephes's polynomials are valid.
 void box_muller(const Words& u, const Words& v, Floats& x, Floats& y) {
   for (int i = 0; i < kPiece; ++i) {
     const float radius = std::sqrt(-2 * logarithm(fraction(u[i]) + 0x1p-25F));
@@ -74,7 +74,7 @@ void NormalStream::fill(std::span<float> values) {
   for (std::size_t first = 0; first < values.size(); first += 4 * kPiece) {
     for (int i = 0; i < kPiece; ++i) {
       words[0][i] = draw_++;
-      words[1][i] = 1;  // a RandomStream has 0 there
+      words[1][i] = 1;  // distinguishes it from a RandomStream, which has 0 here
       words[2][i] = static_cast<std::uint32_t>(sample_);
       words[3][i] = static_cast<std::uint32_t>(sample_ >> 32);
     }

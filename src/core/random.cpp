@@ -8,7 +8,8 @@
 namespace convoke {
 
 PhiloxKey philox_key(std::uint64_t seed, Purpose purpose, std::uint32_t epoch) {
-  // One Philox call mixes the four words into a key, so that neighbouring seeds and epochs share nothing.
+  // One Philox call mixes the four words into a key, so that keys of neighbouring seeds and epochs are
+  // unrelated.
   const PhiloxCounter mixed =
       philox4x32({static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), epoch,
                   static_cast<std::uint32_t>(purpose)},
@@ -36,7 +37,7 @@ double RandomStream::uniform() {
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
   assert(bound > 0);
-  // Rejection of the incomplete last stretch of multiples of `bound`.
+  // Rejects values from the incomplete last segment of multiples of `bound`.
   const std::uint64_t reject_from = UINT64_MAX - (UINT64_MAX % bound + 1) % bound;
   for (;;) {
     const std::uint64_t high = next_word();

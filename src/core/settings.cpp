@@ -18,7 +18,7 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-// Not `quoted`: of a std::string, argument-dependent lookup would find <iomanip>'s.
+// Not named `quoted`: argument-dependent lookup of a std::string would find the one of <iomanip>.
 std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -38,7 +38,7 @@ std::string quoted_text(std::string_view text) {
   return out + '"';
 }
 
-// A key as TOML writes it: bare where it may be.
+// Returns a key in TOML: without quotes if possible.
 std::string key_text(std::string_view key) {
   const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -46,7 +46,7 @@ std::string key_text(std::string_view key) {
   return bare ? std::string(key) : quoted_text(key);
 }
 
-// The shortest text that reads back as the same double, and as a floating-point number.
+// Returns the shortest text that reads back as the same double, and as a floating-point number.
 std::string written(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -134,7 +134,7 @@ void Settings::set_path(std::string_view path, Value value) {
   const auto it =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.first == head; });
   if (std::holds_alternative<std::string>(it->second.data())) {
-    // optimizer = "adam", then optimizer.learning_rate = 0.01: the text was short for a table of one name.
+    // After optimizer = "adam", optimizer.learning_rate = 0.01 turns the text into a table with that name.
     it->second = Settings{{"name", it->second}};
   }
   Settings* table = it->second.table();

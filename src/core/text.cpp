@@ -52,7 +52,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
 }
 
 std::string format_duration(double seconds) {
-  // Each unit ends where its rounded form would reach the next: 59.96 s is "1 min 00 s", not "60.0 s".
+  // Each unit ends where its rounded text would reach the next unit: 59.96 s is "1 min 00 s", not "60.0 s".
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   if (seconds >= 3.6e12) return fmt::format("{:.3g} h", seconds / 3600);

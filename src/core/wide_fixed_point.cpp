@@ -8,7 +8,7 @@ namespace convoke {
 namespace {
 
 constexpr double kHigh = 64;                 // 2^6: |high| <= 2^46, so 2^16 terms stay below 2^63
-constexpr double kLow = 4503599627370496.0;  // 2^52: |low| <= 2^45, for what rounding to 2^-6 leaves
+constexpr double kLow = 4503599627370496.0;  // 2^52: |low| <= 2^45, for the rest after rounding to 2^-6
 
 }  // namespace
 
@@ -17,11 +17,11 @@ bool wide_fixed_point_add(std::span<const double> values, std::span<std::int64_t
   assert(sum.size() == 2 * n);
   bool good = true;
   for (std::size_t i = 0; i < n; ++i) {
-    if (!(std::fabs(values[i]) < kWideFixedPointTermLimit)) {  // NaN too
+    if (!(std::fabs(values[i]) < kWideFixedPointTermLimit)) {  // also true for NaN
       good = false;
       continue;
     }
-    const double high = std::nearbyint(values[i] * kHigh);  // exact but for the rounding itself
+    const double high = std::nearbyint(values[i] * kHigh);  // exact except for this rounding
     sum[i] += static_cast<std::int64_t>(high);
     sum[n + i] += std::llrint((values[i] - high / kHigh) * kLow);
   }
@@ -35,8 +35,8 @@ void wide_fixed_point_to_double(std::span<const std::int64_t> sum, std::span<dou
     values[i] = static_cast<double>(sum[i]) / kHigh + static_cast<double>(sum[n + i]) / kLow;
 }
 
-// Moves whole units of the next part there, so that 0 <= part < 2^bits for all but the first: one sum has one
-// such form.
+// Carries whole units to the next higher part, so that 0 <= part < 2^bits for all parts but the first: this
+// form is unique for each sum.
 void ExactSum::carry() {
   const auto move = [](std::int64_t& part, std::int64_t& next, int bits) {
     const std::int64_t whole = part >> bits;

@@ -8,7 +8,7 @@
 namespace convoke::data {
 namespace {
 
-// As many as stay below the usual limit of 1,024 for a process.
+// Keeps the process below its usual limit of 1,024 open files.
 constexpr std::size_t kMostOpen = 512;
 
 template <class T>

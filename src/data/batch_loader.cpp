@@ -10,8 +10,8 @@
 namespace convoke::data {
 namespace {
 
-/// Where the samples `ids` are: among all of a split in memory, or one after the other where a stream has put
-/// them. `size`: values of a sample.
+/// The samples `ids`: within a split in memory, or one after the other where a stream has put them. `size`:
+/// values of a sample.
 template <class T>
 class Located {
  public:
@@ -21,7 +21,7 @@ class Located {
         streamed_(split.stream != nullptr),
         first_(streamed_ ? reinterpret_cast<const T*>(split.stream->fetch(ids)) : split.values<T>().data()) {
     ensure(std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id < split.labels.size(); }),
-           "a sample is one of the split");
+           "a sample id lies within the split");
   }
 
   /// Sample ids[i].
@@ -34,7 +34,7 @@ class Located {
   const T* first_;
 };
 
-// Sample ids[i] to `out` + i * size, by convert_one(in, i, out).
+// Converts sample ids[i] to `out` + i * size, by convert_one(in, i, out).
 template <class T, class Convert>
 void gather(const Split& split, std::span<const std::uint32_t> ids, std::size_t size, float* out,
             Convert convert_one) {
@@ -57,7 +57,7 @@ BatchLoader::BatchLoader(Split split, Shape sample_shape, Normalization normaliz
   ensure(split_.weights.empty() || split_.weights.size() == split_.labels.size(), "a weight for each label");
   const auto channels = static_cast<std::size_t>(channel_count(split_.type(), shape_));
   if (normalization_.scale.size() != channels || normalization_.shift.size() != channels) {
-    throw Error(fmt::format("samples of shape {} have {} channels, but the normalisation is of {}",
+    throw Error(fmt::format("samples of shape {} have {} channels, but the normalisation has {}",
                             shape_.to_string(), channels, normalization_.scale.size()));
   }
   ensure(augmenter_ == nullptr || shape_.rank() == 3, "only images are augmented");

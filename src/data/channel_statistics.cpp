@@ -57,8 +57,8 @@ void ChannelStatistics::add(std::span<const std::uint8_t> values) {
   pixels_ += static_cast<double>(pixels);
 }
 
-// The piece by itself, then put together with what came before (Chan, Golub and LeVeque 1979), which loses no
-// digits whatever the mean:
+// Computes the statistics of the piece, then merges them with those so far (Chan, Golub and LeVeque 1979),
+// which loses no digits for any mean:
 //   d = mean_b - mean_a,  mean = mean_a + d n_b / n,  spread = spread_a + spread_b + d^2 n_a n_b / n
 void ChannelStatistics::add(std::span<const float> values) {
   const std::size_t pixels = values.size() / channels_;

@@ -31,9 +31,10 @@ std::vector<std::uint32_t> balanced_epoch(std::span<const std::uint32_t> ids,
   const std::uint64_t classes = by_class.size(), share = ids.size() / classes, rest = ids.size() % classes;
   std::vector<std::uint32_t> chosen;
   chosen.reserve(ids.size());
-  std::uint64_t place = 0;  // of the class among those that occur
+  std::uint64_t place = 0;  // number of the class among the classes that occur
   for (const auto& [label, members] : by_class) {
-    // Epochs before had at most share + 1 places each; where they had less, a few samples are left out once.
+    // Earlier epochs used at most share + 1 places each; where they used fewer, a few samples are skipped
+    // once.
     const std::uint64_t turn = (place + classes - (epoch * rest) % classes) % classes;
     const std::uint64_t count = share + (turn < rest ? 1 : 0);
     const std::uint64_t first = epoch * (share + (rest > 0 ? 1 : 0));

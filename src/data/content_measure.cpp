@@ -12,10 +12,11 @@
 namespace convoke::data {
 namespace {
 
-using Look = std::function<void(std::span<const std::byte>)>;
+using Visitor = std::function<void(std::span<const std::byte>)>;
 
-// All rows of an array in blocks of about a MiB, which do not depend on the files: sums of floats would.
-void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, const Look& look) {
+// Scans all rows of an array in blocks of about a MiB. Blocks do not depend on the files, because sums of
+// floats would.
+void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, const Visitor& visit) {
   if (array.empty()) return;
   const ArrayReader reader(array, type, row_bytes);
   const std::int64_t rows = array.back().first + array.back().count;
@@ -25,7 +26,7 @@ void scan(const StoredArray& array, SampleType type, std::size_t row_bytes, cons
     const auto count = static_cast<std::size_t>(std::min(block, rows - first));
     const auto part = std::span(buffer).first(count * row_bytes);
     reader.read(first, part);
-    look(part);
+    visit(part);
   }
 }
 
@@ -38,8 +39,8 @@ void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info) {
   const auto channels = static_cast<std::size_t>(channel_count(info.sample_type, info.sample_shape));
   ChannelStatistics statistics(channels);
   std::uint32_t hash = 0;
-  const Look sum = [&](std::span<const std::byte> part) { hash = crc32(part, hash); };
-  const Look sum_and_add = [&](std::span<const std::byte> part) {
+  const Visitor sum = [&](std::span<const std::byte> part) { hash = crc32(part, hash); };
+  const Visitor sum_and_add = [&](std::span<const std::byte> part) {
     hash = crc32(part, hash);
     if (info.sample_type == SampleType::kUint8) {
       statistics.add(std::span(reinterpret_cast<const std::uint8_t*>(part.data()), part.size()));

@@ -5,9 +5,9 @@
 
 namespace convoke::data {
 
-/// Fills in what follows from a dataset's content: mean and deviation of each channel of the training split
-/// (the first, if none is called so), and the hash: the CRC-32 of the samples, the labels and the weights of
-/// every split in turn, whatever files they lie in.
+/// Fills in the attributes that follow from a dataset's content: mean and standard deviation of each channel
+/// of the training split (the first split if there is no "train"), and the hash: the CRC-32 of the samples,
+/// the labels and the weights of every split in turn. The result does not depend on the number of files.
 void measure(const std::vector<StoredSplit>& splits, DatasetInfo& info);
 
 }  // namespace convoke::data

@@ -5,7 +5,7 @@
 namespace convoke::data {
 namespace {
 
-// The loops, for values of either type T; below they are compiled for several instruction sets.
+// The loops, as templates over the type T; below they are compiled for several instruction sets.
 
 //   out[i] = scale x[i] + shift                          x, out: (n)
 template <class T>
@@ -27,7 +27,7 @@ template <class T>
   }
 }
 
-//   out[p] = scale x[p][c] + shift                       one channel of any number, x: (pixels, channels)
+//   out[p] = scale x[p][c] + shift                       one of any number of channels, x: (pixels, channels)
 template <class T>
 [[gnu::always_inline]] inline void convert_one_of(const T* __restrict x, float* __restrict out,
                                                   std::size_t pixels, std::size_t channels, float scale,

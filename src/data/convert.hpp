@@ -4,7 +4,8 @@
 
 namespace convoke::data {
 
-/// An image as it is stored to one as networks see it: out[c][p] = scale[c] x[p][c] + shift[c].
+/// Converts an image from the stored layout to the one that networks see: out[c][p] = scale[c] x[p][c] +
+/// shift[c].
 /// x: (pixels, channels), out: (channels, pixels).
 void convert_image(const std::uint8_t* x, float* out, std::size_t pixels, std::size_t channels,
                    const float* scale, const float* shift);

@@ -19,14 +19,14 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Rows of an array: those that a part of several reads.
+/// The rows of an array that one of several parts reads.
 struct Rows {
   Rows(std::int64_t all, const Storage& storage)
       : first(all * storage.part / storage.parts), count(all * (storage.part + 1) / storage.parts - first) {}
   std::int64_t first, count;
 };
 
-/// Hands out one block of memory piece by piece, each on a cache line of its own.
+/// Hands out one block of memory in pieces, each of which begins on its own cache line.
 class Pieces {
  public:
   explicit Pieces(std::span<std::byte> free) : free_(free) {}
@@ -43,7 +43,8 @@ class Pieces {
   std::span<std::byte> free_;
 };
 
-// `fault`: of row first + fault.sample of an array. Named as it is numbered in its file.
+// Throws the fault of row first + fault.sample of an array. The message uses the number of the row in its
+// file.
 void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::int64_t first) {
   if (!fault) return;
   const std::int64_t row = first + static_cast<std::int64_t>(fault->sample);
@@ -52,7 +53,7 @@ void refuse(const std::optional<Fault>& fault, const StoredArray& array, std::in
   throw Error(fmt::format("{}: sample {} {}", piece->where(), row - piece->first, fault->what));
 }
 
-// Reads the rows of an array to their places in `values`, one value of a row after the other.
+// Reads the rows of an array into `values`; a row has one value.
 template <class T, class Check>
 void read_column(const StoredArray& array, SampleType type, const Rows& rows, std::span<T> values,
                  Check fault) {
@@ -75,11 +76,11 @@ std::int32_t largest_token(const Samples& samples) {
   return tokens == nullptr || tokens->empty() ? -1 : *std::max_element(tokens->begin(), tokens->end());
 }
 
-// Reads samples block by block, to their places in `held` or, where that is empty, only to look at them, and
-// refuses what cannot be. Returns the largest token.
+// Reads samples block by block into `held`, or only checks them if `held` is empty. Refuses invalid values.
+// Returns the largest token.
 std::int32_t read_samples(const StoredSplit& split, const Rows& rows, std::span<std::byte> held,
                           std::int64_t vocabulary) {
-  if (held.empty() && split.type == SampleType::kUint8) return -1;  // every byte is a pixel
+  if (held.empty() && split.type == SampleType::kUint8) return -1;  // every byte is a valid pixel
   const std::size_t size = split.sample_bytes();
   const std::int64_t block = std::max<std::int64_t>(1, (4 << 20) / static_cast<std::int64_t>(size));
   const ArrayReader reader(split.samples, split.type, size);
@@ -103,8 +104,8 @@ std::size_t bytes_of_samples(const StoredSplit& split) {
   return static_cast<std::size_t>(split.count) * split.sample_bytes();
 }
 
-// Which splits are held in memory: one after the other, as long as the budget lasts.
-std::vector<bool> held_within(std::size_t budget, const std::vector<StoredSplit>& splits) {
+// Chooses the splits to hold in memory: in order, as long as the budget lasts.
+std::vector<bool> choose_held(std::size_t budget, const std::vector<StoredSplit>& splits) {
   std::vector<bool> held;
   std::size_t left = budget;
   for (const StoredSplit& split : splits) {
@@ -128,7 +129,7 @@ Storage private_storage(std::size_t budget) {
   auto memory = std::make_shared<std::unique_ptr<std::byte[], decltype(free_aligned)>>();
   Storage storage;
   storage.allocate = [memory](std::size_t bytes) {
-    memory->reset(new (std::align_val_t{kAlignment}) std::byte[bytes]);  // not zeroed: it is read into
+    memory->reset(new (std::align_val_t{kAlignment}) std::byte[bytes]);  // not zeroed: reading fills it
     return std::span(memory->get(), bytes);
   };
   storage.budget = budget;
@@ -136,11 +137,11 @@ Storage private_storage(std::size_t budget) {
 }
 
 DatasetInfo inspect(const std::filesystem::path& path, const std::vector<std::string>& splits) {
-  return look_at(path, splits).info;
+  return read_structure(path, splits).info;
 }
 
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, const std::string& split) {
-  const StoredArray array = look_at(path, {split}).splits.front().original_sizes;
+  const StoredArray array = read_structure(path, {split}).splits.front().original_sizes;
   if (array.empty()) return {};
   const std::int64_t rows = array.back().first + array.back().count;
   std::vector<std::int32_t> sizes(2 * static_cast<std::size_t>(rows));
@@ -152,24 +153,24 @@ std::vector<std::int32_t> original_sizes(const std::filesystem::path& path, cons
 
 Dataset Dataset::open(const std::filesystem::path& path, const std::vector<std::string>& splits,
                       Storage storage) {
-  // 1. What there is; every rank looks, so that every rank ends with the same message.
-  const Stored stored = look_at(path, splits);
+  // 1. Find the splits. Every rank looks, so that every rank ends with the same message.
+  const Stored stored = read_structure(path, splits);
   Dataset dataset;
   dataset.file_ = path;
   dataset.info_ = stored.info;
 
-  // 2. Memory for all: samples as far as they are held, labels, weights, and the largest token of each part.
-  const std::vector<bool> held = held_within(storage.budget, stored.splits);
+  // 2. Get memory for the samples that are held, the labels, the weights, and the largest token of each part.
+  const std::vector<bool> held = choose_held(storage.budget, stored.splits);
   std::size_t bytes = 0, held_bytes = 0;
   for (std::size_t i = 0; i < held.size(); ++i) {
     bytes += bytes_of_split(stored.splits[i], held[i], storage.parts);
     if (held[i]) held_bytes += bytes_of_samples(stored.splits[i]);
   }
   const std::span<std::byte> block = storage.allocate(bytes);
-  ensure(block.size() >= bytes, "the storage is as large as it was asked for");
+  ensure(block.size() >= bytes, "the storage is as large as requested");
   Pieces pieces(block);
 
-  // 3. The samples themselves: each part reads and checks its own.
+  // 3. Read the samples: each part reads and checks its own.
   std::vector<std::span<std::int32_t>> largest;
   for (std::size_t i = 0; i < held.size(); ++i) {
     const StoredSplit& split = stored.splits[i];

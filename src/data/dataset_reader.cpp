@@ -15,8 +15,8 @@
 namespace convoke::data {
 namespace {
 
-// The groups that hold samples, or the splits that have shards; "train" first. If there is none: "train",
-// whose absence look_at explains.
+// Returns the groups that hold samples, or the splits that have shards; "train" first. If there is none:
+// "train", and read_structure reports that it is missing.
 std::vector<std::string> split_names(const std::filesystem::path& path) {
   std::vector<std::string> names;
   if (std::filesystem::is_directory(path)) {
@@ -42,7 +42,7 @@ struct DatasetReader::Open {
 };
 
 DatasetReader::DatasetReader(const std::filesystem::path& path)
-    : open_(std::make_unique<Open>(Open{path, look_at(path, split_names(path))})) {
+    : open_(std::make_unique<Open>(Open{path, read_structure(path, split_names(path))})) {
   for (const StoredSplit& split : open_->stored.splits) {
     Part part{split.name, std::vector<std::int32_t>(static_cast<std::size_t>(split.count))};
     const ArrayReader labels(split.labels, SampleType::kInt32, sizeof(std::int32_t));

@@ -29,7 +29,7 @@ hdf5::ElementType element_type_of(SampleType type) {
   return type == SampleType::kInt32 ? hdf5::ElementType::kInt32 : hdf5::ElementType::kFloat32;
 }
 
-// What is at `path` must not be replaced by a dataset if it is a folder of anything but shards, or a device.
+// Refuses to replace `path` by a dataset if it is a device, or a folder that holds anything but shards.
 void require_replaceable(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return os::require_replaceable(path);
@@ -72,12 +72,12 @@ void check_sizes(const fs::path& file, const DatasetInfo& info, const std::vecto
   }
 }
 
-// The arrays of one split: where each lies in StoredSplit and what its rows are.
+// The arrays of one split: the member of StoredSplit, and the type and width of rows.
 struct Column {
   StoredArray StoredSplit::*array;
   const char* name;
   hdf5::ElementType type;
-  std::int64_t width;  // 0: of a sample
+  std::int64_t width;  // 0: the width of a sample
 };
 constexpr std::array kColumns{
     Column{&StoredSplit::samples, format::kSamples, hdf5::ElementType::kOther, 0},
@@ -90,7 +90,7 @@ constexpr std::array kColumns{
 struct Part {
   fs::path file;
   std::vector<std::size_t> splits;
-  std::int64_t shard = 0, shards = 0;  // 0: the only file
+  std::int64_t shard = 0, shards = 0;  // 0: the dataset is one file
 };
 
 std::vector<Part> parts_of(const fs::path& path, const std::vector<SplitSize>& splits) {
@@ -109,15 +109,15 @@ std::vector<Part> parts_of(const fs::path& path, const std::vector<SplitSize>& s
   return parts;
 }
 
-// The samples of a split that a part holds: first, count.
+// Returns the samples of a split that a part holds: first, count.
 std::pair<std::int64_t, std::int64_t> range_of(const Part& part, const SplitSize& split) {
   if (part.shards == 0) return {0, split.samples};
   const std::int64_t first = first_of_shard(split.samples, part.shard, part.shards);
   return {first, first_of_shard(split.samples, part.shard + 1, part.shards) - first};
 }
 
-// Reserves the arrays of a part, always in the same order: HDF5 then puts them at the same places. Returns
-// those, of all columns of each of its splits; 0 for a column that a split does not have.
+// Reserves the arrays of a part, always in the same order, so that HDF5 puts them at the same places. Returns
+// the places of all columns of each of its splits; 0 for a column that a split does not have.
 std::vector<std::uint64_t> reserve(hdf5::File& structure, const Part& part,
                                    const std::vector<SplitSize>& splits, const DatasetInfo& info) {
   std::vector<std::uint64_t> places;
@@ -169,7 +169,7 @@ DatasetWriter DatasetWriter::create(const fs::path& file, DatasetInfo info, std:
                                     bool overwrite) {
   check_sizes(file, info, splits);
   if (!overwrite && fs::exists(file)) {
-    throw Error(fmt::format("{}: exists already", file.string()), "choose another name, or say --overwrite");
+    throw Error(fmt::format("{}: exists already", file.string()), "choose another name, or add --overwrite");
   }
   require_replaceable(file);
   DatasetWriter writer(file, std::move(info), std::move(splits));
@@ -177,14 +177,14 @@ DatasetWriter DatasetWriter::create(const fs::path& file, DatasetInfo info, std:
   return writer;
 }
 
-// HDF5 says where the arrays of a file will be; the structure around them is written by finish(), which knows
-// all of it. Shards of one size are laid out alike.
+// HDF5 chooses the places of a file's arrays; finish() writes the structure around them, when all of it is
+// known. Shards of one size have the same layout.
 void DatasetWriter::lay_out() {
   std::error_code error;
-  fs::remove_all(temporary_, error);  // of a writer that was killed
+  fs::remove_all(temporary_, error);  // left by a writer that was killed
   if (sharded(sizes_) && !fs::create_directory(temporary_, error)) {
     throw Error(fmt::format("{}: cannot be created: {}", temporary_.string(), error.message()),
-                "does the folder around it exist?");
+                "check that its parent folder exists");
   }
   creator_ = true;
   std::vector<std::uint64_t> places, last;
@@ -241,7 +241,7 @@ void DatasetWriter::take(std::span<const std::uint64_t> places) {
 
 std::vector<std::uint64_t> DatasetWriter::places() const {
   std::vector<std::uint64_t> places;
-  std::vector<std::size_t> next(splits_.size(), 0);  // piece of each split
+  std::vector<std::size_t> next(splits_.size(), 0);  // current piece of each split
   for (const Part& part : parts_of(temporary_, sizes_)) {
     for (const std::size_t i : part.splits) {
       const std::size_t piece = next[i]++;
@@ -280,7 +280,7 @@ void DatasetWriter::write(const std::string& name, std::int64_t first, const Sam
                           std::span<const std::int32_t> original_sizes) {
   const auto found =
       std::find_if(splits_.begin(), splits_.end(), [&](const StoredSplit& s) { return s.name == name; });
-  ensure(found != splits_.end(), "the split is one of the dataset");
+  ensure(found != splits_.end(), "the dataset has the split");
   const StoredSplit& split = *found;
   ensure(type_of(samples) == info_.sample_type, "samples have the type of the dataset");
   ensure(bytes_of(samples).size() == labels.size() * split.sample_bytes(), "a sample for each label");
@@ -306,7 +306,7 @@ void DatasetWriter::flush() {
   for (const fs::path& file : std::exchange(unsynced_, {})) os::File(file, os::Access::kWrite).sync();
 }
 
-// Each file is composed anew around the samples that are in it.
+// Rewrites the structure of each file around the samples that are in it.
 void DatasetWriter::complete_files() {
   for (const Part& part : parts_of(temporary_, sizes_)) {
     hdf5::File structure = hdf5::File::create(part.file, hdf5::File::Existing::kKeepReserved);

@@ -24,8 +24,8 @@ Ids range(std::int64_t first, std::int64_t last) {
   return ids;
 }
 
-// Deals the samples out like cards, sorted by class: member m gets positions m, m + M, m + 2M, ... Every
-// class and the whole are thus even to within one sample. Ids ascend.
+// Deals the samples out like cards, sorted by class: member m gets positions m, m + M, m + 2M, ... Thus each
+// class and the whole are even to within one sample. Ids ascend.
 Ids stratified(std::span<const std::int32_t> labels, std::int64_t member, std::int64_t members) {
   Ids by_class = range(0, static_cast<std::int64_t>(labels.size()));
   std::stable_sort(by_class.begin(), by_class.end(),
@@ -47,8 +47,8 @@ Ids bootstrap(std::int64_t samples, std::int64_t draws, std::int64_t member, std
   return ids;
 }
 
-// Chunks of neighbours in the file, in an order of their own (numbers 0 of the epoch); then the samples of
-// window w, a few chunks, among each other (numbers 1 + w). Drawn ids, of a bootstrap, are sorted first.
+// Shuffles the chunks of neighbours in the file (random numbers 0 of the epoch), then the samples of each
+// window w of a few chunks (numbers 1 + w). Ids drawn by a bootstrap are sorted first.
 void shuffle_chunks(Ids& ids, const Shuffle& shuffle, std::uint64_t seed, std::uint32_t epoch) {
   std::sort(ids.begin(), ids.end());
   const auto chunk = static_cast<std::size_t>(shuffle.chunk),

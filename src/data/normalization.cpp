@@ -19,21 +19,21 @@ Normalization same_for_all(const DatasetInfo& info, float scale) {
 Normalization unit(const DatasetInfo& info, const std::string& where) {
   if (info.sample_type != SampleType::kUint8) {
     throw Error(
-        fmt::format("{}: normalisation \"unit\" divides by 255, as befits uint8; these samples are {}", where,
-                    name_of(info.sample_type)),
+        fmt::format("{}: normalisation \"unit\" divides by 255 and is only for uint8; these samples are {}",
+                    where, name_of(info.sample_type)),
         "set data.normalize to \"standard\" or \"none\"");
   }
   return same_for_all(info, 1.0F / 255.0F);
 }
 
-// (x - mean) / std; what never varies is only shifted. A deviation below what float32 can tell from the mean
-// is the rounding of a constant.
+// (x - mean) / std; values that never vary are only shifted. A standard deviation below what float32 can
+// distinguish from the mean is the rounding error of a constant.
 Normalization standard(const DatasetInfo& info, const std::string& where) {
   if (info.channel_mean.empty()) {
     throw Error(
         fmt::format("{}: normalisation \"standard\" needs the attributes channel_mean and channel_std",
                     where),
-        fmt::format("add both to the file: {} values each, of the training split (docs/formats.md); or set "
+        fmt::format("add both to the file: {} values each, from the training split (docs/formats.md); or set "
                     "data.normalize to \"none\"",
                     channel_count(info.sample_type, info.sample_shape)));
   }

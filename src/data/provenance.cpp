@@ -8,8 +8,9 @@ bool is_synthetic(const std::string& provenance) { return provenance.starts_with
 
 std::string provenance_note(const std::string& provenance) {
   if (!is_synthetic(provenance)) return {};
-  return fmt::format("These samples are {}.\nThe figures hold for them, not for what they stand for.\n",
-                     provenance.substr(0, provenance.find("; ")));
+  return fmt::format(
+      "These samples are {}.\nThe results hold only for them, not for the real data that they imitate.\n",
+      provenance.substr(0, provenance.find("; ")));
 }
 
 }  // namespace convoke::data

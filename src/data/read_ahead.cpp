@@ -10,14 +10,14 @@
 namespace convoke::data {
 namespace {
 
-// Where the order has no windows, so much is sorted by place.
+// Size of a block if the order has no windows.
 constexpr std::size_t kBlockBytes = std::size_t{64} << 20;
-// Neighbours are read together, up to so much at once, and with what lies between two of them if it is less
-// than a call costs.
+// Neighbours are read together, up to this size, including the gap between two of them if reading it costs
+// less than a call.
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 constexpr std::size_t kGapBytes = std::size_t{4} << 10;
-// The system is told of so many samples more before they are read.
-constexpr std::size_t kToldAhead = std::size_t{8} << 20;
+// The system is announce_samples about this many bytes of samples before they are read.
+constexpr std::size_t kAnnounceBytes = std::size_t{8} << 20;
 
 }  // namespace
 
@@ -35,12 +35,12 @@ ReadAhead::ReadAhead(SampleStream& stream, const EpochPlan& plan, std::int64_t f
                         : static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / step_bytes));
   block_steps_ = std::min({window, static_cast<std::int64_t>(stream.memory() / 2 / step_bytes),
                            std::max<std::int64_t>(1, plan.steps() - first_step)});
-  // The last step, which is smaller, may yet have more for this process.
+  // The last step is smaller but may still have more samples for this process.
   const std::int64_t last = share_(static_cast<std::int64_t>(plan.step(plan.steps() - 1).size())).count;
   const auto room = static_cast<std::size_t>(block_steps_ * step_samples_ + last) * size_;
   for (auto& buffer : buffers_) buffer.reset(new std::byte[room]);  // not zeroed
   stream_.ahead_ = this;
-  const os::BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // the thread inherits them
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -68,7 +68,7 @@ void ReadAhead::step_done() {
   if (steps_done_ % block_steps_ == 0) changed_.notify_all();
 }
 
-// Block b lies in buffer b % 2, so it can be read when block b - 2 has been used.
+// Block b lies in buffer b % 2, so it can be read after block b - 2 has been used.
 void ReadAhead::serve() {
   try {
     for (std::int64_t block = 0; block < blocks(); ++block) {
@@ -83,14 +83,14 @@ void ReadAhead::serve() {
       filled_.store(block + 1, std::memory_order_release);
       changed_.notify_all();
     }
-  } catch (...) {  // told to those who want the samples
+  } catch (...) {  // rethrown to the threads that need the samples
     const std::lock_guard lock(mutex_);
     failure_ = std::current_exception();
     changed_.notify_all();
   }
 }
 
-// Places within a block follow the steps; all but the last step of the epoch have equally many samples.
+// Places within a block follow the steps; all steps except the last of the epoch have equally many samples.
 void ReadAhead::fill(std::int64_t block) {
   wanted_.clear();
   const std::int64_t first = first_step_ + block * block_steps_;
@@ -108,11 +108,11 @@ void ReadAhead::fill(std::int64_t block) {
   std::byte* const to = buffers_[static_cast<std::size_t>(block % 2)].get();
   const std::size_t gap = std::max<std::size_t>(1, kGapBytes / size_);
   const std::size_t most = std::max<std::size_t>(1, kRunBytes / size_);
-  const std::size_t told = std::max<std::size_t>(1, kToldAhead / size_);
-  std::size_t announced = 0;  // of wanted_
+  const std::size_t announce_samples = std::max<std::size_t>(1, kAnnounceBytes / size_);
+  std::size_t announced = 0;  // index in wanted_
   for (std::size_t i = 0, end = 0; i < wanted_.size(); i = end) {
-    // The samples from here on that lie close together, to the system's read-ahead and to us.
-    while (announced < wanted_.size() && announced < i + told) {
+    // Announces the samples from here on that lie close together to the system's read-ahead.
+    while (announced < wanted_.size() && announced < i + announce_samples) {
       std::size_t last = announced + 1;
       while (last < wanted_.size() && wanted_[last].id - wanted_[last - 1].id <= 16 * gap &&
              wanted_[last].id - wanted_[announced].id < most) {
@@ -143,7 +143,7 @@ void ReadAhead::read_run(std::span<const Wanted> run, std::byte* to) {
   }
 }
 
-// A lane's ids are a piece of the plan's own array, and so they say which step and which place they are.
+// A lane's ids are a piece of the plan's own array, so their address gives their step and their place.
 const std::byte* ReadAhead::find(std::span<const std::uint32_t> ids) const {
   const std::span<const std::uint32_t> order = plan_.order();
   const std::less<> before;

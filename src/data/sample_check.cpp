@@ -10,7 +10,7 @@
 namespace convoke::data {
 namespace {
 
-// Position of the `flat`-th value of a sample: "3" or "(2, 5, 0)".
+// Returns the position of the `flat`-th value of a sample: "3" or "(2, 5, 0)".
 std::string place_in(const Shape& stored, std::size_t flat) {
   std::vector<std::int64_t> place(stored.rank());
   auto rest = static_cast<std::int64_t>(flat);
@@ -74,7 +74,7 @@ std::optional<Fault> sample_fault(const Samples& samples, const Shape& stored, s
   if (const auto* numbers = std::get_if<std::span<const float>>(&samples)) {
     return number_fault(*numbers, stored);
   }
-  return {};  // every byte is a pixel
+  return {};  // every byte is a valid pixel
 }
 
 }  // namespace convoke::data

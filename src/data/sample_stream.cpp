@@ -11,13 +11,13 @@ SampleStream::SampleStream(std::unique_ptr<ArrayReader> samples, std::size_t mem
     : samples_(std::move(samples)), memory_(memory) {}
 SampleStream::~SampleStream() = default;
 
-// What nobody has read ahead is read now, neighbours together: evaluations take samples in order, so that the
-// system's own read-ahead serves them.
+// Samples that have not been read ahead are read now, neighbours together. Evaluations take samples in order,
+// so the system's own read-ahead helps them.
 const std::byte* SampleStream::fetch(std::span<const std::uint32_t> ids) const {
   if (ahead_ != nullptr) {
     if (const std::byte* found = ahead_->find(ids)) return found;
   }
-  thread_local std::vector<std::byte> samples;  // of this thread's latest call; only grows
+  thread_local std::vector<std::byte> samples;  // of this thread's last call; only grows
   const std::size_t size = samples_->row_bytes();
   if (samples.size() < ids.size() * size) samples.resize(ids.size() * size);
   for (std::size_t first = 0, last = 0; first < ids.size(); first = last) {

@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a file's name says.
+/// The parts of a shard's file name.
 struct ShardName {
   std::string split;
   std::int64_t shard = 0, shards = 0;
 };
 
-// At least five digits.
+// Parses at least five digits.
 std::optional<std::int64_t> number_in(std::string_view digits) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -73,7 +73,7 @@ std::vector<SplitSize> in_shards(std::vector<SplitSize> splits, std::int64_t sha
   assert(shards > 0);
   std::int64_t largest = 1;
   for (const SplitSize& split : splits) largest = std::max(largest, split.samples);
-  const std::int64_t size = (largest + shards - 1) / shards;  // samples of a shard
+  const std::int64_t size = (largest + shards - 1) / shards;  // samples in a shard
   for (SplitSize& split : splits) {
     const bool is_largest = split.samples == largest;
     split.shards =
@@ -88,9 +88,10 @@ std::map<std::string, std::vector<fs::path>> shards_in(const fs::path& folder) {
     if (const auto name = parse(file.filename().string())) found.emplace_back(*name, file);
   }
   if (found.empty()) {
-    throw Error(fmt::format("{}: is a folder without shards of a dataset ({}, ...)", folder.string(),
-                            shard_name("train", 0, 16)),
-                fmt::format("make a dataset of it with `convoke prepare {} --output FILE`", folder.string()));
+    throw Error(
+        fmt::format("{}: is a folder without dataset shards ({}, ...)", folder.string(),
+                    shard_name("train", 0, 16)),
+        fmt::format("make a dataset from it with `convoke prepare {} --output FILE`", folder.string()));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first.split, a.first.shards, a.first.shard) <
@@ -98,14 +99,14 @@ std::map<std::string, std::vector<fs::path>> shards_in(const fs::path& folder) {
   });
 
   std::map<std::string, std::vector<fs::path>> splits;
-  ShardName last = found.front().first;  // of the split that is being gone through
+  ShardName last = found.front().first;  // the last shard seen of the current split
   const auto require = [&](std::int64_t shard) {
     if (static_cast<std::int64_t>(splits[last.split].size()) == shard) return;
     const auto missing = static_cast<std::int64_t>(splits[last.split].size());
     throw Error(fmt::format("{}: no such file, but split \"{}\" has {} shards",
                             (folder / shard_name(last.split, missing, last.shards)).string(), last.split,
                             last.shards),
-                "copy the whole folder again, or prepare the data anew");
+                "copy the whole folder again, or prepare the data again");
   };
   for (const auto& [name, file] : found) {
     if (name.split != last.split) {
@@ -113,9 +114,9 @@ std::map<std::string, std::vector<fs::path>> shards_in(const fs::path& folder) {
       last = name;
     }
     if (name.shards != last.shards || name.shard >= name.shards) {
-      throw Error(fmt::format("{}: does not belong to the {} shards of split \"{}\" beside it", file.string(),
-                              last.shards, name.split),
-                  "the shards of several datasets lie in one folder: give each a folder of its own");
+      throw Error(fmt::format("{}: does not belong to the {} shards of split \"{}\" in this folder",
+                              file.string(), last.shards, name.split),
+                  "the folder holds shards of several datasets: put each dataset into its own folder");
     }
     require(name.shard);
     splits[name.split].push_back(file);

@@ -23,7 +23,7 @@ void expect(bool holds, const hdf5::Object& object, const std::string& otherwise
 void check_format(const hdf5::File& file) {
   if (!file.has_attribute(format::kFormat) ||
       file.attribute<std::string>(format::kFormat) != format::kDataset) {
-    throw Error(fmt::format("{}: is an HDF5 file, but no Convoke dataset", file.file().string()),
+    throw Error(fmt::format("{}: is an HDF5 file, but not a Convoke dataset", file.file().string()),
                 "make one with `convoke prepare SOURCE --output FILE`");
   }
   const auto version = file.attribute<std::int64_t>(format::kFormatVersion);
@@ -55,7 +55,7 @@ DatasetInfo read_info(const hdf5::File& file) {
   return info;
 }
 
-// Both or neither, one per channel or feature.
+// Either both or neither, one value per channel or feature.
 void read_statistics(const hdf5::File& file, DatasetInfo& info) {
   info.channel_mean = attribute_or_none<std::vector<double>>(file, format::kChannelMean);
   info.channel_std = attribute_or_none<std::vector<double>>(file, format::kChannelStd);
@@ -65,7 +65,7 @@ void read_statistics(const hdf5::File& file, DatasetInfo& info) {
     expect(static_cast<std::int64_t>(values->size()) == channels &&
                std::all_of(values->begin(), values->end(), [](double v) { return std::isfinite(v); }),
            file,
-           fmt::format("needs a mean and a deviation for each of its {} {}", channels,
+           fmt::format("needs a mean and a standard deviation for each of its {} {}", channels,
                        kind_of(info.sample_type, info.sample_shape) == "images" ? "channels" : "features"));
   }
 }
@@ -74,7 +74,7 @@ void read_vocabulary(const hdf5::File& file, DatasetInfo& info) {
   if (!file.has_attribute(format::kVocabulary)) return;
   info.vocabulary = file.attribute<std::int64_t>(format::kVocabulary);
   expect(info.vocabulary >= 1, file,
-         fmt::format("has vocabulary {}, which is the number of distinct tokens, padding included",
+         fmt::format("has vocabulary {}, but it must be the number of distinct tokens, including padding",
                      info.vocabulary));
 }
 
@@ -85,7 +85,7 @@ std::optional<SampleType> sample_type_of(hdf5::ElementType stored) {
   return {};
 }
 
-// An array of one value, or `width` values, per sample.
+// Checks an array of one value, or `width` values, per sample.
 void expect_column(const hdf5::Dataset& column, hdf5::ElementType type, std::int64_t count,
                    std::int64_t width = 1) {
   const Shape shape = column.shape();
@@ -106,7 +106,7 @@ StoredArray array_of(const hdf5::File& file, const hdf5::Dataset& dataset) {
   return {{0, dataset.shape()[0], file.file(), dataset.path(), dataset.raw_offset()}};
 }
 
-// A split as this file alone holds it.
+// Describes a split as stored in this file alone.
 StoredSplit describe(const hdf5::File& file, const std::string& name) {
   if (!file.has_group(name)) {
     const std::vector<std::string> splits = splits_in(file);
@@ -149,7 +149,7 @@ StoredSplit describe(const hdf5::File& file, const std::string& name) {
 
 void expect_same_samples(const StoredSplit& split, const StoredSplit& first) {
   if (split.shape == first.shape && split.type == first.type) return;
-  throw Error(fmt::format("{}: holds {} samples of shape {}, but split \"{}\" {} of {}",
+  throw Error(fmt::format("{}: holds {} samples of shape {}, but split \"{}\" holds {} of {}",
                           split.samples.front().where(), name_of(split.type), split.shape.to_string(),
                           first.name, name_of(first.type), first.shape.to_string()));
 }
@@ -160,7 +160,7 @@ void expect_countable(const StoredSplit& split) {
                           split.samples.front().where(), split.count));
 }
 
-// What the file says once its samples are known.
+// Reads the attributes of a file whose samples are known.
 DatasetInfo complete_info(const hdf5::File& file, const StoredSplit& split) {
   DatasetInfo info = read_info(file);
   info.sample_type = split.type;
@@ -173,7 +173,7 @@ DatasetInfo complete_info(const hdf5::File& file, const StoredSplit& split) {
   return info;
 }
 
-Stored look_at_file(const std::filesystem::path& path, const std::vector<std::string>& names) {
+Stored file_structure(const std::filesystem::path& path, const std::vector<std::string>& names) {
   const hdf5::File file = hdf5::File::open(path);
   check_format(file);
   Stored stored;
@@ -186,7 +186,8 @@ Stored look_at_file(const std::filesystem::path& path, const std::vector<std::st
   return stored;
 }
 
-// What the shards of a dataset have alike, in the words of docs/formats.md; the name of what differs, or "".
+// Compares the attributes that all shards of a dataset share, in the words of docs/formats.md. Returns the
+// name of the one that differs, or "".
 std::string difference(const DatasetInfo& a, const DatasetInfo& b) {
   if (a.sample_type != b.sample_type) return "type of samples";
   if (a.sample_shape != b.sample_shape) return "shape of samples";
@@ -199,17 +200,17 @@ std::string difference(const DatasetInfo& a, const DatasetInfo& b) {
   return a.preparation == b.preparation ? "" : format::kPreparation;
 }
 
-// A file says which shard it is; those of others may leave it out.
+// A Convoke file stores which shard it is; files of other programs may leave it out.
 void expect_place(const hdf5::File& file, std::size_t shard, std::size_t shards) {
   if (!file.has_attribute(format::kShard) || !file.has_attribute(format::kShards)) return;
   const auto is = file.attribute<std::int64_t>(format::kShard);
   const auto of = file.attribute<std::int64_t>(format::kShards);
   if (is == static_cast<std::int64_t>(shard) && of == static_cast<std::int64_t>(shards)) return;
-  throw Error(fmt::format("{}: is shard {} of {} by its own account", file.file().string(), is, of),
-              "it was renamed or mixed up: give it its old name, or prepare the data anew");
+  throw Error(fmt::format("{}: its attributes say that it is shard {} of {}", file.file().string(), is, of),
+              "the file was renamed or swapped: give it its old name, or prepare the data again");
 }
 
-// Puts the samples of a shard behind those of the shards before it.
+// Appends the samples of a shard to those of the shards before it.
 void append(StoredSplit& all, StoredSplit shard) {
   const std::int64_t first = all.count;
   const auto join = [&](StoredArray& whole, StoredArray& piece, const char* name) {
@@ -229,7 +230,7 @@ void append(StoredSplit& all, StoredSplit shard) {
   all.count += shard.count;
 }
 
-// A split of the shards in `files`. `stored.info`: that of the shards seen so far.
+// Describes a split of the shards in `files`. `stored.info`: that of the shards so far.
 StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, const std::string& name,
                             Stored& stored) {
   StoredSplit all;
@@ -238,14 +239,14 @@ StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, con
     check_format(file);
     StoredSplit one = describe(file, name);
     DatasetInfo info = complete_info(file, one);
-    const bool very_first = shard == 0 && stored.splits.empty();
+    const bool is_first_shard = shard == 0 && stored.splits.empty();
     const std::filesystem::path& reference =
-        very_first ? files[0] : (shard == 0 ? stored.splits.front() : all).samples.front().file;
-    if (very_first) stored.info = info;
+        is_first_shard ? files[0] : (shard == 0 ? stored.splits.front() : all).samples.front().file;
+    if (is_first_shard) stored.info = info;
     if (const std::string what = difference(stored.info, info); !what.empty()) {
       throw Error(fmt::format("{}: is a shard of another dataset than {}: its {} differs",
                               files[shard].string(), reference.filename().string(), what),
-                  "give each dataset a folder of its own");
+                  "put each dataset into its own folder");
     }
     expect_place(file, shard, files.size());
     if (shard == 0) {
@@ -258,7 +259,7 @@ StoredSplit describe_shards(const std::vector<std::filesystem::path>& files, con
   return all;
 }
 
-Stored look_at_folder(const std::filesystem::path& folder, const std::vector<std::string>& names) {
+Stored folder_structure(const std::filesystem::path& folder, const std::vector<std::string>& names) {
   const std::map<std::string, std::vector<std::filesystem::path>> shards = shards_in(folder);
   Stored stored;
   for (const std::string& name : names) {
@@ -276,10 +277,11 @@ Stored look_at_folder(const std::filesystem::path& folder, const std::vector<std
 
 }  // namespace
 
-Stored look_at(const std::filesystem::path& path, const std::vector<std::string>& names) {
-  ensure(!names.empty(), "a split is named");
+Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  ensure(!names.empty(), "at least one split is named");
   std::error_code error;
-  return std::filesystem::is_directory(path, error) ? look_at_folder(path, names) : look_at_file(path, names);
+  return std::filesystem::is_directory(path, error) ? folder_structure(path, names)
+                                                    : file_structure(path, names);
 }
 
 }  // namespace convoke::data

@@ -11,17 +11,17 @@
 
 namespace convoke::data {
 
-/// Rows of an array as one file holds them: all of them, or the part of a shard.
+/// Rows of an array in one file: all of them, or the part in a shard.
 struct StoredPiece {
   std::int64_t first = 0, count = 0;  ///< rows, one for each sample
   std::filesystem::path file;
   std::string path;                     ///< in the file: "/train/samples"
-  std::optional<std::uint64_t> offset;  ///< of its bytes, where they lie in one piece as memory has them
+  std::optional<std::uint64_t> offset;  ///< of its bytes, if they lie in one piece, as in memory
 
   std::string where() const { return file.string() + ": " + path; }
 };
 
-/// An array of a split: pieces in order of their samples. None if the split has no such array.
+/// An array of a split: pieces in order of their samples. Empty if the split has no such array.
 using StoredArray = std::vector<StoredPiece>;
 
 struct StoredSplit {
@@ -34,15 +34,15 @@ struct StoredSplit {
   std::size_t sample_bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(type); }
 };
 
-/// What a dataset says of itself, and of the splits that were asked for.
+/// The attributes of a dataset, and the splits that were asked for.
 struct Stored {
   DatasetInfo info;
   std::vector<StoredSplit> splits;
 };
 
-/// `path`: a file or a folder of shards. Throws Error where it is no dataset, is of a newer format, lacks one
-/// of `splits`, its arrays do not have the types and shapes of samples, labels and weights, or a shard is
-/// missing or not one of this dataset.
-Stored look_at(const std::filesystem::path& path, const std::vector<std::string>& splits);
+/// `path`: a file or a folder of shards. Throws Error if it is not a dataset, has a newer format or lacks one
+/// of `splits`; if its arrays do not have the types and shapes of samples, labels and weights; or if a shard
+/// is missing or belongs to another dataset.
+Stored read_structure(const std::filesystem::path& path, const std::vector<std::string>& splits);
 
 }  // namespace convoke::data

@@ -7,7 +7,7 @@
 namespace convoke::data {
 
 StoredLayout stored_layout(const std::filesystem::path& dataset, const std::string& split) {
-  const Stored stored = look_at(dataset, {split});
+  const Stored stored = read_structure(dataset, {split});
   const StoredSplit& found = stored.splits.front();
   StoredLayout layout;
   layout.samples = found.count;

@@ -7,7 +7,7 @@
 namespace convoke::explore {
 namespace {
 
-// The label that most neighbours of a point have; of several the one that comes first.
+// Returns the most frequent label of a point's neighbours; in a tie, the label that comes first.
 std::int32_t vote(const Neighbours& neighbours, std::span<const std::int32_t> labels, std::int64_t point) {
   std::int64_t most = 0;
   std::int32_t elected = labels[static_cast<std::size_t>(point)];

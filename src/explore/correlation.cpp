@@ -11,10 +11,10 @@
 namespace convoke::explore {
 namespace {
 
-// What a column of one and the same number varies by, through rounding, relative to the number.
+// The variation of a constant column caused by rounding, relative to its value.
 constexpr double kRounding = 1e-12;
 
-// The columns without their means, and the squared length of each; 0 of one that does not vary.
+// Returns the columns without their means, and the squared length of each; 0 for a constant column.
 std::pair<RowMajor, Eigen::RowVectorXd> centred(const Matrix& samples) {
   const auto x = view(samples);
   RowMajor result = x.rowwise() - x.colwise().mean();

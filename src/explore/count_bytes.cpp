@@ -4,7 +4,8 @@
 
 namespace convoke::explore {
 
-// Four tables in turn: runs of one value, as backgrounds are, would otherwise wait for their own last store.
+// Uses four tables in turn: in runs of one value, such as backgrounds, one table would wait for its own last
+// store.
 void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts) {
   std::array<std::array<std::uint32_t, 256>, 4> tables{};
   std::size_t i = 0;

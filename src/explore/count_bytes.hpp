@@ -6,7 +6,7 @@
 
 namespace convoke::explore {
 
-/// Adds to `counts` how often each value occurs among every `stride`-th of `values`, `n` of them.
+/// Adds the frequency of each value among every `stride`-th of `values`, `n` of them, to `counts`.
 void count_bytes(const std::uint8_t* values, std::size_t n, std::size_t stride, ByteCounts& counts);
 
 }  // namespace convoke::explore

@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kWhisker = 0.05;
 
-// The value at place `rank` (0-based, may be a fraction) of those in order; at(i) is the i-th.
+// Returns the value at place `rank` (0-based, may be a fraction) of the sorted values; at(i) is the i-th.
 template <class At>
-double between(double rank, std::int64_t count, const At& at) {
+double value_at_rank(double rank, std::int64_t count, const At& at) {
   const auto below = static_cast<std::int64_t>(std::floor(rank));
   const double lower = at(below);
   const double fraction = rank - static_cast<double>(below);
@@ -21,7 +21,9 @@ double between(double rank, std::int64_t count, const At& at) {
 template <class At>
 BoxPlot box_of(std::int64_t count, const At& at) {
   if (count == 0) return {};
-  const auto quantile = [&](double q) { return between(q * static_cast<double>(count - 1), count, at); };
+  const auto quantile = [&](double q) {
+    return value_at_rank(q * static_cast<double>(count - 1), count, at);
+  };
   return {count,         at(0),          quantile(kWhisker),     quantile(0.25),
           quantile(0.5), quantile(0.75), quantile(1 - kWhisker), at(count - 1)};
 }
@@ -35,14 +37,14 @@ BoxPlot box_plot(std::vector<float>& values) {
 }
 
 BoxPlot box_plot(const ByteCounts& counts) {
-  std::array<std::int64_t, 256> up_to{};  // how many are at most this value
+  std::array<std::int64_t, 256> up_to{};  // number of values that are at most this one
   std::partial_sum(counts.begin(), counts.end(), up_to.begin());
   return box_of(up_to.back(), [&](std::int64_t i) {
     return static_cast<double>(std::upper_bound(up_to.begin(), up_to.end(), i) - up_to.begin());
   });
 }
 
-//   mean = sum c x / n,   deviation = sqrt(sum c x^2 / n - mean^2)      in whole numbers up to the division
+//   mean = sum c x / n,   standard deviation = sqrt(sum c x^2 / n - mean^2)   in whole numbers until division
 Moments moments(const ByteCounts& counts) {
   std::int64_t n = 0;
   std::int64_t sum = 0;
@@ -84,7 +86,7 @@ Histogram histogram(std::span<const float> values, std::size_t bins) {
   Histogram result{begin, range / static_cast<double>(bins), std::vector<std::int64_t>(bins)};
   for (const float x : values) {
     const auto bin = static_cast<std::size_t>((static_cast<double>(x) - begin) / result.width);
-    ++result.counts[std::min(bin, bins - 1)];  // the largest belongs to the last bin
+    ++result.counts[std::min(bin, bins - 1)];  // the largest value belongs to the last bin
   }
   return result;
 }

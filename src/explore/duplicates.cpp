@@ -14,7 +14,7 @@ struct Entry {
   auto operator<=>(const Entry&) const = default;
 };
 
-/// Samples equal to one another, in the order of the dataset.
+/// Equal samples, in the order of the dataset.
 using Group = std::vector<Place>;
 
 template <class T>
@@ -40,7 +40,7 @@ std::vector<std::byte> bytes_at(const data::DatasetReader& reader, Place place) 
   return bytes;
 }
 
-// Parts samples of one checksum, of which usually all are equal, into groups that are.
+// Splits samples with one checksum, which are usually all equal, into groups of equal samples.
 std::vector<Group> equal_groups(const data::DatasetReader& reader, std::span<const Entry> entries) {
   std::vector<std::vector<std::byte>> contents;
   std::vector<Group> groups;

@@ -3,7 +3,7 @@
 
 #include "convoke/explore/matrix.hpp"
 
-// Eigen's view of our matrices; Eigen stays within this area's sources.
+// Eigen's view of our matrices; only the sources of this area use Eigen.
 
 namespace convoke::explore {
 

@@ -23,7 +23,7 @@ Exhibit read_exhibit(const data::DatasetReader& reader, Place place) {
   }
   result.shape = fit_within(stored, kLargestSide);
   result.values.resize(static_cast<std::size_t>(result.shape.elements()));
-  if constexpr (!std::is_same_v<T, std::int32_t>) {  // tokens are no images
+  if constexpr (!std::is_same_v<T, std::int32_t>) {  // tokens are not images
     area_average(values.data(), stored, result.shape[0], result.shape[1], result.values.data());
   }
   return result;

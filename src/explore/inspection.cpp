@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kComponents = 50;
 constexpr std::int64_t kNeighbours = 10;
-constexpr std::int64_t kOwnNeighbours = 5;  // whose distance tells how far a sample is from its class
+constexpr std::int64_t kOwnNeighbours = 5;  // the k of far_from_their_class
 constexpr std::int64_t kTrustNeighbours = 12;
 constexpr std::size_t kSizeBins = 40;
 constexpr std::uint64_t kDrawSample = 0, kDrawMapped = 1, kDrawSheets = 100;
@@ -44,7 +44,7 @@ Matrix columns_at(const Matrix& matrix, std::span<const std::int64_t> columns) {
   return chosen;
 }
 
-// The places of the `most` largest values, rising.
+// Returns the places of the `most` largest values, ascending.
 std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t most) {
   std::vector<std::int64_t> places(values.size());
   std::iota(places.begin(), places.end(), 0);
@@ -63,8 +63,8 @@ double distance_between(const Matrix& rows, std::int64_t a, std::int64_t b) {
   return std::sqrt(squares);
 }
 
-// The pairs nearest by their vectors, of those that are neighbours by their principal components, which
-// distances of vectors never fall short of.
+// Returns the pairs with the nearest vectors, among those that are neighbours by their principal components.
+// Distances of vectors are never smaller than those.
 std::vector<NearPair> nearest_pairs(const data::DatasetReader& reader, const Comparison& comparison,
                                     const Matrix& vectors, const Neighbours& neighbours, std::size_t most) {
   struct Candidate {
@@ -112,7 +112,7 @@ std::vector<Exhibit> sheet_of(const data::DatasetReader& reader, std::int32_t la
 }
 
 void compare(const data::DatasetReader& reader, const InspectionOptions& options, Inspection& result) {
-  // 1. A sample of all splits, as vectors.
+  // 1. Convert a sample of all splits to vectors.
   Comparison& comparison = result.comparison;
   comparison.places = sample_places(sizes_of(reader), options.sample, options.seed, kDrawSample);
   for (const Place& place : comparison.places) {
@@ -128,7 +128,7 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
   comparison.vectors = vectors.what;
   comparison.vector_shape = vectors.shape;
 
-  // 2. Their principal components and neighbours.
+  // 2. Compute their principal components and neighbours.
   options.progress("principal components", 0);
   comparison.pca = pca(vectors.rows, kComponents);
   options.progress("nearest neighbours", 0);
@@ -147,7 +147,7 @@ void compare(const data::DatasetReader& reader, const InspectionOptions& options
     result.strangers.push_back({show(odd.point), odd.disagreement, odd.majority});
   }
 
-  // 3. Maps of some of them.
+  // 3. Map some of them.
   options.progress("t-SNE", 0);
   comparison.mapped = keyed_sample(scores.rows, options.mapped, options.seed, kDrawMapped);
   const Matrix mapped = rows_at(scores, comparison.mapped);
@@ -174,7 +174,7 @@ std::vector<OriginalExtent> original_extents(const data::DatasetReader& reader) 
   return extents;
 }
 
-// Of the mean image of every class with every other: transposed, so that classes are columns.
+// Correlates the mean images of all classes: transposed, so that classes are columns.
 Matrix correlations_of_means(const Survey& survey) {
   Matrix columns(survey.class_means.columns, survey.class_means.rows);
   for (std::int64_t v = 0; v < columns.rows; ++v) {
@@ -196,7 +196,7 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
   result.info = reader.info();
   result.names = names_of(result.info, reader.path().string());
 
-  // 1. Everything, once.
+  // 1. Read the whole dataset once.
   const auto sizes = sizes_of(reader);
   const auto all = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
   result.survey = survey(
@@ -217,10 +217,10 @@ Inspection inspect(const data::DatasetReader& reader, const InspectionOptions& o
     result.correlations = correlations_of_means(result.survey);
   }
 
-  // 2. A sample, each with each.
+  // 2. Compare a sample pair by pair.
   compare(reader, options, result);
 
-  // 3. What to show of each class.
+  // 3. Choose the samples to show of each class.
   for (const std::int32_t label : result.survey.shown_classes) {
     result.sheets.push_back(sheet_of(reader, label, options));
   }

@@ -16,14 +16,14 @@ const Value::Array* list_in(const Settings& settings, std::string_view key) {
   return value != nullptr ? std::get_if<Value::Array>(&value->data()) : nullptr;
 }
 
-// A number gives one feature, a column of categories one for each.
+// A numeric column gives one feature, a column of categories one for each category.
 void add_column(const Settings& column, std::vector<std::string>& features) {
   const Value* name = column.find("name");
-  const std::string told = name != nullptr ? text_of(*name) : "";
+  const std::string column_name = name != nullptr ? text_of(*name) : "";
   if (const Value::Array* categories = list_in(column, "categories")) {
-    for (const Value& category : *categories) features.push_back(told + "=" + text_of(category));
+    for (const Value& category : *categories) features.push_back(column_name + "=" + text_of(category));
   } else {
-    features.push_back(told);
+    features.push_back(column_name);
   }
 }
 
@@ -41,7 +41,7 @@ Names names_of(const data::DatasetInfo& info, const std::string& where) {
       if (column.table() != nullptr) add_column(*column.table(), names.features);
     }
   }
-  // Such as are not of these features, since someone has taken some out, would name the wrong ones.
+  // If features were removed, the numbers do not match and the names would be wrong.
   const auto features = static_cast<std::size_t>(data::channel_count(info.sample_type, info.sample_shape));
   if (names.features.size() != features) names.features.clear();
   return names;

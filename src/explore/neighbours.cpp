@@ -13,7 +13,7 @@ namespace convoke::explore {
 namespace {
 
 constexpr Eigen::Index kRowsAtOnce = 256;
-constexpr std::int64_t kSpare = 8;  // more candidates than asked for, since the first distances are rounded
+constexpr std::int64_t kSpare = 8;  // extra candidates, because the first distances are rounded
 
 struct Candidate {
   double distance;
@@ -27,7 +27,7 @@ double squared_distance(const Matrix& points, std::int64_t a, std::int64_t b) {
   return (view(points).row(a) - view(points).row(b)).squaredNorm();
 }
 
-// The squared distances of rows [first, first + count) to all:  |a|^2 + |b|^2 - 2 a b
+// Returns the squared distances of rows [first, first + count) to all:  |a|^2 + |b|^2 - 2 a b
 Eigen::MatrixXd distances(const Eigen::Map<const RowMajor>& x, const Eigen::VectorXd& norms,
                           Eigen::Index first, Eigen::Index count) {
   Eigen::MatrixXd squares = -2 * (x * x.middleRows(first, count).transpose());  // (n, count)
@@ -57,7 +57,7 @@ Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
       }
       const auto end = candidates.begin() + kept;
       std::nth_element(candidates.begin(), end - 1, candidates.end());
-      for (auto it = candidates.begin(); it != end; ++it) {  // without the cancellation of the sum above
+      for (auto it = candidates.begin(); it != end; ++it) {  // without the cancellation above
         it->distance = squared_distance(points, first + i, it->index);
       }
       std::partial_sort(candidates.begin(), candidates.begin() + k, end);
@@ -72,7 +72,8 @@ Neighbours nearest_neighbours(const Matrix& points, std::int64_t wanted) {
 }
 
 //   T(k) = 1 - 2 / (n k (2n - 3k - 1)) sum_i sum_{j in U_k(i)} (r(i, j) - k)
-// U_k(i): neighbours of i in the map that are none among the points; r(i, j): the rank of j among the points.
+// U_k(i): neighbours of i in the map that are not neighbours among the points; r(i, j): the rank of j among
+// the points.
 double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k) {
   ensure(points.rows == map.rows, "a place in the map for each point");
   const std::int64_t n = points.rows;
@@ -87,7 +88,7 @@ double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k) 
     for (std::int64_t r = 0; r < k; ++r) {
       const std::int32_t j = near.of(i, r);
       const double to_j = squares[static_cast<std::size_t>(j)];
-      std::int64_t rank = 1;  // of j: itself, and all that are nearer
+      std::int64_t rank = 1;  // of j: 1 + the number of nearer points
       for (std::int64_t other = 0; other < n; ++other) {
         if (other == i || other == j) continue;
         const double to_other = squares[static_cast<std::size_t>(other)];

@@ -14,7 +14,7 @@ constexpr std::uint64_t kDrawSamples = 10, kDrawSteps = 11;
 
 }  // namespace
 
-// Rows are kept of as many samples as possible, and of each as many as then fit.
+// Keeps rows of as many samples as possible, and of each sample as many rows as then fit.
 NumberStatistics::NumberStatistics(const data::DatasetReader& reader, std::size_t shown, std::uint64_t seed)
     : channels_(static_cast<std::size_t>(
           data::channel_count(reader.info().sample_type, reader.info().sample_shape))),

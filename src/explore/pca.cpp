@@ -10,10 +10,10 @@
 namespace convoke::explore {
 namespace {
 
-// Directions with less than this share of the largest variance are rounding.
+// Directions with less than this share of the largest variance are rounding errors.
 constexpr double kNoVariance = 1e-12;
 
-// Eigenvectors have no sign of their own: it is chosen so that the largest entry is positive.
+// The sign of an eigenvector is arbitrary; makes its largest entry positive.
 void fix_sign(Eigen::Ref<Eigen::RowVectorXd> component) {
   Eigen::Index largest = 0;
   component.cwiseAbs().maxCoeff(&largest);
@@ -46,7 +46,7 @@ Pca pca(const Matrix& samples, std::int64_t components) {
   } else {
     products.selfadjointView<Eigen::Lower>().rankUpdate(x, 1 / freedom);
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(products);  // rising
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(products);  // ascending
   const double largest = std::max(0.0, solved.eigenvalues()[size - 1]);
   while (static_cast<std::int64_t>(result.variance.size()) < std::min<std::int64_t>(components, size)) {
     const double variance =

@@ -7,13 +7,13 @@
 #include "convoke/data/dataset_reader.hpp"
 #include "convoke/explore/survey.hpp"
 
-// What the survey gathers from samples of each type. They are told of every sample once, split by split; the
-// first split is the training split.
+// The statistics that the survey collects for each type of samples. Each gets every sample once, split by
+// split; the first split is the training split.
 
 namespace convoke::explore {
 
-/// Who is told of samples: which split, and of the training split the class' place among the shown (-1: not
-/// shown).
+/// A sample that is counted: its split, and for the training split the place of its class among the shown
+/// (-1: not shown).
 struct Seen {
   std::size_t split;
   std::int64_t index;  ///< in its split
@@ -21,7 +21,7 @@ struct Seen {
   std::int32_t shown;
 };
 
-/// Images of 8 bits: everything follows from how often each value occurs.
+/// Images of 8 bits: all statistics follow from the frequency of each value.
 class ByteStatistics {
  public:
   ByteStatistics(const data::DatasetReader& reader, std::size_t shown);
@@ -35,7 +35,8 @@ class ByteStatistics {
   std::vector<std::vector<float>> brightness_;     // by shown class, of each sample
 };
 
-/// Measured numbers: moments of all, the rest of a keyed sample of rows (pixels, time steps or samples).
+/// Measured numbers: moments of all; other statistics of a keyed sample of rows (pixels, time steps or
+/// samples).
 class NumberStatistics {
  public:
   NumberStatistics(const data::DatasetReader& reader, std::size_t shown, std::uint64_t seed);
@@ -48,8 +49,8 @@ class NumberStatistics {
   std::vector<data::ChannelStatistics> moments_;  // by split
   std::vector<std::vector<float>> least_, largest_;
   std::vector<std::int64_t> counts_;
-  std::vector<std::int64_t> sampled_;  // training samples to keep rows of, rising
-  std::vector<std::int64_t> steps_;    // which rows of a sample
+  std::vector<std::int64_t> sampled_;  // training samples whose rows are kept, ascending
+  std::vector<std::int64_t> steps_;    // the kept rows of a sample
   std::size_t next_ = 0;
   std::vector<double> rows_;
   std::vector<std::int32_t> row_labels_;

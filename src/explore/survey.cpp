@@ -13,7 +13,7 @@ namespace convoke::explore {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-constexpr std::int64_t kMeanBytes = std::int64_t{256} << 20;  // that class means may take
+constexpr std::int64_t kMeanBytes = std::int64_t{256} << 20;  // memory for class means
 
 // sum[v] += x[v]
 CONVOKE_MULTIVERSION
@@ -35,7 +35,7 @@ std::vector<std::int64_t> count_classes(const data::DatasetReader::Part& split, 
   return counts;
 }
 
-// The classes with most samples, lower labels first among equals; given in order.
+// Returns the classes with most samples, lower labels first among equals; sorted by label.
 std::vector<std::int32_t> most_frequent(const std::vector<std::int64_t>& counts, std::int64_t most) {
   std::vector<std::int32_t> classes(counts.size());
   std::iota(classes.begin(), classes.end(), 0);
@@ -47,7 +47,7 @@ std::vector<std::int32_t> most_frequent(const std::vector<std::int64_t>& counts,
   return classes;
 }
 
-// Every sample of every split, in order, by pieces that fit in memory.
+// Visits every sample of every split, in order, in pieces that fit in memory.
 template <class T, class Visit>
 void for_each_sample(const data::DatasetReader& reader, const SurveyOptions& options, const Visit& visit) {
   const std::size_t size = reader.sample_size();
@@ -71,7 +71,8 @@ void for_each_sample(const data::DatasetReader& reader, const SurveyOptions& opt
 template <class T, class Statistics>
 void read_all(const data::DatasetReader& reader, const SurveyOptions& options, Statistics statistics,
               Survey& result) {
-  std::vector<std::int32_t> place(static_cast<std::size_t>(reader.info().classes), -1);  // among the shown
+  std::vector<std::int32_t> place(static_cast<std::size_t>(reader.info().classes),
+                                  -1);  // place among the shown classes
   for (std::size_t s = 0; s < result.shown_classes.size(); ++s) {
     place[static_cast<std::size_t>(result.shown_classes[s])] = static_cast<std::int32_t>(s);
   }
@@ -87,7 +88,7 @@ void read_all(const data::DatasetReader& reader, const SurveyOptions& options, S
   statistics.finish(result);
 }
 
-// Sums to means; a class without a training sample keeps zeros.
+// Converts sums to means; a class without a training sample keeps zeros.
 void divide_means(Survey& result) {
   for (std::int64_t s = 0; s < result.class_means.rows; ++s) {
     const std::int32_t label = result.shown_classes[static_cast<std::size_t>(s)];

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMostBins = 60;
 
-// Lengths are whole numbers: bins of whole width, from 0.
+// Lengths are whole numbers, so bins have a whole width and begin at 0.
 Histogram of_lengths(const std::vector<float>& lengths) {
   const double longest =
       lengths.empty() ? 0 : static_cast<double>(*std::max_element(lengths.begin(), lengths.end()));

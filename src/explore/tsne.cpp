@@ -14,15 +14,15 @@
 namespace convoke::explore {
 namespace {
 
-constexpr std::size_t kLanes = 16;  // sums that run side by side, in a fixed order on every processor
-constexpr float kFarAway = 1e18F;   // where points are put that only fill up the last lanes
+constexpr std::size_t kLanes = 16;  // partial sums, in a fixed order on every processor
+constexpr float kFarAway = 1e18F;   // position of the points that only fill the last lanes
 constexpr double kStartDeviation = 1e-4;
 constexpr double kStartNoise = 1e-6;
 constexpr double kSmallestGain = 0.01;
 constexpr double kEntropyTolerance = 1e-5;
 constexpr int kMostHalvings = 100;
 
-/// Of one point: the pull of its neighbours, the push of all, and its share of the normaliser.
+/// For one point: the attraction of its neighbours, the repulsion of all, and its share of the normaliser.
 struct Forces {
   double pull_x, pull_y, push_x, push_y, sum_q;
 };
@@ -65,7 +65,7 @@ Forces forces_on(std::size_t i, const float* p, const std::vector<float>& x, con
   return {totals[0], totals[1], totals[2], totals[3], totals[4] - 1};  // q of i with itself is 1
 }
 
-// Squared distances between all points, (n, n).
+// Returns the squared distances between all points, (n, n).
 RowMajor squared_distances(const Matrix& points) {
   const auto x = view(points);
   const Eigen::VectorXd norms = x.rowwise().squaredNorm();
@@ -75,7 +75,7 @@ RowMajor squared_distances(const Matrix& points) {
   return squares.cwiseMax(0.0);
 }
 
-// exp(-beta d_j) over all j but i, to sum 1, written to `p`; returns their entropy in nats.
+// Writes exp(-beta d_j) for all j except i, scaled to sum 1, to `p`; returns the entropy in nats.
 double gaussian_around(std::int64_t i, const Eigen::Ref<const Eigen::RowVectorXd>& squares, double beta,
                        std::span<double> p) {
   double nearest = std::numeric_limits<double>::infinity();
@@ -84,7 +84,7 @@ double gaussian_around(std::int64_t i, const Eigen::Ref<const Eigen::RowVectorXd
   double sum = 0;
   double weighted = 0;
   for (std::int64_t j = 0; j < squares.size(); ++j) {
-    const double beyond = squares[j] - nearest;  // the same for all: keeps the exponentials from vanishing
+    const double beyond = squares[j] - nearest;  // the common offset prevents underflow
     const double value = j == i ? 0 : std::exp(-beta * beyond);
     p[static_cast<std::size_t>(j)] = value;
     sum += value;
@@ -94,7 +94,7 @@ double gaussian_around(std::int64_t i, const Eigen::Ref<const Eigen::RowVectorXd
   return std::log(sum) + beta * weighted / sum;
 }
 
-/// The joint affinities (p(j|i) + p(i|j)) / 2n, rows filled up with 0 to whole lanes.
+/// Returns the joint affinities (p(j|i) + p(i|j)) / 2n, rows padded with 0 to whole lanes.
 std::vector<float> joint_affinities(const Matrix& points, double perplexity, std::size_t padded) {
   const Matrix p = neighbour_probabilities(points, perplexity);
   const std::int64_t n = points.rows;
@@ -108,7 +108,7 @@ std::vector<float> joint_affinities(const Matrix& points, double perplexity, std
   return joint;
 }
 
-// The first two columns, scaled together to a small deviation along the first, and noise.
+// Returns the first two columns, scaled together to a small standard deviation along the first, with noise.
 Matrix starting_map(const Matrix& points, std::uint64_t seed) {
   Matrix map(points.rows, 2);
   double squares = 0;
@@ -125,8 +125,8 @@ Matrix starting_map(const Matrix& points, std::uint64_t seed) {
   return map;
 }
 
-/// Gradient descent with momentum and a gain for each coordinate, which grows as long as the gradient and the
-/// last step agree (R. Jacobs 1988).
+/// Gradient descent with momentum and a gain for each coordinate, which grows while the gradient and the last
+/// step agree (R. Jacobs 1988).
 class Descent {
  public:
   explicit Descent(std::size_t n) : velocity_(2 * n, 0.0), gain_(2 * n, 1.0) {}
@@ -152,7 +152,7 @@ Matrix neighbour_probabilities(const Matrix& points, double perplexity) {
   const double wanted = std::log(perplexity);
   Matrix p(points.rows, points.rows);
   for (std::int64_t i = 0; i < points.rows; ++i) {
-    // The entropy falls as beta = 1 / (2 sigma^2) rises: bisection, doubling as long as there is no upper
+    // The entropy falls as beta = 1 / (2 sigma^2) rises: bisection, with doubling until there is an upper
     // end.
     const double mean = squares.row(i).sum() / static_cast<double>(points.rows - 1);
     double beta = mean > 0 ? 1 / mean : 1;
@@ -163,7 +163,7 @@ Matrix neighbour_probabilities(const Matrix& points, double perplexity) {
       if (std::abs(entropy - wanted) < kEntropyTolerance) break;
       (entropy > wanted ? low : high) = beta;
       beta = std::isinf(high) ? 2 * beta : (low + high) / 2;
-      if (std::isinf(beta)) break;  // equal points, more than the perplexity: no width parts them
+      if (std::isinf(beta)) break;  // more equal points than the perplexity: no width separates them
     }
   }
   return p;

@@ -17,7 +17,7 @@ constexpr std::size_t kImageRank = 3;
 constexpr std::int64_t kMostTokens = 1000;
 constexpr double kLargestByte = 255;
 
-// The largest size with the image's proportions that has at most kMostColumns values.
+// Returns the largest size with the image's proportions that has at most kMostColumns values.
 Shape reduced(const Shape& stored) {
   std::int64_t side = std::max(stored[0], stored[1]);
   while (side > 1 && fit_within(stored, side).elements() > kMostColumns) --side;
@@ -39,7 +39,7 @@ Vectors byte_images(const data::DatasetReader& reader, std::span<const Place> pl
   return vectors;
 }
 
-/// Adds up many features in few columns, each with a sign; both are keyed by the feature.
+/// Adds many features up in few columns; column and sign are keyed by the feature.
 class FeatureHash {
  public:
   explicit FeatureHash(std::int64_t features) {
@@ -58,7 +58,7 @@ class FeatureHash {
   std::vector<double> sign_;
 };
 
-// A sequence (L, F) is averaged over time as an image of L rows, one column and F channels.
+// Treats a sequence (L, F) as an image of L rows, one column and F channels, which is averaged over time.
 Shape as_image(const Shape& stored) {
   if (stored.rank() == kImageRank) return stored;
   return stored.rank() == 2 ? Shape{stored[0], 1, stored[1]} : Shape{1, 1, stored[0]};
@@ -99,7 +99,7 @@ Vectors numbers(const data::DatasetReader& reader, std::span<const Place> places
   return vectors;
 }
 
-/// The distinct tokens of a text but padding, and how often each occurs.
+/// The distinct tokens of a text without padding, and their frequencies.
 using Bag = std::vector<std::pair<std::int32_t, double>>;
 
 Bag bag_of(std::vector<std::int32_t>& tokens) {
@@ -116,7 +116,7 @@ Bag bag_of(std::vector<std::int32_t>& tokens) {
 //   x_t = count_t (ln(n / n_t) + 1), over the length of the vector
 Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) {
   std::vector<Bag> bags;
-  std::vector<std::int64_t> having;  // by token: the samples that have it
+  std::vector<std::int64_t> having;  // by token: the number of samples that have it
   for (const Place& place : places) {
     std::vector<std::int32_t> tokens(reader.sample_size());
     reader.read(place.split, place.index, std::span(tokens));
@@ -141,7 +141,7 @@ Vectors texts(const data::DatasetReader& reader, std::span<const Place> places) 
   Vectors vectors{
       Matrix(static_cast<std::int64_t>(places.size()), std::max<std::int64_t>(1, std::ssize(kept))),
       {},
-      fmt::format("tf-idf of the {} commonest tokens", format_count(std::ssize(kept)))};
+      fmt::format("tf-idf of the {} most common tokens", format_count(std::ssize(kept)))};
   for (std::size_t i = 0; i < bags.size(); ++i) {
     const std::span<double> row = vectors.rows.row(static_cast<std::int64_t>(i));
     double squares = 0;

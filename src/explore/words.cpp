@@ -37,8 +37,8 @@ std::int64_t TokenCounts::of(std::int64_t token, std::int64_t label) const {
   return token < static_cast<std::int64_t>(counts.size()) ? counts[static_cast<std::size_t>(token)] : 0;
 }
 
-//   With y_w and n, how often word w and all words occur in the class, y'_w and n' elsewhere, and the prior
-//   a_w = y_w + y'_w, a = n + n':
+// y_w and n: the counts of word w and of all words in the class; y'_w and n': elsewhere. The prior is
+// a_w = y_w + y'_w, a = n + n':
 //   delta = log((y_w + a_w) / (n + a - y_w - a_w)) - log((y'_w + a_w) / (n' + a - y'_w - a_w))
 //   score = delta / sqrt(1 / (y_w + a_w) + 1 / (y'_w + a_w))
 std::vector<Word> telling_words(const TokenCounts& counts, std::int32_t label, std::size_t most) {

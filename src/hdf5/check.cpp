@@ -8,7 +8,7 @@ namespace convoke::hdf5 {
 
 namespace {
 
-// Never destroyed: files may be closed at exit.
+// Never destroyed, because files may be closed at exit.
 std::recursive_mutex& hdf5_mutex() {
   static auto* const mutex = new std::recursive_mutex;
   return *mutex;
@@ -23,7 +23,8 @@ int Handle::reset() {
 }
 
 Turn::Turn() : lock_(hdf5_mutex()) {
-  // At exit HDF5 1.10 flushes what it could not write before once more, and crashes. We close what we open.
+  // At exit HDF5 1.10 would try again to flush failed writes, and crash. Convoke closes every file that it
+  // opens.
   static const herr_t no_cleanup = H5dont_atexit();
   static_cast<void>(no_cleanup);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -35,7 +36,7 @@ std::string innermost_reason() {
     if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
     return 0;
   };
-  // Upward begins at the innermost function.
+  // An upward walk begins at the innermost function.
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
   return reason.empty() ? "no reason given" : reason;
 }

@@ -11,8 +11,8 @@ namespace convoke::hdf5 {
 
 static_assert(std::same_as<hid_t, Handle::Id>);
 
-/// While it lives, this thread is the only one of the process that uses HDF5, which may be built without
-/// thread safety; and HDF5 prints nothing, since errors are thrown instead. Turns may be nested.
+/// While this object exists, this thread is the only one of the process that uses HDF5, which may be built
+/// without thread safety. HDF5 prints no messages, because errors are thrown instead. Turns may be nested.
 class Turn {
  public:
   Turn();
@@ -21,20 +21,20 @@ class Turn {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// The first description in HDF5's error stack, which is nearest to the cause: "file doesn't exist".
+/// Returns the first description in HDF5's error stack, which is nearest to the cause: "file doesn't exist".
 std::string innermost_reason();
 
 /// Throws Error "<where>: <what> (<innermost reason>)".
 [[noreturn]] void fail(const std::string& where, const std::string& what);
 
-/// `result` unless it is negative, HDF5's sign of failure.
+/// Returns `result`. Throws if it is negative, which is HDF5's failure code.
 template <class T>
 T check(T result, const std::string& where, const char* what) {
   if (result < 0) fail(where, what);
   return result;
 }
 
-/// An identifier that HDF5 has returned, owned from here on.
+/// Takes ownership of an identifier that HDF5 returned.
 inline Handle own(hid_t id, Handle::Close close, const std::string& where, const char* what) {
   return {check(id, where, what), close};
 }

@@ -16,7 +16,7 @@ std::vector<hsize_t> extents_of(hid_t space) {
   return extents;
 }
 
-/// A part of a dataset's rows: the selection in the file and its twin in memory.
+/// A part of a dataset's rows: the selection in the file and the same selection in memory.
 struct Rows {
   Handle file = {}, memory = {};
 };
@@ -34,7 +34,7 @@ Rows select_rows(hid_t dataset, const std::string& where, std::int64_t first, st
   }
   count[0] = values / row_values;
   if (first < 0 || static_cast<hsize_t>(first) > total || count[0] > total - static_cast<hsize_t>(first)) {
-    throw Error(fmt::format("{}: no rows {} to {} among {}", where, first,
+    throw Error(fmt::format("{}: rows {} to {} do not exist; there are {}", where, first,
                             first + static_cast<std::int64_t>(count[0]) - 1, total));
   }
   std::vector<hsize_t> start(count.size(), 0);
@@ -53,13 +53,13 @@ void read_selection(hid_t dataset, const std::string& where, hid_t memory, hid_t
   const bool readable = kind == H5T_INTEGER || (kind == H5T_FLOAT && std::floating_point<T>);
   if (!readable) {
     throw Error(fmt::format("{}: cannot be read as {}: it holds {}", where, name_of(element_type<T>()),
-                            kind == H5T_FLOAT ? "floating-point numbers" : "no numbers"));
+                            kind == H5T_FLOAT ? "floating-point numbers" : "other values than numbers"));
   }
   check(H5Dread(dataset, memory_type(element_type<T>()), memory, file, H5P_DEFAULT, values), where,
         "cannot be read");
 }
 
-// Whether the array lies, or will lie, in one piece in the file exactly as memory holds `ours`.
+// True if the array lies, or will lie, in one piece in the file exactly as `ours` in memory.
 bool is_raw(hid_t dataset, ElementType ours, const std::string& where) {
   if (ours == ElementType::kOther) return false;
   const Handle stored = own(H5Dget_type(dataset), H5Tclose, where, "cannot read its type");
@@ -97,8 +97,8 @@ void Dataset::read(std::span<T> values) const {
   read_selection(handle_.get(), where(), H5S_ALL, H5S_ALL, values.data());
 }
 
-// Gives an array of a new file, if it is not small, its place by writing the first number, as HDF5 would by
-// writing all; the values then go past HDF5. True if that was done.
+// Gives an array of a new file, unless it is small, its place by writing the first number, as HDF5 would do
+// when it writes all. The values then bypass HDF5. Returns true if that was done.
 bool Dataset::write_directly(ElementType element, std::int64_t first_row, std::span<const std::byte> values) {
   constexpr std::uint64_t kSmallest = 4096;
   const std::shared_ptr<NewFile> file = new_file_.lock();
@@ -160,7 +160,7 @@ std::optional<std::uint64_t> Dataset::raw_offset() const {
   const Turn turn;
   if (!is_raw(handle_.get(), type(), where())) return {};
   const haddr_t offset = H5Dget_offset(handle_.get());
-  if (offset == HADDR_UNDEF) return {};  // never written
+  if (offset == HADDR_UNDEF) return {};  // not written yet
   return offset;
 }
 

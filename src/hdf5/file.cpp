@@ -21,11 +21,11 @@ namespace {
 Handle access_properties() {
   Handle plist(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(plist.get(), H5F_CLOSE_STRONG);
-  // Format of HDF5 1.8: attributes may exceed 64 KiB, groups keep their order.
+  // The format of HDF5 1.8, in which attributes may exceed 64 KiB and groups keep their order.
   H5Pset_libver_bounds(plist.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
 #if H5_VERSION_GE(1, 12, 1) || (!H5_VERSION_GE(1, 11, 0) && H5_VERSION_GE(1, 10, 7))
-  // Cluster file systems often have no locks, and nobody writes a file that others read: it is renamed when
-  // complete.
+  // Cluster file systems often have no locks. No process writes a file that others read, because it is
+  // renamed when it is complete.
   H5Pset_file_locking(plist.get(), false, true);
 #endif
   return plist;
@@ -35,7 +35,7 @@ Handle root_of(const Handle& file, const std::filesystem::path& path) {
   return own(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose, path.string(), "is damaged");
 }
 
-// HDF5's signature stands at byte 0, or at 512, 1024, 2048, ... behind a block of the user's.
+// HDF5's signature is at byte 0, or at 512, 1024, 2048, ... after a user block.
 bool has_signature(std::ifstream& in, std::uintmax_t bytes) {
   static constexpr std::array kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
   for (std::uintmax_t offset = 0; offset + kSignature.size() <= bytes;
@@ -47,7 +47,7 @@ bool has_signature(std::ifstream& in, std::uintmax_t bytes) {
   return false;
 }
 
-void refuse_what_is_not_hdf5(const std::filesystem::path& file) {
+void require_hdf5(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (status.type() == std::filesystem::file_type::not_found) {
@@ -83,10 +83,10 @@ File File::create(const std::filesystem::path& file, Existing existing) {
   const Turn turn;
   auto output = std::make_shared<NewFile>(file, existing == Existing::kReplace);
   const Handle access = access_properties();
-  // One number of an array is written so that the array gets its place (write_directly): not a buffer around
-  // it.
+  // write_directly writes one number of an array so that the array gets its place; without a sieve buffer,
+  // HDF5 writes only this number.
   H5Pset_sieve_buf_size(access.get(), 0);
-  // The default driver looks up the real path behind a link, and a memfd has none.
+  // The default driver resolves the real path of a link, and a memfd has none.
   check(H5Pset_fapl_stdio(access.get()), file.string(), "cannot be created");
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
@@ -100,7 +100,7 @@ File File::create(const std::filesystem::path& file, Existing existing) {
 
 File File::open(const std::filesystem::path& file) {
   const Turn turn;
-  refuse_what_is_not_hdf5(file);
+  require_hdf5(file);
   const Handle access = access_properties();
   Handle handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (!handle) {
@@ -109,7 +109,7 @@ File File::open(const std::filesystem::path& file) {
     const bool truncated = reason.starts_with("truncated file");
     throw Error(
         fmt::format("{}: is {} (HDF5: {})", file.string(), truncated ? "truncated" : "damaged", reason),
-        truncated ? "it was not written or copied to its end; make it again" : "");
+        truncated ? "it was not written or copied completely; create or copy it again" : "");
   }
   Handle root = root_of(handle, file);
   return {std::move(handle), std::move(root), file, nullptr};

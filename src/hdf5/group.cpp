@@ -9,7 +9,7 @@
 namespace convoke::hdf5 {
 namespace {
 
-/// Properties of new objects: no time stamps, so that equal contents are equal bytes.
+/// Properties of new objects: no time stamps, so that equal contents give equal bytes.
 Handle creation_properties(hid_t kind) {
   Handle plist(H5Pcreate(kind), H5Pclose);
   H5Pset_obj_track_times(plist.get(), false);
@@ -23,8 +23,8 @@ bool keeps_creation_order(hid_t group) {
          (flags & H5P_CRT_ORDER_INDEXED) != 0;
 }
 
-// The object called `name`, or an empty handle. Asked link by link, since HDF5 takes a missing group on the
-// way for an error; a link that leads nowhere counts as absent.
+// Returns the object called `name`, or an empty handle. Checks link by link, because HDF5 reports an error
+// for a missing group on the path; a dangling link counts as absent.
 Handle open_object(hid_t group, const std::string& name) {
   std::size_t end = 0;
   while (end != std::string::npos) {
@@ -44,7 +44,7 @@ Handle open_as(hid_t group, const std::string& name, const std::string& where, H
   const Turn turn;
   Handle object = open_object(group, name);
   if (!object) throw Error(fmt::format("{}: no such {}", where, kind));
-  if (!is_a(object, type)) throw Error(fmt::format("{}: is no {}", where, kind));
+  if (!is_a(object, type)) throw Error(fmt::format("{}: is not a {}", where, kind));
   return object;
 }
 
@@ -98,7 +98,7 @@ Group Group::group(const std::string& name) const {
 Group Group::create_group(const std::string& name) {
   const Turn turn;
   if (contains(name)) return group(name);
-  // Link by link, so that the groups on the way keep the order of creation too.
+  // Goes link by link, so that the groups on the path keep the order of creation too.
   if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0) {
     return create_group(name.substr(0, slash)).create_group(name.substr(slash + 1));
   }

@@ -32,7 +32,7 @@ void NewFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
-// Bytes [begin, end) of the memory to the same place in the target.
+// Copies bytes [begin, end) of the memory to the same place in the target.
 void NewFile::copy(std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint64_t kMost = 4U << 20;
   std::vector<std::byte> buffer;
@@ -52,7 +52,7 @@ void NewFile::finish() {
     begin = range.end;
   }
   copy(begin, bytes);
-  target_.resize(bytes);  // a reserved array may be last
+  target_.resize(bytes);  // a reserved array may be the last part
   target_.sync();
   const std::filesystem::path path = target_.path();
   try {

@@ -9,21 +9,22 @@
 
 namespace convoke::hdf5 {
 
-/// A file in the making: HDF5 writes its structure into memory, and arrays lie on the disk, where HDF5 has
-/// put them. Without finish() nothing remains of it. Errors name the file.
+/// A file that is being created: HDF5 writes its structure into memory, and arrays are on the disk at the
+/// places that HDF5 gave them. Without finish() the file is removed. Errors name the file.
 class NewFile {
  public:
-  /// Makes `file`; what is there already is emptied or, without `empty`, kept for finish() to write around.
+  /// Creates `file`. An existing one is emptied or, if `empty` is false, kept, and finish() writes around its
+  /// bytes.
   NewFile(const std::filesystem::path& file, bool empty);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();
 
-  /// What HDF5 opens.
+  /// Returns the path that HDF5 opens.
   std::string structure() const;
-  /// Bytes [begin, end) are not HDF5's to write.
+  /// Excludes bytes [begin, end) from the structure that finish() copies.
   void reserve(std::uint64_t begin, std::uint64_t end) { reserved_.push_back({begin, end}); }
-  /// Writes at `offset`, in what is reserved. If it fails, the file is gone.
+  /// Writes at `offset`, within reserved bytes. On failure the file is removed.
   void write(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Adds the structure, syncs and closes.
   void finish();

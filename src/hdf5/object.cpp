@@ -34,7 +34,7 @@ void write_attribute(const Handle& object, const std::string& where, const std::
   const Handle attribute =
       own(H5Acreate2(object.get(), name.c_str(), file, space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
           where, what.c_str());
-  if (H5Sget_simple_extent_npoints(space.get()) == 0) return;  // HDF5 would ask for values even so
+  if (H5Sget_simple_extent_npoints(space.get()) == 0) return;  // HDF5 would still ask for values
   check(H5Awrite(attribute.get(), memory, values), where, what.c_str());
 }
 
@@ -57,7 +57,7 @@ struct Stored {
     type = own(H5Aget_type(attribute.get()), H5Tclose, where, what.c_str());
     space = own(H5Aget_space(attribute.get()), H5Sclose, where, what.c_str());
     kind = H5Tget_class(type.get());
-    // A null space has no values, as h5py writes for empty lists.
+    // A null space has no values; h5py writes it for empty lists.
     count = static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space.get()), where, what.c_str()));
   }
 
@@ -93,7 +93,7 @@ void read_values(const Stored& stored, std::vector<double>& values) {
 
 void read_values(const Stored& stored, std::vector<std::string>& values) {
   values.resize(stored.count);
-  if (values.empty()) return;  // of any kind: NumPy takes an empty list for one of numbers
+  if (values.empty()) return;  // of any type: NumPy stores an empty list as a list of numbers
   if (stored.kind != H5T_STRING) stored.wrong_kind("text");
   if (H5Tis_variable_str(stored.type.get()) > 0) {
     std::vector<char*> texts(stored.count, nullptr);  // each allocated by HDF5
@@ -120,10 +120,11 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-// Texts end in a zero byte: what stood behind one within would be lost.
+// Texts end at a zero byte, so the part after one would be lost.
 void require_no_zero(std::string_view text, const std::string& where, const std::string& name) {
   if (text.find('\0') == std::string_view::npos) return;
-  throw Error(fmt::format("{}: the attribute \"{}\" would be a text with a zero byte in it", where, name));
+  throw Error(
+      fmt::format("{}: the attribute \"{}\" cannot be a text that contains a zero byte", where, name));
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ T Object::attribute(const std::string& name) const {
     read_values(stored, values);
     if (values.size() != 1) {
       throw Error(
-          fmt::format("{}: {}: it holds {} values, not one", stored.where, stored.what, values.size()));
+          fmt::format("{}: {}: it holds {} values instead of one", stored.where, stored.what, values.size()));
     }
     return values.front();
   }

@@ -13,11 +13,11 @@ constexpr ElementType element_type() {
   if constexpr (std::same_as<T, double>) return ElementType::kFloat64;
 }
 
-/// HDF5's type of the elements in memory. Not for kOther.
+/// Returns HDF5's type of the elements in memory. Not for kOther.
 hid_t memory_type(ElementType type);
-/// In files: little endian on every machine. Not for kOther.
+/// Returns HDF5's type in files: little endian on every machine. Not for kOther.
 hid_t file_type(ElementType type);
-/// Which of ours a stored type is, whatever its byte order.
+/// Returns our type for a stored type of any byte order.
 ElementType element_type_of(hid_t stored);
 
 }  // namespace convoke::hdf5

@@ -27,7 +27,7 @@ void ConfusionMatrix::add(std::span<const std::int32_t> truth, std::span<const s
 
 std::int64_t ConfusionMatrix::at(std::int64_t truth, std::int64_t predicted) const {
   ensure(truth >= 0 && truth < classes_ && predicted >= 0 && predicted < classes_,
-         "a cell within the matrix");
+         "the cell lies within the matrix");
   return counts_[static_cast<std::size_t>(truth * classes_ + predicted)];
 }
 

@@ -58,7 +58,7 @@ Value value_of(const Json& json, const std::string& where, int depth) {
       return json.get<std::int64_t>();
     case Json::value_t::string:
       return json.get<std::string>();
-    default:  // null; what else there is never comes out of JSON text
+    default:  // null; JSON text has no other types
       return std::numeric_limits<double>::quiet_NaN();
   }
 }

@@ -15,9 +15,9 @@ using ShowHelp = int (*)(const char*, const char*, bool, ...);
 
 constexpr std::array<std::string_view, 2> kTried{"Open MPI v4.1.", "Open MPI v5.0."};
 
-int say_nothing(const char*, const char*, bool, ...) { return 0; }
+int print_nothing(const char*, const char*, bool, ...) { return 0; }
 
-// Of a later version it may be a function, whose first bytes must not be overwritten.
+// In later versions it may be a function, whose first bytes must not be overwritten.
 bool is_pointer(void* symbol) {
   Dl_info place{};
   void* found = nullptr;
@@ -33,7 +33,7 @@ bool silence_banners(const std::string& library_version) {
                                  [&](std::string_view begin) { return library_version.starts_with(begin); });
   void* const symbol = tried ? dlsym(RTLD_DEFAULT, "opal_show_help") : nullptr;
   if (symbol == nullptr || !is_pointer(symbol)) return false;
-  *static_cast<ShowHelp*>(symbol) = say_nothing;
+  *static_cast<ShowHelp*>(symbol) = print_nothing;
   return true;
 }
 

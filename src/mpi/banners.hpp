@@ -3,10 +3,10 @@
 
 namespace convoke::mpi {
 
-/// MPI_Abort of Open MPI prints a banner of eight lines after our message, and no setting of the process that
-/// aborts leaves it out. All its banners go through one pointer to a function, though, opal_show_help: from
-/// here on that prints nothing. False, and nothing is changed, in versions where this was not tried and where
-/// there is no such pointer: the banner appears. `library_version`: as Session says it.
+/// Open MPI's MPI_Abort prints a banner of eight lines after our message, and no setting of the aborting
+/// process suppresses it. All its banners are printed through one function pointer, opal_show_help, which
+/// this function replaces by one that does nothing. Returns false and changes nothing in versions in which
+/// this was not tested, or without such a pointer; then the banner appears. `library_version`: from Session.
 bool silence_banners(const std::string& library_version);
 
 }  // namespace convoke::mpi

@@ -9,7 +9,7 @@
 namespace convoke::mpi {
 namespace {
 
-// Of gather(), which is point to point inside; below the smallest MPI_TAG_UB, and not for callers.
+// The tag of gather(), which is point to point inside; below the smallest MPI_TAG_UB, and not for callers.
 constexpr int kGatherTag = 32767;
 
 MPI_Datatype type_of(const float*) { return MPI_FLOAT; }
@@ -17,8 +17,8 @@ MPI_Datatype type_of(const double*) { return MPI_DOUBLE; }
 MPI_Datatype type_of(const std::int64_t*) { return MPI_INT64_T; }
 MPI_Datatype type_of(const std::byte*) { return MPI_BYTE; }
 
-/// Calls act(first element, count) for consecutive pieces that fit MPI's counts; not at all if there is
-/// nothing.
+/// Calls act(first element, count) for consecutive pieces that fit MPI's counts; makes no call for an empty
+/// span.
 template <class T, class Act>
 void for_pieces(std::span<T> values, Act act) {
   for (std::size_t first = 0; first < values.size(); first += piece_elements())
@@ -45,8 +45,8 @@ Communicator::State::State(MPI_Comm communicator, bool owns)
   MPI_Comm_size(comm, &size);
 }
 
-// Freeing is collective. While an exception unwinds, the other ranks are somewhere else, and the job is about
-// to be aborted: waiting for them would hide its message.
+// Freeing is collective. While an exception unwinds, the other ranks are in other calls, and the job is about
+// to be aborted: waiting for them would suppress its message.
 Communicator::State::~State() {
   if (std::uncaught_exceptions() > exceptions) return;
   int finalized = 0;
@@ -143,8 +143,8 @@ std::vector<std::vector<std::byte>> Communicator::gather(std::span<const std::by
     send(bytes, root, kGatherTag);
     return {};
   }
-  // One by one rather than MPI_Gatherv, whose displacements are ints: a gathered ensemble may pass 2^31
-  // bytes.
+  // Receives one by one, because the displacements of MPI_Gatherv are ints and a gathered ensemble may exceed
+  // 2^31 bytes.
   std::vector<std::vector<std::byte>> all(sizes.size());
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (static_cast<int>(r) == root) {

@@ -39,7 +39,7 @@ std::optional<std::string> read(int index) {
 }  // namespace
 
 std::optional<std::string> control_variable(const std::string& name) {
-  // Once: the first call looks through all components of the library, which takes a quarter of a second.
+  // Only once: the first call searches all components of the library, which takes a quarter of a second.
   static const bool started = [] {
     int provided = 0;
     return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;

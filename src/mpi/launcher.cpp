@@ -35,9 +35,8 @@ std::string launcher_warning(int world_size) {
   if (world_size != 1 || !by || by->processes <= 1) return {};
   return fmt::format(
       "{} has started {} processes ({}={}), but each of them is alone in its MPI world and would do the "
-      "whole "
-      "job: the launcher does not belong to {}, which this program was built with. Start it with that MPI's "
-      "mpirun, or under Slurm with srun --mpi=pmix.",
+      "whole job: the launcher does not belong to {}, which this program was built with. Start it with that "
+      "MPI's mpirun, or under Slurm with srun --mpi=pmix.",
       by->name, by->processes, by->variable, by->processes, Session::library_version());
 }
 

@@ -36,7 +36,7 @@ Request& Request::operator=(Request&& other) noexcept {
   return *this;
 }
 
-// While an exception unwinds, the job is about to be aborted: waiting for the other ranks would hide its
+// While an exception unwinds, the job is about to be aborted: waiting for the other ranks would suppress its
 // message.
 Request::~Request() { assert(load(handle_) == MPI_REQUEST_NULL || std::uncaught_exceptions() > 0); }
 

@@ -20,13 +20,13 @@ struct SharedMemory::State {
 
   Communicator node;
   std::span<std::byte> bytes;
-  AlignedBuffer<std::byte> own;  ///< on a node of one rank
+  AlignedBuffer<std::byte> own;  ///< memory on a node with one rank
   MPI_Win window = MPI_WIN_NULL;
   int exceptions = std::uncaught_exceptions();
 };
 
-// Freeing a window waits for the other ranks of the node. While an exception unwinds, they are somewhere
-// else, and the job is about to be aborted: waiting for them would hide its message.
+// Freeing a window waits for the other ranks of the node. While an exception unwinds, they are in other
+// calls, and the job is about to be aborted: waiting for them would suppress its message.
 SharedMemory::State::~State() {
   if (window == MPI_WIN_NULL || std::uncaught_exceptions() > exceptions) return;
   MPI_Win_unlock_all(window);
@@ -41,7 +41,7 @@ SharedMemory::SharedMemory(const Communicator& node, std::size_t bytes)
     return;
   }
 
-  // The owner allocates all of it, the others ask where it is.
+  // The owner allocates the whole block; the others ask for its address.
   constexpr std::size_t kAlignment = AlignedBuffer<std::byte>::kAlignment;
   const MPI_Comm comm = MPI_Comm_f2c(node.fortran_handle());
   const auto size = static_cast<MPI_Aint>(owner() ? bytes + kAlignment : 0);

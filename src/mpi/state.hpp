@@ -17,10 +17,10 @@ struct Communicator::State {
   bool owned;
   int rank = 0;
   int size = 0;
-  int exceptions;  ///< in flight when it was made
+  int exceptions;  ///< in flight when it was created
 };
 
-/// Elements that one MPI call carries; MPI's counts are ints. Tests lower it to see the pieces.
+/// The largest number of elements of one MPI call, whose counts are ints. Tests lower it to test pieces.
 std::size_t& piece_elements();
 
 }  // namespace convoke::mpi

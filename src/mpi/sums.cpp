@@ -4,10 +4,11 @@
 
 namespace convoke::mpi {
 
-// Left alone, Open MPI sums in place along a tree, where rank 0 sends and receives the whole log2(ranks)
-// times. The others send less than twice the whole, Rabenseifner's only among 2^k ranks; a ring of many ranks
-// waits for many messages. Measured, hosts with links of 100 Mbit/s, one thread a rank, Open MPI 4.1,
-// images/s of mnist-sync with a batch of 64, for 6 and 12 ranks 192 (apps/bench/sums_over_links.sh):
+// By default, Open MPI sums in place along a tree, where rank 0 sends and receives the whole array
+// log2(ranks) times. In the other algorithms each rank sends less than twice the array, in Rabenseifner's
+// only if there are 2^k ranks; a ring of many ranks waits for many messages. Measured on hosts with links of
+// 100 Mbit/s, one thread a rank, Open MPI 4.1, images/s of mnist-sync with a batch of 64, for 6 and 12 ranks
+// 192 (apps/bench/sums_over_links.sh):
 //
 //     ranks             2      3      4      6      8     12     4 at 1 Gbit/s
 //     tree          1,951    805    621  1,312    355    932     3,572

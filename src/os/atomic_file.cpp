@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kEnding = ".tmp";
 constexpr std::size_t kDigits = 12, kLongestName = 200;  // of 255 bytes that a name may have
 
-// A file cannot be renamed over a folder, nor a folder over anything but an empty one.
+// A file cannot be renamed over a folder, and a folder only over an empty one.
 std::error_code rename_over(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (!fs::exists(to, error) || (!fs::is_directory(from, error) && !fs::is_directory(to, error))) {
@@ -32,7 +32,7 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
     return error;
   }
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
-    // This file system cannot exchange: for a moment there is neither.
+    // This file system cannot exchange: for a moment neither exists.
     const fs::path old = to.string() + ".old";
     fs::remove_all(old, error);
     fs::rename(to, old, error);
@@ -41,7 +41,7 @@ std::error_code rename_over(const fs::path& from, const fs::path& to) {
     fs::remove_all(old, error);
     return {};
   }
-  fs::remove_all(from, error);  // the old one
+  fs::remove_all(from, error);  // the old one, after the exchange
   return {};
 }
 
@@ -91,15 +91,15 @@ void require_replaceable(const fs::path& name) {
   if (!fs::is_regular_file(there)) {
     throw Error(name.string() + ": is a device or a pipe, which cannot be replaced by a file", hint);
   }
-  // Of /dev/stdout, for example, the output would go into a file that no longer has a name.
+  // Renaming over /dev/stdout, for example, would leave the output in a file without a name.
   for (const char* stream : {"/proc/self/fd/1", "/proc/self/fd/2"}) {
     if (fs::equivalent(name, stream, failed)) {
-      throw Error(name.string() + ": is where this program prints", hint);
+      throw Error(name.string() + ": receives the output of this program", hint);
     }
   }
 }
 
-// While it is written, nobody may read it who may not read the file that it replaces.
+// While it is written, the file is readable only for users who may read the file that it replaces.
 AtomicFile::AtomicFile(const fs::path& target) {
   require_replaceable(target);
   std::error_code none;
@@ -133,7 +133,7 @@ void replace_file(const fs::path& name, const std::function<void(const fs::path&
   } catch (const std::exception& error) {
     std::error_code none;
     throw Error(fmt::format("{}: cannot be written: {}", name.string(), error.what()),
-                fs::exists(name, none) ? "the file of that name is still as it was; is the disk full?"
+                fs::exists(name, none) ? "the existing file is unchanged; is the disk full?"
                                        : "is the disk full, or the folder read-only?");
   }
   file.commit(durability);

@@ -22,18 +22,20 @@
 namespace convoke::os {
 namespace {
 
-/// What a child has for its standard streams: descriptors.
+/// The standard streams of a child: descriptors.
 struct Streams {
   int input, output, errors;
 };
 
-/// Thrown where a program cannot be started.
+/// Thrown if a program cannot be started.
 struct NotStarted : Error {
   using Error::Error;
 };
 
-// Between fork and exec only calls that are safe for signals. A failure is told by its number through `told`.
-[[noreturn]] void become(char* const* words, Streams streams, bool own_group, int told, pid_t parent) {
+// Runs between fork and exec, so it makes only async-signal-safe calls. Reports the error number of a failure
+// through `report_pipe`.
+[[noreturn]] void exec_child(char* const* words, Streams streams, bool own_group, int report_pipe,
+                             pid_t parent) {
   if (own_group) setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() == parent && dup2(streams.input, 0) >= 0 && dup2(streams.output, 1) >= 0 &&
@@ -45,7 +47,7 @@ struct NotStarted : Error {
     execvp(words[0], words);
   }
   const int reason = errno;
-  [[maybe_unused]] const ssize_t written = write(told, &reason, sizeof reason);
+  [[maybe_unused]] const ssize_t written = write(report_pipe, &reason, sizeof reason);
   _exit(127);
 }
 
@@ -53,23 +55,23 @@ pid_t start(const std::vector<std::string>& words, Streams streams, bool own_gro
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  int told[2] = {-1, -1};
+  int report_pipe[2] = {-1, -1};
   const pid_t parent = getpid();
   pid_t child = -1;
-  if (pipe2(told, O_CLOEXEC) == 0) child = fork();
+  if (pipe2(report_pipe, O_CLOEXEC) == 0) child = fork();
   const int failed = errno;
-  if (child == 0) become(arguments.data(), streams, own_group, told[1], parent);
-  close(told[1]);
+  if (child == 0) exec_child(arguments.data(), streams, own_group, report_pipe[1], parent);
+  close(report_pipe[1]);
   if (child < 0) {
-    close(told[0]);
+    close(report_pipe[0]);
     throw Error(fmt::format("cannot start {}: {}", words.front(), reason_of(failed)));
   }
-  if (own_group) setpgid(child, child);  // here too: whoever comes first
+  if (own_group) setpgid(child, child);  // also here: parent and child may come first
   int reason = 0;
   ssize_t count = 0;
-  do count = read(told[0], &reason, sizeof reason);
+  do count = read(report_pipe[0], &reason, sizeof reason);
   while (count < 0 && errno == EINTR);
-  close(told[0]);
+  close(report_pipe[0]);
   if (count == sizeof reason) {
     waitpid(child, nullptr, 0);
     throw NotStarted(fmt::format("cannot start {}: {}", words.front(), reason_of(reason)),
@@ -80,8 +82,9 @@ pid_t start(const std::vector<std::string>& words, Streams streams, bool own_gro
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-// The exit code of a child that has ended, kLost if it is not ours to ask; nothing while it runs.
-std::optional<int> ask(pid_t child, int flags) {
+// Returns the exit code of a child that has ended, kLost if another part of the process reaped it; none while
+// it runs.
+std::optional<int> reap(pid_t child, int flags) {
   int status = 0;
   pid_t ended = 0;
   do ended = waitpid(child, &status, flags);
@@ -91,10 +94,10 @@ std::optional<int> ask(pid_t child, int flags) {
 }
 
 int wait_for(pid_t child, double seconds) {
-  if (seconds <= 0) return ask(child, 0).value_or(ChildProcess::kLost);
+  if (seconds <= 0) return reap(child, 0).value_or(ChildProcess::kLost);
   const Stopwatch watch;
   for (;;) {
-    if (const std::optional<int> code = ask(child, WNOHANG)) return *code;
+    if (const std::optional<int> code = reap(child, WNOHANG)) return *code;
     if (watch.seconds() > seconds) kill(child, SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -102,7 +105,7 @@ int wait_for(pid_t child, double seconds) {
 
 }  // namespace
 
-// Files rather than pipes, which must be written and read in turns.
+// Uses files, because pipes would have to be written and read in turns.
 Answer run(const std::vector<std::string>& words, const RunOptions& options) {
   File input = File::in_memory("input of " + words.front());
   input.write_at(0, std::as_bytes(std::span(options.input)));
@@ -142,7 +145,7 @@ ChildProcess::~ChildProcess() {
 }
 
 std::optional<int> ChildProcess::exit_code() {
-  if (!code_) code_ = ask(pid_, WNOHANG);
+  if (!code_) code_ = reap(pid_, WNOHANG);
   return code_;
 }
 

@@ -8,13 +8,13 @@
 namespace convoke::os {
 namespace {
 
-// "200000 100000" (v2: cpu.max) or the two files of v1; 0 if there is no limit.
+// Reads "200000 100000" (v2: cpu.max) or the two files of v1; 0 if there is no limit.
 double quota_of(const std::filesystem::path& group, bool unified) {
   double quota = 0, period = 0;
   if (unified) {
     std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves 0
   } else {
-    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: none
+    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: no limit
     std::ifstream(group / "cpu.cfs_period_us") >> period;
   }
   return quota > 0 && period > 0 ? quota / period : 0;

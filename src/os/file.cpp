@@ -37,13 +37,13 @@ int flags_of(Access access) {
   return 0;
 }
 
-// What the user can do about it.
+// Returns advice for the user.
 std::string hint_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return "make room on the disk, or write elsewhere";
+      return "free space on the disk, or write to another disk";
     case EMFILE:
       return "raise the number of files that a process may open: ulimit -n";
     default:
@@ -73,12 +73,12 @@ File File::in_memory(const std::string& name) {
   return file;
 }
 
-// Not O_TMPFILE, which network file systems lack.
+// O_TMPFILE would not work on network file systems.
 File File::unnamed(const std::filesystem::path& folder) {
   std::string name = (folder / ".convoke-XXXXXX").string();
   File file(folder, ::mkostemp(name.data(), O_CLOEXEC));
   if (!file)
-    throw Error(fmt::format("{}: no file can be created in it: {}", folder.string(), reason_of(errno)));
+    throw Error(fmt::format("{}: cannot create a file in it: {}", folder.string(), reason_of(errno)));
   ::unlink(name.c_str());
   return file;
 }

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How long somebody who lives may take to remove the lock of a dead holder.
+// The time that a live process may need to remove the lock of a dead holder.
 constexpr double kPatienceSeconds = 10;
 
 // FNV-1a, 64 bits.
@@ -31,7 +31,7 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-// Nothing if there is no such file; one that cannot be read has no text.
+// Returns none if there is no such file; an unreadable file has no text.
 std::optional<std::string> text_of(const fs::path& file) try {
   return File(file, Access::kRead).text();
 } catch (const Error&) {
@@ -39,7 +39,8 @@ std::optional<std::string> text_of(const fs::path& file) try {
   return fs::exists(fs::symlink_status(file, unknown)) ? std::optional(std::string()) : std::nullopt;
 }
 
-// Between the last changes of two files: whatever the hosts' clocks say, both times are the file system's.
+// Returns the time between the modifications of two files. Both times are the file system's, so the hosts'
+// clocks do not matter.
 double seconds_between(const fs::path& earlier, const File& later) {
   struct stat then {
   }, now{};
@@ -71,22 +72,22 @@ LockFile::LockFile(fs::path file, std::string text, Lives lives, Role role)
   const Stopwatch watch;
   while (!try_to_link(mine.file)) {
     const std::optional<std::string> held = text_of(path_);
-    if (!held) continue;  // it has gone meanwhile
+    if (!held) continue;  // it was removed in the meantime
     renew();
     const double silent = seconds_between(path_, file_);
     if (lives_(*held, silent)) {
-      throw LockHeld(fmt::format("{}: somebody else holds this lock", path_.string()), *held, silent);
+      throw LockHeld(fmt::format("{}: another process holds this lock", path_.string()), *held, silent);
     }
     try {
       if (remove(*held)) taken_over_ = held;
-    } catch (const LockHeld&) {  // another one removes it
+    } catch (const LockHeld&) {  // another process is removing it
       if (watch.seconds() > kPatienceSeconds) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
 }
 
-// Not as a function's try block: at the end of a destructor's, the exception would go on.
+// Not a function try block: at the end of a destructor's, the exception would continue.
 LockFile::~LockFile() {
   try {
     if (role_ == Role::kLock) {
@@ -94,21 +95,21 @@ LockFile::~LockFile() {
     } else if (text_of(path_) == text_) {
       fs::remove(path_);
     }
-  } catch (const std::exception&) {  // NOLINT: it is no longer renewed, so others will take it over
+  } catch (const std::exception&) {  // NOLINT: it is no longer renewed, so another process will take it over
   }
 }
 
-// Answers of network file systems get lost: the number of names says whether it was done.
+// Network file systems can lose answers, so the number of links tells whether it worked.
 bool LockFile::try_to_link(const fs::path& mine) const {
   if (::link(mine.c_str(), path_.c_str()) == 0) return true;
   const int error = errno;
   struct stat facts {};
   if (::stat(mine.c_str(), &facts) == 0 && facts.st_nlink == 2) return true;
   if (error == EEXIST) return false;
-  throw Error(fmt::format("{}: cannot be made: {}", path_.string(), reason_of(error)));
+  throw Error(fmt::format("{}: cannot be created: {}", path_.string(), reason_of(error)));
 }
 
-// True if the lock had this text and is gone now.
+// Returns true if the lock had this text and is removed now.
 bool LockFile::remove(const std::string& text) const {
   const LockFile turn(fmt::format("{}.{:016x}", path_.string(), hash_of(text)), text_, lives_, Role::kTurn);
   return text_of(path_) == text && fs::remove(path_);

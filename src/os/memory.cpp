@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number behind `key` in a file of lines "key number ...".
+// Returns the number after `key` in a file of lines "key number ...".
 std::optional<std::uint64_t> count_in(const fs::path& file, const std::string& key) {
   std::ifstream in(file);
   for (std::string word; in >> word;) {
@@ -29,11 +29,11 @@ std::optional<std::uint64_t> count_in(const fs::path& file, const std::string& k
 
 std::optional<std::uint64_t> count_in(const fs::path& file) {
   std::uint64_t value = 0;
-  if (std::ifstream(file) >> value) return value;  // "max" is none
+  if (std::ifstream(file) >> value) return value;  // "max" means no limit
   return std::nullopt;
 }
 
-// Limit - (usage - pages that can be dropped); nothing if there is no limit.
+// Returns limit - (usage - pages that can be dropped); none if there is no limit.
 std::optional<std::uint64_t> left_in(const fs::path& group, bool unified) {
   const auto limit = count_in(group / (unified ? "memory.max" : "memory.limit_in_bytes"));
   const auto usage = count_in(group / (unified ? "memory.current" : "memory.usage_in_bytes"));
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> left_in(const fs::path& group, bool unified) {
   return *limit - std::min(*limit, held);
 }
 
-// What `ulimit -v` leaves this process; nothing if there is no limit.
+// Returns the address space left by `ulimit -v`; none if there is no limit.
 std::optional<std::uint64_t> address_space_left() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -58,7 +58,7 @@ std::uint64_t resident_bytes() { return count_in("/proc/self/status", "VmRSS:").
 std::uint64_t peak_resident_bytes() { return count_in("/proc/self/status", "VmHWM:").value_or(0) * 1024; }
 
 std::uint64_t available_bytes(const fs::path& meminfo, const fs::path& membership, const fs::path& mount) {
-  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;  // exact as a double too
+  constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62;  // also exact as a double
   const auto kib = count_in(meminfo, "MemAvailable:");
   std::uint64_t least = kib ? *kib * 1024 : kUnknown;
   for (const ControlGroup& group : control_groups("memory", membership, mount)) {

@@ -7,7 +7,7 @@
 namespace convoke::os {
 
 PeriodicThread::PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work) {
-  const BlockedSignals blocked;  // inherited
+  const BlockedSignals blocked;  // the thread inherits them
   thread_ = std::thread([this, interval, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, interval, [&] { return ends_; })) work();

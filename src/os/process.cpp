@@ -21,8 +21,8 @@ std::string first_line(const std::string& file) {
 
 std::int64_t process_number() { return ::getpid(); }
 
-// /proc/<pid>/stat: the number, the name in parentheses, which may hold any character, and then fields that
-// are counted from 3: the state, ..., the 22nd the start.
+// /proc/<pid>/stat: the number, the name in parentheses, which may contain any character, and then fields,
+// counted from 3: the state, ..., the 22nd is the start.
 std::string start_of_process(std::int64_t number) {
   const std::string text = first_line(fmt::format("/proc/{}/stat", number));
   const std::size_t name_end = text.rfind(')');

@@ -22,7 +22,7 @@ std::vector<int> ranges_in(const fs::path& file) {
   return parse_ranges(text);
 }
 
-/// A set of the kernel's, as long as it likes.
+/// A CPU set of the kernel, of any length.
 struct CpuSet {
   explicit CpuSet(int cpus)
       : bytes(CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus))),
@@ -107,7 +107,8 @@ std::vector<int> allowed_cpus() {
 std::string allow_cpus(std::span<const int> cpus) {
   const CpuSet mask(std::max(CPU_SETSIZE, *std::max_element(cpus.begin(), cpus.end()) + 1));
   for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), mask.bytes, mask.set.get());
-  // Ours first, whose success decides; a helper of the MPI library may have ended meanwhile.
+  // Binds this thread first, whose success decides; a helper thread of the MPI library may have ended in the
+  // meantime.
   if (sched_setaffinity(0, mask.bytes, mask.set.get()) != 0) return std::strerror(errno);
   std::error_code unreadable;
   for (const fs::directory_entry& thread : fs::directory_iterator("/proc/self/task", unreadable)) {

@@ -17,7 +17,7 @@ StopSignals::StopSignals() : stack_(kStackBytes) {
   action.sa_handler = receive;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    // Launchers and schedulers may both send SIGTERM, so only an impatient Ctrl-C counts as such.
+    // Launchers and schedulers may both send SIGTERM, so only a second Ctrl-C ends the process.
     action.sa_flags = SA_RESTART | SA_ONSTACK | (kSignals[i] == SIGINT ? static_cast<int>(SA_RESETHAND) : 0);
     sigaction(kSignals[i], &action, &before_[i]);
   }

@@ -9,8 +9,8 @@
 
 namespace convoke::os {
 
-// mpirun reads what its ranks write through a pipe and passes it on at once, so a rank on the node of mpirun,
-// whose child it is, writes to a terminal if mpirun does.
+// mpirun reads the output of its ranks through a pipe and forwards it at once. So a rank on mpirun's node,
+// which is its child, writes to a terminal if mpirun does.
 Terminal::Terminal() {
   if (variable("TERM").value_or("dumb") == "dumb") return;
   if (::isatty(STDERR_FILENO) == 1) {

@@ -8,7 +8,7 @@
 namespace convoke::sync {
 namespace {
 
-// No communication: the sums are this rank's own, as for the members of an ensemble.
+// No communication: the sums are this rank's own gradients, as for the members of an ensemble.
 class None final : public Strategy {
  public:
   None(const mpi::Communicator&, Exchange, const StrategyOptions&) {}

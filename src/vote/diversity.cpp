@@ -43,7 +43,7 @@ double Disagreement::between(std::int64_t a, std::int64_t b) const {
 }
 
 double Disagreement::mean(std::int64_t members) const {
-  ensure(members >= 1 && members <= members_, "members that have voted");
+  ensure(members >= 1 && members <= members_, "these members have voted");
   const std::int64_t pairs = pairs_of(members);
   if (pairs == 0 || samples() == 0) return 0;
   const std::int64_t differ = std::accumulate(counts_.begin(), counts_.begin() + pairs, std::int64_t{0});

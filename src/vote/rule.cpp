@@ -14,23 +14,23 @@ namespace {
 template <class T>
 using PerSample = Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic>;
 
-// The ballots of one member. A view.
+// A view of the ballots of one member.
 Eigen::Map<const PerSample<float>> ballots_of(const Ballots& ballots, std::int64_t member) {
   return {ballots.probabilities.data() + member * ballots.samples * ballots.classes, ballots.classes,
           ballots.samples};
 }
 
-// Sums over the first `members` members, in double: sums of few members' floats are then exact, so that what
-// ties on paper ties here.
+// Sums over the first `members` members, in double. Sums of few members' floats are then exact, so that exact
+// ties remain ties.
 PerSample<double> summed_probabilities(const Ballots& ballots, std::int64_t members) {
-  ensure(members >= 1 && members <= ballots.members, "as many members vote as have given ballots");
+  ensure(members >= 1 && members <= ballots.members, "all voting members have ballots");
   PerSample<double> sums = ballots_of(ballots, 0).cast<double>();
   for (std::int64_t member = 1; member < members; ++member)
     sums += ballots_of(ballots, member).cast<double>();
   return sums;
 }
 
-// The place of the largest of `values` (a column), the first among equals.
+// Returns the place of the largest of `values` (a column), the first among equals.
 template <class Column>
 std::int32_t first_largest(const Column& values) {
   const auto* const begin = values.data();

@@ -52,7 +52,7 @@ TEST_CASE("a damaged archive ends every rank with its reason, and leaves no data
   write_text(place / "cut.npz", good.substr(0, good.size() / 2));
   const Outcome outcome = place.run("prepare cut.npz --output cut.h5", mpirun(2));
   CHECK(outcome.code != 0);
-  CHECK_THAT(outcome.text, Contains("cut.npz: is no whole zip archive"));
+  CHECK_THAT(outcome.text, Contains("cut.npz: is not a complete zip archive"));
   CHECK_FALSE(fs::exists(place / "cut.h5"));
 }
 
@@ -72,5 +72,5 @@ TEST_CASE("an .npz batch is labelled as the same batch in .npy") {
   }
   CHECK(bytes_of(place / "npz.csv") == expected);
   CHECK_THAT(place.run("predict run " + source("bad_names.npz")).text,
-             Contains("which array holds the samples of test is not clear; there are first, second"));
+             Contains("the array with the samples of test is ambiguous; the arrays are first, second"));
 }

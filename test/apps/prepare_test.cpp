@@ -85,7 +85,7 @@ TEST_CASE("what prepare cannot do it says before it begins") {
   CHECK_THAT(error("idx --output a.h5 --split train=1,test=1"), Contains("the fractions sum to 2, not 1"));
   CHECK_THAT(error("idx --output a.h5 --fold 6/5"), Contains("--fold 6/5: there is no such fold"));
   CHECK_THAT(error("idx --output a.h5 --size 10by10"), Contains("--size 10by10: is not understood"));
-  CHECK_THAT(error("idx --output /proc/none/a.h5"), Contains("/proc/none/a.h5.work: cannot be made"));
+  CHECK_THAT(error("idx --output /proc/none/a.h5"), Contains("/proc/none/a.h5.work: cannot be created"));
   CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognised as a source of samples"));
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
@@ -97,7 +97,7 @@ TEST_CASE("what prepare cannot do it says before it begins") {
     fs::resize_file(images, 16 + 10000ULL * 30000 * 30000);
     write_text(place / (std::string("idx/") + split + "-labels-idx1-ubyte"), small_label_file(10000));
   }
-  CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples need twice their size for a while"));
+  CHECK_THAT(error("idx --output a.h5", 2), Contains("of samples temporarily need twice their size"));
   CHECK_FALSE(fs::exists(place / "a.h5"));
 }
 

@@ -17,14 +17,14 @@ TEST_CASE("an aligned buffer starts on a cache line, zeroed") {
   }
 }
 
-TEST_CASE("an aligned buffer moves its memory and leaves an empty one behind") {
+TEST_CASE("a moved-from aligned buffer is empty") {
   AlignedBuffer<int> a(3);
   a[2] = 7;
   const int* const memory = a.data();
   AlignedBuffer<int> b = std::move(a);
   CHECK(b.data() == memory);
   CHECK(b[2] == 7);
-  CHECK(a.size() == 0);  // NOLINT: what is left behind is the point
+  CHECK(a.size() == 0);  // NOLINT: the test is about the moved-from buffer
   CHECK(a.span().empty());
 
   AlignedBuffer<int> c(5);

@@ -14,7 +14,7 @@ namespace {
 
 std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Bit by bit, from the definition: the reflected polynomial 0xEDB88320, all ones before and after.
+// Computes bit by bit, from the definition: the reflected polynomial 0xEDB88320, all ones before and after.
 std::uint32_t slow_crc32(std::span<const std::byte> data) {
   std::uint32_t crc = 0xFFFFFFFF;
   for (const std::byte byte : data) {

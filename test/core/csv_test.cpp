@@ -35,24 +35,24 @@ char delimiter_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a CSV is cut as RFC 4180 says") {
+TEST_CASE("a CSV is split by RFC 4180") {
   const Cells expected{{"a", "b,c", ""}, {"say \"yes\"", "two\nlines", " d "}};
   for (const char* end : {"\n", "\r\n", "\r"}) {
     const std::string text = std::string("a,\"b,c\",") + end + "\"say \"\"yes\"\"\",\"two\nlines\", d " + end;
     CHECK(rows_in(text) == expected);
     CHECK(rows_in("\xEF\xBB\xBF" + text) == expected);                              // byte order mark
-    CHECK(rows_in(text.substr(0, text.find_last_not_of("\r\n") + 1)) == expected);  // no end of the last line
+    CHECK(rows_in(text.substr(0, text.find_last_not_of("\r\n") + 1)) == expected);  // no last line end
     CHECK(rows_in(end + text + end + end) == expected);                             // empty lines
   }
   CHECK(rows_in("").empty());
   CHECK(rows_in("\n\n").empty());
   CHECK(rows_in(",") == Cells{{"", ""}});
   CHECK(rows_in("\"\"") == Cells{{""}});
-  CHECK(rows_in("a\"b,5\" disk") == Cells{{"a\"b", "5\" disk"}});  // a quote within a cell
+  CHECK(rows_in("a\"b,5\" disk") == Cells{{"a\"b", "5\" disk"}});  // quotes within cells
   CHECK(rows_in("1,2\n3\n4,5,6") == Cells{{"1", "2"}, {"3"}, {"4", "5", "6"}});
 }
 
-TEST_CASE("a CSV cut at blanks has as many as it likes") {
+TEST_CASE("a CSV with the delimiter blank may have any number of them") {
   CHECK(rows_in("  images/1.png   1.0\tmono \nimages/2.png 0.3333 \"poly crystalline\"\n", ' ') ==
         Cells{{"images/1.png", "1.0", "mono"}, {"images/2.png", "0.3333", "poly crystalline"}});
 }
@@ -63,12 +63,12 @@ TEST_CASE("the delimiter is found") {
   CHECK(delimiter_of("a b\tc d\n1 2\t3\n") == '\t');
   CHECK(delimiter_of("cell1.png  1.0 mono\ncell2.png 0.3 poly\n") == ' ');
   CHECK(delimiter_of("review;sentiment\n\"a, b; c\";1\nx, y, z;0\n") == ';');
-  CHECK(delimiter_of("a,b,c\n1,2,3\n1,2\n") == ',');  // a row cut short hides it not
+  CHECK(delimiter_of("a,b,c\n1,2,3\n1,2\n") == ',');  // a short row does not change the result
   CHECK(delimiter_of("name\none\n") == ',');
   CHECK(delimiter_of("") == ',');
 }
 
-TEST_CASE("rows know where they are and can be read again") {
+TEST_CASE("rows know their positions and can be read again") {
   const TemporaryFolder folder;
   std::string text = "name,number\r\n\r\n";
   for (int i = 0; i < 20'000; ++i) text += "\"row\n" + std::to_string(i) + "\"," + std::to_string(i) + "\r\n";
@@ -96,7 +96,7 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
   CHECK_THAT(error_of([] { rows_in("a,b\n1,\"two\n3,4\n"); }),
              Contains("a.csv:2: has a quote that is not closed"));
   CHECK_THAT(error_of([] { rows_in("a,b\n1,\"two\"three\n"); }),
-             Contains("a.csv:2: has text behind the closing quote of cell 2"));
+             Contains("a.csv:2: has text after the closing quote of cell 2"));
   CHECK_THAT(error_of([] {
                rows_in(
                    std::string("\xFF\xFE"
@@ -110,7 +110,7 @@ TEST_CASE("a damaged CSV is refused, with file and line") {
   CHECK_THAT(error_of([&] { CsvReader reader(folder.path()); }), Contains("is a folder"));
 }
 
-TEST_CASE("a line that is written has in quotes what would be taken for signs of its own") {
+TEST_CASE("cells with special characters are written in quotes") {
   CHECK(csv_line(std::vector<std::string>{"a", "", "1.5"}) == "a,,1.5");
   CHECK(csv_line(std::vector<std::string>{"a,b", "say \"no\"", "two\nlines"}) ==
         "\"a,b\",\"say \"\"no\"\"\",\"two\nlines\"");

@@ -13,7 +13,7 @@ using namespace convoke;
 
 namespace {
 
-// Values of every magnitude that gradients have, 2^-44 (below the resolution) to 2^21.
+// Returns values of all magnitudes that gradients have, 2^-44 (below the resolution) to 2^21.
 std::vector<float> some_values(std::size_t n, std::uint64_t seed) {
   RandomStream random({.seed = seed, .purpose = Purpose::kBench});
   std::vector<float> values(n);
@@ -27,7 +27,7 @@ std::vector<float> some_values(std::size_t n, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("fixed point is llrint of the value times 2^40") {
-  for (const std::size_t n : {0U, 1U, 7U, 8U, 33U, 1001U}) {  // whole vectors and what is left over
+  for (const std::size_t n : {0U, 1U, 7U, 8U, 33U, 1001U}) {  // whole vectors and remainders
     const std::vector<float> values = some_values(n, n);
     std::vector<std::int64_t> sum(n, 99);
     CHECK(fixed_point_assign(values, sum));
@@ -62,15 +62,15 @@ TEST_CASE("fixed point rounds ties to even and keeps the extremes") {
                                            0,
                                            std::int64_t{4194303} << 40};
   CHECK(sum == expected);
-  // Adding has a conversion of its own where the processor has one.
+  // Adding uses a separate conversion if the processor has one.
   std::fill(sum.begin(), sum.end(), 0);
   CHECK(fixed_point_add(values, sum));
   CHECK(sum == expected);
 }
 
-TEST_CASE("fixed point comes back as the float that went in") {
+TEST_CASE("fixed point converts back to the same float") {
   std::vector<float> values = some_values(1003, 3);
-  for (float& value : values) {  // multiples of 2^-40 come back exactly
+  for (float& value : values) {  // multiples of 2^-40 are exact
     value = static_cast<float>(std::ldexp(std::rint(std::ldexp(static_cast<double>(value), 16)), -16));
   }
   std::vector<std::int64_t> sum(values.size());
@@ -102,7 +102,7 @@ TEST_CASE("a fixed-point sum does not depend on the order of its terms") {
   }
 }
 
-TEST_CASE("fixed point reports what is not finite or too large, wherever it is, and counts it as zero") {
+TEST_CASE("fixed point reports values that are not finite or too large, and counts them as zero") {
   const float inf = std::numeric_limits<float>::infinity();
   for (const float bad : {std::nanf(""), inf, -inf, kFixedPointTermLimit, -kFixedPointTermLimit, 1e30F}) {
     for (const std::size_t position : {0U, 5U, 31U, 32U}) {
@@ -118,7 +118,7 @@ TEST_CASE("fixed point reports what is not finite or too large, wherever it is, 
   }
 }
 
-TEST_CASE("terms below the limit of their number cannot wrap") {
+TEST_CASE("terms below the limit for their number cannot wrap") {
   CHECK(fixed_point_limit(1) == kFixedPointTermLimit);
   CHECK(fixed_point_limit(2) == kFixedPointTermLimit);
   CHECK(fixed_point_limit(4) == kFixedPointTermLimit / 2);

@@ -62,7 +62,7 @@ Message refusal(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a range says what it holds, and holds nothing that is not finite") {
+TEST_CASE("a range has a text and holds only finite numbers") {
   CHECK(Range{}.text().empty());
   CHECK(Range{.least = 0, .below = 1}.text() == "at least 0 and below 1");
   CHECK(Range{.above = 0, .largest = 0.5}.text() == "above 0 and at most 0.5");
@@ -99,7 +99,7 @@ TEST_CASE("keys are read into their members and written from them") {
   CHECK(read({}).rate == 0.5);
 }
 
-TEST_CASE("a wrong value is refused with what it must be, and the key's help as the hint") {
+TEST_CASE("a wrong value is refused with the expected one, and the key's help as the hint") {
   const Message count = refusal({{"count", 0}});
   CHECK(count.what == "file:3: [x]: \"count\" must be at least 1, but is 0");
   CHECK(count.hint == "count: how many");
@@ -118,7 +118,7 @@ TEST_CASE("a wrong value is refused with what it must be, and the key's help as 
   CHECK(refusal({{"coun", 3}}).what == "file:3: [x]: unknown key \"coun\" (did you mean \"count\"?)");
 }
 
-TEST_CASE("keys are described with the defaults that are read where nothing is written") {
+TEST_CASE("keys are described with their defaults") {
   const std::vector<KeyDescription> keys = describe_keys(kKeys);
   REQUIRE(keys.size() == kKeys.size());
   CHECK(keys[0].type == "whole number");

@@ -6,7 +6,7 @@
 
 using namespace convoke;
 
-TEST_CASE("what a table says is found by its path, and what it does not say is told") {
+TEST_CASE("values are found by their paths, and missing values show in the result") {
   const Settings settings{{"name", "a run"},
                           {"ranks", 4},
                           {"test", Settings{{"accuracy", 0.5}, {"rules", Value::Array{"majority", 3}}}},

@@ -1,4 +1,4 @@
-// Against Box and Muller's formula in double precision, and against the normal distribution.
+// Compares with Box and Muller's formula in double precision, and with the normal distribution.
 #include "convoke/core/normal_stream.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<float> draw(const RandomKey& key, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("normal numbers are Box and Muller's of Philox' words") {
+TEST_CASE("normal numbers follow Box and Muller's formula for Philox's words") {
   const std::vector<float> values = draw(kKey, 512);
   const PhiloxKey key = philox_key(kKey.seed, kKey.purpose, kKey.epoch);
   double worst = 0;
@@ -53,7 +53,7 @@ TEST_CASE("normal numbers are distributed normally") {
   CHECK(std::abs(moments[2] - 1) < 0.006);
   CHECK(std::abs(moments[3]) < 0.02);
   CHECK(std::abs(moments[4] - 3) < 0.06);
-  // Kolmogorov and Smirnov: exceeded by chance once in 10^7.
+  // Kolmogorov-Smirnov: the limit is exceeded by chance once in 10^7.
   std::sort(values.begin(), values.end());
   double distance = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("normal numbers are distributed normally") {
   CHECK(values.back() > 4);
 }
 
-TEST_CASE("normal numbers have an address, and go on") {
+TEST_CASE("normal numbers have an address and continue") {
   const std::vector<float> values = draw(kKey, 700);
   CHECK(draw(kKey, 700) == values);
   std::vector<float> parts(700);
@@ -78,7 +78,7 @@ TEST_CASE("normal numbers have an address, and go on") {
   RandomKey other = kKey;
   other.sample = 8;
   CHECK(draw(other, 700) != values);
-  // As they were when they were first drawn, on whatever machine.
+  // The bits of the first implementation, on every machine.
   CHECK(values[0] == 0x1.520d8p-1F);
   CHECK(values[299] == 0x1.d89af6p+0F);
 }

@@ -10,7 +10,7 @@
 
 using namespace convoke;
 
-// Random123 1.14, tests/kat_vectors, "philox4x32 10".
+// Source: Random123 1.14, tests/kat_vectors, "philox4x32 10".
 TEST_CASE("philox gives the published vectors") {
   CHECK(philox4x32({0, 0, 0, 0}, {0, 0}) == PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   CHECK(philox4x32({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
@@ -20,7 +20,7 @@ TEST_CASE("philox gives the published vectors") {
   static_assert(philox4x32({0, 0, 0, 0}, {0, 0})[0] == 0x6627e8d5);
 }
 
-TEST_CASE("a random stream is its address and nothing else") {
+TEST_CASE("a random stream depends only on its address") {
   const RandomKey key{.seed = 42, .purpose = Purpose::kDropout, .epoch = 3, .sample = 17};
   RandomStream a(key);
   RandomStream b(key);
@@ -28,7 +28,7 @@ TEST_CASE("a random stream is its address and nothing else") {
   for (int i = 0; i < 9; ++i) first.push_back(a.next_word());
   for (const std::uint32_t word : first) CHECK(b.next_word() == word);
 
-  // The words are those of Philox at the documented counters.
+  // The words equal Philox's at the documented counters.
   const PhiloxKey philox = philox_key(42, Purpose::kDropout, 3);
   const PhiloxCounter block0 = philox4x32({0, 0, 17, 0}, philox);
   const PhiloxCounter block1 = philox4x32({1, 0, 17, 0}, philox);
@@ -82,7 +82,7 @@ TEST_CASE("whole random numbers below a bound are unbiased") {
   for (int i = 0; i < 70000; ++i) ++hits[random.below(kBound)];
   for (const int n : hits) CHECK(std::abs(n - 10000) < 500);  // 5 standard deviations
 
-  // With a bound of 3 * 2^62 a plain remainder would hit the first third twice as often as each of the
+  // With a bound of 3 * 2^62 a plain remainder would return the first third twice as often as each of the
   // others.
   constexpr std::uint64_t kLarge = std::uint64_t{3} << 62;
   int low = 0;
@@ -128,7 +128,7 @@ TEST_CASE("a shuffle is a permutation, the same for the same address") {
   CHECK(none.empty());
 }
 
-TEST_CASE("a shuffle puts every value everywhere equally often") {
+TEST_CASE("a shuffle puts every value in every place equally often") {
   std::vector<std::vector<int>> at(4, std::vector<int>(4));  // (value, position)
   for (std::uint64_t seed = 0; seed < 8000; ++seed) {
     std::vector<std::uint32_t> values{0, 1, 2, 3};

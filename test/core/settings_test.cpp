@@ -21,7 +21,7 @@ Settings example() {
   return settings;
 }
 
-// What the action throws: the message, and with a hint "message | hint".
+// Returns the message that the action throws, and with a hint "message | hint".
 template <class Action>
 std::string error_of(Action&& action) {
   try {
@@ -40,7 +40,7 @@ TEST_CASE("settings are read with their types") {
   CHECK(read.get("flag", false));
   CHECK(read.get("count", 0) == 3);
   CHECK(read.get("rate", 0.0) == 0.5);
-  CHECK(read.get("count", 0.0) == 3.0);  // a whole number where a number is asked for
+  CHECK(read.get("count", 0.0) == 3.0);  // a whole number read as a number
   CHECK(read.get("name", "sgd") == "adam");
   CHECK(read.get("kernel", std::vector<std::int64_t>{}) == std::vector<std::int64_t>{3, 5});
   CHECK(read.get("count", std::vector<std::int64_t>{}) == std::vector<std::int64_t>{3});
@@ -55,7 +55,7 @@ TEST_CASE("settings are read with their types") {
   CHECK_NOTHROW(read.finish());
 }
 
-TEST_CASE("settings that are absent read as the fallback") {
+TEST_CASE("absent settings read as the fallback") {
   const Settings settings;
   SettingsReader read(settings, "model");
   CHECK(read.get("flag", true));
@@ -70,7 +70,7 @@ TEST_CASE("settings that are absent read as the fallback") {
   CHECK(error_of([&] { read.require_int("count"); }) == "model: \"count\" is missing");
 }
 
-TEST_CASE("settings of a wrong type are refused with place, key, what was expected and what is there") {
+TEST_CASE("settings of a wrong type are refused with place, key, expected type and value") {
   const Settings settings = example();
   SettingsReader read(settings, "layer \"conv2d\"");
   const std::string place = "recipe.toml:14: layer \"conv2d\": ";
@@ -105,7 +105,7 @@ TEST_CASE("an unknown key is refused with the nearest known one") {
         "layer \"conv2d\": unknown key \"kernal\" (did you mean \"kernel\"?) | known keys: filters, kernel");
 }
 
-TEST_CASE("a value out of range is refused with what it is") {
+TEST_CASE("a value out of range is refused, and the message has the value") {
   const Settings settings{{"momentum", 1.5}};
   SettingsReader read(settings, "optimizer \"sgd\"");
   CHECK_NOTHROW(read.check("momentum", true, "below 2"));
@@ -113,7 +113,7 @@ TEST_CASE("a value out of range is refused with what it is") {
         "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1.5");
 }
 
-TEST_CASE("text stands for a table of one name, at the place of its parent") {
+TEST_CASE("text means a table with a name, at the place of its parent") {
   Settings settings{{"optimizer", "adam"},
                     {"schedule", Settings{{"name", "step"}}},
                     {"layers", Value::Array{Settings{{"type", "relu"}}}}};
@@ -132,7 +132,7 @@ TEST_CASE("text stands for a table of one name, at the place of its parent") {
   CHECK(SettingsReader(settings, "train").table("schedule").where() == "recipe.toml:9");
 }
 
-TEST_CASE("settings are set by path, making tables on the way") {
+TEST_CASE("settings are set by path, creating tables") {
   Settings settings{{"seed", 1}, {"train", Settings{{"epochs", 5}, {"optimizer", "adam"}}}};
   settings.set_path("seed", 2);
   settings.set_path("train.epochs", 9);
@@ -164,7 +164,7 @@ TEST_CASE("values are written as TOML") {
   CHECK(Value(Settings{}).to_string() == "{}");
 }
 
-TEST_CASE("settings are equal when entries and order are, wherever they were written") {
+TEST_CASE("settings are equal if entries and order are equal, whatever their places") {
   Settings a = example();
   Settings b = example();
   b.set_where("elsewhere");

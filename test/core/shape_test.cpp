@@ -4,7 +4,7 @@
 
 using convoke::Shape;
 
-TEST_CASE("a shape counts its elements and writes itself") {
+TEST_CASE("a shape counts its elements and converts to text") {
   const Shape image{32, 26, 26};
   CHECK(image.rank() == 3);
   CHECK(image[2] == 26);
@@ -21,7 +21,7 @@ TEST_CASE("an empty shape is a scalar") {
   CHECK(Shape{}.with_batch() == "(N)");
 }
 
-TEST_CASE("shapes are equal when their extents are") {
+TEST_CASE("shapes are equal if their extents are equal") {
   CHECK(Shape{1, 2} == Shape(std::vector<std::int64_t>{1, 2}));
   CHECK_FALSE(Shape{1, 2} == Shape{2, 1});
   CHECK_FALSE(Shape{1, 2} == Shape{1, 2, 1});

@@ -19,7 +19,7 @@ TEST_CASE("a table finds its entries") {
   CHECK(names_in(kTable) == std::vector<std::string>{"sgd", "adam", "rmsprop"});
 }
 
-TEST_CASE("an unknown name is refused with the nearest and all known ones") {
+TEST_CASE("an unknown name is refused with the nearest known name and a list of all") {
   const auto message = [](std::string_view name, std::string_view where) {
     try {
       find_in(kTable, name, "optimizer", where);

@@ -7,7 +7,7 @@
 
 using namespace convoke;
 
-TEST_CASE("a file is read byte by byte; where there is none, nothing") {
+TEST_CASE("a file is read byte by byte; a missing file gives none") {
   const TemporaryFolder folder;
   const std::string text("a\r\n\0b\xff", 6);
   std::ofstream(folder / "file", std::ios::binary) << text;

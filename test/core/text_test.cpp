@@ -12,7 +12,7 @@ TEST_CASE("texts are joined") {
   CHECK(join(std::vector<std::string>{}) == "");
 }
 
-TEST_CASE("the nearest name is near") {
+TEST_CASE("the nearest name is returned only if it is close") {
   const std::vector<std::string> known{"learning_rate", "epochs", "batch", "lane"};
   CHECK(nearest_name("learning_rat", known) == "learning_rate");
   CHECK(nearest_name("lerning-rate", known) == "learning_rate");
@@ -25,7 +25,7 @@ TEST_CASE("the nearest name is near") {
   CHECK(did_you_mean("momentum", known) == "");
 }
 
-TEST_CASE("durations are written in the unit that suits them") {
+TEST_CASE("durations are written in a suitable unit") {
   CHECK(format_duration(0) == "0 ms");
   CHECK(format_duration(0.85) == "850 ms");
   CHECK(format_duration(0.9996) == "1.0 s");
@@ -37,7 +37,7 @@ TEST_CASE("durations are written in the unit that suits them") {
   CHECK(format_duration(7199) == "2 h 00 min");
 }
 
-TEST_CASE("sizes are written in the unit that suits them") {
+TEST_CASE("sizes are written in a suitable unit") {
   CHECK(format_bytes(784) == "784 B");
   CHECK(format_bytes(1023) == "1023 B");
   CHECK(format_bytes(1024) == "1.0 KiB");

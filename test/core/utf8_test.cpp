@@ -4,7 +4,7 @@
 
 using namespace convoke;
 
-TEST_CASE("characters of UTF-8 have their length, and other bytes none") {
+TEST_CASE("UTF-8 characters have a length, and other bytes have length 0") {
   CHECK(utf8_length("a") == 1);
   CHECK(utf8_length("é") == 2);
   CHECK(utf8_length("鳥") == 3);
@@ -12,7 +12,7 @@ TEST_CASE("characters of UTF-8 have their length, and other bytes none") {
   CHECK(utf8_length("\xDF") == 0);          // Latin-1
   CHECK(utf8_length("\xC0\xAF") == 0);      // overlong
   CHECK(utf8_length("\xED\xA0\x80") == 0);  // a surrogate
-  CHECK(utf8_length("\xE9\xB3") == 0);      // cut off
+  CHECK(utf8_length("\xE9\xB3") == 0);      // truncated
 }
 
 TEST_CASE("a character has its code point") {

@@ -12,7 +12,7 @@ using namespace convoke;
 
 namespace {
 
-// Of every magnitude from 2^-60 to 2^39, of both signs.
+// Returns values of all magnitudes from 2^-60 to 2^39, of both signs.
 std::vector<double> some_values(std::size_t n) {
   RandomStream random({.seed = 3, .purpose = Purpose::kBench});
   std::vector<double> values(n);
@@ -33,12 +33,12 @@ std::vector<double> sum_of(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("wide fixed point keeps a value to 2^-53, whatever its size") {
+TEST_CASE("wide fixed point keeps a value of any size to 2^-53") {
   for (const double value : some_values(1000)) CHECK(std::fabs(sum_of({value})[0] - value) <= 0x1p-53);
   CHECK(sum_of({0.0})[0] == 0);
 }
 
-TEST_CASE("wide fixed point: a sum is that of long doubles, in any order") {
+TEST_CASE("wide fixed point: a sum equals that of long doubles, in any order") {
   std::vector<double> values = some_values(3000);
   long double expected = 0;
   for (const double value : values) expected += static_cast<long double>(value);
@@ -48,7 +48,7 @@ TEST_CASE("wide fixed point: a sum is that of long doubles, in any order") {
   CHECK(sum_of(values)[0] == sum);
 }
 
-TEST_CASE("wide fixed point: as many of the largest terms as it allows do not wrap") {
+TEST_CASE("wide fixed point: the largest allowed number of the largest terms does not wrap") {
   const double largest = std::nextafter(kWideFixedPointTermLimit, 0);
   std::vector<std::int64_t> sum(4);
   const std::vector<double> terms{largest, -largest};
@@ -59,7 +59,7 @@ TEST_CASE("wide fixed point: as many of the largest terms as it allows do not wr
   CHECK(result[1] == -result[0]);
 }
 
-TEST_CASE("wide fixed point refuses what is not finite or too large, and goes on") {
+TEST_CASE("wide fixed point reports values that are not finite or too large, and continues") {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), kWideFixedPointTermLimit}) {
     std::vector<std::int64_t> sum(6);
     const std::vector<double> values{1.5, bad, -2};
@@ -70,7 +70,7 @@ TEST_CASE("wide fixed point refuses what is not finite or too large, and goes on
   }
 }
 
-TEST_CASE("an exact sum is that of long doubles, for any order, partition and number of terms") {
+TEST_CASE("an exact sum equals that of long doubles, for any order, partition and number of terms") {
   std::vector<double> values = some_values(3000);
   long double expected = 0;
   ExactSum whole, parts[3];
@@ -87,7 +87,7 @@ TEST_CASE("an exact sum is that of long doubles, for any order, partition and nu
   CHECK(parts[0].value() == whole.value());
 }
 
-TEST_CASE("an exact sum of many of the largest terms does not wrap, nor do those of many ranks") {
+TEST_CASE("an exact sum of many of the largest terms, on one rank or many, does not wrap") {
   for (const double sign : {1.0, -1.0}) {
     const double largest = sign * std::nextafter(kWideFixedPointTermLimit, 0);
     const std::int64_t terms = 4 * kWideFixedPointTerms;

@@ -45,7 +45,7 @@ struct Pictures {
   static Normalization normalization() { return {{1 / 255.0F, 1 / 128.0F, 1 / 64.0F}, {0, -1, 0.5F}}; }
 };
 
-/// What a lane gets.
+/// The contents of a loaded lane (micro-batch).
 struct Lane {
   std::vector<float> samples, share;
   std::vector<std::int32_t> labels, second;
@@ -86,7 +86,7 @@ AugmentOptions everything() {
 
 }  // namespace
 
-TEST_CASE("a view depends on seed, epoch and sample, and on nothing else") {
+TEST_CASE("a view depends only on seed, epoch and sample") {
   const Pictures pictures(12);
   const BatchLoader loader = pictures.loader(everything());
   const Lane lane = load(loader, {3, 7, 1, 9}, {.seed = 5, .epoch = 2});
@@ -99,7 +99,7 @@ TEST_CASE("a view depends on seed, epoch and sample, and on nothing else") {
   CHECK(picture(load(loader, {3}, {.seed = 5, .epoch = 2, .repeats = again}), 0) != picture(lane, 0));
 }
 
-TEST_CASE("without a view samples are as they are, with one of it as that is") {
+TEST_CASE("a loader without a view loads plain samples, a loader in a view loads that view") {
   const Pictures pictures(4);
   const BatchLoader loader = pictures.loader(everything());
   const BatchLoader plain({pictures.samples, pictures.labels}, kShape, Pictures::normalization());
@@ -113,7 +113,7 @@ TEST_CASE("without a view samples are as they are, with one of it as that is") {
   CHECK(a != b);
 }
 
-TEST_CASE("an augmenter of which nothing is wanted changes nothing") {
+TEST_CASE("an augmenter without augmentations changes nothing") {
   const Pictures pictures(2);
   const BatchLoader plain({pictures.samples, pictures.labels}, kShape, Pictures::normalization());
   std::vector<float> as_it_is(2 * kSize);
@@ -121,12 +121,12 @@ TEST_CASE("an augmenter of which nothing is wanted changes nothing") {
   CHECK(load(pictures.loader({}), {0, 1}, {.seed = 1}).samples == as_it_is);
 }
 
-TEST_CASE("one pass gives what several give: brightness with the warp, or by itself") {
+TEST_CASE("brightness is the same within the warp and as a separate pass") {
   const Pictures pictures(6);
   AugmentOptions both;
   both.rotation_range = 30;
   both.brightness_range = {0.5, 1.5};
-  AugmentOptions with_more = both;  // a change of nothing, after which brightness is a pass of its own
+  AugmentOptions with_more = both;  // an added change without effect makes brightness a separate pass
   with_more.contrast_range = {1, 1.0000001};
   const std::vector<std::uint32_t> ids{0, 1, 2, 3, 4, 5};
   const Lane fused = load(pictures.loader(both), ids, {.seed = 3});
@@ -135,10 +135,10 @@ TEST_CASE("one pass gives what several give: brightness with the warp, or by its
     CHECK(fused.samples[i] == Approx(apart.samples[i]).margin(2e-4));
 }
 
-TEST_CASE("what is drawn keeps to its range, and reaches its ends") {
+TEST_CASE("drawn values stay in their range and reach its ends") {
   AugmentOptions options;
   options.width_shift_range = {3};      // whole pixels, -2 .. 2
-  options.height_shift_range = {0.25};  // of 16: -4 .. 4, any
+  options.height_shift_range = {0.25};  // of 16 pixels: any number in -4 .. 4
   std::set<double> columns;
   double least = 0, largest = 0;
   for (std::uint64_t sample = 0; sample < 2000; ++sample) {
@@ -192,7 +192,7 @@ TEST_CASE("a resized crop takes a part of the wanted area and ratio, within the 
   }
 }
 
-TEST_CASE("cut-out sets a square to 0, whose edges may be cut off") {
+TEST_CASE("cut-out sets a square to 0 and cuts it off at the edges") {
   const Pictures pictures(64);
   AugmentOptions options;
   options.cutout = 6;
@@ -214,7 +214,7 @@ TEST_CASE("cut-out sets a square to 0, whose edges may be cut off") {
   CHECK((box.top == 0 && box.bottom == 4 && box.left == 12 && box.right == 16));
 }
 
-TEST_CASE("mixup is a share of each of two of the lane, and so are their labels") {
+TEST_CASE("mixup blends pairs of samples of a lane and their labels by one share") {
   const Pictures pictures(10);
   AugmentOptions options;
   options.mixup = 0.4;
@@ -236,7 +236,7 @@ TEST_CASE("mixup is a share of each of two of the lane, and so are their labels"
   CHECK(mixed.share[0] != mixed.share[3]);
 }
 
-TEST_CASE("cutmix swaps a box, whose area is the other's share") {
+TEST_CASE("cutmix swaps a box whose area is the other sample's share") {
   const Pictures pictures(40);
   AugmentOptions options;
   options.cutmix = 1;
@@ -254,13 +254,13 @@ TEST_CASE("cutmix swaps a box, whose area is the other's share") {
       CHECK((from_other || got[k] == own[k]));
       taken += from_other ? 1 : 0;
     }
-    // Of 768 values about three are equal in both by chance.
+    // About three of 768 values are equal in both by chance.
     CHECK(static_cast<double>(taken) / kSize == Approx(1 - mixed.share[i]).margin(0.02));
   }
 }
 
-TEST_CASE("shares of mixup are of a beta distribution") {
-  // Of Beta(a, a): mean 1/2, variance 1 / (4 (2 a + 1)).
+TEST_CASE("shares of mixup follow a beta distribution") {
+  // Beta(a, a) has mean 1/2 and variance 1 / (4 (2 a + 1)).
   const std::vector<std::uint8_t> pixels(2, 0);
   const std::vector<std::int32_t> labels{0, 1};
   for (const double alpha : {0.2, 1.0, 4.0}) {
@@ -284,7 +284,7 @@ TEST_CASE("shares of mixup are of a beta distribution") {
   }
 }
 
-TEST_CASE("augmented pictures are what a network sees, in pixels") {
+TEST_CASE("augmented pictures show the network's input in pixels") {
   const Pictures pictures(6);
   AugmentOptions options;
   options.rotation_range = 20;
@@ -306,7 +306,7 @@ TEST_CASE("augmented pictures are what a network sees, in pixels") {
   }
 }
 
-TEST_CASE("augmentation is for images, and changes of colour for those of 8 bits") {
+TEST_CASE("augmentation needs images, and changes of colour need images of 8 bits") {
   AugmentOptions flip, colour;
   flip.horizontal_flip = true;
   colour.hue_range = 0.1;

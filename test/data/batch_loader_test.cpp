@@ -37,7 +37,7 @@ DatasetInfo info_of(const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("normalisations are what their names say") {
+TEST_CASE("normalisations compute their formulas") {
   DatasetInfo info = info_of(Shape{2, 4, 5});
   const Normalization unit = normalization_from("unit", info);
   CHECK(unit.scale == std::vector<float>{1 / 255.0F, 1 / 255.0F});
@@ -49,7 +49,7 @@ TEST_CASE("normalisations are what their names say") {
   CHECK(none.scale == std::vector<float>{1, 1});
   CHECK(none.shift == std::vector<float>{0, 0});
 
-  info.channel_std[0] = 0;  // a channel that is the same everywhere becomes 0, not infinite
+  info.channel_std[0] = 0;  // a constant channel becomes 0, not infinite
   CHECK(normalization_from("standard", info).scale[0] == 1);
   CHECK(normalization_from("standard", info).shift[0] == -100);
   CHECK_THAT(error_of([&] { normalization_from("units", info); }),
@@ -85,19 +85,19 @@ TEST_CASE("samples are gathered, transposed to (C, H, W) and normalised") {
   }
   CHECK(equal);
 
-  // Labels may be left out; what was loaded is the same.
+  // Loading without labels gives the same samples.
   std::vector<float> again(samples.size());
   loader.load(ids, again, {});
   CHECK(again == samples);
 }
 
-TEST_CASE("what would be read or written beyond its end is refused in every build") {
+TEST_CASE("reading or writing beyond the end is refused in every build") {
   const Held held(3, Shape{2, 4, 5});
   const Normalization two{{1, 1}, {0, 0}};
   CHECK_THAT(error_of([&] {
                BatchLoader(held.split(), Shape{2, 4, 5}, {{1}, {0}});
              }),
-             Contains("have 2 channels, but the normalisation is of 1"));
+             Contains("have 2 channels, but the normalisation has 1"));
   CHECK_THAT(error_of([&] {
                BatchLoader(held.split(), Shape{2, 4, 6}, two);
              }),
@@ -105,7 +105,8 @@ TEST_CASE("what would be read or written beyond its end is refused in every buil
   const BatchLoader loader(held.split(), Shape{2, 4, 5}, two);
   std::vector<float> samples(2 * 40);
   const std::vector<std::uint32_t> beyond{0, 3}, many{0, 1, 2};
-  CHECK_THAT(error_of([&] { loader.load(beyond, samples, {}); }), Contains("a sample is one of the split"));
+  CHECK_THAT(error_of([&] { loader.load(beyond, samples, {}); }),
+             Contains("a sample id lies within the split"));
   CHECK_THAT(error_of([&] { loader.load(many, samples, {}); }), Contains("room for the samples"));
 }
 
@@ -123,7 +124,7 @@ TEST_CASE("every byte becomes x / 255") {
   CHECK(samples[255] == 1);
 }
 
-TEST_CASE("numbers are gathered and normalised per feature; images are turned to (C, H, W)") {
+TEST_CASE("numbers are gathered and normalised per feature; images are transposed to (C, H, W)") {
   const Shape seen = GENERATE(Shape{4}, Shape{1}, Shape{5, 2}, Shape{7, 1}, Shape{1, 5, 7}, Shape{2, 5, 7},
                               Shape{3, 5, 7}, Shape{5, 2, 3});
   const std::vector<float> held = example_numbers(20, stored_shape(seen));
@@ -154,7 +155,7 @@ TEST_CASE("numbers are gathered and normalised per feature; images are turned to
   }
   CHECK(equal);
 
-  // Without normalisation the bits stay.
+  // Without normalisation the bits do not change.
   const BatchLoader plain(
       {held, labels}, Shape{seen.elements()},
       normalization_from("none", typed_info(SampleType::kFloat32, Shape{seen.elements()})));
@@ -181,7 +182,7 @@ TEST_CASE("tokens are gathered as they are") {
   CHECK(again == tokens);
 }
 
-TEST_CASE("weights are those of the samples, and 1 where there are none") {
+TEST_CASE("weights belong to the samples, and are 1 if the dataset has none") {
   const std::vector<float> held = example_numbers(20, Shape{4});
   const std::vector<std::int32_t> labels = example_labels(20);
   const std::vector<float> weights = example_weights(20);

@@ -42,8 +42,8 @@ std::map<std::int32_t, int> counts(const Ids& ids, const Labels& labels) {
 
 }  // namespace
 
-// sklearn.utils.class_weight.compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0, 0, 1, 1,
-// 2]), 1.9.1
+// Expected values: sklearn.utils.class_weight.compute_class_weight("balanced", classes=[0, 1, 2], y=[0, 0, 0,
+// 0, 1, 1, 2]), scikit-learn 1.9.1.
 TEST_CASE("balanced class weights are scikit-learn's") {
   const std::vector<double> weights = balanced_class_weights(Labels{0, 0, 0, 0, 1, 1, 2}, 3);
   REQUIRE(weights.size() == 3);
@@ -56,7 +56,7 @@ TEST_CASE("balanced class weights are scikit-learn's") {
              Contains("class 1 has no training sample"));
 }
 
-TEST_CASE("a balanced epoch has as many of each class, in every epoch") {
+TEST_CASE("every balanced epoch has equally many samples of each class") {
   const Labels labels = uneven();
   for (const std::size_t take : {120, 119, 118}) {
     const Ids ids = all(take);
@@ -74,7 +74,7 @@ TEST_CASE("a balanced epoch has as many of each class, in every epoch") {
   }
 }
 
-TEST_CASE("balanced epochs see every sample of a large class, and those of a small one alike") {
+TEST_CASE("balanced epochs use every sample of a large class, and samples of a small class equally often") {
   const Labels labels = uneven();
   std::map<std::uint32_t, int> seen;
   for (std::uint32_t epoch = 0; epoch < 5; ++epoch)  // 200 places of class 0
@@ -101,7 +101,7 @@ TEST_CASE("balanced epochs are a function of seed and epoch") {
   CHECK(order(1, 2) != order(2, 2));
 }
 
-TEST_CASE("an epoch counts how often it has had a sample before") {
+TEST_CASE("an epoch counts earlier uses of a sample") {
   const Labels labels = uneven();
   const EpochPlan plan = EpochPlan::balanced(all(120), labels, 1, 0, 32);
   std::map<std::uint32_t, std::uint32_t> seen;
@@ -110,5 +110,5 @@ TEST_CASE("an epoch counts how often it has had a sample before") {
     for (std::size_t i = 0; i < plan.step(step).size(); ++i)
       CHECK(plan.repeats(step)[i] == seen[plan.step(step)[i]]++);
   }
-  CHECK(EpochPlan(all(120), 1, 0, 32).repeats(0).empty());  // each once
+  CHECK(EpochPlan(all(120), 1, 0, 32).repeats(0).empty());  // each sample once
 }

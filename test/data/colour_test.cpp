@@ -32,8 +32,8 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("changes of colour are Keras's and torchvision's") {
-  // Pillow's brightness cuts to whole numbers; all others are floats, or whole numbers on both sides.
+TEST_CASE("changes of colour equal Keras's and torchvision's") {
+  // Pillow's brightness truncates to whole numbers; all others use floats, or whole numbers on both sides.
   const Case cases[] = {{"brightness", adjust_brightness, {0.5F, 0.9F, 1.7F}, 1},
                         {"channel_shift", shift_channels, {-60, 25.5F}, 1e-4},
                         {"contrast", adjust_contrast, {0.3F, 1.8F}, 1e-3},
@@ -52,7 +52,7 @@ TEST_CASE("changes of colour are Keras's and torchvision's") {
   }
 }
 
-TEST_CASE("no change of colour changes nothing") {
+TEST_CASE("a neutral change of colour changes nothing") {
   const golden::Picture picture("square");
   for (const Step apply : {adjust_brightness, adjust_contrast, adjust_saturation, adjust_sharpness}) {
     const std::vector<float> same = changed(apply, 1);
@@ -63,7 +63,7 @@ TEST_CASE("no change of colour changes nothing") {
     CHECK(std::abs(whole_turn[i] - picture.pixels[i]) < 1e-3F);
 }
 
-TEST_CASE("grey images have no saturation and no hue, and contrast about their mean") {
+TEST_CASE("saturation and hue do not change grey images; contrast acts about their mean") {
   std::vector<float> grey{10, 20, 60, 30};
   const Planes image{grey.data(), 1, 2, 2};
   adjust_saturation(image, 0.3F);
@@ -73,7 +73,7 @@ TEST_CASE("grey images have no saturation and no hue, and contrast about their m
   CHECK(grey == std::vector<float>{20, 25, 45, 30});
 }
 
-TEST_CASE("an even image has no contrast to stretch and no histogram to even out") {
+TEST_CASE("autocontrast and equalisation do not change a constant image") {
   std::vector<float> even(36, 77);
   autocontrast({even.data(), 1, 6, 6}, 0);
   equalize({even.data(), 1, 6, 6}, 0);

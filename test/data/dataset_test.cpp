@@ -21,7 +21,7 @@ using Catch::Contains;
 
 namespace {
 
-/// What an example file would hold, one thing of which a test may spoil.
+/// The contents of an example file; a test may spoil one part.
 struct Parts {
   std::string format = "dataset";
   std::int64_t version = 1;
@@ -32,7 +32,7 @@ struct Parts {
   std::int64_t labels = 10;
   std::int32_t last_label = 2;
   int deflate = 0;
-  bool names_of_numpy = false;  ///< an empty list, which NumPy takes for one of numbers
+  bool names_of_numpy = false;  ///< an empty list, which NumPy stores as a list of numbers
 };
 
 void write_parts(const std::filesystem::path& path, const Parts& parts) {
@@ -90,7 +90,7 @@ TEST_CASE("a dataset comes back as written") {
              Contains("x.h5: split \"tran\" was not opened (did you mean \"train\"?)"));
 }
 
-TEST_CASE("mean, deviation and hash are those that NumPy and zlib give") {
+TEST_CASE("mean, standard deviation and hash equal NumPy's and zlib's") {
   // h = 0
   // for n in 10, 4: h = zlib.crc32(labels(n).tobytes(), zlib.crc32(samples(n).tobytes(), h))
   // x = samples(10).reshape(-1, C).astype("f8"); x.mean(0), x.std(0)
@@ -133,7 +133,7 @@ TEST_CASE("several writers fill one file, to the same bytes") {
   CHECK(bytes("alone.h5").size() > 10 * 18);
 }
 
-TEST_CASE("memory may be the caller's, filled by several, each its part") {
+TEST_CASE("the caller may provide the memory, and several processes fill one part each") {
   const TemporaryFolder folder;
   write_example(folder / "x.h5");
   std::vector<std::byte> window(4096);
@@ -148,8 +148,7 @@ TEST_CASE("memory may be the caller's, filled by several, each its part") {
   CHECK(published == 1);
   const auto train = second.split("train").values<std::uint8_t>();
   const std::vector<std::uint8_t> expected = example_split(10, 1).samples;
-  CHECK(
-      std::all_of(train.begin(), train.begin() + 30, [](std::uint8_t v) { return v == 0; }));  // not its part
+  CHECK(std::all_of(train.begin(), train.begin() + 30, [](std::uint8_t v) { return v == 0; }));  // other part
   CHECK(std::equal(train.begin() + 30, train.end(), expected.begin() + 30));
 
   storage.part = 0;
@@ -160,7 +159,7 @@ TEST_CASE("memory may be the caller's, filled by several, each its part") {
   CHECK(train.data() == first.split("train").values<std::uint8_t>().data());
 }
 
-TEST_CASE("a file that h5py has written after docs/formats.md is read, without class names") {
+TEST_CASE("a file without class names that h5py wrote by docs/formats.md is read") {
   const Dataset dataset =
       Dataset::open(std::filesystem::path(CONVOKE_TEST_FILES) / "foreign.h5", {"train", "test"});
   CHECK(dataset.info().class_names.empty());
@@ -179,7 +178,7 @@ TEST_CASE("a file that h5py has written after docs/formats.md is read, without c
   }
 }
 
-TEST_CASE("compressed datasets are read too") {
+TEST_CASE("compressed datasets are read") {
   const TemporaryFolder folder;
   write_parts(folder / "x.h5", {.deflate = 6});
   const Dataset dataset = Dataset::open(folder / "x.h5", {"train"});
@@ -187,7 +186,7 @@ TEST_CASE("compressed datasets are read too") {
   CHECK_FALSE(stored_layout(folder / "x.h5", "train").contiguous);
 }
 
-TEST_CASE("how samples lie in their file is told without reading them") {
+TEST_CASE("the layout of samples is found without reading them") {
   const TemporaryFolder folder;
   write_example(folder / "x.h5", 3);  // 2 x 3 pixels
   const StoredLayout layout = stored_layout(folder / "x.h5", "train");
@@ -199,7 +198,7 @@ TEST_CASE("how samples lie in their file is told without reading them") {
   CHECK(layout.first == folder / "x.h5");
 }
 
-TEST_CASE("what is no proper dataset is refused, each with its reason") {
+TEST_CASE("an invalid dataset is refused with a reason") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "x.h5";
   const auto spoilt = [&](const Parts& parts) {
@@ -209,12 +208,13 @@ TEST_CASE("what is no proper dataset is refused, each with its reason") {
   CHECK(spoilt({}).empty());
   CHECK_THAT(open_error(file, "tain"), Contains("x.h5: has no split \"tain\" (did you mean \"train\"?)"));
   CHECK_THAT(open_error(folder / "none.h5"), Contains("none.h5: no such file"));
-  CHECK_THAT(spoilt({.format = "model"}), Contains("x.h5: is an HDF5 file, but no Convoke dataset"));
+  CHECK_THAT(spoilt({.format = "model"}), Contains("x.h5: is an HDF5 file, but not a Convoke dataset"));
   CHECK_THAT(spoilt({.version = 2}), Contains("has format version 2; this program knows up to 1"));
   CHECK_THAT(spoilt({.classes = 1}), Contains("has 1 classes"));
   CHECK_THAT(spoilt({.class_names = {"cat"}}), Contains("has 1 class names for 3 classes"));
-  CHECK_THAT(spoilt({.mean = {1, 2}}), Contains("a mean and a deviation for each of its 1 channels"));
-  CHECK_THAT(spoilt({.mean = {NAN}}), Contains("a mean and a deviation"));
+  CHECK_THAT(spoilt({.mean = {1, 2}}),
+             Contains("a mean and a standard deviation for each of its 1 channels"));
+  CHECK_THAT(spoilt({.mean = {NAN}}), Contains("a mean and a standard deviation"));
   CHECK_THAT(spoilt({.samples = {10, 6}}), Contains("x.h5: /train/samples: holds uint8 of shape (10, 6)"));
   CHECK_THAT(spoilt({.labels = 9}),
              Contains("x.h5: /train/labels: holds int32 of shape (9); 10 samples need"));
@@ -228,7 +228,7 @@ TEST_CASE("what is no proper dataset is refused, each with its reason") {
   CHECK_THAT(open_error(file), Contains("x.h5: is not an HDF5 file"));
 }
 
-TEST_CASE("more samples than 32 bits number are refused") {
+TEST_CASE("more samples than 32 bits can number are refused") {
   const TemporaryFolder folder;
   const std::int64_t many = std::int64_t{1} << 32;
   CHECK_THAT(error_of([&] {
@@ -236,7 +236,7 @@ TEST_CASE("more samples than 32 bits number are refused") {
              }),
              Contains("split \"train\" has 4294967296 samples; samples are numbered with 32 bits"));
   {
-    hdf5::File file = hdf5::File::create(folder / "x.h5");  // sparse: takes no room
+    hdf5::File file = hdf5::File::create(folder / "x.h5");  // sparse: takes no disk space
     file.set_attribute("convoke_format", "dataset");
     file.set_attribute("format_version", 1);
     file.set_attribute("classes", 2);
@@ -252,7 +252,7 @@ TEST_CASE("more samples than 32 bits number are refused") {
   CHECK_THAT(open_error(folder / "x.h5"), Contains("numbered with 32 bits"));
 }
 
-TEST_CASE("a writer leaves a whole file or none") {
+TEST_CASE("a writer leaves a complete file or none") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "x.h5";
   const ExampleSplit train = example_split(10, 1);
@@ -261,7 +261,7 @@ TEST_CASE("a writer leaves a whole file or none") {
                          std::filesystem::directory_iterator{});
   };
 
-  SECTION("it is dropped half way") {
+  SECTION("the writer is destroyed before finish()") {
     {
       auto writer = DatasetWriter::create(file, example_info(1), {{"train", 10}});
       writer.write("train", 0, train.samples, train.labels);
@@ -279,7 +279,7 @@ TEST_CASE("a writer leaves a whole file or none") {
     }
     CHECK(entries() == 0);
   }
-  SECTION("the disk is full while samples are written") {
+  SECTION("the disk becomes full while samples are written") {
     {
       auto writer = DatasetWriter::create(file, example_info(1), {{"train", 10}});
       const FileSizeLimit limit(100);
@@ -293,7 +293,7 @@ TEST_CASE("a writer leaves a whole file or none") {
     CHECK_THAT(error_of([&] { write_example(file); }), Contains("x.h5: exists already"));
     CHECK(open_error(file).empty());
     auto writer = DatasetWriter::create(file, example_info(1), {{"train", 10}}, true);
-    CHECK(open_error(file, "test").empty());  // the old one stays until the new is complete
+    CHECK(open_error(file, "test").empty());  // the old file stays until the new one is complete
     writer.write("train", 0, train.samples, train.labels);
     writer.finish();
     CHECK_THAT(open_error(file, "test"), Contains("has no split \"test\""));

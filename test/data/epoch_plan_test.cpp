@@ -32,7 +32,7 @@ Ids order_of(const EpochPlan& plan) {
   return ids;
 }
 
-/// Uneven classes: 40 of class 0, 7 of class 1, 3 of class 2, mixed up.
+/// Uneven classes, mixed: 40 of class 0, 7 of class 1, 3 of class 2.
 std::vector<std::int32_t> uneven_labels() {
   std::vector<std::int32_t> labels(50, 0);
   for (const std::size_t i : {0, 9, 13, 21, 30, 31, 49}) labels[i] = 1;
@@ -56,18 +56,18 @@ TEST_CASE("an epoch is a permutation, cut into steps") {
   CHECK(EpochPlan(range(3), 7, 0, 10).step(0).size() == 3);
 }
 
-TEST_CASE("the order depends on ids, seed and epoch and on nothing else") {
+TEST_CASE("the order depends only on ids, seed and epoch") {
   const Ids ids = range(1000);
   const Ids order = order_of(EpochPlan(ids, 7, 3, 10));
   CHECK(order == order_of(EpochPlan(ids, 7, 3, 10)));
-  CHECK(order == order_of(EpochPlan(ids, 7, 3, 64)));  // the batch only cuts it
+  CHECK(order == order_of(EpochPlan(ids, 7, 3, 64)));  // the batch size only cuts it
   CHECK(order != order_of(EpochPlan(ids, 7, 4, 10)));
   CHECK(order != order_of(EpochPlan(ids, 8, 3, 10)));
 }
 
 TEST_CASE("every sample is equally likely in every place") {
-  // 3! orders of three samples over 6000 epochs: chi-square with 5 degrees of freedom stays below its 99.99 %
-  // point.
+  // For the 3! orders of three samples over 6000 epochs, chi-square with 5 degrees of freedom stays below its
+  // 99.99 % point.
   std::map<Ids, int> seen;
   for (std::uint32_t epoch = 0; epoch < 6000; ++epoch) ++seen[order_of(EpochPlan(range(3), 1, epoch, 3))];
   REQUIRE(seen.size() == 6);
@@ -76,7 +76,7 @@ TEST_CASE("every sample is equally likely in every place") {
   CHECK(chi_square < 25.7);
 }
 
-TEST_CASE("contiguous shards follow each other, the rest goes to the last") {
+TEST_CASE("contiguous shards follow each other, and the last gets the rest") {
   const std::vector<std::int32_t> labels(11, 0);
   CHECK(shard(labels, Sharding::kContiguous, 0, 3, 1) == Ids{0, 1, 2});
   CHECK(shard(labels, Sharding::kContiguous, 1, 3, 1) == Ids{3, 4, 5});
@@ -85,7 +85,7 @@ TEST_CASE("contiguous shards follow each other, the rest goes to the last") {
   CHECK(shard(labels, Sharding::kFull, 19, 20, 1) == range(11));
 }
 
-TEST_CASE("shards are disjoint and complete; stratified ones even in every class") {
+TEST_CASE("shards are disjoint and complete; stratified shards are even in every class") {
   const std::vector<std::int32_t> labels = uneven_labels();
   for (const Sharding sharding : {Sharding::kContiguous, Sharding::kStratified}) {
     for (const std::int64_t members : {1, 2, 3, 7, 50}) {
@@ -128,7 +128,7 @@ TEST_CASE("bootstrap shards draw with replacement, keyed by seed and member") {
   CHECK(shard(labels, Sharding::kBootstrap, 0, 2, 5) != shard(labels, Sharding::kBootstrap, 1, 2, 5));
 }
 
-TEST_CASE("shards that cannot be are refused") {
+TEST_CASE("impossible shards are refused") {
   const std::vector<std::int32_t> labels(3, 0);
   for (const auto& sharding : kShardings) {
     if (sharding.value == Sharding::kFull) continue;
@@ -160,7 +160,7 @@ TEST_CASE("validation is held out as Keras does") {
   CHECK_THAT(error_of([] { hold_out({}, 0.0); }), Contains("none of 0 samples"));
 }
 
-TEST_CASE("a portion is nested, in the order of the ids, and a matter of the seed and the count alone") {
+TEST_CASE("portions are nested, keep the order of the ids, and depend only on the seed and the count") {
   Ids ids = range(1000);
   std::reverse(ids.begin(), ids.end());
   CHECK(portion_of(ids, 1, 7) == ids);
@@ -169,13 +169,13 @@ TEST_CASE("a portion is nested, in the order of the ids, and a matter of the see
     const Ids kept = portion_of(ids, portion, 7);
     CAPTURE(portion);
     CHECK(kept.size() == static_cast<std::size_t>(1000 * portion));
-    CHECK(std::is_sorted(kept.rbegin(), kept.rend()));  // as the ids were
+    CHECK(std::is_sorted(kept.rbegin(), kept.rend()));  // in the order of the ids
     CHECK(std::includes(larger.rbegin(), larger.rend(), kept.rbegin(), kept.rend()));
     larger = kept;
   }
   CHECK(portion_of(ids, 0.5, 7) == portion_of(ids, 0.5, 7));
   CHECK(portion_of(ids, 0.5, 7) != portion_of(ids, 0.5, 8));
-  // Drawn without regard to the place: of each tenth about a half, 50 +- 4 * sqrt(100 / 4).
+  // The draw does not depend on the place: each tenth keeps about half, 50 +- 4 * sqrt(100 / 4).
   const Ids half = portion_of(range(1000), 0.5, 1);
   for (std::uint32_t tenth = 0; tenth < 10; ++tenth) {
     const auto among =
@@ -187,12 +187,12 @@ TEST_CASE("a portion is nested, in the order of the ids, and a matter of the see
              Contains("a portion of 0.3 leaves none of 3 samples"));
 }
 
-TEST_CASE("chunks are shuffled, and the samples of a window of them among each other") {
+TEST_CASE("chunks are shuffled, and samples are shuffled within windows of chunks") {
   const Shuffle shuffle =
       Shuffle::chunks(100, 3000, 700);  // bytes: 7 samples to a chunk, 4 chunks to a window
   CHECK(shuffle.chunk == 7);
   CHECK(shuffle.window == 28);
-  CHECK(Shuffle::chunks(1 << 21, 1 << 20).chunk == 1);  // samples larger than a chunk, or a window
+  CHECK(Shuffle::chunks(1 << 21, 1 << 20).chunk == 1);  // samples larger than a chunk or a window
   CHECK(Shuffle::chunks(1 << 21, 1 << 20).window == 1);
 
   const Ids ids = range(200);
@@ -206,8 +206,8 @@ TEST_CASE("chunks are shuffled, and the samples of a window of them among each o
   CHECK(order != order_of(2, 0));
   CHECK(order != order_of(1, 1));
   CHECK(sorted(order) == ids);
-  // Every window holds whole chunks of neighbours, but for the last chunk of all, which is smaller and may be
-  // anywhere: then later windows begin within a chunk.
+  // Every window holds whole chunks of neighbours. The exception is the last chunk of the file: it is smaller
+  // and may be anywhere, and then later windows begin within a chunk.
   std::size_t whole = 0, unlike_the_file = 0;
   for (std::size_t first = 0; first < order.size(); first += 28) {
     const std::size_t count = std::min<std::size_t>(28, order.size() - first);
@@ -221,9 +221,10 @@ TEST_CASE("chunks are shuffled, and the samples of a window of them among each o
   }
   CHECK(whole >= 20);  // of 28 whole chunks
   CHECK(unlike_the_file > 150);
-  CHECK(order[0] / 7 != 0);  // nor do the chunks follow each other: by chance, of this seed
+  CHECK(order[0] / 7 != 0);  // by chance, with this seed, the chunks do not follow each other
 
-  // A window of all is a shuffle of all; drawn ids, some of them twice, are put in order of the file first.
+  // A window of all samples is a shuffle of all samples. Ids drawn with replacement, some of them twice, are
+  // put in the order of the file first.
   const EpochPlan all(ids, 1, 0, 16, Shuffle::chunks(100, 1 << 20, 700));
   CHECK(sorted(Ids(all.order().begin(), all.order().end())) == ids);
   const Ids drawn{150, 3, 3, 199, 8, 42, 42, 42, 0, 77};

@@ -4,7 +4,7 @@
 
 #include "convoke/data/dataset_writer.hpp"
 
-/// A dataset of 10 training and 4 test samples, 2 x 3 pixels, C channels, 3 classes; sample i of a split
+/// A dataset of 10 training and 4 test samples, 2 x 3 pixels, C channels, 3 classes. Sample i of a split
 /// holds the values 7 i, 7 i + 1, ... modulo 251 and has label i % 3.
 struct ExampleSplit {
   std::vector<std::uint8_t> samples;

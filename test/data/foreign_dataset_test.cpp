@@ -1,4 +1,4 @@
-// Files that h5py wrote, by what docs/formats.md shows: test/data/files/make_datasets.py, which prints the
+// Reads files that h5py wrote by docs/formats.md. test/data/files/make_datasets.py makes them and prints the
 // values expected here.
 #include <algorithm>
 #include <numeric>
@@ -68,10 +68,10 @@ TEST_CASE("h5py's images, maps, tables, signals and texts are read") {
   CHECK(texts.info().vocabulary == 15);  // 14 different words, and padding
   check_values<std::int32_t>(texts, 1, 4, 0, 123);
   CHECK(texts.split("train").largest_token <= 14);
-  CHECK(texts.split("test").largest_token == 14);  // "what", the last in order
+  CHECK(texts.split("test").largest_token == 14);  // "what", the last word in order
 }
 
-TEST_CASE("a table compressed and in the other byte order is the same table") {
+TEST_CASE("a compressed table in the other byte order is the same table") {
   const Dataset packed =
       Dataset::open(std::string(CONVOKE_TEST_FILES) + "/packed.h5", std::vector<std::string>{"train"});
   const Split& all = packed.split("train");

@@ -8,17 +8,17 @@
 #include "convoke/data/warp.hpp"
 #include "convoke/hdf5/file.hpp"
 
-// Values that other libraries gave: test/data/files/make_augment.py.
+// Values that other libraries computed: test/data/files/make_augment.py.
 namespace golden {
 
 inline convoke::hdf5::File file() {
   return convoke::hdf5::File::open(std::filesystem::path(CONVOKE_TEST_FILES) / "augment.h5");
 }
 
-/// (N, H, W, C) floats.
+/// Returns (N, H, W, C) floats.
 inline std::vector<float> values(const std::string& name) { return file().read<float>(name); }
 
-/// The images that everything was made of, (H, W, C).
+/// The image that all values were made from, (H, W, C).
 struct Picture {
   std::vector<std::uint8_t> pixels;
   convoke::data::ImageView<std::uint8_t> view;
@@ -29,7 +29,7 @@ struct Picture {
   }
 };
 
-/// (C, H, W) as (H, W, C).
+/// Converts (C, H, W) to (H, W, C).
 inline std::vector<float> channels_last(const std::vector<float>& planes, std::size_t channels) {
   std::vector<float> out(planes.size());
   const std::size_t pixels = planes.size() / channels;
@@ -38,7 +38,7 @@ inline std::vector<float> channels_last(const std::vector<float>& planes, std::s
   return out;
 }
 
-/// The largest difference of `values` to number `index` of the list `name`.
+/// Returns the largest difference between `values` and entry `index` of the list `name`.
 inline double difference(const std::vector<float>& values, const std::string& name, std::size_t index) {
   const std::vector<float> expected = golden::values(name);
   double largest = 0;

@@ -1,4 +1,4 @@
-// What befits which type; the arithmetic is in batch_loader_test.cpp.
+// Which normalisation fits which type; batch_loader_test.cpp tests the arithmetic.
 #include "convoke/data/normalization.hpp"
 
 #include "support/catch.hpp"
@@ -14,9 +14,10 @@ TEST_CASE("numbers are normalised per channel or feature, or not at all") {
     DatasetInfo info = typed_info(SampleType::kFloat32, seen);
     CHECK(normalization_from("none", info).scale == std::vector<float>(3, 1.0F));
     CHECK(normalization_from("none", info).shift == std::vector<float>(3, 0.0F));
-    CHECK_THAT(error_of([&] { normalization_from("unit", info, "x.h5"); }),
-               Contains("x.h5: normalisation \"unit\" divides by 255, as befits uint8; these samples are "
-                        "float32"));
+    CHECK_THAT(
+        error_of([&] { normalization_from("unit", info, "x.h5"); }),
+        Contains("x.h5: normalisation \"unit\" divides by 255 and is only for uint8; these samples are "
+                 "float32"));
     CHECK_THAT(
         error_of([&] { normalization_from("standard", info, "x.h5"); }),
         Contains("x.h5: normalisation \"standard\" needs the attributes channel_mean and channel_std"));
@@ -27,7 +28,7 @@ TEST_CASE("numbers are normalised per channel or feature, or not at all") {
   }
 }
 
-TEST_CASE("what is missing for \"standard\" is said with how many values to add") {
+TEST_CASE("the error about \"standard\" says how many values to add") {
   try {
     normalization_from("standard", typed_info(SampleType::kFloat32, Shape{7, 3}));
     CHECK(false);
@@ -36,7 +37,7 @@ TEST_CASE("what is missing for \"standard\" is said with how many values to add"
   }
 }
 
-TEST_CASE("a deviation that is the rounding of a constant does not blow it up") {
+TEST_CASE("a standard deviation from rounding errors does not inflate a constant") {
   DatasetInfo info = typed_info(SampleType::kFloat32, Shape{3});
   info.channel_mean = {0.1, 0.0, 1e6};
   info.channel_std = {1e-17, 1e-17, 0.5};
@@ -45,7 +46,7 @@ TEST_CASE("a deviation that is the rounding of a constant does not blow it up") 
   CHECK(standard.shift[0] == -0.1F);
 }
 
-TEST_CASE("tokens are taken as they are") {
+TEST_CASE("tokens are not normalised") {
   const DatasetInfo info = typed_info(SampleType::kInt32, Shape{80});
   CHECK(normalization_from("none", info).scale.empty());
   CHECK(normalization_from("none", info).shift.empty());

@@ -1,4 +1,4 @@
-// Samples that are read as they are wanted, and ahead of that: the same as those in memory.
+// Samples that are read when needed, or ahead of that, equal those in memory.
 #include "convoke/data/sample_stream.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using Ids = std::vector<std::uint32_t>;
 
 constexpr std::int64_t kSamples = 500;
 
-/// Uint8 images, float sequences or tokens, `kSamples` of them: in one file, or in shards.
+/// Writes `kSamples` uint8 images, float sequences or tokens to one file or to shards.
 Shape write_kind(const fs::path& path, SampleType type, std::int64_t shards) {
   const Shape seen = type == SampleType::kUint8   ? Shape{3, 5, 4}
                      : type == SampleType::kInt32 ? Shape{6}
@@ -63,7 +63,7 @@ std::size_t sample_bytes(const Dataset& dataset) {
          size_of(dataset.info().sample_type);
 }
 
-/// The samples of `ids` as they lie in memory.
+/// Returns the samples `ids` as they lie in memory.
 std::vector<std::byte> held(const Dataset& in_memory, std::span<const std::uint32_t> ids) {
   const std::span<const std::byte> all = bytes_of(in_memory.split("train").samples);
   const std::size_t size = sample_bytes(in_memory);
@@ -77,7 +77,7 @@ std::vector<std::byte> held(const Dataset& in_memory, std::span<const std::uint3
 
 std::vector<std::byte> copy(const std::byte* from, std::size_t bytes) { return {from, from + bytes}; }
 
-/// Lanes of 4 samples, shared out among `ranks`, as the engine does.
+/// Distributes lanes of 4 samples over `ranks`, as the engine does.
 ReadAhead::Share share_of(std::int64_t rank, std::int64_t ranks) {
   return [=](std::int64_t samples) {
     const std::int64_t lanes = (samples + 3) / 4;
@@ -88,7 +88,7 @@ ReadAhead::Share share_of(std::int64_t rank, std::int64_t ranks) {
 
 }  // namespace
 
-TEST_CASE("a loader gives the same of a stream as of memory, for every kind of samples") {
+TEST_CASE("a loader gives the same from a stream as from memory, for every kind of samples") {
   const TemporaryFolder folder;
   const SampleType type = GENERATE(SampleType::kUint8, SampleType::kInt32, SampleType::kFloat32);
   const std::int64_t shards = GENERATE(0, 7);
@@ -127,7 +127,7 @@ TEST_CASE("a loader gives the same of a stream as of memory, for every kind of s
   }
 }
 
-TEST_CASE("what the budget allows is held, split by split") {
+TEST_CASE("splits are held in memory as far as the budget allows") {
   const TemporaryFolder folder;
   write_kind(folder / "x.h5", SampleType::kUint8, 0);
   const Dataset small = open_streamed(folder / "x.h5", 10 * 60);  // enough for 10 samples of 60 bytes
@@ -141,7 +141,7 @@ TEST_CASE("what the budget allows is held, split by split") {
 
 namespace {
 
-/// Takes an epoch from `first_step` on as a rank's two workers do; true if all samples were the right ones.
+/// Loads an epoch from `first_step` on as the two workers of a rank do; true if all samples were right.
 bool take_epoch(const Dataset& memory, const Split& split, const EpochPlan& plan, std::int64_t first_step,
                 const ReadAhead::Share& share) {
   const std::size_t size = sample_bytes(memory);
@@ -158,7 +158,7 @@ bool take_epoch(const Dataset& memory, const Split& split, const EpochPlan& plan
       if (!same(part.subspan(part.size() / 2))) good = false;
     });
     if (!same(part.first(part.size() / 2))) good = false;
-    if (!same(Ids{1, 9, 10, 2})) good = false;  // which nobody has announced
+    if (!same(Ids{1, 9, 10, 2})) good = false;  // samples that were not announced
     other.join();
     ahead.step_done();
   }
@@ -167,14 +167,14 @@ bool take_epoch(const Dataset& memory, const Split& split, const EpochPlan& plan
 
 }  // namespace
 
-TEST_CASE("an epoch that is read ahead gives every rank its samples, whatever the order and the memory") {
+TEST_CASE("reading ahead gives every rank its samples, for any order and memory") {
   const TemporaryFolder folder;
   const SampleType type = GENERATE(SampleType::kUint8, SampleType::kInt32, SampleType::kFloat32);
   write_kind(folder / "data", type, 7);
   const Dataset memory = Dataset::open(folder / "data", {"train"});
   Ids ids(kSamples - 3);
   std::iota(ids.begin(), ids.end(), 2U);
-  for (const std::size_t budget : {0, 2 * 24 * 40, 100 * 64}) {  // of nothing, of few steps, of many
+  for (const std::size_t budget : {0, 2 * 24 * 40, 100 * 64}) {  // for no step, for few steps, for many
     const Dataset dataset = open_streamed(folder / "data", budget);
     for (const Shuffle& shuffle : {Shuffle(false), Shuffle(true), Shuffle::chunks(60, 4800, 600)}) {
       const EpochPlan plan(ids, 5, 1, 24, shuffle);
@@ -187,7 +187,7 @@ TEST_CASE("an epoch that is read ahead gives every rank its samples, whatever th
   }
 }
 
-TEST_CASE("what is read ahead is there already, and only this rank's share") {
+TEST_CASE("samples read ahead are in memory, and only this rank's share") {
   const TemporaryFolder folder;
   write_kind(folder / "x.h5", SampleType::kUint8, 0);
   Ids ids(kSamples);
@@ -198,19 +198,19 @@ TEST_CASE("what is read ahead is there already, and only this rank's share") {
     ReadAhead ahead(*dataset.split("train").stream, plan, 0, share_of(1, 3));
     const std::byte* found = ahead.find(plan.step(0).subspan(8, 4));
     REQUIRE(found != nullptr);
-    CHECK(found + 4 * 60 == ahead.find(plan.step(0).subspan(12, 4)));  // no copy
+    CHECK(found + 4 * 60 == ahead.find(plan.step(0).subspan(12, 4)));  // not a copy
     CHECK(dataset.split("train").stream->fetch(plan.step(0).subspan(8, 4)) == found);
-    CHECK(ahead.find(plan.step(0).first(4)) == nullptr);  // of rank 0
+    CHECK(ahead.find(plan.step(0).first(4)) == nullptr);  // the share of rank 0
     CHECK(ahead.find(plan.step(0).subspan(12, 8)) == nullptr);
     CHECK(ahead.find(ids) == nullptr);
   }
-  // Two steps would need more than there is: nothing is read ahead.
-  const Dataset poor = open_streamed(folder / "x.h5", 10 * 60 + 2 * 24 * 60 - 1);  // validation is held
+  // Two steps need more memory than there is, so the samples are not read ahead.
+  const Dataset poor = open_streamed(folder / "x.h5", 10 * 60 + 2 * 24 * 60 - 1);  // memory for validation
   ReadAhead none(*poor.split("train").stream, plan, 0, share_of(0, 1));
   CHECK(poor.split("train").stream->fetch(plan.step(0)) != nullptr);
 }
 
-TEST_CASE("a file that becomes shorter, or cannot be read, ends whoever wants its samples") {
+TEST_CASE("a file that becomes shorter or unreadable gives an error to the thread that needs its samples") {
   const TemporaryFolder folder;
   write_kind(folder / "data", SampleType::kFloat32, 4);
   Ids ids(kSamples);
@@ -234,10 +234,10 @@ TEST_CASE("a file that becomes shorter, or cannot be read, ends whoever wants it
     });
   }
   CHECK_THAT(message, Contains("train-00002-of-00004.h5: is truncated"));
-  CHECK(steps >= 250 / 24 - 8);  // what was read before, in blocks of 8000 / 2 bytes, was used
+  CHECK(steps >= 250 / 24 - 8);  // blocks of 8000 / 2 bytes that had been read before were used
 }
 
-TEST_CASE("samples are checked though they are not held") {
+TEST_CASE("samples are checked even if they are not held in memory") {
   const TemporaryFolder folder;
   const fs::path path = folder / "x.h5";
   const auto write = [&](auto samples, hdf5::ElementType type, const Shape& shape, std::int32_t label) {
@@ -267,7 +267,7 @@ TEST_CASE("samples are checked though they are not held") {
              Contains("sample 1 has token -1 at position 1"));
 }
 
-TEST_CASE("compressed samples are streamed too, through HDF5") {
+TEST_CASE("compressed samples are streamed through HDF5") {
   const TemporaryFolder folder;
   const std::vector<float> numbers = example_numbers(20, Shape{5});
   hdf5::File file = hdf5::File::create(folder / "x.h5");
@@ -282,7 +282,7 @@ TEST_CASE("compressed samples are streamed too, through HDF5") {
   Ids ids(20);
   std::iota(ids.begin(), ids.end(), 0U);
   const EpochPlan plan(ids, 1, 0, 4);
-  ReadAhead ahead(*dataset.split("train").stream, plan, 0, share_of(0, 1));  // leaves HDF5 to one thread
+  ReadAhead ahead(*dataset.split("train").stream, plan, 0, share_of(0, 1));  // idle: HDF5 has one thread
   const auto* row = reinterpret_cast<const float*>(dataset.split("train").stream->fetch(plan.step(2)));
   for (std::size_t i = 0; i < 4; ++i) CHECK(row[5 * i + 1] == numbers[5 * plan.step(2)[i] + 1]);
 }

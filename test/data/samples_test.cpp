@@ -7,7 +7,7 @@
 using convoke::Shape;
 using namespace convoke::data;
 
-TEST_CASE("every type has its ranks, its name and its size") {
+TEST_CASE("every type has ranks, a name and a size") {
   const auto ranks = [](SampleType type) {
     std::vector<std::size_t> may;
     for (std::size_t rank = 0; rank < 6; ++rank) {
@@ -26,7 +26,7 @@ TEST_CASE("every type has its ranks, its name and its size") {
   CHECK(size_of(SampleType::kFloat32) == sizeof(float));
 }
 
-TEST_CASE("a view of samples knows what it holds") {
+TEST_CASE("a view of samples knows its type and size") {
   const std::vector<std::uint8_t> pixels(6);
   const std::vector<std::int32_t> tokens(5);
   const std::vector<float> numbers(4);
@@ -38,7 +38,7 @@ TEST_CASE("a view of samples knows what it holds") {
   CHECK(bytes_of(numbers).data() == std::as_bytes(std::span(numbers)).data());
 }
 
-TEST_CASE("only images are seen in another order than they are stored in") {
+TEST_CASE("only images are stored and seen in different orders") {
   CHECK(seen_shape(Shape{28, 20, 3}) == Shape{3, 28, 20});
   CHECK(stored_shape(Shape{3, 28, 20}) == Shape{28, 20, 3});
   for (const Shape& same : {Shape{7}, Shape{80, 4}}) {

@@ -1,4 +1,4 @@
-// Datasets as folders of shards, and what was kept of their making; see also dataset_test.cpp.
+// Datasets as folders of shards, and the stored preparation; see also dataset_test.cpp.
 #include "convoke/data/shards.hpp"
 
 #include <fstream>
@@ -26,7 +26,7 @@ std::vector<T> copy(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// The example of example_dataset.hpp in 4 shards of training and 2 of test samples.
+/// Writes the example of example_dataset.hpp in 4 shards of training and 2 of test samples.
 DatasetInfo write_shards(const fs::path& folder, DatasetInfo info = example_info(3), bool overwrite = false) {
   auto writer =
       DatasetWriter::create(folder, std::move(info), in_shards({{"train", 10}, {"test", 4}}, 4), overwrite);
@@ -43,7 +43,7 @@ std::string open_error(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("shards hold equal parts of a split, and splits shards of like size") {
+TEST_CASE("shards hold equal parts of a split, and shards of all splits have similar sizes") {
   CHECK(shard_name("train", 3, 16) == "train-00003-of-00016.h5");
   CHECK(is_shard_name("my-split-00003-of-00016.h5"));
   for (const char* name : {"train-3-of-16.h5", "train.h5", "-00000-of-00001.h5", "train-0000x-of-00001.h5"}) {
@@ -55,12 +55,12 @@ TEST_CASE("shards hold equal parts of a split, and splits shards of like size") 
 
   const std::vector<SplitSize> splits = in_shards({{"train", 1000}, {"validation", 250}, {"test", 1}}, 16);
   CHECK(splits[0].shards == 16);
-  CHECK(splits[1].shards == 4);  // of 63 samples at most, as those of train
+  CHECK(splits[1].shards == 4);  // of at most 63 samples, as those of train
   CHECK(splits[2].shards == 1);
   CHECK(in_shards({{"train", 3}}, 16)[0].shards == 3);  // one for each sample
 }
 
-TEST_CASE("a folder of shards is the dataset that a file is") {
+TEST_CASE("a folder of shards is the same dataset as a file") {
   const TemporaryFolder folder;
   const DatasetInfo one = write_example(folder / "one.h5", 3);
   const DatasetInfo many = write_shards(folder / "many");
@@ -84,7 +84,7 @@ TEST_CASE("a folder of shards is the dataset that a file is") {
   }
   CHECK(inspect(folder / "many", {"test"}).sample_shape == Shape{3, 2, 3});
 
-  // Every shard is a dataset by itself, with the whole's mean and hash.
+  // Every shard is also a dataset, with the mean and hash of the whole.
   const Dataset third = Dataset::open(folder / "many/train-00002-of-00004.h5", {"train"});
   CHECK(third.split("train").count() == 2);
   CHECK(third.split("train").values<std::uint8_t>()[0] == 7 * 6);
@@ -92,7 +92,7 @@ TEST_CASE("a folder of shards is the dataset that a file is") {
   CHECK(third.info().channel_mean == one.channel_mean);
 }
 
-TEST_CASE("numbers and tokens lie in shards too, with weights") {
+TEST_CASE("numbers and tokens with weights can be in shards") {
   const TemporaryFolder folder;
   const DatasetInfo numbers = write_numbers(folder / "numbers.h5", Shape{5, 2});
   const DatasetInfo tokens = write_tokens(folder / "tokens.h5", 11);
@@ -114,7 +114,7 @@ TEST_CASE("numbers and tokens lie in shards too, with weights") {
   const DatasetInfo b =
       write("tokens", of_tokens, false, [](std::int64_t n) { return example_tokens(n, 6); });
   CHECK(a.content_hash == numbers.content_hash);
-  CHECK(a.channel_mean == numbers.channel_mean);  // floats too: their sums do not see the shards
+  CHECK(a.channel_mean == numbers.channel_mean);  // sums of floats do not depend on the shards
   CHECK(b.content_hash == tokens.content_hash);
 
   const Dataset read = Dataset::open(folder / "numbers", {"train"});
@@ -160,7 +160,7 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
     CHECK_THAT(open_error(data),
                Contains("train-00001-of-00004.h5: no such file, but split \"train\" has 4"));
   }
-  SECTION("the last is missing, though of another split") {
+  SECTION("the last one of another split is missing") {
     fs::remove(data / "test-00001-of-00002.h5");
     CHECK_THAT(error_of([&] { Dataset::open(data, {"train"}); }),
                Contains("test-00001-of-00002.h5: no such file"));
@@ -169,16 +169,16 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
     fs::resize_file(last, fs::file_size(last) - 7);
     CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is truncated"));
   }
-  SECTION("no HDF5, or another kind") {
+  SECTION("not HDF5, or another kind of file") {
     std::ofstream(last) << "not HDF5 at all";
     CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is not an HDF5 file"));
     hdf5::File model = hdf5::File::create(last);
     model.set_attribute("convoke_format", "model");
     model.close();
     CHECK_THAT(open_error(data),
-               Contains("train-00003-of-00004.h5: is an HDF5 file, but no Convoke dataset"));
+               Contains("train-00003-of-00004.h5: is an HDF5 file, but not a Convoke dataset"));
   }
-  SECTION("of another dataset") {
+  SECTION("one of another dataset") {
     DatasetInfo info = example_info(3);
     info.class_names = {"cat", "dog", "owl"};
     write_shards(folder / "other", info);
@@ -186,22 +186,23 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
     CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: is a shard of another dataset than "
                                           "train-00000-of-00004.h5: its class_names differs"));
   }
-  SECTION("two changed places") {
+  SECTION("two are swapped") {
     fs::rename(last, folder / "x");
     fs::rename(second, last);
     fs::rename(folder / "x", second);
-    CHECK_THAT(open_error(data), Contains("train-00001-of-00004.h5: is shard 3 of 4 by its own account"));
+    CHECK_THAT(open_error(data),
+               Contains("train-00001-of-00004.h5: its attributes say that it is shard 3 of 4"));
   }
   SECTION("one of another split") {
     fs::copy_file(data / "test-00000-of-00002.h5", last, fs::copy_options::overwrite_existing);
     CHECK_THAT(open_error(data), Contains("train-00003-of-00004.h5: has no split \"train\""));
   }
-  SECTION("two sets in one folder") {
+  SECTION("two datasets in one folder") {
     fs::copy_file(last, data / "train-00000-of-00007.h5");
     CHECK_THAT(open_error(data),
                Contains("train-00000-of-00007.h5: does not belong to the 4 shards of split \"train\""));
   }
-  SECTION("a label that cannot be is named by its shard") {
+  SECTION("the error about an invalid label names the shard") {
     hdf5::File file = hdf5::File::create(last);
     for (const auto& [key, text] : {std::pair{"convoke_format", "dataset"}, std::pair{"provenance", ""}}) {
       file.set_attribute(key, text);
@@ -220,15 +221,15 @@ TEST_CASE("a shard that is missing, foreign, truncated or mixed up is named") {
     CHECK_THAT(open_error(data),
                Contains("train-00003-of-00004.h5: /train/labels: sample 1 has label 3, outside 0..2"));
   }
-  SECTION("no shards at all, no such split") {
+  SECTION("no shards, no such split") {
     fs::create_directory(folder / "empty");
-    CHECK_THAT(open_error(folder / "empty"), Contains("empty: is a folder without shards of a dataset"));
+    CHECK_THAT(open_error(folder / "empty"), Contains("empty: is a folder without dataset shards"));
     CHECK_THAT(error_of([&] { Dataset::open(data, {"tain"}); }),
                Contains("data: has no split \"tain\" (did you mean \"train\"?)"));
   }
 }
 
-TEST_CASE("a writer of shards leaves a whole folder or none") {
+TEST_CASE("a writer of shards leaves a complete folder or none") {
   const TemporaryFolder folder;
   const fs::path data = folder / "data";
   const ExampleSplit train = example_split(10, 3);
@@ -246,37 +247,37 @@ TEST_CASE("a writer of shards leaves a whole folder or none") {
   }
   CHECK(fs::is_empty(folder.path()));
 
-  // What a killed writer left is no obstacle; what is complete is replaced as a whole.
+  // The writer removes the remains of a killed writer, and replaces a complete dataset as a whole.
   fs::create_directory(folder / "data.part");
   std::ofstream(folder / "data.part/train-00000-of-00009.h5") << "half";
   write_shards(data);
   CHECK_THAT(error_of([&] { write_shards(data); }), Contains("data: exists already"));
   {
     auto writer = DatasetWriter::create(data, example_info(3), in_shards({{"train", 10}}, 2), true);
-    CHECK(open_error(data).empty());  // the old one stays until the new is complete
+    CHECK(open_error(data).empty());  // the old one stays until the new one is complete
     writer.write("train", 0, train.samples, train.labels);
     writer.finish();
   }
   CHECK(std::distance(fs::directory_iterator(data), fs::directory_iterator{}) == 2);
   CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator{}) == 1);
   write_example(folder / "file.h5", 3);
-  write_shards(folder / "file.h5", example_info(3), true);  // a folder in place of a file
+  write_shards(folder / "file.h5", example_info(3), true);  // a folder replaces a file
   CHECK(open_error(folder / "file.h5").empty());
 
-  // A folder of anything else is not touched.
+  // A folder with other contents is not touched.
   std::ofstream(data / "thesis.tex") << "years of work";
   CHECK_THAT(error_of([&] { write_shards(data, example_info(3), true); }),
              Contains("data: is a folder that holds more than a dataset: thesis.tex"));
   CHECK(fs::exists(data / "thesis.tex"));
 
-  // Nor is a device: root would be left without it.
+  // A device is not replaced either: root would lose it.
   fs::create_symlink("/dev/full", folder / "device.h5");
   CHECK_THAT(error_of([&] { write_shards(folder / "device.h5", example_info(3), true); }),
              Contains("device.h5: is a device or a pipe"));
   CHECK(fs::is_character_file(folder / "device.h5"));
 }
 
-TEST_CASE("splits must have names that files and groups can have") {
+TEST_CASE("names of splits must be valid names of files and groups") {
   const TemporaryFolder folder;
   for (const char* name : {"", "preparation", "a/b", ".."}) {
     CHECK_THAT(error_of([&] {
@@ -290,7 +291,7 @@ TEST_CASE("splits must have names that files and groups can have") {
              Contains("split \"train\" has 2 samples, too few for 3 shards"));
 }
 
-TEST_CASE("how samples were prepared, and how large they were, is kept") {
+TEST_CASE("preparation and original sizes are stored") {
   const TemporaryFolder folder;
   const std::int64_t shards = GENERATE(0, 3);
   const fs::path data = folder / "data";
@@ -317,7 +318,7 @@ TEST_CASE("how samples were prepared, and how large they were, is kept") {
   write_example(folder / "plain.h5");
   CHECK(inspect(folder / "plain.h5", {"train"}).preparation.empty());
   CHECK(original_sizes(folder / "plain.h5", "train").empty());
-  // They are no part of what identifies the samples.
+  // They do not change the hash that identifies the samples.
   const DatasetInfo plain = [&] {
     auto writer = DatasetWriter::create(folder / "bare.h5", example_info(1), {{"train", 10}});
     writer.write("train", 0, train.samples, train.labels);

@@ -1,4 +1,4 @@
-// Datasets of numbers and tokens, and weights; images of 8 bits are in dataset_test.cpp.
+// Datasets of numbers and tokens, and weights; dataset_test.cpp tests images of 8 bits.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -23,7 +23,7 @@ std::vector<T> copy(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// A file of somebody else's, with no more attributes than it must have: 4 samples in split "train".
+/// Writes a file as another program may do, with the required attributes only: 4 samples in split "train".
 template <class T>
 hdf5::File foreign(const std::filesystem::path& path, hdf5::ElementType type, const Shape& shape,
                    const std::vector<T>& samples, int deflate = 0) {
@@ -108,9 +108,9 @@ TEST_CASE("tokens come back as written, and the largest of each split is known")
   CHECK(Dataset::open(folder / "one.h5", {"test"}).split("test").largest_token == 5);
 }
 
-TEST_CASE("the deviation of numbers far from zero, and of a constant, keeps its digits") {
+TEST_CASE("the standard deviation of numbers far from zero, and of a constant, keeps its digits") {
   const TemporaryFolder folder;
-  // An outlier first, 400,000 values around 1e6 (several pieces), and a feature that never varies.
+  // An outlier, then 400,000 values around 1e6 (several pieces), and a feature that never varies.
   const std::int64_t n = 200001;
   std::vector<float> numbers;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -121,7 +121,7 @@ TEST_CASE("the deviation of numbers far from zero, and of a constant, keeps its 
       DatasetWriter::create(folder / "x.h5", typed_info(SampleType::kFloat32, Shape{2}), {{"train", n}});
   writer.write("train", 0, numbers, std::vector<std::int32_t>(static_cast<std::size_t>(n), 1));
   const DatasetInfo info = writer.finish();
-  // mean = (-3e6 + 1e5 (1e6 + 1) + 1e5 1e6) / n, by hand; the deviation by its definition.
+  // mean = (-3e6 + 1e5 (1e6 + 1) + 1e5 1e6) / n, by hand; the standard deviation by its definition.
   const double mean = (-3e6 + 1e5 * (1e6 + 1) + 1e5 * 1e6) / static_cast<double>(n);
   const double spread =
       std::pow(-3e6 - mean, 2) + 1e5 * std::pow(1e6 + 1 - mean, 2) + 1e5 * std::pow(1e6 - mean, 2);
@@ -158,7 +158,7 @@ TEST_CASE("several writers fill one file of numbers and weights, to the same byt
   CHECK(bytes_of(folder / "alone.h5").size() > 14 * 18 * 4);
 }
 
-TEST_CASE("shared memory holds every array on a cache line of its own, each part filled by one process") {
+TEST_CASE("in shared memory every array begins on its own cache line, and one process fills each part") {
   const TemporaryFolder folder;
   const bool tokens = GENERATE(true, false);
   if (tokens) {
@@ -205,7 +205,7 @@ TEST_CASE("shared memory holds every array on a cache line of its own, each part
   }
 }
 
-TEST_CASE("a file of others needs no statistics, names or hash, and may be compressed") {
+TEST_CASE("a file of another program needs no statistics, names or hash, and may be compressed") {
   const TemporaryFolder folder;
   const int deflate = GENERATE(0, 6);
   const std::vector<float> numbers = example_numbers(4, Shape{5, 2});
@@ -223,7 +223,7 @@ TEST_CASE("a file of others needs no statistics, names or hash, and may be compr
   CHECK(inspect(folder / "t.h5", {"train"}).sample_shape == Shape{6});
 }
 
-TEST_CASE("types and shapes that are no samples are refused with what would be") {
+TEST_CASE("types and shapes that samples cannot have are refused with the valid ones") {
   const TemporaryFolder folder;
   const auto file = folder / "x.h5";
   foreign(file, hdf5::ElementType::kFloat64, Shape{4, 2}, std::vector<double>(8)).close();
@@ -245,11 +245,12 @@ TEST_CASE("types and shapes that are no samples are refused with what would be")
     other.close();
   }
   CHECK(open_error(file).empty());
-  CHECK_THAT(error_of([&] {
-               inspect(file, {"train", "test"});
-             }),
-             Contains("x.h5: /test/samples: holds int32 samples of shape (2), but split \"train\" float32 of "
-                      "(2)"));
+  CHECK_THAT(
+      error_of([&] {
+        inspect(file, {"train", "test"});
+      }),
+      Contains("x.h5: /test/samples: holds int32 samples of shape (2), but split \"train\" holds float32 of "
+               "(2)"));
   {
     hdf5::File labels = foreign(file, hdf5::ElementType::kFloat32, Shape{4, 2}, std::vector<float>(8));
     labels.write("test/samples", std::span<const float>(std::vector<float>(8)), Shape{4, 2});
@@ -263,10 +264,10 @@ TEST_CASE("types and shapes that are no samples are refused with what would be")
     half.set_attribute("channel_mean", std::vector<double>{0, 0});
     half.close();
   }
-  CHECK_THAT(open_error(file), Contains("needs a mean and a deviation for each of its 2 features"));
+  CHECK_THAT(open_error(file), Contains("needs a mean and a standard deviation for each of its 2 features"));
 }
 
-TEST_CASE("values that cannot be are refused, naming the sample") {
+TEST_CASE("invalid values are refused, naming the sample") {
   const TemporaryFolder folder;
   const auto file = folder / "x.h5";
   const auto tokens_error = [&](std::int32_t bad, std::int64_t vocabulary) {
@@ -315,7 +316,7 @@ TEST_CASE("values that cannot be are refused, naming the sample") {
              Contains("x.h5: /train/weights: holds float32 of shape (3); 4 samples need"));
 }
 
-TEST_CASE("a writer refuses the same values, counting samples through the split") {
+TEST_CASE("a writer refuses the same values and numbers samples within the split") {
   const TemporaryFolder folder;
   {
     auto info = typed_info(SampleType::kInt32, Shape{6});
@@ -339,7 +340,7 @@ TEST_CASE("a writer refuses the same values, counting samples through the split"
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("weights count in the hash, and images may have them too") {
+TEST_CASE("weights change the hash, and images may have them") {
   const TemporaryFolder folder;
   const auto written = [&](const char* name, bool weighted) {
     auto writer = DatasetWriter::create(folder / name, typed_info(SampleType::kUint8, Shape{1, 1, 2}),

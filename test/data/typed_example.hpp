@@ -11,7 +11,7 @@
 //   tokens = ((7 * i + v) % 11).astype("<i4")
 //   labels = (i % 3).astype("<i4"), weights = (i / 2).astype("<f4")
 
-/// (n, ...) floats; `stored`: of one sample, as it is stored.
+/// (n, ...) floats; `stored`: the shape of one sample as it is stored.
 inline std::vector<float> example_numbers(std::int64_t n, const convoke::Shape& stored) {
   std::vector<float> numbers;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -37,7 +37,7 @@ std::vector<AffineTransform> transforms() {
   return all;
 }
 
-// One number after the other, in double, by the definition.
+// Computes one number after the other, in double, by the definition.
 double reference(const ImageView<std::uint8_t>& image, double y, double x, std::int64_t channel,
                  const Fill& fill) {
   const auto settle = [&](double t, double n) {
@@ -70,7 +70,7 @@ constexpr FillMode kModes[] = {FillMode::kNearest, FillMode::kConstant, FillMode
 
 }  // namespace
 
-TEST_CASE("affine maps and fill modes are Keras's") {
+TEST_CASE("affine maps and fill modes equal Keras's") {
   const golden::Picture picture("square");
   const std::vector<AffineTransform> all = transforms();
   REQUIRE(all.size() == 8);
@@ -97,7 +97,7 @@ TEST_CASE("images that are not square turn about their own centre") {
   }
 }
 
-TEST_CASE("a stretched part is torchvision's, but for the border") {
+TEST_CASE("a stretched part equals torchvision's, except at the border") {
   const golden::Picture picture("square");
   const std::vector<float> out = warped(picture.view, crop({3, 2, 6, 5}, 12, 12), {});
   const std::vector<float> expected = golden::values("resized_crop");
@@ -111,7 +111,7 @@ TEST_CASE("a stretched part is torchvision's, but for the border") {
   }
 }
 
-TEST_CASE("a warp of any size, of bytes and of floats, is the reference's") {
+TEST_CASE("a warp of any size, of bytes and of floats, equals the reference") {
   const AffineMap map =
       affine_map({.theta = 23, .tx = 2.25, .ty = -1.5, .shear = 8, .zx = 1.1, .zy = 0.9}, 7, 9);
   for (const auto& [height, width, channels] : {std::array<std::int64_t, 3>{1, 1, 3},
@@ -170,7 +170,7 @@ TEST_CASE("whole pixels are exact, and flips are their own inverse") {
   }
 }
 
-TEST_CASE("a warp tones as it writes, and rounds to bytes") {
+TEST_CASE("a warp applies the tone as it writes, and rounds to bytes") {
   const golden::Picture picture("square");
   const AffineMap map = affine_map({.theta = 10}, 12, 12);
   const float scale[] = {0.5F, 2, 1}, shift[] = {1, -1, 0};

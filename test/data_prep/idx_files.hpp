@@ -9,7 +9,7 @@
 
 #include "support/bytes_of.hpp"
 
-/// The bytes of an IDX file: magic number, big-endian extents, values.
+/// Returns the bytes of an IDX file: magic number, big-endian extents, values.
 inline std::string idx_bytes(std::uint32_t magic, const std::vector<std::uint32_t>& extents,
                              const std::vector<std::uint8_t>& values) {
   std::string bytes;
@@ -32,7 +32,7 @@ inline void write_gzip(const std::filesystem::path& file, const std::string& byt
   gzclose(out);
 }
 
-/// Images first, first + 1, ... of a small MNIST: 4 x 5 pixels, all different from image to image.
+/// Returns the images first, first + 1, ... of a small MNIST: 4 x 5 pixels, all different.
 inline std::vector<std::uint8_t> small_images(std::uint32_t count, std::uint32_t first = 0) {
   std::vector<std::uint8_t> values;
   for (std::uint32_t i = 20 * first; i < 20 * (first + count); ++i)
@@ -53,7 +53,7 @@ inline std::string small_label_file(std::uint32_t count) {
   return idx_bytes(0x801, {count}, small_labels(count));
 }
 
-/// A folder of MNIST's four files with 30 training and 7 test images of 4 classes.
+/// Writes the four files of MNIST with 30 training and 7 test images of 4 classes to a folder.
 inline void write_small_mnist(const std::filesystem::path& folder, bool gzip) {
   const auto write = gzip ? write_gzip : write_file;
   const std::string end = gzip ? "-ubyte.gz" : "-ubyte";

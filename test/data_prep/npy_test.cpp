@@ -36,7 +36,7 @@ TEST_CASE("NumPy's files are read (files/make_npy.py)") {
   check<std::int32_t>("version2.npy", Shape{1, 2}, {1, 2});
 }
 
-TEST_CASE("what is written is what NumPy writes, and reads back") {
+TEST_CASE("written files equal NumPy's, and read back") {
   const TemporaryFolder folder;
   write_npy(folder / "f4.npy", Shape{1, 2, 1}, std::span<const float>(std::vector<float>{0.5F, -1e-30F}));
   CHECK(bytes_of(folder / "f4.npy") == bytes_of(kFiles / "f4.npy"));
@@ -48,7 +48,7 @@ TEST_CASE("what is written is what NumPy writes, and reads back") {
   CHECK(read_npy(folder / "empty.npy").shape == Shape{0, 10});
 }
 
-TEST_CASE("what is no readable .npy file is refused, with file and reason") {
+TEST_CASE("an unreadable .npy file is refused, with file and reason") {
   const TemporaryFolder folder;
   const auto error_for = [&](const std::string& bytes) {
     write_file(folder / "x.npy", bytes);
@@ -61,16 +61,17 @@ TEST_CASE("what is no readable .npy file is refused, with file and reason") {
              Contains("fortran.npy: is in Fortran order"));
   CHECK_THAT(error_of([&] { read_npy(kFiles / "big_endian.npy"); }), Contains("holds values of type '>f4'"));
   CHECK_THAT(error_of([&] { read_npy(kFiles / "fields.npy"); }), Contains("holds values of type [("));
-  CHECK_THAT(error_of([&] { read_npy(kFiles / "archive.npz"); }), Contains("archive.npz: is no .npy file"));
-  CHECK_THAT(error_for(""), Contains("x.npy: is no .npy file"));
-  CHECK_THAT(error_for("\x93NUMPZ\x01"), Contains("is no .npy file"));
+  CHECK_THAT(error_of([&] { read_npy(kFiles / "archive.npz"); }),
+             Contains("archive.npz: is not an .npy file"));
+  CHECK_THAT(error_for(""), Contains("x.npy: is not an .npy file"));
+  CHECK_THAT(error_for("\x93NUMPZ\x01"), Contains("is not an .npy file"));
 
   const std::string good = bytes_of(kFiles / "f4.npy");
   CHECK(error_for(good).empty());
   CHECK_THAT(
       error_for(good.substr(0, good.size() - 1)),
       Contains(
-          "x.npy: is truncated: shape (1, 2, 1) of 4-byte values needs more than the 7 bytes there are"));
+          "x.npy: is truncated: shape (1, 2, 1) of 4-byte values needs more than the 7 bytes in the file"));
   for (const std::size_t bytes : {6, 7, 9, 50}) {
     CHECK_THAT(error_for(good.substr(0, bytes)), Contains("x.npy: is truncated: its header is cut off"));
   }
@@ -88,7 +89,7 @@ TEST_CASE("what is no readable .npy file is refused, with file and reason") {
   CHECK_THAT(error_for(bad), Contains("is truncated: shape (4294967296, 4294967296)"));
 }
 
-TEST_CASE("a .npy file that cannot be written is an error") {
+TEST_CASE("an .npy file that cannot be written is an error") {
   const TemporaryFolder folder;
   const std::vector<float> values(100);
   const auto write = [&](const std::filesystem::path& file) {

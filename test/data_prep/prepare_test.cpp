@@ -20,7 +20,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Lets threads act as a team: what MPI's barrier and broadcast do, one process at a time in HDF5.
+/// Lets threads act as a team, with MPI's barrier and broadcast; only one thread at a time uses HDF5.
 class Threads {
  public:
   explicit Threads(int count) : count_(count) {}
@@ -123,7 +123,7 @@ TEST_CASE("a team writes the same bytes as one process") {
   }
 }
 
-TEST_CASE("a run that was cut short is taken up") {
+TEST_CASE("an interrupted run is resumed") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   prepare({folder.path(), folder / "whole.h5"});
@@ -138,29 +138,29 @@ TEST_CASE("a run that was cut short is taken up") {
   CHECK(std::filesystem::exists(folder / "small.h5.work"));
 
   options.progress = {};
-  SECTION("by the same options") {
+  SECTION("with the same options") {
     const PrepareReport report = prepare(options);
     CHECK(report.taken_up == 20);
     CHECK(report.work.at(0).samples == 17);
     CHECK(bytes_of(folder / "small.h5") == bytes_of(folder / "whole.h5"));
     CHECK_FALSE(std::filesystem::exists(folder / "small.h5.work"));
   }
-  SECTION("not while another is at work") {
+  SECTION("not while another run uses the folder") {
     std::string why;
     options.progress = [&](std::int64_t, std::int64_t) {
       PrepareOptions second{folder.path(), folder / "small.h5"};
       if (why.empty()) why = error_of([&] { prepare(second); });
     };
     prepare(options);
-    CHECK_THAT(why, Contains("small.h5.work: is in use: another run prepares the same"));
+    CHECK_THAT(why, Contains("small.h5.work: is in use: another run prepares the same dataset"));
   }
-  SECTION("not by others") {
+  SECTION("not with other options") {
     options.splits.parts = {{"train", 0.5}, {"test", 0.5}};
     CHECK(prepare(options).taken_up == 0);
   }
 }
 
-TEST_CASE("what cannot be read ends the run, or is left out and listed") {
+TEST_CASE("unreadable samples end the run, or are left out and listed") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   const auto images = folder / "t10k-images-idx3-ubyte";
@@ -179,8 +179,7 @@ TEST_CASE("what cannot be read ends the run, or is left out and listed") {
   CHECK_THAT(dataset.info().preparation, Contains("\"left_out\":3"));
 }
 
-TEST_CASE(
-    "every unreadable sample is found before the run ends, in every process, and repaired ones are read") {
+TEST_CASE("every process finds every unreadable sample before the run ends, and reads fixed ones") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   const auto images = folder / "t10k-images-idx3-ubyte";
@@ -226,8 +225,9 @@ TEST_CASE("a sample in two splits is an error unless it is allowed") {
   PrepareOptions options{folder.path(), folder / "small.h5"};
   CHECK_THAT(
       error_of([&] { prepare(options); }),
-      Contains("5 samples are in two splits, so a test would not be one: train[25] of \"train\" equals "
-               "test[0] of \"test\""));
+      Contains(
+          "5 samples are in two splits, so the test results would be invalid: train[25] of \"train\" equals "
+          "test[0] of \"test\""));
   CHECK_FALSE(std::filesystem::exists(options.output));
   CHECK_THAT(bytes_of(folder / "small.h5.findings.csv"),
              Contains("duplicate,train[25],train,1,test[0],test,0,equal values\n"));
@@ -236,10 +236,10 @@ TEST_CASE("a sample in two splits is an error unless it is allowed") {
   CHECK(report.duplicates == 5);
   CHECK(report.leaks == 5);
   CHECK(report.splits.at(1).samples == 7);
-  CHECK(report.taken_up == 37);  // the decoded samples were still there
+  CHECK(report.taken_up == 37);  // the decoded samples were kept
 }
 
-TEST_CASE("samples that lie class by class are shuffled, unless told otherwise") {
+TEST_CASE("samples listed class by class are shuffled by default") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   std::vector<std::uint8_t> sorted = small_labels(30);
@@ -288,7 +288,7 @@ TEST_CASE("a dataset may be a folder of shards, the same for any number of proce
   }
 }
 
-TEST_CASE("prepare leaves what is there alone, and no half file") {
+TEST_CASE("prepare does not touch existing files and leaves no incomplete file") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), true);
   PrepareOptions options{folder.path(), folder / "small.h5"};
@@ -302,7 +302,7 @@ TEST_CASE("prepare leaves what is there alone, and no half file") {
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("small.h5: 2 class names for 4 classes"));
   options.samples.class_names.clear();
 
-  // Damage that shows half way.
+  // Damage that is found only while images are read.
   const auto images = folder / "t10k-images-idx3-ubyte.gz";
   write_file(images, bytes_of(images).substr(0, 60));
   CHECK_THAT(error_of([&] { prepare(options); }), Contains("t10k-images-idx3-ubyte.gz: is truncated"));
@@ -310,17 +310,17 @@ TEST_CASE("prepare leaves what is there alone, and no half file") {
   CHECK_FALSE(std::filesystem::exists(folder / "small.h5.part"));
 }
 
-TEST_CASE("MNIST itself, if it is here") {
+TEST_CASE("the real MNIST, if it is available") {
   const char* const root = std::getenv("CONVOKE_DATA");
   if (root == nullptr || !std::filesystem::exists(std::filesystem::path(root) / "mnist")) {
-    WARN("CONVOKE_DATA/mnist is not there: the real files are not read");
+    WARN("CONVOKE_DATA/mnist does not exist: the real files are not tested");
     return;
   }
   const TemporaryFolder folder;
   const PrepareReport report = prepare({std::filesystem::path(root) / "mnist", folder / "mnist.h5"});
   CHECK(report.info.sample_shape == Shape{1, 28, 28});
   CHECK(report.info.classes == 10);
-  // The figures everybody normalises MNIST with, 0.1307 and 0.3081 of 255.
+  // The usual normalisation of MNIST: 0.1307 and 0.3081 of 255.
   CHECK(report.info.channel_mean.at(0) / 255 == Catch::Approx(0.1307).margin(5e-5));
   CHECK(report.info.channel_std.at(0) / 255 == Catch::Approx(0.3081).margin(5e-5));
 

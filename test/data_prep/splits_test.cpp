@@ -14,7 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-/// `counts[c]` items of class c, one after the other.
+/// Returns `counts[c]` items of class c, one class after the other.
 Catalogue catalogue_of(const std::vector<int>& counts) {
   Catalogue catalogue;
   catalogue.classes = static_cast<std::int64_t>(counts.size());
@@ -36,7 +36,7 @@ const SplitOptions kThree{.parts = {{"train", 0.8}, {"validation", 0.1}, {"test"
 
 }  // namespace
 
-TEST_CASE("splits are stratified: every class is cut alike") {
+TEST_CASE("splits are stratified: every class is cut in the same shares") {
   const Catalogue catalogue = catalogue_of({100, 50, 10});
   const SplitAssignment splits = assign_splits(catalogue, kThree);
   CHECK(splits.names == std::vector<std::string>{"train", "validation", "test"});
@@ -67,7 +67,7 @@ TEST_CASE("without strata only the sizes count") {
   CHECK(splits.rule == "train=0.5, test=0.5, seed 1");
 }
 
-TEST_CASE("a group stays on one side, and the classes are still spread") {
+TEST_CASE("a group stays in one split, and the classes are still spread") {
   Catalogue catalogue = catalogue_of({300, 100});
   for (std::size_t i = 0; i < catalogue.items.size(); ++i)
     catalogue.items[i].group = fmt::format("patient {}", i / 2);  // two eyes each
@@ -113,20 +113,20 @@ TEST_CASE("the source's own splits are kept, in their usual order") {
   CHECK_NOTHROW(assign_splits(catalogue, {.parts = {{"train", 0.5}, {"test", 0.5}}}));
 }
 
-TEST_CASE("a source without splits is divided by four to one") {
+TEST_CASE("a source without splits is split four to one") {
   const SplitAssignment splits = assign_splits(catalogue_of({50, 50}), {});
   CHECK(splits.items(0).size() == 80);
   CHECK(splits.names[1] == "test");
 }
 
-TEST_CASE("splits that cannot be are refused") {
+TEST_CASE("invalid splits are refused") {
   CHECK_THAT(error_of([] { assign_splits(catalogue_of({1, 1}), kThree); }), Contains("would have no sample"));
   CHECK_THAT(error_of([] { split_parts_from("train=0.8,test=0.3"); }),
              Contains("the fractions sum to 1.1, not 1"));
-  CHECK_THAT(error_of([] { split_parts_from("train"); }), Contains("\"train\" is no NAME=FRACTION"));
-  CHECK_THAT(error_of([] { split_parts_from("train=0.5,train=0.5"); }), Contains("\"train\" is there twice"));
-  CHECK_THAT(error_of([] { split_parts_from("train=2,test=-1"); }), Contains("is no NAME=FRACTION"));
-  CHECK_THAT(error_of([] { split_parts_from(""); }), Contains("is no NAME=FRACTION"));
+  CHECK_THAT(error_of([] { split_parts_from("train"); }), Contains("\"train\" is not NAME=FRACTION"));
+  CHECK_THAT(error_of([] { split_parts_from("train=0.5,train=0.5"); }), Contains("\"train\" is given twice"));
+  CHECK_THAT(error_of([] { split_parts_from("train=2,test=-1"); }), Contains("is not NAME=FRACTION"));
+  CHECK_THAT(error_of([] { split_parts_from(""); }), Contains("is not NAME=FRACTION"));
   const auto parts = split_parts_from("training=0.75,valid=0.25");
   CHECK(parts.at(0).name == "train");
   CHECK(parts.at(1).name == "validation");

@@ -22,7 +22,7 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   Matrix points = heaps(150, 6);
   std::vector<std::int32_t> labels = labels_of_heaps(150);
   for (std::int64_t c = 0; c < 6; ++c) points(42, c) += 40;
-  labels[63] = 0;  // is of heap 3
+  labels[63] = 0;  // its point belongs to heap 3
   labels[149] = 1;
 
   const auto far = far_from_their_class(points, labels, 5, 3);
@@ -39,8 +39,8 @@ TEST_CASE("a sample far from its class, and one with a wrong label, are found fi
   CHECK_THAT(neighbour_accuracy(near, labels), WithinAbs(148.0 / 150, 1e-12));
 }
 
-TEST_CASE("small classes, equal points and a lone point have nothing atypical") {
-  const std::vector<std::int32_t> labels = labels_of_heaps(20);  // four of each
+TEST_CASE("small classes, equal points and a single point have no atypical samples") {
+  const std::vector<std::int32_t> labels = labels_of_heaps(20);  // four points in each heap
   CHECK(far_from_their_class(heaps(20, 3), labels, 5, 3).empty());
   CHECK(far_from_their_class(Matrix(100, 3), labels_of_heaps(100), 5, 3).empty());
   const Neighbours alone = nearest_neighbours(Matrix(1, 3), 10);

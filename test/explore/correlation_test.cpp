@@ -6,9 +6,9 @@
 using namespace convoke::explore;
 using Catch::Matchers::WithinAbs;
 
-// Numbers of golden_statistics.py.
+// The expected numbers come from golden_statistics.py.
 
-TEST_CASE("correlations are NumPy's, what the class explains is scikit-learn's") {
+TEST_CASE("correlations equal NumPy's, correlation ratios scikit-learn's") {
   const Matrix points = heaps(30, 4);
   const std::vector<double> golden{1, -0.319382760714, 0.235519830276,  -0.188683957262, -0.319382760714,
                                    1, 0.0363729301446, 0.183752825037,  0.235519830276,  0.0363729301446,
@@ -24,7 +24,7 @@ TEST_CASE("correlations are NumPy's, what the class explains is scikit-learn's")
   for (std::size_t i = 0; i < ratios.size(); ++i) CHECK_THAT(ratios[i], WithinAbs(explained[i], 1e-9));
 }
 
-TEST_CASE("a column that does not vary correlates with nothing") {
+TEST_CASE("the correlations of a constant column are 0") {
   Matrix points = heaps(30, 3);
   for (std::int64_t i = 0; i < 30; ++i) points(i, 1) = 0.1;
   const Matrix found = correlations(points);

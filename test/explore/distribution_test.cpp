@@ -23,9 +23,9 @@ std::vector<float> second_column() {
 
 }  // namespace
 
-// Numbers of golden_statistics.py.
+// The expected numbers come from golden_statistics.py.
 
-TEST_CASE("quantiles, moments and histograms of numbers are NumPy's") {
+TEST_CASE("quantiles, moments and histograms of numbers equal NumPy's") {
   std::vector<float> values = second_column();
   const Moments m = moments(values);
   CHECK_THAT(m.mean, WithinAbs(0.224381163468, 1e-9));
@@ -40,7 +40,7 @@ TEST_CASE("quantiles, moments and histograms of numbers are NumPy's") {
             1e-9);
 }
 
-TEST_CASE("quantiles and moments of bytes, from their counts, are NumPy's") {
+TEST_CASE("quantiles and moments of bytes, from their counts, equal NumPy's") {
   ByteCounts counts{};
   for (std::size_t i = 0; i < 1000; ++i) ++counts[i * i % 241];
   check_box(box_plot(counts), {0, 6, 53.75, 120, 183, 233, 240}, 1e-12);
@@ -51,7 +51,7 @@ TEST_CASE("quantiles and moments of bytes, from their counts, are NumPy's") {
   CHECK(m.maximum == 240);
 }
 
-TEST_CASE("no number, one number and equal numbers have a distribution, too") {
+TEST_CASE("an empty list, one number and equal numbers have a distribution") {
   std::vector<float> none;
   CHECK(box_plot(none).count == 0);
   CHECK(box_plot(ByteCounts{}).count == 0);

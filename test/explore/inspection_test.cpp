@@ -18,8 +18,8 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-/// 60 training and 30 test images of 4 x 6 pixels in three classes, of which the last has no test sample.
-/// Test image 3 is training image 7, training image 20 is training image 10 with another label.
+/// 60 training and 30 test images of 4 x 6 pixels in three classes; the last class has no test sample. Test
+/// image 3 equals training image 7; training image 20 equals training image 10 with another label.
 struct Images {
   static constexpr std::int64_t kPixels = 24;
   TemporaryFolder folder;
@@ -66,7 +66,7 @@ InspectionOptions quick() {
 
 }  // namespace
 
-TEST_CASE("an inspection counts and measures what slow loops do") {
+TEST_CASE("an inspection counts and measures the same as slow loops") {
   const Images images;
   const Inspection found = inspect(data::DatasetReader(images.write()), quick());
   REQUIRE(found.survey.splits.size() == 2);
@@ -98,7 +98,7 @@ TEST_CASE("an inspection counts and measures what slow loops do") {
   CHECK(found.correlations.rows == 3);
 }
 
-TEST_CASE("equal samples are found within and across splits, those with two labels first") {
+TEST_CASE("equal samples are found within and across splits, and pairs with two labels come first") {
   const Images images;
   const Inspection found = inspect(data::DatasetReader(images.write()), quick());
   CHECK(found.duplicates.repeated == 2);
@@ -113,7 +113,7 @@ TEST_CASE("equal samples are found within and across splits, those with two labe
   for (const NearPair& pair : found.near_pairs) CHECK(pair.distance > 0);
 }
 
-TEST_CASE("equal checksums of different samples are no duplicates") {
+TEST_CASE("different samples with equal checksums are not duplicates") {
   const Images images;
   const data::DatasetReader reader(images.write());
   const std::vector<std::vector<std::uint32_t>> alike{std::vector<std::uint32_t>(60, 7),
@@ -123,7 +123,7 @@ TEST_CASE("equal checksums of different samples are no duplicates") {
   CHECK(found.between[0][1] == 1);
 }
 
-TEST_CASE("a folder of shards is inspected as the file is, equal seeds give equal findings") {
+TEST_CASE("inspecting a folder of shards equals inspecting the file; equal seeds give equal findings") {
   const Images images;
   InspectionOptions options = quick();
   options.sample = 50;
@@ -137,7 +137,7 @@ TEST_CASE("a folder of shards is inspected as the file is, equal seeds give equa
   CHECK(inspect(data::DatasetReader(images.write(4)), options).comparison.places != one.comparison.places);
 }
 
-TEST_CASE("one sample, and samples that are all alike, can be inspected") {
+TEST_CASE("one sample, and equal samples, can be inspected") {
   const TemporaryFolder folder;
   for (const std::int64_t count : {1, 25}) {
     for (const auto type : {data::SampleType::kUint8, data::SampleType::kFloat32, data::SampleType::kInt32}) {
@@ -186,17 +186,17 @@ TEST_CASE("words and features have the names that the preparation gives them") {
   CHECK_THAT(error_of([&] { names_of(info, "a.h5"); }), Contains("a.h5: preparation: not valid JSON"));
 }
 
-TEST_CASE("what is no dataset, is cut short or holds what cannot be is refused with the file's name") {
+TEST_CASE("a file that is not a dataset, is truncated or has invalid values is refused with its name") {
   const Images images;
   const auto file = images.write();
   const auto open_error = [](const std::filesystem::path& path) {
     return error_of([&] { data::DatasetReader reader(path); });
   };
   CHECK_THAT(open_error(images.folder / "none.h5"), Contains("none.h5"));
-  std::ofstream(images.folder / "text.h5") << "no dataset";
+  std::ofstream(images.folder / "text.h5") << "not a dataset";
   CHECK_THAT(open_error(images.folder / "text.h5"), Contains("text.h5") && Contains("HDF5"));
   hdf5::File::create(images.folder / "other.h5").close();
-  CHECK_THAT(open_error(images.folder / "other.h5"), Contains("no Convoke dataset"));
+  CHECK_THAT(open_error(images.folder / "other.h5"), Contains("not a Convoke dataset"));
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 100);
   CHECK_THAT(open_error(file), Contains("images.h5") && Contains("truncated"));
 

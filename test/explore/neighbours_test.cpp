@@ -8,7 +8,7 @@
 using namespace convoke::explore;
 using Catch::Matchers::WithinAbs;
 
-TEST_CASE("nearest neighbours and trustworthiness are scikit-learn's") {
+TEST_CASE("nearest neighbours and trustworthiness equal scikit-learn's") {
   const Matrix points = heaps(150, 6);
   const Neighbours near = nearest_neighbours(points, 3);
   const std::vector<std::int32_t> index{15, 30, 45, 92, 62, 107, 134, 119, 104};
@@ -28,14 +28,14 @@ TEST_CASE("nearest neighbours and trustworthiness are scikit-learn's") {
   CHECK(std::isnan(trustworthiness(points, plane, 75)));
 }
 
-TEST_CASE("equal points are neighbours at no distance, lower numbers first; a lone point has none") {
+TEST_CASE("equal points are neighbours at distance 0, lower numbers first; a single point has none") {
   Matrix points(300, 2);
   for (std::int64_t i = 0; i < 300; ++i) points(i, 0) = 1e6 + 3 * static_cast<double>(i / 3);
   const Neighbours near = nearest_neighbours(points, 4);
   CHECK(near.of(4, 0) == 3);
   CHECK(near.of(4, 1) == 5);
   CHECK(near.distance_of(4, 1) == 0);
-  CHECK(near.of(4, 2) == 0);  // of six at the same distance
+  CHECK(near.of(4, 2) == 0);  // six points have the same distance
   CHECK(near.distance_of(4, 2) == 3);
   CHECK(nearest_neighbours(Matrix(1, 2), 4).k == 0);
 }

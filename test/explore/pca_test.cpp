@@ -8,7 +8,7 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-// As golden.py prints them: NumPy's singular value decomposition of the centred points.
+// Printed by golden.py: NumPy's singular value decomposition of the centred points.
 struct Golden {
   std::int64_t n, d;
   std::vector<double> variance;
@@ -41,7 +41,7 @@ const Golden kByGram{
 
 }  // namespace
 
-TEST_CASE("principal components are NumPy's, by covariance and by Gram matrix") {
+TEST_CASE("principal components equal NumPy's, by covariance and by Gram matrix") {
   for (const Golden& golden : {kByCovariance, kByGram}) {
     CAPTURE(golden.n, golden.d);
     const Pca found = pca(heaps(golden.n, golden.d), 3);
@@ -61,7 +61,7 @@ TEST_CASE("principal components are NumPy's, by covariance and by Gram matrix") 
   }
 }
 
-TEST_CASE("there are no more principal components than directions in which the samples vary") {
+TEST_CASE("the number of principal components is at most that of the directions in which the samples vary") {
   Matrix line(6, 3);  // along (1, 2, 0)
   for (std::int64_t i = 0; i < 6; ++i) {
     line(i, 0) = static_cast<double>(i);
@@ -71,7 +71,7 @@ TEST_CASE("there are no more principal components than directions in which the s
   const Pca one = pca(line, 3);
   REQUIRE(one.variance.size() == 1);
   CHECK_THAT(one.variance[0],
-             WithinAbs(5 * 3.5, 1e-12));  // the variance of 0..5 is 3.5, the length squared 5
+             WithinAbs(5 * 3.5, 1e-12));  // the variance of 0..5 is 3.5, the squared length 5
   CHECK_THAT(one.share(0), WithinAbs(1, 1e-12));
 
   for (const std::int64_t n : {1, 4}) {

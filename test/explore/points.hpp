@@ -3,7 +3,7 @@
 
 #include "convoke/explore/matrix.hpp"
 
-/// Five heaps of points, the same as golden.py makes them: point i, coordinate j is
+/// Makes five heaps of points, as in golden.py: point i, coordinate j is
 /// 3 cos(1.7 (i % 5) j + j) + sin(12.9898 i + 78.233 j).
 inline convoke::explore::Matrix heaps(std::int64_t n, std::int64_t d) {
   convoke::explore::Matrix points(n, d);

@@ -20,7 +20,7 @@ double entropy_of(const Matrix& p, std::int64_t i) {
 
 }  // namespace
 
-TEST_CASE("every point's Gaussian is as wide as the perplexity says") {
+TEST_CASE("the perplexity sets the width of every point's Gaussian") {
   const Matrix points = heaps(150, 6);
   for (const double perplexity : {2.0, 15.0, 49.0}) {
     const Matrix p = neighbour_probabilities(points, perplexity);
@@ -34,7 +34,7 @@ TEST_CASE("every point's Gaussian is as wide as the perplexity says") {
   }
 }
 
-TEST_CASE("t-SNE keeps neighbours together as scikit-learn's does") {
+TEST_CASE("t-SNE keeps neighbours together as well as scikit-learn's") {
   const Matrix points = heaps(150, 6);
   TsneOptions options;
   options.perplexity = 15;

@@ -5,8 +5,9 @@
 using namespace convoke::explore;
 using Catch::Matchers::WithinAbs;
 
-// z = delta / sqrt(var) by NumPy of the formula in words.cpp, for the counts {8, 2, 1} and {1, 2, 9}.
-TEST_CASE("words that tell a class are those of Monroe, Colaresi and Quinn") {
+// z = delta / sqrt(var), computed by NumPy with the formula in words.cpp for the counts {8, 2, 1} and {1, 2,
+// 9}.
+TEST_CASE("words that distinguish a class equal those of Monroe, Colaresi and Quinn") {
   TokenCounts counts(3);
   const auto add = [&](std::int32_t token, int times, std::int32_t label) {
     counts.add(std::vector<std::int32_t>(static_cast<std::size_t>(times), token), label);
@@ -41,7 +42,7 @@ TEST_CASE("words that tell a class are those of Monroe, Colaresi and Quinn") {
   CHECK_THAT(frequent[0].score, WithinAbs(10.0 / 23, 1e-12));
 }
 
-TEST_CASE("one word alone, and none, tell nothing and divide by nothing") {
+TEST_CASE("a single word, and no word, have no score and no division by 0") {
   TokenCounts counts(2);
   CHECK(telling_words(counts, 0, 5).empty());
   CHECK(frequent_words(counts, 5).empty());

@@ -66,7 +66,7 @@ TEST_CASE("arrays of every type come back as written") {
   CHECK(file.dataset("longs").type() == ElementType::kInt64);
   CHECK(file.dataset("floats").type() == ElementType::kFloat32);
   CHECK(file.dataset("doubles").type() == ElementType::kFloat64);
-  // Numbers widen; floating point never becomes integers.
+  // Integers widen to larger types; floating point never converts to integers.
   CHECK(file.read<double>("bytes") == std::vector<double>{0, 1, 254, 255});
   CHECK_THAT(error_of([&] { file.read<std::int32_t>("floats"); }),
              Contains("x.h5: /floats: cannot be read as int32: it holds floating-point numbers"));
@@ -109,8 +109,9 @@ TEST_CASE("rows are written and read, compressed or not") {
     std::vector<std::uint8_t> two(8);
     dataset.read_rows(2, std::span(two));
     CHECK(two == std::vector<std::uint8_t>{20, 20, 20, 20, 30, 30, 30, 30});
-    CHECK_THAT(error_of([&] { dataset.read_rows(4, std::span(two)); }), Contains("no rows 4 to 5 among 5"));
-    CHECK_THAT(error_of([&] { dataset.read_rows(-1, std::span(two)); }), Contains("no rows -1"));
+    CHECK_THAT(error_of([&] { dataset.read_rows(4, std::span(two)); }),
+               Contains("rows 4 to 5 do not exist; there are 5"));
+    CHECK_THAT(error_of([&] { dataset.read_rows(-1, std::span(two)); }), Contains("rows -1"));
     CHECK_THAT(error_of([&] { dataset.read_rows(0, std::span(two).first(3)); }),
                Contains("whole number of rows"));
     CHECK(dataset.raw_offset().has_value() == (deflate == 0));
@@ -162,20 +163,20 @@ TEST_CASE("attributes of every kind come back, and are replaced") {
   CHECK_THAT(error_of([&] { d.attribute<std::string>("number"); }),
              Contains("cannot read attribute \"number\": it holds floating-point numbers, not text"));
   CHECK_THAT(error_of([&] { d.attribute<std::int64_t>("number"); }), Contains("not whole numbers"));
-  CHECK_THAT(error_of([&] { d.attribute<double>("numbers"); }), Contains("it holds 2 values, not one"));
+  CHECK_THAT(error_of([&] { d.attribute<double>("numbers"); }), Contains("it holds 2 values instead of one"));
 }
 
-TEST_CASE("a text with a zero byte is refused rather than cut short") {
+TEST_CASE("a text with a zero byte is refused and not truncated") {
   const TemporaryFolder folder;
   File file = File::create(folder / "a.h5");
   const std::string text("a\0b", 3);
-  CHECK_THAT(error_of([&] { file.set_attribute("name", text); }), Catch::Contains("\"name\" would be"));
+  CHECK_THAT(error_of([&] { file.set_attribute("name", text); }), Catch::Contains("\"name\" cannot be"));
   const std::vector<std::string> texts{"a", text};
   CHECK_THAT(error_of([&] { file.set_attribute("names", std::span<const std::string>(texts)); }),
-             Catch::Contains("\"names\" would be"));
+             Catch::Contains("\"names\" cannot be"));
 }
 
-TEST_CASE("groups nest, keep their order, and answer for what is not there") {
+TEST_CASE("groups nest, keep their order, and report missing objects") {
   const TemporaryFolder folder;
   {
     File file = File::create(folder / "x.h5");
@@ -184,7 +185,7 @@ TEST_CASE("groups nest, keep their order, and answer for what is not there") {
     file.create_group("ant");
     CHECK_THAT(error_of([&] { file.write("ant/deep/down/values", std::vector<float>{1}); }),
                Contains("x.h5: /ant/deep/down/values: exists already"));
-    CHECK_THAT(error_of([&] { file.create_group("ant/deep/down/values/more"); }), Contains("is no group"));
+    CHECK_THAT(error_of([&] { file.create_group("ant/deep/down/values/more"); }), Contains("is not a group"));
     file.close();
   }
   const File file = File::open(folder / "x.h5");
@@ -202,11 +203,11 @@ TEST_CASE("groups nest, keep their order, and answer for what is not there") {
   CHECK(ant.group("deep").dataset("down/values").where() ==
         (folder / "x.h5").string() + ": /ant/deep/down/values");
   CHECK_THAT(error_of([&] { file.dataset("ant/none"); }), Contains("x.h5: /ant/none: no such dataset"));
-  CHECK_THAT(error_of([&] { file.dataset("ant"); }), Contains("x.h5: /ant: is no dataset"));
+  CHECK_THAT(error_of([&] { file.dataset("ant"); }), Contains("x.h5: /ant: is not a dataset"));
   CHECK_THAT(error_of([&] { file.group("bee"); }), Contains("x.h5: /bee: no such group"));
 }
 
-TEST_CASE("raw_offset is where the bytes are") {
+TEST_CASE("raw_offset is the position of the bytes") {
   const TemporaryFolder folder;
   write_example(folder / "x.h5");
   const File file = File::open(folder / "x.h5");
@@ -233,10 +234,10 @@ TEST_CASE("reserved arrays are filled in the file, before or after it is closed"
     offsets[0] = file.reserve("before", ElementType::kUint8, Shape{10}).raw_offset().value();
     offsets[1] = file.reserve("after", ElementType::kUint8, Shape{10}).raw_offset().value();
     file.reserve("none", ElementType::kFloat32, Shape{0, 3});
-    // A terabyte: never in memory, a hole in the file.
+    // A terabyte: never in memory, only a hole in the file.
     file.reserve("huge", ElementType::kUint8, Shape{std::int64_t{1} << 40});
     put(before, offsets[0]);
-    file.set_attribute("later", "an attribute may come after");
+    file.set_attribute("later", "an attribute may be set later");
     file.write("values", std::vector<float>{1, 2, 3});
     file.close();
   }
@@ -249,20 +250,20 @@ TEST_CASE("reserved arrays are filled in the file, before or after it is closed"
   CHECK(text("before") == before);
   CHECK(text("after") == after);
   CHECK(file.read<float>("values") == std::vector<float>{1, 2, 3});
-  CHECK(file.attribute<std::string>("later") == "an attribute may come after");
+  CHECK(file.attribute<std::string>("later") == "an attribute may be set later");
   struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   CHECK(status.st_size > std::int64_t{1} << 40);
   CHECK(status.st_blocks * 512 < 1 << 20);
 }
 
-TEST_CASE("equal contents are equal bytes, without time stamps") {
+TEST_CASE("equal contents give equal bytes, without time stamps") {
   const TemporaryFolder folder;
   write_example(folder / "a.h5");
   write_example(folder / "b.h5");
   const std::string bytes = bytes_of(folder / "a.h5");
   CHECK(bytes == bytes_of(folder / "b.h5"));
-  // HDF5 would store seconds since 1970, 32 bits little endian.
+  // HDF5 would store seconds since 1970 as 32 bits, little endian.
   const std::int64_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   for (std::int64_t time = now - 5; time <= now; ++time) {
     std::string stamp;
@@ -271,7 +272,7 @@ TEST_CASE("equal contents are equal bytes, without time stamps") {
   }
 }
 
-TEST_CASE("what is no readable HDF5 file is refused, each with its reason") {
+TEST_CASE("an unreadable HDF5 file is refused with its reason") {
   const TemporaryFolder folder;
   const auto open_error = [&](const std::string& name) {
     return error_of([&] { File::open(folder / name); });
@@ -315,7 +316,7 @@ TEST_CASE("a file that cannot be written is an error and leaves nothing behind")
              Contains("full.h5: cannot be written: No space left on device"));
   CHECK_FALSE(std::filesystem::is_symlink(folder / "full.h5"));
 
-  // HDF5 goes on working, and an unfinished file goes with its object.
+  // HDF5 continues to work, and an unfinished file is removed with its object.
   write_example(folder / "good.h5");
   CHECK(File::open(folder / "good.h5").attribute<std::string>("format") == "example");
   { File::create(folder / "unfinished.h5").write("values", std::vector<float>{1}); }
@@ -342,7 +343,8 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
   CHECK(file.read<float>("int16") == std::vector<float>{1, -2, 300, 4});
   CHECK_FALSE(file.dataset("gzip").raw_offset().has_value());
   CHECK(file.read<std::uint8_t>("gzip")[23] == 23);
-  CHECK_THAT(error_of([&] { file.read<float>("compact_text"); }), Contains("it holds no numbers"));
+  CHECK_THAT(error_of([&] { file.read<float>("compact_text"); }),
+             Contains("it holds other values than numbers"));
   CHECK(file.group("group").children() == std::vector<std::string>{"a", "z"});
   CHECK(file.read<double>("group/z") == std::vector<double>{2.5});
   CHECK(file.dataset("group/a").shape() == Shape{0, 3});
@@ -351,7 +353,7 @@ TEST_CASE("files of h5py are read: fixed text, other byte orders and sizes, a us
 
 namespace {
 
-// What files in memory (memfd) that this process has open take, in bytes.
+// Returns the size of this process's open files in memory (memfd), in bytes.
 std::uint64_t bytes_in_memory() {
   std::uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -367,7 +369,7 @@ std::uint64_t bytes_in_memory() {
 
 }  // namespace
 
-TEST_CASE("the arrays of a file that is written take no memory") {
+TEST_CASE("the arrays of a file being written take no memory") {
   const TemporaryFolder folder;
   std::vector<float> values(8 << 20);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);

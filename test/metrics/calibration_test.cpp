@@ -25,7 +25,7 @@ TEST_CASE("calibration of four predictions by hand") {
   CHECK(calibration.maximum_error() == 0.125);
 }
 
-TEST_CASE("calibration without samples, and of what is no probability") {
+TEST_CASE("calibration without samples, and with values that are not probabilities") {
   Calibration calibration;
   CHECK(calibration.bins() == 15);
   CHECK(std::isnan(calibration.expected_error()));
@@ -39,8 +39,8 @@ TEST_CASE("calibration without samples, and of what is no probability") {
   CHECK(calibration.expected_error() == 0);
 }
 
-// The values are of golden_calibration.py: torchmetrics, in single precision, and NumPy.
-TEST_CASE("calibration errors are those of torchmetrics, and add up over parts") {
+// The values come from golden_calibration.py: torchmetrics, in single precision, and NumPy.
+TEST_CASE("calibration errors equal those of torchmetrics, and add up over parts") {
   std::array<Calibration, 3> parts;
   for (int i = 0; i < 500; ++i) {
     std::array<double, 4> probabilities{};

@@ -15,10 +15,10 @@ ClassificationReport report_of(const std::vector<std::int32_t>& truth,
 
 }  // namespace
 
-// The texts below are what scikit-learn 1.9 printed for
+// The texts below were printed by scikit-learn 1.9:
 //   classification_report(truth, predicted, digits=4, labels=range(classes), target_names=names)
 
-TEST_CASE("the classification report is scikit-learn's") {
+TEST_CASE("the classification report equals scikit-learn's") {
   CHECK(to_text(report_of({0, 1, 2, 2, 2, 1, 0, 0, 1, 2}, {0, 2, 2, 2, 1, 1, 0, 0, 1, 0}, 3)) ==
         R"(              precision    recall  f1-score   support
 
@@ -32,7 +32,7 @@ weighted avg     0.6917    0.7000    0.6857        10
 )");
 }
 
-TEST_CASE("the classification report is scikit-learn's where a class is never predicted") {
+TEST_CASE("the classification report equals scikit-learn's if a class is never predicted") {
   CHECK(to_text(report_of({0, 0, 1, 1, 2, 2, 2}, {0, 1, 1, 1, 0, 1, 1}, 3)) ==
         R"(              precision    recall  f1-score   support
 
@@ -46,7 +46,7 @@ weighted avg     0.2571    0.4286    0.3061         7
 )");
 }
 
-TEST_CASE("the classification report is scikit-learn's where classes are absent") {
+TEST_CASE("the classification report equals scikit-learn's if classes are absent") {
   CHECK(to_text(report_of({0, 0, 1, 3, 3, 3}, {0, 1, 1, 3, 3, 0}, 5)) ==
         R"(              precision    recall  f1-score   support
 
@@ -62,7 +62,7 @@ weighted avg     0.7500    0.6667    0.6778         6
 )");
 }
 
-TEST_CASE("the classification report is scikit-learn's with long names, and some beyond ASCII") {
+TEST_CASE("the classification report equals scikit-learn's with long and non-ASCII names") {
   CHECK(to_text(report_of({0, 1, 1, 0, 1}, {0, 1, 0, 0, 1}, 2), {"no diabetic retinopathy", "Ödem"}) ==
         R"(                         precision    recall  f1-score   support
 
@@ -75,7 +75,7 @@ no diabetic retinopathy     0.6667    1.0000    0.8000         2
 )");
 }
 
-TEST_CASE("the classification report is scikit-learn's on many samples") {
+TEST_CASE("the classification report equals scikit-learn's on many samples") {
   std::vector<std::int32_t> truth;
   std::vector<std::int32_t> predicted;
   for (std::int32_t i = 0; i < 12345; ++i) {
@@ -102,7 +102,7 @@ weighted avg     0.9309    0.9307    0.9308     12345
 }
 
 TEST_CASE("the numbers of the report by hand") {
-  // True 0: one hit of two. True 1: one hit of one. Predicted 0 once, predicted 1 twice.
+  // True class 0: one hit of two. True class 1: one hit of one. Predicted 0 once, predicted 1 twice.
   const ClassificationReport report = report_of({0, 0, 1}, {0, 1, 1}, 2);
   CHECK(report.accuracy == Catch::Approx(2.0 / 3));
   CHECK(report.classes[0].precision == 1.0);
@@ -117,7 +117,7 @@ TEST_CASE("the numbers of the report by hand") {
   CHECK(report.weighted.support == 3);
 }
 
-TEST_CASE("the report on no samples is all zeros") {
+TEST_CASE("the report without samples has only zeros") {
   const ClassificationReport report = report_of({}, {}, 2);
   CHECK(report.accuracy == 0);
   CHECK(report.weighted.f1 == 0);

@@ -15,7 +15,7 @@ using convoke::metrics::standard_error;
 
 namespace {
 
-// stderr leads to another descriptor while this lives.
+// Redirects stderr to another descriptor while this object exists.
 class Redirected {
  public:
   explicit Redirected(int to) : saved_(dup(STDERR_FILENO)) { dup2(to, STDERR_FILENO); }
@@ -36,7 +36,7 @@ std::string read_some(int descriptor) {
 
 }  // namespace
 
-TEST_CASE("the console is a terminal where stderr is one, as wide as it is") {
+TEST_CASE("the console is a terminal if stderr is one, and has its width") {
   const int outside = posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(outside >= 0);
   REQUIRE(grantpt(outside) == 0);
@@ -74,7 +74,7 @@ TEST_CASE("the console is a terminal where stderr is one, as wide as it is") {
   close(outside);
 }
 
-TEST_CASE("the console is no terminal where stderr is a pipe") {
+TEST_CASE("the console is not a terminal if stderr is a pipe") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   int width = -1;
@@ -93,7 +93,7 @@ TEST_CASE("the console is no terminal where stderr is a pipe") {
   close(ends[1]);
 }
 
-TEST_CASE("the console's clock runs in seconds") {
+TEST_CASE("the console's clock counts seconds") {
   const Console console = standard_error();
   const double before = console.now();
   usleep(20000);
@@ -102,7 +102,7 @@ TEST_CASE("the console's clock runs in seconds") {
   CHECK(passed < 5);
 }
 
-TEST_CASE("progress is written to stderr, and nothing where it was told to be silent") {
+TEST_CASE("progress is written to stderr, unless it is inactive") {
   for (const bool active : {true, false}) {
     int ends[2];
     REQUIRE(pipe2(ends, O_NONBLOCK) == 0);

@@ -20,7 +20,7 @@ const std::string kHeader =
 
 }  // namespace
 
-TEST_CASE("metrics.csv has a line for each record that measures, with empty cells for what it has not") {
+TEST_CASE("metrics.csv has a line for each record with a loss, and empty cells for missing values") {
   const TemporaryFolder place;
   CsvLog log(place / "metrics.csv");
   log.append({{"event", "epoch"},
@@ -36,7 +36,7 @@ TEST_CASE("metrics.csv has a line for each record that measures, with empty cell
         kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nvalidation,1,,20,,,1e-07,,,,\n");
 }
 
-TEST_CASE("metrics.csv goes on where an interrupted run has left it") {
+TEST_CASE("metrics.csv is continued after an interrupted run") {
   const TemporaryFolder place;
   const auto file = place / "metrics.csv";
   std::ofstream(file) << kHeader << "epoch,0,1,12,0.5,0.25,,,,,\nepoch,0,2,24,0.";
@@ -44,7 +44,7 @@ TEST_CASE("metrics.csv goes on where an interrupted run has left it") {
   CHECK(bytes_of(file) == kHeader + "epoch,0,1,12,0.5,0.25,,,,,\nepoch,,,,0.25,,,,,,\n");
 }
 
-TEST_CASE("metrics.csv with other columns is refused and left as it is") {
+TEST_CASE("metrics.csv with other columns is refused and not changed") {
   const TemporaryFolder place;
   const auto file = place / "metrics.csv";
   std::ofstream(file) << "a,b\n1,2\n";

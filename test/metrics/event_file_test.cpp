@@ -26,8 +26,8 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 
 }  // namespace
 
-// files/make_events.py has TensorBoard write the same events.
-TEST_CASE("events are byte for byte those that TensorBoard's own writer makes") {
+// TensorBoard writes the same events in files/make_events.py.
+TEST_CASE("events equal those of TensorBoard's writer byte for byte") {
   const std::vector<Scalar> three{{"loss/train", 0.125}, {"accuracy/train", 0.0}, {"é", -1e-7}};
   const std::vector<Scalar> odd{{"long/" + std::string(200, 'x'), NAN}};
   const std::string ours = tfrecord(version_event(1700000000.25)) + tfrecord(start_event(1700000001.5, 301)) +
@@ -38,7 +38,7 @@ TEST_CASE("events are byte for byte those that TensorBoard's own writer makes") 
   CHECK(ours == golden);
 }
 
-TEST_CASE("an event file is a new one, whose name tells when; what was resumed is said") {
+TEST_CASE("every event file is new, with the time in its name; a resumed one says so") {
   const TemporaryFolder place;
   const fs::path folder = place / "tensorboard/member-000";
   EventFile first(folder);
@@ -49,12 +49,12 @@ TEST_CASE("an event file is a new one, whose name tells when; what was resumed i
   const std::string before = bytes_of(files[0]);
   CHECK(bytes_of(files[1]).size() == before.size() + tfrecord(start_event(1.0, 301)).size());
   resumed.append(600, std::vector<Scalar>{{"loss/train", 0.5}});
-  CHECK_THAT(bytes_of(files[1]), Contains("loss/train"));  // at once
+  CHECK_THAT(bytes_of(files[1]), Contains("loss/train"));  // written at once
   CHECK(bytes_of(files[0]) == before);
 }
 
 TEST_CASE("an event file that cannot be written is an Error that names it") {
   const TemporaryFolder place;
-  std::ofstream(place / "file") << "in the way";
+  std::ofstream(place / "file") << "a file instead of a folder";
   CHECK_THAT(error_of([&] { EventFile(place / "file"); }), Contains((place / "file").string()));
 }

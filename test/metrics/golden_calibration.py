@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torchmetrics.functional.classification import multiclass_calibration_error
 
-# For i in 0..499 and c in 0..3, in whole numbers: what the test makes, too. No confidence is a multiple of 1/15.
+# For i in 0..499 and c in 0..3, in whole numbers, as in the test. No confidence is a multiple of 1/15.
 i = np.arange(500)
 c = np.arange(4)
 weights = ((i[:, None] * 13 + c * 29 + i[:, None] // 7 * c) % 17 + 1.37) ** 2

@@ -50,7 +50,7 @@ TEST_CASE("pretty JSON is indented") {
 })");
 }
 
-TEST_CASE("settings come back from JSON as they were") {
+TEST_CASE("settings read back from JSON are the same") {
   const Settings settings{
       {"zero", 0},
       {"least", std::numeric_limits<std::int64_t>::min()},
@@ -71,7 +71,7 @@ TEST_CASE("settings come back from JSON as they were") {
   }
 }
 
-TEST_CASE("what is not finite becomes null, and null reads as NaN") {
+TEST_CASE("numbers that are not finite become null, and null reads as NaN") {
   const double inf = std::numeric_limits<double>::infinity();
   CHECK(to_json({{"a", std::nan("")}, {"b", inf}, {"c", Value::Array{-inf}}}) ==
         R"({"a":null,"b":null,"c":[null]})");
@@ -79,12 +79,12 @@ TEST_CASE("what is not finite becomes null, and null reads as NaN") {
   CHECK(std::isnan(SettingsReader(back, "x").get("a", 0.0)));
 }
 
-TEST_CASE("bytes that are no UTF-8 do not spoil the JSON") {
+TEST_CASE("bytes that are not UTF-8 do not make the JSON invalid") {
   const std::string json = to_json({{"file", "caf\xe9.png"}});
   CHECK(*settings_from_json(json, "").find("file") == Value("caf\xef\xbf\xbd.png"));
 }
 
-TEST_CASE("JSON that is no table of settings is refused with its place") {
+TEST_CASE("JSON that is not a table of settings is refused with its place") {
   for (const char* text : {"", "{", "{\"a\": }", "{\"a\": 1} x", "{\"a\": 1e999}", "\xff"}) {
     CHECK(error_of(text).rfind("model.h5: graph: not valid JSON: ", 0) == 0);
   }
@@ -92,7 +92,7 @@ TEST_CASE("JSON that is no table of settings is refused with its place") {
   CHECK(error_of("null") == "model.h5: graph: expected a JSON object, but found null");
 }
 
-TEST_CASE("JSON nested without end is refused, not followed") {
+TEST_CASE("JSON that is nested too deeply is refused") {
   const auto nested = [](std::size_t depth) {
     return "{\"a\": " + std::string(depth, '[') + std::string(depth, ']') + "}";
   };

@@ -21,7 +21,7 @@ struct Screen {
 
 }  // namespace
 
-TEST_CASE("lines are drawn over those before, and what stays is written above them") {
+TEST_CASE("lines replace the previous ones, and permanent lines are written above them") {
   Screen screen;
   LiveBlock block(screen.console());
   block.draw({"one", "two"});
@@ -37,7 +37,7 @@ TEST_CASE("lines are drawn over those before, and what stays is written above th
   CHECK(screen.written.empty());
 }
 
-TEST_CASE("lines are cut to the terminal, in characters") {
+TEST_CASE("lines are cut to the terminal's width, in characters") {
   Screen screen;
   screen.columns = 4;
   LiveBlock block(screen.console());
@@ -45,7 +45,7 @@ TEST_CASE("lines are cut to the terminal, in characters") {
   CHECK(screen.written == "ÄÖÜ\n");
 }
 
-TEST_CASE("without a terminal only what stays is written, and a broken one does no harm") {
+TEST_CASE("without a terminal only permanent lines are written, and a broken one causes no error") {
   Screen screen;
   screen.columns = 0;
   LiveBlock block(screen.console());

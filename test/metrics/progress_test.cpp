@@ -8,7 +8,7 @@ using namespace convoke::metrics;
 
 namespace {
 
-// A console whose clock and width the test sets, and which remembers what was written.
+// A console with a clock and width that the test sets; it stores the output.
 struct Fake {
   Console console() {
     return {.write = [this](std::string_view text) { written += text; },
@@ -29,7 +29,7 @@ ProgressFields fields(std::int64_t epoch) {
 
 }  // namespace
 
-TEST_CASE("progress on a terminal is one line that is redrawn") {
+TEST_CASE("progress on a terminal redraws one line") {
   Fake fake;
   fake.columns = 200;
   Progress progress("mnist", 1000, fake.console());
@@ -128,7 +128,7 @@ TEST_CASE("progress elsewhere is plain lines: one per epoch and at most one ever
   CHECK(fake.take().empty());
 }
 
-TEST_CASE("progress never throws, whatever its console does and its numbers are") {
+TEST_CASE("progress never throws, for any console and any numbers") {
   Console broken{.write = [](std::string_view) { throw std::runtime_error("gone"); },
                  .now = [] { return 0.0; },
                  .width = [] { return 80; }};

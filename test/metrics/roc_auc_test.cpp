@@ -10,7 +10,7 @@ using namespace convoke::metrics;
 
 namespace {
 
-// For i in 0..499: labels, and scores in whole numbers of which many are equal. In NumPy:
+// For i in 0..499: labels, and scores in whole numbers, many of which are equal. In NumPy:
 //   i = np.arange(500); truth = (i * 7 + i // 11) % 5; c = np.arange(classes)
 //   s = ((i[:, None] * 13 + c * 29 + i[:, None] // 7 * c) % 8).astype(float); s[i, truth % classes] += 2
 struct Scored {
@@ -39,12 +39,12 @@ std::vector<RocPairs> pairs_of(const Scored& scored) {
 
 }  // namespace
 
-TEST_CASE("ROC AUC of two classes is scikit-learn's, ties included") {
+TEST_CASE("ROC AUC of two classes equals scikit-learn's, including ties") {
   // roc_auc_score(truth % 2, s[:, 1])
   CHECK(roc_auc(pairs_of(Scored(2))) == Catch::Approx(0.7263916666666667).epsilon(1e-14));
 }
 
-TEST_CASE("ROC AUC of several classes is scikit-learn's mean of one versus rest") {
+TEST_CASE("ROC AUC of several classes equals scikit-learn's mean of one versus rest") {
   // p = s / s.sum(1, keepdims=True); roc_auc_score(truth, p, multi_class="ovr")
   Scored scored(5);
   for (std::size_t i = 0; i < scored.truth.size(); ++i) {
@@ -55,7 +55,7 @@ TEST_CASE("ROC AUC of several classes is scikit-learn's mean of one versus rest"
   CHECK(roc_auc(pairs_of(scored)) == Catch::Approx(0.7521575).epsilon(1e-14));
 }
 
-TEST_CASE("pairs are those of a loop over all of them") {
+TEST_CASE("pairs equal those of a loop over all pairs") {
   const Scored scored(3);
   for (std::int32_t positive = 0; positive < 3; ++positive) {
     const std::vector<double>& scores = scored.scores[static_cast<std::size_t>(positive)];
@@ -72,7 +72,7 @@ TEST_CASE("pairs are those of a loop over all of them") {
   }
 }
 
-TEST_CASE("ROC AUC by hand, and where it is undefined") {
+TEST_CASE("ROC AUC by hand, and in undefined cases") {
   const std::vector<std::int32_t> truth{0, 1, 0, 1};
   CHECK(roc_pairs(std::vector{0.1, 0.9, 0.2, 0.8}, truth, 1).area() == 1);
   CHECK(roc_pairs(std::vector{0.1, 0.9, 0.2, 0.8}, truth, 0).area() == 0);

@@ -13,7 +13,7 @@ using convoke::metrics::RunLog;
 
 namespace {
 
-// A file name of this process' own; the file is removed at the end.
+// A file with a name that only this process uses; the file is removed at the end.
 class TemporaryFile {
  public:
   TemporaryFile()
@@ -28,7 +28,7 @@ class TemporaryFile {
 
 }  // namespace
 
-TEST_CASE("a run log is one JSON object per line, there at once") {
+TEST_CASE("a run log has one JSON object per line, written at once") {
   const TemporaryFile file;
   RunLog log(file.path);
   CHECK(file.text().empty());
@@ -38,7 +38,7 @@ TEST_CASE("a run log is one JSON object per line, there at once") {
   CHECK(file.text() == "{\"epoch\":1,\"loss\":0.25}\n{\"epoch\":2,\"note\":\"two\\nlines\"}\n");
 }
 
-TEST_CASE("a run log is continued, without the line that was left unfinished") {
+TEST_CASE("a run log is continued, without an unfinished last line") {
   for (const std::string before : {"{\"epoch\":1}\n", "{\"epoch\":1}\n{\"epo"}) {
     const TemporaryFile file;
     std::ofstream(file.path) << before;

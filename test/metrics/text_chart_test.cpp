@@ -7,7 +7,7 @@
 using convoke::metrics::Curve;
 using convoke::metrics::text_chart;
 
-TEST_CASE("curves are drawn between their extremes, the later over the earlier") {
+TEST_CASE("curves are drawn between their extremes, later ones over earlier ones") {
   const std::vector<Curve> curves{{"training", '*', {{1, 4}, {2, 2}, {3, 0}}},
                                   {"validation", 'o', {{3, 0}, {1, 2}}}};
   CHECK(text_chart("loss", curves, 21, 3) ==

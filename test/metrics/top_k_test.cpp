@@ -7,7 +7,7 @@
 
 using namespace convoke::metrics;
 
-TEST_CASE("top-k hits are scikit-learn's where no two classes tie") {
+TEST_CASE("top-k hits equal scikit-learn's if no two classes tie") {
   // i = np.arange(500)[:, None]; c = np.arange(5); p = (i * 37 + c * 101 + (i * c) % 17 * 211) % 1009
   // [top_k_accuracy_score((i * 7 + i // 11)[:, 0] % 5, p, k=k) for k in (1, 2, 3, 4)]
   std::vector<double> probabilities;
@@ -25,7 +25,7 @@ TEST_CASE("top-k hits are scikit-learn's where no two classes tie") {
   CHECK(top_k_hits(probabilities, truth, 5) == 500);
 }
 
-TEST_CASE("among equals the lowest label comes first, and NaN is no hit") {
+TEST_CASE("among equals the lowest label comes first, and NaN is not a hit") {
   const std::vector<double> equal{0.25, 0.25, 0.25, 0.25};
   CHECK(top_k_hits(equal, std::vector<std::int32_t>{1}, 1) == 0);
   CHECK(top_k_hits(equal, std::vector<std::int32_t>{1}, 2) == 1);

@@ -19,7 +19,7 @@ int freed = 0;
 
 }  // namespace
 
-// What the library calls, by MPI's profiling interface.
+// Intercepts the library's calls through MPI's profiling interface.
 extern "C" int MPI_Comm_free(MPI_Comm* communicator) {
   ++freed;
   return PMPI_Comm_free(communicator);
@@ -32,14 +32,14 @@ const Communicator& world() {
   return world;
 }
 
-/// Lets MPI calls carry only so many elements while it lives.
+/// Limits the elements of an MPI call while this object exists.
 struct Pieces {
   explicit Pieces(std::size_t elements) : before(mpi::piece_elements()) { mpi::piece_elements() = elements; }
   ~Pieces() { mpi::piece_elements() = before; }
   std::size_t before;
 };
 
-/// 1 + 2 + ... + n.
+/// Returns 1 + 2 + ... + n.
 std::int64_t triangle(std::int64_t n) { return n * (n + 1) / 2; }
 
 }  // namespace
@@ -72,7 +72,7 @@ TEST_CASE("sum, max and min reduce in place, the same on every rank") {
   CHECK(doubles[0] == static_cast<double>(triangle(n)));
   CHECK(doubles[1] == Catch::Approx(n * 1e-300));
 
-  // Beyond what a double holds: 2^60 + rank.
+  // Larger than doubles can hold exactly: 2^60 + rank.
   std::vector<std::int64_t> integers{(std::int64_t{1} << 60) + r, -1, r, 7};
   world().sum(std::span<std::int64_t>(integers));
   CHECK(integers ==
@@ -86,7 +86,7 @@ TEST_CASE("sum, max and min reduce in place, the same on every rank") {
   CHECK(lowest == std::vector<double>{0.0, 1.0 - n, 4.0});
 }
 
-TEST_CASE("an empty span takes part in nothing") {
+TEST_CASE("an empty span is skipped") {
   world().sum(std::span<float>());
   world().sum(std::span<std::int64_t>());
   world().max(std::span<double>());
@@ -96,7 +96,7 @@ TEST_CASE("an empty span takes part in nothing") {
   CHECK(world().broadcast(world().root() ? std::string() : std::string("not mine")).empty());
 }
 
-TEST_CASE("a broadcast from any rank arrives whole, in one piece or several") {
+TEST_CASE("a broadcast from any rank arrives complete, in one piece or several") {
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{7});
   const Pieces pieces(piece);
   for (int root = 0; root < world().size(); ++root) {
@@ -117,7 +117,7 @@ TEST_CASE("gather brings messages of different sizes to the root, by rank") {
   const std::size_t piece = GENERATE(std::size_t{1} << 30, std::size_t{2});
   const Pieces pieces(piece);
   for (int root = 0; root < world().size(); ++root) {
-    // Rank r sends r letters, so rank 0 sends nothing.
+    // Rank r sends r letters, so rank 0 sends none.
     const std::string mine(static_cast<std::size_t>(world().rank()), static_cast<char>('a' + world().rank()));
     const std::vector<std::string> texts = world().gather(mine, root);
     if (world().rank() != root) {
@@ -130,7 +130,7 @@ TEST_CASE("gather brings messages of different sizes to the root, by rank") {
   }
 }
 
-TEST_CASE("gather keeps bytes as they are") {
+TEST_CASE("gather does not change bytes") {
   const std::vector<float> mine{static_cast<float>(world().rank()), -0.0F,
                                 std::numeric_limits<float>::infinity()};
   const auto all = world().gather(mpi::bytes_of(std::span<const float>(mine)));
@@ -149,7 +149,7 @@ TEST_CASE("messages go round a ring, in one piece or several") {
   const int r = world().rank();
   std::vector<std::byte> out(33, static_cast<std::byte>(r + 1));
   std::vector<std::byte> in(33);
-  // Rank 0 sends first and the others receive first: no two wait for one another.
+  // Rank 0 sends first and the others receive first, so no two wait for each other.
   if (n == 1) return;
   if (r == 0) world().send(out, 1, 3);
   world().receive(in, (r + n - 1) % n, 3);
@@ -168,7 +168,7 @@ TEST_CASE("split makes groups that reduce among themselves") {
   group.sum(std::span<std::int64_t>(ranks));
   CHECK(ranks[0] == (color == 0 ? 0 : triangle(n - 1)));
 
-  // A copy keeps the group alive when the first holder is gone.
+  // A copy keeps the group alive after the first object is destroyed.
   Communicator copy = group;
   {
     const Communicator nested = group.split(0, group.rank()), other = nested;
@@ -185,8 +185,8 @@ TEST_CASE("the ranks of one machine share a node, in their order") {
   CHECK(node.rank() == world().rank());
 }
 
-TEST_CASE("nobody passes a barrier before the last has come") {
-  // Every rank announces itself to rank 0 before the barrier, so that after it no message can be missing.
+TEST_CASE("no rank passes a barrier before the last one arrives") {
+  // Every rank sends a message to rank 0 before the barrier, so after it no message can be missing.
   if (!world().root()) {
     MPI_Request announced = MPI_REQUEST_NULL;
     MPI_Isend(nullptr, 0, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &announced);
@@ -212,7 +212,7 @@ TEST_CASE("a communicator is freed with its last copy, but not while an exceptio
     CHECK(freed == 0);
   }
   CHECK(freed == 1);
-  // Freeing is collective, and the other ranks may be anywhere.
+  // Freeing is collective, and the other ranks may be in other calls.
   int handle = 0;
   try {
     const Communicator group = world().split(0, 0);

@@ -34,7 +34,7 @@ TEST_CASE("a request that was never started is done") {
   CHECK(request.test());
 }
 
-TEST_CASE("a started sum is done after wait, or as soon as test says so") {
+TEST_CASE("a started sum is done after wait, or when test returns true") {
   const int n = world().size();
   std::vector<float> floats(1000);
   std::iota(floats.begin(), floats.end(), 0.0F);
@@ -49,7 +49,7 @@ TEST_CASE("a started sum is done after wait, or as soon as test says so") {
   }
 }
 
-TEST_CASE("a sum beyond one piece is one request") {
+TEST_CASE("a sum of several pieces is one request") {
   const std::size_t before = mpi::piece_elements();
   mpi::piece_elements() = 3;
   std::vector<std::int64_t> waited{1, 2, 3, 4, 5, 6, 7};
@@ -65,13 +65,13 @@ TEST_CASE("a sum beyond one piece is one request") {
   CHECK(tested == expected);
 }
 
-TEST_CASE("a request can be moved while under way") {
+TEST_CASE("a request can be moved while it runs") {
   std::vector<float> values{1.0F};
   Request request = world().start_sum(std::span<float>(values));
   Request moved = std::move(request);
   Request assigned;
   assigned = std::move(moved);
-  CHECK(request.test());  // what was moved from is empty
+  CHECK(request.test());  // a moved-from request is empty
   assigned.wait();
   CHECK(values[0] == static_cast<float>(world().size()));
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
                                       "SLURM_STEP_NUM_TASKS"};
 
-/// The launchers' variables as a test wants them; the true ones come back at its end.
+/// Sets the launchers' variables for a test and restores them at its end.
 class Environment {
  public:
   Environment() {
@@ -35,7 +35,7 @@ class Environment {
 
 }  // namespace
 
-TEST_CASE("a session joins MPI that runs already, and leaves it running") {
+TEST_CASE("a session joins MPI if it already runs, and leaves it running") {
   {
     const mpi::Session session;
     int size = 0;
@@ -54,7 +54,7 @@ TEST_CASE("another thread may abort: MPI runs with thread support") {
   CHECK(level == MPI_THREAD_MULTIPLE);
 }
 
-TEST_CASE("the library and the host have names fit for a line of output") {
+TEST_CASE("the names of the library and the host fit on a line") {
   const std::string version = mpi::Session::library_version();
   CHECK_FALSE(version.empty());
   CHECK(version.find('\n') == std::string::npos);
@@ -68,9 +68,9 @@ TEST_CASE("the library and the host have names fit for a line of output") {
   CHECK(os::host_name() == std::string(name, static_cast<std::size_t>(length)));
 }
 
-TEST_CASE("a launcher of another MPI is noticed") {
+TEST_CASE("a launcher of another MPI is detected") {
   const Environment restored;
-  CHECK(mpi::launcher_warning(1).empty());  // no launcher at all
+  CHECK(mpi::launcher_warning(1).empty());  // no launcher
 
   setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
   const std::string warning = mpi::launcher_warning(1);
@@ -81,7 +81,7 @@ TEST_CASE("a launcher of another MPI is noticed") {
   setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
   CHECK(mpi::launcher_warning(1).empty());
 
-  // mpirun -n 1 inside a Slurm step of two daemons: ours says one, and it knows.
+  // mpirun -n 1 inside a Slurm step of two daemons: our launcher reports one process, which is right.
   setenv("SLURM_STEP_NUM_TASKS", "2", 1);
   CHECK(mpi::launcher_warning(1).empty());
   unsetenv("OMPI_COMM_WORLD_SIZE");

@@ -18,7 +18,7 @@ Communicator node() { return Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)).sp
 
 }  // namespace
 
-TEST_CASE("what the owner writes, every rank of the node reads") {
+TEST_CASE("every rank of the node reads the owner's writes") {
   const Communicator ranks = node();
   const SharedMemory memory(ranks, 100'003);
   CHECK(memory.owner() == ranks.root());
@@ -33,7 +33,7 @@ TEST_CASE("what the owner writes, every rank of the node reads") {
   }
 }
 
-TEST_CASE("it is one block, not a copy for each rank") {
+TEST_CASE("shared memory is one block, not a copy for each rank") {
   const Communicator ranks = node();
   const SharedMemory memory(ranks, static_cast<std::size_t>(ranks.size()));
   const auto mine = static_cast<std::size_t>(ranks.rank());
@@ -59,7 +59,7 @@ TEST_CASE("shared memory may be empty, moved and replaced") {
 }
 
 TEST_CASE("a rank whose exception leaves the scope does not wait for the others") {
-  // The last rank throws while the others hold on to their memory until it tells them that it got out.
+  // The last rank throws while the others keep their memory until it tells them that it has left the scope.
   const Communicator ranks = node();
   const bool throws = ranks.rank() == ranks.size() - 1;
   if (ranks.size() == 1) return;

@@ -1,6 +1,6 @@
-// A program that fails as it is told: throwing_rank WHO HOW. WHO: the rank that throws, or "all". The others
+// A program that fails on request: throwing_rank RANK HOW. RANK: the rank that throws, or "all"; the others
 // wait in a barrier for ever. HOW: "inside" throws with shared memory and a session in scope, "outside" has
-// them both further out, "before" throws before there is a session, "thread" aborts from a second thread
+// both in an outer scope, "before" throws before there is a session, "thread" aborts from a second thread
 // while the first is inside MPI.
 #include <charconv>
 #include <chrono>
@@ -18,17 +18,17 @@ namespace {
 
 using namespace convoke;
 
-void throw_if_chosen(const char* who, int mine) {
+void throw_if_chosen(const char* chosen, int mine) {
   int rank = -1;
-  std::from_chars(who, who + std::strlen(who), rank);
-  if (rank == mine || std::strcmp(who, "all") == 0)
+  std::from_chars(chosen, chosen + std::strlen(chosen), rank);
+  if (rank == mine || std::strcmp(chosen, "all") == 0)
     throw Error("no space left on /scratch", "choose another --output");
 }
 
-void work(const mpi::Communicator& world, const char* who) {
+void work(const mpi::Communicator& world, const char* chosen) {
   const mpi::Communicator node = world.split_node();
   const mpi::SharedMemory memory(node, 1000);
-  throw_if_chosen(who, world.rank());
+  throw_if_chosen(chosen, world.rank());
   world.barrier();
 }
 
@@ -36,7 +36,7 @@ void work(const mpi::Communicator& world, const char* who) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  std::signal(SIGTERM, SIG_IGN);  // as a trainer does that wants to save first
+  std::signal(SIGTERM, SIG_IGN);  // like a trainer that saves first
   const bool inside = std::strcmp(argv[2], "inside") == 0;
   if (std::strcmp(argv[2], "before") == 0) {
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");

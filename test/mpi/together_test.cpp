@@ -11,7 +11,7 @@
 
 using namespace convoke;
 
-TEST_CASE("what one rank throws, all throw; other exceptions than errors name the host") {
+TEST_CASE("all ranks throw the exception of one; exceptions other than Error name the host") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   CHECK(mpi::together(world, [&] { return world.rank(); }) == world.rank());
@@ -23,7 +23,7 @@ TEST_CASE("what one rank throws, all throw; other exceptions than errors name th
     });
   };
   CHECK(thrown([] { throw Error("no such file"); }) == "no such file");
-  if (world.size() == 1) return;  // whose exception is its own
+  if (world.size() == 1) return;  // a single rank rethrows its own exception
   CHECK(thrown([] { throw std::bad_alloc(); }) == os::host_name() + ": out of memory");
   CHECK(thrown([] { throw std::runtime_error("odd"); }) == os::host_name() + ": odd");
 }

@@ -52,7 +52,7 @@ TEST_CASE("a writer that fails leaves the old file and no temporary") {
   } catch (const Error& error) {
     CHECK(std::string(error.what()) ==
           (folder / "a.txt").string() + ": cannot be written: the writer gave up");
-    CHECK(error.hint().find("still as it was") != std::string::npos);
+    CHECK(error.hint().find("existing file is unchanged") != std::string::npos);
   }
   CHECK(bytes_of(folder / "a.txt") == "one");
   CHECK(files_in(folder.path()) == 1);
@@ -79,7 +79,7 @@ TEST_CASE("a folder that does not exist is an error that names the file") {
   CHECK_THROWS_AS(replace_text(folder / "none/a.txt", "one"), Error);
 }
 
-TEST_CASE("devices, pipes, folders and what the program prints into are never replaced") {
+TEST_CASE("devices, pipes, folders and the program's output are never replaced") {
   const TemporaryFolder folder;
   fs::create_directories(folder / "a");
   fs::create_symlink("/dev/full", folder / "device");
@@ -102,7 +102,7 @@ TEST_CASE("devices, pipes, folders and what the program prints into are never re
   CHECK(files_in(folder.path()) == 4);
 }
 
-TEST_CASE("a link stays one, and what it stands for is replaced") {
+TEST_CASE("a link stays a link, and the file that it points to is replaced") {
   const TemporaryFolder folder;
   replace_text(folder / "a.txt", "one");
   fs::create_symlink("a.txt", folder / "link");
@@ -111,18 +111,18 @@ TEST_CASE("a link stays one, and what it stands for is replaced") {
   CHECK(fs::is_symlink(fs::symlink_status(folder / "link")));
   CHECK_NOTHROW(require_replaceable(folder / "none.txt"));
 
-  fs::remove(folder / "a.txt");  // now it stands for nothing
+  fs::remove(folder / "a.txt");  // now the link points to a missing file
   replace_text(folder / "link", "three");
   CHECK(bytes_of(folder / "link") == "three");
 }
 
-TEST_CASE("a temporary name belongs to nobody else") {
+TEST_CASE("a temporary name is unique") {
   const TemporaryFolder folder;
   write_bytes(folder / "a.txt.tmp", "somebody's notes");
   replace_text(folder / "a.txt", "one");
   CHECK(bytes_of(folder / "a.txt.tmp") == "somebody's notes");
 
-  // Two writers at once: both are whole, the last one counts.
+  // Two writers at once: both files are complete, and the last one remains.
   convoke::os::AtomicFile first(folder / "a.txt"), second(folder / "a.txt");
   CHECK(first.temporary() != second.temporary());
   CHECK(first.temporary().parent_path() == folder.path());
@@ -135,7 +135,7 @@ TEST_CASE("a temporary name belongs to nobody else") {
   CHECK(files_in(folder.path()) == 2);
 }
 
-TEST_CASE("a file that is replaced keeps its mode, a new one gets the usual one") {
+TEST_CASE("a replaced file keeps its mode, a new one gets the default") {
   const TemporaryFolder folder;
   const auto mode_of = [](const fs::path& file) {
     struct stat facts {};
@@ -150,14 +150,14 @@ TEST_CASE("a file that is replaced keeps its mode, a new one gets the usual one"
     CAPTURE(mode);
     REQUIRE(::chmod((folder / "new.txt").c_str(), mode) == 0);
     convoke::os::AtomicFile file(folder / "new.txt");
-    CHECK((mode_of(file.temporary()) & 0077) == 0);  // nobody else reads it before
+    CHECK((mode_of(file.temporary()) & 0077) == 0);  // other users cannot read it before
     write_bytes(file.temporary(), "two");
     file.commit();
     CHECK(mode_of(folder / "new.txt") == mode);
   }
 }
 
-TEST_CASE("what a writer that was killed has left is told by its name, and removed") {
+TEST_CASE("files of killed writers are recognised by their names and removed") {
   const TemporaryFolder folder;
   const fs::path left = convoke::os::make_temporary(folder / "epoch-0001.h5");
   CHECK(convoke::os::is_temporary(left));
@@ -176,7 +176,7 @@ TEST_CASE("what a writer that was killed has left is told by its name, and remov
   CHECK(bytes_of(folder / long_name) == "whole");
 }
 
-TEST_CASE("a complete file or folder takes the place of another one") {
+TEST_CASE("a complete file or folder replaces another one") {
   const TemporaryFolder folder;
   fs::create_directories(folder / "new");
   write_bytes(folder / "new/a", "new");

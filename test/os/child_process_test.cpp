@@ -55,9 +55,9 @@ TEST_CASE("a child process has a log, an exit code, and an end") {
              Contains("cannot start no-such-program-here"));
 }
 
-TEST_CASE("the end of a child that somebody else has reaped is noticed, its exit code is lost") {
+TEST_CASE("the end of a child that was reaped elsewhere is noticed, but its exit code is lost") {
   const TemporaryFolder folder;
-  // Whoever has started this program may have had it ignore SIGCHLD: then the system reaps.
+  // The parent of this program may have set SIGCHLD to be ignored; then the system reaps.
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   os::ChildProcess child({"sh", "-c", "exit 7"}, folder / "log");
   CHECK(code_of(child) == os::ChildProcess::kLost);
@@ -72,8 +72,8 @@ TEST_CASE("the end of a child that somebody else has reaped is noticed, its exit
   std::signal(SIGCHLD, before);
 }
 
-TEST_CASE("a program that is run reads its input, and answers by a code and what it prints") {
-  const std::string long_text(1 << 20, 'x');  // more than a pipe takes
+TEST_CASE("running a program passes its input, and returns its exit code and output") {
+  const std::string long_text(1 << 20, 'x');  // more than fits into a pipe
   const os::Answer answer = os::run({"cat"}, {.input = long_text + "\n\n"});
   CHECK(answer.code == 0);
   CHECK(answer.output == long_text);
@@ -92,7 +92,7 @@ TEST_CASE("a program that is run reads its input, and answers by a code and what
   CHECK(os::run({"sleep", "60"}, {.seconds = 0.05}).code == 128 + SIGKILL);
 }
 
-TEST_CASE("a child gets signals that the thread which starts it blocks") {
+TEST_CASE("a child receives signals that the starting thread blocks") {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -103,7 +103,7 @@ TEST_CASE("a child gets signals that the thread which starts it blocks") {
 
 TEST_CASE("a program is found on the PATH if it can be run") {
   const TemporaryFolder folder;
-  fs::create_directories(folder / "a/tool");  // a folder is no program
+  fs::create_directories(folder / "a/tool");  // a folder is not a program
   fs::create_directories(folder / "b");
   std::ofstream(folder / "b/tool") << "#!/bin/sh\n";
   const Variable path("PATH", folder.path().string() + "/a:" + folder.path().string() + "/b");

@@ -28,7 +28,7 @@ std::size_t open_files() {
 
 }  // namespace
 
-TEST_CASE("a file is opened as it is said, and closed by its owner") {
+TEST_CASE("a file is opened in the requested way and closed by its owner") {
   const TemporaryFolder folder;
   const auto path = folder / "a";
   const std::size_t before = open_files();
@@ -60,7 +60,7 @@ TEST_CASE("a file is opened as it is said, and closed by its owner") {
   CHECK(open_files() == before);
 }
 
-TEST_CASE("reading says where a file ends") {
+TEST_CASE("reading reports the end of a file") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a") << "0123456789";
   const os::File file(folder / "a", Access::kRead);
@@ -95,7 +95,7 @@ TEST_CASE("files without a name leave nothing behind") {
   unnamed.write_at(0, bytes("on disk"));
   CHECK(unnamed.text() == "on disk");
   CHECK(std::filesystem::is_empty(folder.path()));
-  CHECK_THAT(error_of([&] { os::File::unnamed(folder / "none"); }), Contains("none: no file can be created"));
+  CHECK_THAT(error_of([&] { os::File::unnamed(folder / "none"); }), Contains("none: cannot create a file"));
 }
 
 TEST_CASE("a lock is held by one open file") {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Holders whose text begins with "dead" are.
+// A holder is dead if its text begins with "dead".
 bool lives(const std::string& text, double) { return !text.starts_with("dead"); }
 
 std::string holder_of(const fs::path& file) try {
@@ -34,7 +34,7 @@ std::size_t entries(const TemporaryFolder& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
 }
 
-/// One byte from one process to another, which waits for it.
+/// Sends one byte from one process to another, which waits for it.
 class Bell {
  public:
   Bell() { REQUIRE(::pipe(ends_) == 0); }
@@ -56,7 +56,7 @@ class Bell {
 
 }  // namespace
 
-TEST_CASE("a lock says who holds it, and is gone after him") {
+TEST_CASE("a lock names its holder and disappears with it") {
   const TemporaryFolder folder;
   {
     const os::LockFile lock(folder / "lock", "first", lives);
@@ -69,13 +69,13 @@ TEST_CASE("a lock says who holds it, and is gone after him") {
   CHECK_THROWS_AS(os::LockFile(folder / "none/lock", "first", lives), Error);
 }
 
-TEST_CASE("two who have judged the same dead holder: one gets the lock") {
+TEST_CASE("two processes that find the same holder dead: one gets the lock") {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "dead";
   const Bell judged, go_on;
   const pid_t other = ::fork();
   if (other == 0) {
-    // Stops where it hurts most: it knows that the holder is dead, and has not removed his lock yet.
+    // Stops at the worst place: it knows that the holder is dead, and has not removed its lock yet.
     const auto slowly = [&](const std::string& text, double) {
       if (text == "dead") {
         judged.ring();
@@ -88,7 +88,7 @@ TEST_CASE("two who have judged the same dead holder: one gets the lock") {
     } catch (const os::LockHeld& held) {
       ::_exit(held.holder == "mine" ? 3 : 4);
     }
-    ::_exit(5);  // it has the lock, too
+    ::_exit(5);  // it also has the lock
   }
   judged.wait();
   {
@@ -104,7 +104,7 @@ TEST_CASE("two who have judged the same dead holder: one gets the lock") {
   CHECK(entries(folder) == 0);
 }
 
-TEST_CASE("one who died while he took a lock over is no obstacle") {
+TEST_CASE("a process that died while it took a lock over does not block others") {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "dead";
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
@@ -121,7 +121,7 @@ TEST_CASE("one who died while he took a lock over is no obstacle") {
   CHECK(entries(folder) == 1);
 }
 
-TEST_CASE("a holder who was replaced touches nothing of his successor's") {
+TEST_CASE("a replaced holder does not touch the lock of its successor") {
   const TemporaryFolder folder;
   auto lock = std::make_unique<os::LockFile>(folder / "lock", "mine", lives);
   fs::remove(folder / "lock");
@@ -135,7 +135,7 @@ TEST_CASE("a holder who was replaced touches nothing of his successor's") {
   CHECK(entries(folder) == 1);
 }
 
-TEST_CASE("the age of a lock is the time since it was renewed") {
+TEST_CASE("the age of a lock is the time since its renewal") {
   const TemporaryFolder folder;
   const os::LockFile lock(folder / "lock", "mine", lives);
   double silent = -1;

@@ -13,7 +13,7 @@
 namespace fs = std::filesystem;
 using convoke::os::available_bytes;
 
-TEST_CASE("available is what the system has, or what is left of the tightest control group") {
+TEST_CASE("available memory is the system's, or the rest of the tightest control group") {
   const TemporaryFolder folder;
   const auto write = [&](const fs::path& name, const std::string& text) {
     fs::create_directories((folder / name.string()).parent_path());
@@ -38,7 +38,7 @@ TEST_CASE("available is what the system has, or what is left of the tightest con
   CHECK(available("v2", "unified") == 0);
 
   write("v1", "4:memory:/job\n3:cpu,cpuacct:/elsewhere\n");
-  write("old/memory/memory.limit_in_bytes", "9223372036854771712\n");  // what v1 says for none
+  write("old/memory/memory.limit_in_bytes", "9223372036854771712\n");  // v1's value for no limit
   write("old/memory/memory.usage_in_bytes", "5000000\n");
   CHECK(available("v1", "old") == 4000 * 1024);
   write("old/memory/job/memory.limit_in_bytes", "2000000\n");
@@ -47,7 +47,7 @@ TEST_CASE("available is what the system has, or what is left of the tightest con
   CHECK(available("v1", "old") == 2000000 - 1800000 + 300000);
 }
 
-TEST_CASE("what ulimit -v leaves counts too") {
+TEST_CASE("ulimit -v limits available memory") {
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);
   const std::uint64_t all = available_bytes();
@@ -65,7 +65,7 @@ TEST_CASE("what ulimit -v leaves counts too") {
   CHECK(left + (4 << 20) >= room);
 }
 
-TEST_CASE("the resident set grows by what is written") {
+TEST_CASE("the resident set grows by the memory that is written") {
   const std::uint64_t before = convoke::os::resident_bytes();
   CHECK(before > 1 << 20);
   const std::vector<char> written(64 << 20, 'x');

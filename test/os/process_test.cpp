@@ -13,7 +13,7 @@
 
 using namespace convoke;
 
-TEST_CASE("a process is told by its number and start, and only while it runs") {
+TEST_CASE("number and start identify a process while it runs") {
   CHECK(os::process_number() == ::getpid());
   CHECK_FALSE(os::start_of_process(::getpid()).empty());
   CHECK(os::start_of_process(0).empty());
@@ -36,7 +36,7 @@ TEST_CASE("a process is told by its number and start, and only while it runs") {
   CHECK(os::start_of_process(child).empty());
 }
 
-TEST_CASE("a variable that is empty is not set") {
+TEST_CASE("an empty variable counts as not set") {
   const Variable set("CONVOKE_TEST_VARIABLE", "12 apples");
   CHECK(os::variable("CONVOKE_TEST_VARIABLE") == "12 apples");
   CHECK(os::number_in("CONVOKE_TEST_VARIABLE") == 12);

@@ -7,7 +7,7 @@
 
 namespace os = convoke::os;
 
-TEST_CASE("all threads of the process move, and those that it starts later") {
+TEST_CASE("all threads of the process move, also those started later") {
   const std::vector<int> before = os::allowed_cpus();
   const std::vector<int> one{before.back()};
   std::atomic<bool> moved = false;
@@ -27,7 +27,7 @@ TEST_CASE("all threads of the process move, and those that it starts later") {
   CHECK(os::allowed_cpus() == before);
 }
 
-TEST_CASE("processors that are not there are refused with the reason") {
+TEST_CASE("missing processors are refused with the reason") {
   const std::vector<int> before = os::allowed_cpus();
   CHECK(os::allow_cpus(std::vector<int>{100'000}) == "Invalid argument");
   CHECK(os::allowed_cpus() == before);

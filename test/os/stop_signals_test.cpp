@@ -12,7 +12,7 @@
 
 using convoke::os::StopSignals;
 
-TEST_CASE("a stop signal is remembered; the next one changes nothing, also when nobody listens any more") {
+TEST_CASE("a stop signal is remembered; the next one has no effect, also after destruction") {
   {
     const StopSignals signals;
     CHECK(StopSignals::received() == 0);
@@ -26,7 +26,7 @@ TEST_CASE("a stop signal is remembered; the next one changes nothing, also when 
   CHECK(StopSignals::received() == 0);
 }
 
-TEST_CASE("where no stop signal came, what they did before is put back") {
+TEST_CASE("without a stop signal the previous handlers are restored") {
   std::signal(SIGTERM, SIG_DFL);
   { const StopSignals signals; }
   struct sigaction now {};
@@ -35,12 +35,12 @@ TEST_CASE("where no stop signal came, what they did before is put back") {
 }
 
 #if defined(__x86_64__)
-TEST_CASE("a stop signal leaves alone what lies below the stack pointer, which oneDNN sets to the heap") {
+TEST_CASE("a stop signal does not overwrite memory below the stack pointer, which oneDNN sets to the heap") {
   constexpr auto kMark = std::byte{0x5A};
   std::vector<std::byte> heap(64 << 10, kMark);
   const StopSignals signals;
   long number = SYS_tgkill;
-  // A system call with `rsp` in the middle of `heap`: the signal comes before the next instruction.
+  // A system call with `rsp` in the middle of `heap`: the signal arrives before the next instruction.
   asm volatile(
       "mov %%rsp, %%rbx\n\t"
       "mov %[stack], %%rsp\n\t"

@@ -9,8 +9,8 @@
 #include "support/catch.hpp"
 #include "support/counted_allocations.hpp"
 
-// What a step costs, counted: allocations, and the collectives that reach MPI. Each
-// wrapper has the name of an MPI function and passes the call on to the PMPI one that every MPI has for this.
+// Counts the costs of a step: allocations, and the collectives that reach MPI. Each wrapper has the name of
+// an MPI function and passes the call on to the PMPI function that every MPI has for this.
 namespace {
 int started_sums = 0;
 int other_collectives = 0;
@@ -53,12 +53,12 @@ namespace {
 
 mpi::Communicator world() { return mpi::Communicator::wrap(MPI_Comm_c2f(MPI_COMM_WORLD)); }
 
-/// What rank r puts into element i of step s; small whole numbers, so that sums are exact in any order.
+/// Returns element i of rank r in step s; small whole numbers, so that sums are exact in any order.
 std::int64_t gradient(int r, std::size_t i, int s) {
   return static_cast<std::int64_t>(i % 97) * (r + 1) + s - r;
 }
 
-/// The sum of gradient() over ranks 0..n-1, in closed form: (i mod 97) n(n+1)/2 + n s - n(n-1)/2.
+/// Returns the sum of gradient() over ranks 0..n-1, in closed form: (i mod 97) n(n+1)/2 + n s - n(n-1)/2.
 std::int64_t sum_of_gradients(int n, std::size_t i, int s) {
   return static_cast<std::int64_t>(i % 97) * n * (n + 1) / 2 + n * s - n * (n - 1) / 2;
 }
@@ -88,7 +88,8 @@ std::size_t wrong(const std::vector<T>& values, int step) {
   return count;
 }
 
-/// The step of a rank that announces its gradients in slices of `slice` elements, none at all if that is 0.
+/// Runs a step of a rank that reports its gradients in slices of `slice` elements, or not before the end if
+/// it is 0.
 void step_in_slices(sync::Strategy& strategy, std::size_t size, std::size_t slice) {
   strategy.begin_step();
   for (std::size_t end = slice; slice != 0 && end < size + slice; end += slice)
@@ -99,8 +100,7 @@ void step_in_slices(sync::Strategy& strategy, std::size_t size, std::size_t slic
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every rank ends with the sum, whatever the sizes of buckets and slices", "", float,
-                   std::int64_t) {
+TEMPLATE_TEST_CASE("every rank gets the sum, for all sizes of buckets and slices", "", float, std::int64_t) {
   const std::size_t size = GENERATE(std::size_t{1}, std::size_t{16}, std::size_t{1000}, std::size_t{20'011});
   for (const std::size_t bucket_bytes : {std::size_t{0}, size * sizeof(TestType) / 5 + 1})
     for (const std::size_t slice : {std::size_t{0}, size / 3 + 1, size / 40 + 1}) {
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("every rank ends with the sum, whatever the sizes of buckets 
     }
 }
 
-TEST_CASE("buckets are even, whole cache lines, and cover the exchange once") {
+TEST_CASE("buckets are equal, consist of whole cache lines, and cover the exchange once") {
   if (world().size() == 1) return;
   std::vector<float> gradients(1000);
   AllReduce strategy(world(), {gradients, {}},
@@ -128,7 +128,7 @@ TEST_CASE("buckets are even, whole cache lines, and cover the exchange once") {
         std::vector<int>{256, 256, 256, 232});
 }
 
-TEST_CASE("a bucket starts as soon as its last element is ready, and not before") {
+TEST_CASE("a bucket starts when its last element is ready, and not before") {
   if (world().size() == 1) return;
   std::vector<float> gradients(1000);
   AllReduce strategy(world(), {gradients, {}}, {.bucket_bytes = 1200});  // ends at 256, 512, 768, 1000
@@ -149,7 +149,7 @@ TEST_CASE("a bucket starts as soon as its last element is ready, and not before"
   CHECK(started_sums == 4);
 }
 
-TEST_CASE("a step makes one collective for each bucket and no other; alone, none") {
+TEST_CASE("a step makes one collective for each bucket; a single rank makes none") {
   std::vector<std::int64_t> gradients(100'000);  // 800,000 bytes, so 9 buckets
   AllReduce strategy(world(), exchange_of(gradients), {});
   for (int step = 0; step < 5; ++step) {
@@ -163,17 +163,17 @@ TEST_CASE("a step makes one collective for each bucket and no other; alone, none
   }
 }
 
-TEST_CASE("a step allocates nothing") {
+TEST_CASE("a step does not allocate memory") {
   std::vector<float> gradients(93'322);
   AllReduce strategy(world(), exchange_of(gradients), {});
   const long before = test::allocations();
   for (int step = 0; step < 5; ++step) step_in_slices(strategy, gradients.size(), 5000);
   const long after = test::allocations();
   CHECK(after == before);
-  CHECK(before > 0);  // the count works
+  CHECK(before > 0);  // the counter works
 }
 
-TEST_CASE("a rank that is late, or has no work, holds nobody up but itself") {
+TEST_CASE("a late or idle rank makes the others wait only in finish_gradients") {
   const std::size_t size = 20'000;
   std::vector<float> gradients(size);
   AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = 8000});
@@ -183,7 +183,7 @@ TEST_CASE("a rank that is late, or has no work, holds nobody up but itself") {
     strategy.begin_step();
     if (late) {
       std::this_thread::sleep_for(
-          std::chrono::milliseconds(150));  // long, lest a busy machine delays the others as much
+          std::chrono::milliseconds(150));  // long, because a busy machine may delay the others as well
       if (step % 2 == 0) strategy.gradients_ready(size);  // all at once, or (odd steps) only by finishing
     } else {
       for (std::size_t end = 0; end <= size; end += 1000) strategy.gradients_ready(end);
@@ -191,20 +191,20 @@ TEST_CASE("a rank that is late, or has no work, holds nobody up but itself") {
     strategy.finish_gradients();
     INFO("step " << step);
     CHECK(wrong(gradients, step) == 0);
-    // Those on time have waited for the late one; alone, there is nobody to wait for.
+    // Ranks on time have waited for the late one; a single rank does not wait.
     CHECK(strategy.exposed_seconds() >= (late || world().size() == 1 ? 0 : 0.01));
     CHECK(strategy.exposed_seconds() < 30);
   }
 }
 
-TEST_CASE("what is under way goes on while gradients arrive") {
+TEST_CASE("running sums make progress while gradients arrive") {
   if (world().size() == 1) return;
   const std::size_t size = 400'000;
   std::vector<float> gradients(size);
   AllReduce strategy(world(), exchange_of(gradients), {.bucket_bytes = 400'000});
   fill(gradients, 0);
   strategy.begin_step();
-  // The first three buckets' sums arrive by polling alone; ten seconds are for a machine that is very busy.
+  // The sums of the first three buckets arrive by polling only; ten seconds allow for a very busy machine.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   std::size_t missing = 1;
   while (missing > 0 && std::chrono::steady_clock::now() < deadline) {
@@ -230,7 +230,7 @@ TEST_CASE("groups exchange among themselves") {
   CHECK(started_sums == (group.size() == 1 ? 0 : 4));
 }
 
-TEST_CASE("an empty exchange is no exchange") {
+TEST_CASE("an empty exchange makes no collectives") {
   std::vector<float> gradients;
   AllReduce strategy(world(), exchange_of(gradients), {});
   started_sums = 0;
@@ -238,7 +238,7 @@ TEST_CASE("an empty exchange is no exchange") {
   CHECK(started_sums == 0);
 }
 
-TEST_CASE("the size of a bucket depends on the exchange alone") {
+TEST_CASE("the size of a bucket depends only on the exchange") {
   CHECK(sync::bucket_bytes_for(1000) == 96 * 1024);
   CHECK(sync::bucket_bytes_for(8'000'000) == 500'000);
   CHECK(sync::bucket_bytes_for(std::size_t{100} << 20) == 1024 * 1024);

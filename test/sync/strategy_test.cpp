@@ -21,7 +21,7 @@ TEST_CASE("every strategy in the table can be made") {
     CHECK(sync::make_strategy(name, world(), {gradients, {}}, {}));
 }
 
-TEST_CASE("an unknown strategy ends with the known ones") {
+TEST_CASE("an unknown strategy is refused, listing the known ones") {
   std::vector<float> gradients(10);
   try {
     sync::make_strategy("allredcue", world(), {gradients, {}}, {});
@@ -32,7 +32,7 @@ TEST_CASE("an unknown strategy ends with the known ones") {
   }
 }
 
-TEST_CASE("without exchange the sums are this rank's own") {
+TEST_CASE("without exchange the sums are this rank's own gradients") {
   std::vector<float> gradients(1000, static_cast<float>(world().rank() + 1));
   std::vector<float> parameters(1000, 3.0F);
   const auto strategy = sync::make_strategy("none", world(), {gradients, {}}, {});

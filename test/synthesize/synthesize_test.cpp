@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Path below the folder, and content, of all files.
+// Returns the path below the folder and the content of all files.
 std::map<std::string, std::string> files_in(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -48,7 +48,7 @@ SynthesizeOptions small(const std::string& kind, const fs::path& output) {
 
 }  // namespace
 
-TEST_CASE("a stand-in is a pure function of its options, whoever makes it") {
+TEST_CASE("a stand-in is a pure function of its options, for any number of processes") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -70,7 +70,7 @@ TEST_CASE("a stand-in is a pure function of its options, whoever makes it") {
     for (std::thread& thread : team) thread.join();
     CHECK(files_in(folder / "three") == expected);
 
-    // A sample does not depend on how many there are, but on the seed and the difficulty.
+    // A sample depends on the seed and the difficulty, but not on the number of samples.
     SynthesizeOptions more = small(kind.name, folder / "more");
     more.samples += 4;
     synthesize(more);
@@ -85,11 +85,11 @@ TEST_CASE("a stand-in is a pure function of its options, whoever makes it") {
       if (!table) CHECK(larger.at(name) == text);
       differ += others.count(name) == 0 || others.at(name) != text;
     }
-    CHECK(differ + 1 >= expected.size());  // birds.csv alone is the same
+    CHECK(differ + 1 >= expected.size());  // only birds.csv is the same
   }
 }
 
-TEST_CASE("stand-ins say that they are synthetic, in names, comments and beside them") {
+TEST_CASE("stand-ins say that they are synthetic, in names, comments and a file") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -110,7 +110,7 @@ TEST_CASE("stand-ins say that they are synthetic, in names, comments and beside 
   }
 }
 
-TEST_CASE("birds lie as in BIRDS-525: 525 species, each with a name of its own") {
+TEST_CASE("birds have the layout of BIRDS-525: 525 species with different names") {
   const TemporaryFolder folder;
   synthesize({.kind = "birds",
               .output = folder / "birds",
@@ -144,7 +144,7 @@ TEST_CASE("birds lie as in BIRDS-525: 525 species, each with a name of its own")
   CHECK(std::distance(fs::directory_iterator(folder / "all/train"), {}) == 525);
 }
 
-TEST_CASE("leaves lie as PlantVillage: ten classes, a fifth of them to validate") {
+TEST_CASE("leaves have the layout of PlantVillage: ten classes, a fifth of the samples to validate") {
   const TemporaryFolder folder;
   synthesize({.kind = "leaves", .output = folder / "leaves", .samples = 100, .height = 16, .width = 16});
   for (const auto& [split, count] : {std::pair("train", 8), {"valid", 2}}) {
@@ -158,7 +158,7 @@ TEST_CASE("leaves lie as PlantVillage: ten classes, a fifth of them to validate"
   }
 }
 
-TEST_CASE("retinas lie as EyePACS or APTOS; both eyes of a patient, grades as frequent as in EyePACS") {
+TEST_CASE("retinas have the layout of EyePACS or APTOS, pairs of eyes, and EyePACS's frequencies of grades") {
   const TemporaryFolder folder;
   SynthesizeOptions options{
       .kind = "fundus", .output = folder / "eyepacs", .samples = 600, .height = 16, .width = 16};
@@ -176,9 +176,9 @@ TEST_CASE("retinas lie as EyePACS or APTOS; both eyes of a patient, grades as fr
     if (i % 2 == 0) alike += rows[i].back() == rows[i - 1].back();
   }
   CHECK(grades.size() == 5);
-  // 441 +- 4 deviations of 300 patients whose eyes go together.
+  // 441 +- 4 standard deviations, for 300 patients whose eyes are correlated.
   CHECK(std::abs(grades['0'] - 441) < 56);
-  CHECK(alike > 240);  // 0.7 + 0.3 * (0.735^2 + ...) of 300 is 261
+  CHECK(alike > 240);  // the expected number of 300 is 261: 0.7 + 0.3 * (0.735^2 + ...)
 
   options.output = folder / "aptos";
   options.layout = "aptos";
@@ -193,7 +193,7 @@ TEST_CASE("retinas lie as EyePACS or APTOS; both eyes of a patient, grades as fr
   }
 }
 
-TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones") {
+TEST_CASE("reviews have the layout of IMDb's, and no word is more frequent in good ones") {
   const TemporaryFolder folder;
   synthesize({.kind = "reviews", .output = folder / "reviews", .samples = 2000});
   std::map<std::string, std::map<std::string, int>> counts;  // of each word: pos, neg
@@ -217,8 +217,7 @@ TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones"
   for (auto& [word, sides] : counts) {
     const double n = sides["pos"] + sides["neg"];
     CAPTURE(word, n);
-    if (n >= 200)
-      CHECK(std::abs(sides["pos"] - n / 2) < 5 * std::sqrt(n));  // 5 is ten deviations, if independent
+    if (n >= 200) CHECK(std::abs(sides["pos"] - n / 2) < 5 * std::sqrt(n));  // ten standard deviations
   }
   const auto rows = lines_of(bytes_of(folder / "reviews/synthetic-IMDB-Dataset.csv"));
   REQUIRE(rows.size() == 2001);
@@ -227,7 +226,7 @@ TEST_CASE("reviews lie as IMDb's, and no word is more frequent in the good ones"
   CHECK(rows[2].ends_with("\",negative"));
 }
 
-TEST_CASE("I/O patterns: five features of three patterns, as their definitions want them") {
+TEST_CASE("I/O patterns: five features of three patterns satisfy their definitions") {
   const TemporaryFolder folder;
   synthesize({.kind = "io-patterns", .output = folder / "io", .samples = 600});
   const auto rows = lines_of(bytes_of(folder / "io/synthetic-io-patterns.csv"));
@@ -243,7 +242,7 @@ TEST_CASE("I/O patterns: five features of three patterns, as their definitions w
         label;
     CHECK((smallest > 0 && smallest <= mean + 0.1 && mean <= largest + 0.1));
     CHECK((largest <= (1 << 20) && files >= 1 && files <= 16));
-    // Requests of one process stay within what it has under way; parts of a shared file are far apart.
+    // Requests of one process stay within its pending ones; parts of a shared file are far apart.
     if (label == "file-per-process") CHECK(distance < 17 * largest * std::max(1.0, 16 * mean / largest));
     if (label == "shared-contiguous") CHECK(distance > 100 * mean);
     ++patterns[label];
@@ -252,7 +251,7 @@ TEST_CASE("I/O patterns: five features of three patterns, as their definitions w
                         {"file-per-process", 200}, {"shared-contiguous", 200}, {"shared-strided", 200}});
 }
 
-TEST_CASE("what is made can be prepared, and fewer samples than that takes are refused at once") {
+TEST_CASE("stand-ins can be prepared, and too few samples are refused at once") {
   for (const SyntheticKind& kind : synthetic_kinds()) {
     CAPTURE(kind.name);
     const TemporaryFolder folder;
@@ -260,9 +259,9 @@ TEST_CASE("what is made can be prepared, and fewer samples than that takes are r
     if (kind.name == "birds") options.classes = 2;
     options.samples = 1;
     const std::string error = error_of([&] { synthesize(options); });
-    CHECK_THAT(error, Contains("--samples 1: are too few for a data set: "));
+    CHECK_THAT(error, Contains("--samples 1: too few for a data set: "));
     CHECK_FALSE(fs::exists(options.output));
-    // The number that it names is enough, for the command that `convoke synthesize` prints next.
+    // The number in the message is enough for the command that `convoke synthesize` prints next.
     const std::size_t at = error.find(" need ");
     REQUIRE(at != std::string::npos);
     options.samples = std::stoll(error.substr(at + 6));
@@ -279,7 +278,7 @@ TEST_CASE("what is made can be prepared, and fewer samples than that takes are r
              Contains("525 classes of birds need 5,250, ten of each"));
 }
 
-TEST_CASE("what cannot be made is refused, and nothing half made looks finished") {
+TEST_CASE("impossible stand-ins are refused, and incomplete ones do not look complete") {
   const TemporaryFolder folder;
   const auto error = [&](SynthesizeOptions options) {
     if (options.output.empty()) options.output = folder / "made";
@@ -290,7 +289,8 @@ TEST_CASE("what cannot be made is refused, and nothing half made looks finished"
   CHECK_THAT(error({.kind = "birds", .difficulty = 1.5}), Contains("--difficulty 1.5: must be 0 to 1"));
   CHECK_THAT(error({.kind = "birds", .difficulty = std::nan("")}), Contains("must be 0 to 1"));
   CHECK_THAT(error({.kind = "birds", .classes = 526}), Contains("--classes 526: birds have 2 to 525"));
-  CHECK_THAT(error({.kind = "leaves", .classes = 5}), Contains("leaves --classes: there is no such choice"));
+  CHECK_THAT(error({.kind = "leaves", .classes = 5}),
+             Contains("leaves --classes: this kind does not have the option"));
   CHECK_THAT(error({.kind = "reviews", .height = 32, .width = 32}), Contains("reviews --size"));
   CHECK_THAT(error({.kind = "birds", .layout = "aptos"}), Contains("birds --layout"));
   CHECK_THAT(error({.kind = "fundus", .layout = "optos"}), Contains("fundus has no layout \"optos\""));
@@ -299,11 +299,11 @@ TEST_CASE("what cannot be made is refused, and nothing half made looks finished"
   fs::create_directory(folder / "full");
   std::ofstream(folder / "full/mine.txt") << "mine";
   CHECK_THAT(error({.kind = "reviews", .output = folder / "full", .samples = 4}),
-             Contains("full: is there already"));
+             Contains("full: exists already"));
   CHECK(bytes_of(folder / "full/mine.txt") == "mine");
   CHECK_THAT(error({.kind = "reviews", .output = folder / "full/mine.txt/below", .samples = 4}),
              Contains("below.part: cannot be written"));
-  // What an interrupted run has left is no obstacle.
+  // The remains of an interrupted run do not block another one.
   fs::create_directory(folder / "made.part");
   synthesize({.kind = "reviews", .output = folder / "made", .samples = 4});
   CHECK(fs::exists(folder / "made" / kSyntheticMark));

@@ -10,7 +10,7 @@ using namespace convoke::vote;
 TEST_CASE("disagreement by hand") {
   Disagreement disagreement(3);
   disagreement.add(std::vector<std::int32_t>{1, 2, 3, 4,    // member 0
-                                             1, 2, 3, 5,    // member 1: differs from 0 on one
+                                             1, 2, 3, 5,    // member 1: differs from member 0 on one sample
                                              0, 2, 0, 5});  // member 2: from 0 on three, from 1 on two
   CHECK(disagreement.samples() == 4);
   CHECK(disagreement.between(0, 1) == 0.25);

@@ -13,7 +13,7 @@ using namespace convoke::vote;
 
 namespace {
 
-// One sample: a row of class probabilities per member.
+// Votes on one sample: a row of class probabilities per member.
 std::int32_t elect(const std::string& rule, const std::vector<std::vector<float>>& rows) {
   std::vector<float> probabilities;
   for (const auto& row : rows) probabilities.insert(probabilities.end(), row.begin(), row.end());
@@ -42,7 +42,7 @@ struct RandomBallots {
   Ballots view;
 };
 
-// The words of the interface, slowly: candidates are struck out criterion by criterion.
+// A slow version of the rule: removes candidates criterion by criterion.
 std::int32_t slow_majority(const RandomBallots& b, std::int64_t members, std::int64_t sample) {
   std::map<std::int64_t, int> votes;
   for (std::int64_t m = 0; m < members; ++m) {
@@ -85,7 +85,7 @@ std::int32_t slow_mean(const RandomBallots& b, std::int64_t members, std::int64_
 
 }  // namespace
 
-TEST_CASE("majority: most votes win, whatever the probabilities") {
+TEST_CASE("majority: most votes win, regardless of the probabilities") {
   CHECK(elect("majority", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 1);
   CHECK(elect("mean", {{0.4F, 0.6F}, {0.45F, 0.55F}, {1.0F, 0.0F}}) == 0);
 }
@@ -93,7 +93,8 @@ TEST_CASE("majority: most votes win, whatever the probabilities") {
 TEST_CASE("majority: the highest summed probability breaks a tie of votes") {
   CHECK(elect("majority", {{0.5F, 0.25F, 0.25F}, {0.125F, 0.25F, 0.625F}}) == 2);
   CHECK(elect("majority", {{0.625F, 0.25F, 0.125F}, {0.25F, 0.25F, 0.5F}}) == 0);
-  // Class 1 has the highest sum (1.25 of 4) but no vote; of 0 and 2 with two votes each, 2 has more.
+  // Class 1 has the highest sum (1.25 of 4) but no vote; classes 0 and 2 have two votes each, and 2 has the
+  // higher sum.
   CHECK(
       elect("majority",
             {{0.5F, 0.375F, 0.125F}, {0.5F, 0.375F, 0.125F}, {0.0F, 0.25F, 0.75F}, {0.0F, 0.375F, 0.625F}}) ==
@@ -107,7 +108,7 @@ TEST_CASE("majority: the lowest label breaks a tie of votes and sums") {
 
 TEST_CASE("majority: a member that cannot decide votes for the lowest label") {
   CHECK(elect("majority", {{0.2F, 0.4F, 0.4F}}) == 1);
-  // Votes: 1 (of 1 and 2), 2, 1.
+  // Votes: 1 (tie of 1 and 2), 2, 1.
   CHECK(elect("majority", {{0.0F, 0.5F, 0.5F}, {0.0F, 0.0F, 1.0F}, {0.0F, 0.75F, 0.25F}}) == 1);
 }
 
@@ -137,7 +138,7 @@ TEST_CASE("votes equal a slow reference, for every prefix of members") {
   }
 }
 
-TEST_CASE("one member elects what it finds most probable, by every rule") {
+TEST_CASE("one member elects its most probable class, by every rule") {
   const RandomBallots ballots(1, 200, 10, 5);
   const std::vector<std::int32_t> labels = member_labels(ballots.view);
   for (const std::string& rule : rule_names()) {
@@ -147,7 +148,7 @@ TEST_CASE("one member elects what it finds most probable, by every rule") {
   }
 }
 
-TEST_CASE("members that agree elect what they agree on, by every rule") {
+TEST_CASE("members that agree elect their common class, by every rule") {
   const RandomBallots one(1, 100, 10, 6);
   std::vector<float> probabilities;
   for (int m = 0; m < 5; ++m)

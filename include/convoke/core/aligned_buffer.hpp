@@ -8,8 +8,8 @@
 
 namespace convoke {
 
-/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only; what
-/// was moved from is empty.
+/// Memory for n values of T, 64-byte aligned (a cache line, a vector register) and zeroed. Move only; a
+/// moved-from buffer is empty.
 template <class T>
 class AlignedBuffer {
   static_assert(std::is_trivially_destructible_v<T>);

@@ -12,8 +12,8 @@
 #include "convoke/core/settings.hpp"
 #include "convoke/core/table.hpp"
 
-// A key of a recipe is one entry of an array: the member that holds its value, and the facts that the rest of
-// the program needs. Reader, writer, resume fingerprint, messages and documentation follow from the entry:
+// A key of a recipe is one entry of an array: the member that holds its value, and its facts. Reader, writer,
+// resume fingerprint, messages and documentation follow from the entry:
 //
 //     constexpr std::array kAdamKeys{
 //         key<&AdamOptions::beta_1>({.name = "beta_1", .range = {.least = 0, .below = 1}, .help = "..."}),
@@ -22,57 +22,57 @@
 //     write_keys(kAdamKeys, options, settings);
 namespace convoke {
 
-/// What a key means for a run that is resumed.
+/// The effect of a key on a run that is resumed.
 enum class Effect {
   kResult,     ///< decides the result: a resumed run must have the same value
-  kNewResult,  ///< the same, but runs from before there was such a key had its default
+  kNewResult,  ///< the same, but runs older than the key used its default
   kNone,       ///< a name, a place, or time and memory: may change
 };
 
-/// The numbers that a key may have. All of them are finite.
+/// The numbers that a key may have. All are finite.
 struct Range {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double least = -kInfinity, above = -kInfinity;
   double largest = kInfinity, below = kInfinity;
 
   bool contains(double value) const;
-  /// "at least 0 and below 1"; empty where all numbers are allowed.
+  /// Returns "at least 0 and below 1"; empty if all numbers are allowed.
   std::string text() const;
 };
 
 struct OptionTable;
 
-/// What is known of a key, whatever holds its value.
+/// The facts of a key, independent of the member that holds its value.
 struct KeyFacts {
   std::string_view name;
-  Range range = {};                ///< of a number, or of each number of a list
-  std::string_view word = {};      ///< text that stands for 0, as "auto"; other numbers are at least 1
-  std::string_view expected = {};  ///< what a value must be, where `range` does not say it
-  std::string_view noun = {};      ///< what the names are, for messages; empty: the name of the key
-  std::vector<std::string> (*names)() = nullptr;  ///< the words that a value may be
+  Range range = {};                ///< for a number, or for each number of a list
+  std::string_view word = {};      ///< text that means 0, such as "auto"; other numbers are at least 1
+  std::string_view expected = {};  ///< the condition on a value, if `range` does not express it
+  std::string_view noun = {};      ///< the noun for the names in messages; empty: the name of the key
+  std::vector<std::string> (*names)() = nullptr;  ///< the words that are allowed
   Effect effect = Effect::kResult;
   bool required = false;
-  std::string_view fallback = {};  ///< the default in words, where it depends on something else
+  std::string_view fallback = {};  ///< the default in words, if it depends on other keys
   std::string_view help = {};
-  std::vector<OptionTable> (*tables)() = nullptr;  ///< the tables that a value may be
-  std::string_view type = {};                      ///< "whole number"; key() fills it in
+  std::vector<OptionTable> (*tables)() = nullptr;  ///< the tables that are allowed
+  std::string_view type = {};                      ///< "whole number"; set by key()
 };
 
-/// A key whose value is kept in an Options.
+/// A key whose value is a member of Options.
 template <class Options>
 struct Key : KeyFacts {
   using Holder = Options;
   void (*read)(SettingsReader& read, const KeyFacts& key, Options& options) = nullptr;
-  /// Null for shorthand: a key that others stand for once it is read. Nothing: the key is left out.
+  /// Null for a shorthand key, which sets other keys when it is read. Returns none if the key is not written.
   std::optional<Value> (*write)(const KeyFacts& key, const Options& options) = nullptr;
 };
 
-/// A key as it is documented.
+/// The documentation of a key.
 struct KeyDescription {
   std::string name;
   std::string type;      ///< "whole number"
-  std::string fallback;  ///< the default, as TOML writes it; empty: there is none
-  std::string range;     ///< "at least 1", or the known words; empty: any value
+  std::string fallback;  ///< the default in TOML; empty: none
+  std::string range;     ///< "at least 1", or the allowed words; empty: any value
   Effect effect = Effect::kResult;
   bool required = false;
   std::string help;
@@ -81,12 +81,12 @@ struct KeyDescription {
 
 /// The keys of a nested table: { name = "adam", beta_1 = 0.9 }.
 struct OptionTable {
-  std::string name;  ///< empty: of every table at this place
+  std::string name;  ///< empty: keys of every table at this place
   std::vector<KeyDescription> keys;
 };
 
-/// Reads `key`, if it is there. Throws Error for another type or a value out of range, with the key's help as
-/// its hint.
+/// Reads `key` if it is present. Throws Error for another type or a value out of range, with the key's help
+/// as its hint.
 void read_value(SettingsReader& read, const KeyFacts& key, bool& value);
 void read_value(SettingsReader& read, const KeyFacts& key, std::int64_t& value);
 void read_value(SettingsReader& read, const KeyFacts& key, double& value);
@@ -94,7 +94,7 @@ void read_value(SettingsReader& read, const KeyFacts& key, std::string& value);
 void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::string>& value);
 void read_value(SettingsReader& read, const KeyFacts& key, std::vector<std::int64_t>& value);
 void read_value(SettingsReader& read, const KeyFacts& key, std::vector<double>& value);
-/// [least, largest].
+/// Reads the interval [least, largest].
 void read_value(SettingsReader& read, const KeyFacts& key, std::array<double, 2>& value);
 
 Value to_value(const KeyFacts& key, bool value);
@@ -107,10 +107,10 @@ Value to_value(const KeyFacts& key, const std::vector<double>& value);
 Value to_value(const KeyFacts& key, const std::array<double, 2>& value);
 
 /// Fails unless `holds`: `"beta_1" must be at least 0 and below 1, but is 1.5`, with the key's help as hint.
-/// `expected`: in place of what the facts say.
+/// `expected` replaces the condition in the facts.
 void check_key(const SettingsReader& read, const KeyFacts& key, bool holds, std::string_view expected = {});
 
-/// `fallback`: the default; nothing: there is none.
+/// `fallback`: the default, or none.
 KeyDescription describe_key(const KeyFacts& key, const std::optional<Value>& fallback);
 
 namespace keys {
@@ -125,7 +125,7 @@ struct Part<Type Options::*> {
 /// A member, or a member of a member, ...
 template <auto kFirst, auto... kRest>
 struct Path {
-  using Holder = typename Part<decltype(kFirst)>::Holder;  ///< the struct that it begins in
+  using Holder = typename Part<decltype(kFirst)>::Holder;  ///< the struct that contains the first member
 
   template <class Options>
   static constexpr auto& in(Options& options) {
@@ -134,7 +134,7 @@ struct Path {
   using Held = std::remove_cvref_t<decltype(((std::declval<Holder&>().*kFirst).*....*kRest))>;
 };
 
-/// The type that a value of type T is read as.
+/// The type that is read for a value of type T.
 template <class T>
 using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t,
                                   std::conditional_t<std::is_floating_point_v<T>, double, T>>;
@@ -150,7 +150,8 @@ constexpr std::string_view type_name(const std::array<double, 2>*) { return "two
 
 }  // namespace keys
 
-/// The key of a member, or of a member of a member: key<&TrainRecipe::update, &UpdateOptions::ema>({...}).
+/// Makes the key of a member, or of a member of a member: key<&TrainRecipe::update,
+/// &UpdateOptions::ema>({...}).
 template <auto... kMembers>
 constexpr auto key(KeyFacts facts) {
   using Path = keys::Path<kMembers...>;
@@ -169,14 +170,14 @@ constexpr auto key(KeyFacts facts) {
                       }};
 }
 
-/// A name in a recipe, and what it stands for.
+/// A name in a recipe, and its value.
 template <class T>
 struct Named {
   std::string_view name;
   T value;
 };
 
-/// The name of `value` in a table of {name, value} that holds it.
+/// Returns the name of `value` in a table of {name, value} that holds it.
 template <class Table, class T>
 std::string name_of(const Table& table, const T& value) {
   for (const auto& entry : table) {
@@ -185,7 +186,7 @@ std::string name_of(const Table& table, const T& value) {
   throw Error("a choice without a name");
 }
 
-/// The key of a member that is one of the values of `kNames`, an array of Named.
+/// Makes the key of a member that is one of the values of `kNames`, an array of Named.
 template <const auto& kNames, auto... kMembers>
 constexpr auto choice(KeyFacts facts) {
   using Path = keys::Path<kMembers...>;
@@ -209,7 +210,7 @@ void read_keys(const Keys& keys, SettingsReader& read, Options& options) {
   for (const auto& key : keys) key.read(read, key, options);
 }
 
-/// Sets all keys of a table that are written, defaults included.
+/// Writes all keys of a table that have a writer, defaults included.
 template <class Keys, class Options>
 void write_keys(const Keys& keys, const Options& options, Settings& settings) {
   for (const auto& key : keys) {
@@ -218,7 +219,7 @@ void write_keys(const Keys& keys, const Options& options, Settings& settings) {
   }
 }
 
-/// The keys of a table, each with the default that it is read as where nothing is written.
+/// Returns the keys of a table, each with its default.
 template <class Keys>
 std::vector<KeyDescription> describe_keys(const Keys& keys) {
   std::vector<KeyDescription> described;

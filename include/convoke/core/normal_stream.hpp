@@ -6,14 +6,14 @@
 
 namespace convoke {
 
-/// Standard normal numbers at one address, many at a time: single precision, cut at 5.9 deviations by the 24
-/// bits that each is made from. Ten times as fast as RandomStream::normal(), for the initial weights of large
+/// Standard normal numbers at one address, many at a time, in single precision; 24 bits per number limit them
+/// to 5.9 standard deviations. Ten times as fast as RandomStream::normal(), for the initial weights of large
 /// networks; the same bits on every machine. Shares no words of Philox with a RandomStream of the same key.
 class NormalStream {
  public:
   explicit NormalStream(const RandomKey& key);
 
-  /// The next values.size() rounded up to 256; what is left of the last 256 is not used again.
+  /// Fills `values`. Uses multiples of 256 numbers; the rest of the last 256 is not used again.
   void fill(std::span<float> values);
 
  private:

@@ -24,8 +24,8 @@ constexpr PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) {
   return counter;
 }
 
-/// The same for N counters side by side, word w of counter i at words[w][i], in place: loops that become
-/// vector operations where this is inlined.
+/// Does the same for N counters in parallel, word w of counter i at words[w][i], in place. The loops become
+/// vector operations when this function is inlined.
 template <int N>
 [[gnu::always_inline]] inline void philox4x32(std::uint32_t (&words)[4][N], PhiloxKey key) {
   for (int round = 0; round < 10; ++round) {
@@ -42,7 +42,7 @@ template <int N>
   }
 }
 
-/// What a random number is for; part of its address.
+/// The purpose of a random number; part of its address.
 enum class Purpose : std::uint32_t {
   kWeights = 1,
   kShuffle = 2,
@@ -57,8 +57,8 @@ enum class Purpose : std::uint32_t {
   kExplore = 16
 };
 
-/// The address of a stream of random numbers: nothing but these decides its values. `epoch` and `sample` mean
-/// what the purpose says (for initial weights: 0 and the parameter's position in the graph).
+/// The address of a stream of random numbers, which alone decides its values. The purpose defines the meaning
+/// of `epoch` and `sample` (for initial weights: 0 and the parameter's position in the graph).
 struct RandomKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::kWeights;
@@ -66,11 +66,10 @@ struct RandomKey {
   std::uint64_t sample = 0;
 };
 
-/// Philox key of (seed, purpose, epoch): the part that a loop over samples keeps.
+/// Returns the Philox key of (seed, purpose, epoch), which is constant in a loop over samples.
 PhiloxKey philox_key(std::uint64_t seed, Purpose purpose, std::uint32_t epoch);
 
-/// The numbers at one address, one after the other. Counter words: (draw / 4, stream, sample low, sample
-/// high).
+/// The numbers at one address, in order. Counter words: (draw / 4, stream, sample low, sample high).
 class RandomStream {
  public:
   explicit RandomStream(const RandomKey& key);
@@ -91,7 +90,7 @@ class RandomStream {
   PhiloxCounter words_{};
 };
 
-/// Fisher-Yates shuffle of `values` with the numbers at `key`.
+/// Shuffles `values` with the numbers at `key` (Fisher-Yates).
 void shuffle(std::span<std::uint32_t> values, const RandomKey& key);
 
 }  // namespace convoke

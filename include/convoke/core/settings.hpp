@@ -13,13 +13,13 @@ namespace convoke {
 
 class Settings;
 
-/// One value of a recipe or of a stored graph: what TOML and JSON have in common.
+/// A value of a recipe or of a stored graph, of a type that both TOML and JSON have.
 class Value {
  public:
   using Array = std::vector<Value>;
   using Variant = std::variant<bool, std::int64_t, double, std::string, Array, std::vector<Settings>>;
 
-  // Conversions are the point, hence NOLINT. All are defined where Settings is complete.
+  // Implicit conversions are intended, hence NOLINT. All are defined where Settings is complete.
   Value(bool value);              // NOLINT
   Value(int value);               // NOLINT
   Value(std::int64_t value);      // NOLINT
@@ -36,12 +36,12 @@ class Value {
   ~Value();
 
   const Variant& data() const { return data_; }
-  /// The table within, or null if this is not a table.
+  /// Returns the table, or null if this is not a table.
   const Settings* table() const;
   Settings* table();
-  /// "a whole number", "text", "a list", ...: for messages.
+  /// Returns "a whole number", "text", "a list", ... for messages.
   std::string_view kind() const;
-  /// As TOML writes it: `0.001`, `"adam"`, `[3, 3]`, `{ name = "sgd" }`.
+  /// Returns the value in TOML: `0.001`, `"adam"`, `[3, 3]`, `{ name = "sgd" }`.
   std::string to_string() const;
 
   friend bool operator==(const Value&, const Value&);
@@ -50,7 +50,7 @@ class Value {
   Variant data_;  // a table is a vector of exactly one Settings, which may be incomplete here
 };
 
-/// An ordered table of named values, and where it was written ("recipe.toml:14") for messages.
+/// An ordered table of named values, and its place ("recipe.toml:14") for messages.
 class Settings {
  public:
   using Entry = std::pair<std::string, Value>;
@@ -63,15 +63,15 @@ class Settings {
   const Value* find(std::string_view key) const;
   /// Replaces the value of `key`, or adds it at the end.
   void set(std::string_view key, Value value);
-  /// Sets by path, making tables on the way: set_path("train.optimizer.name", "sgd").
-  /// Text on the way becomes a table of that name (see SettingsReader::table). Throws Error where the path
-  /// runs into a value that is not a table, or names an empty key.
+  /// Sets a value by its path and creates missing tables: set_path("train.optimizer.name", "sgd"). Text on
+  /// the path becomes a table of that name (see SettingsReader::table). Throws Error if the path runs into a
+  /// value that is not a table, or has an empty key.
   void set_path(std::string_view path, Value value);
 
   const std::string& where() const { return where_; }
   void set_where(std::string where) { where_ = std::move(where); }
 
-  /// Equal entries in the same order; where they were written does not count.
+  /// Equal if the entries and their order are equal; places do not count.
   friend bool operator==(const Settings& a, const Settings& b) { return a.entries_ == b.entries_; }
 
  private:
@@ -79,38 +79,38 @@ class Settings {
   std::string where_;
 };
 
-/// Reads a table key by key with types, and at the end refuses keys that were not asked for, naming the
-/// nearest known key.
+/// Reads a table key by key with types, and finally refuses keys that were not requested, naming the nearest
+/// known key.
 ///
 ///     SettingsReader read(settings, "optimizer");
 ///     const double rate = read.get("learning_rate", 1e-3);
 ///     read.finish();
 ///
-/// Every failure is an Error that begins with where the table was written.
+/// Every failure is an Error that begins with the place of the table.
 class SettingsReader {
  public:
   /// `settings` must outlive the reader; `what` names the table in messages, e.g. `layer "conv2d"`.
   SettingsReader(const Settings& settings, std::string what);
 
-  /// True if the key is there; marks it as known.
+  /// True if the key is present; marks it as known.
   bool has(std::string_view key);
-  /// The value as it was written, null if the key is not there; marks it as known.
+  /// Returns the value as written, null if the key is absent; marks it as known.
   const Value* find(std::string_view key) { return look_up(key); }
-  /// True if the key is there and its value is text, for a key that may hold something else too.
+  /// True if the key is present and its value is text, for a key that may have other types.
   bool holds_text(std::string_view key) const;
-  /// Where the table was written.
+  /// The place of the table.
   const std::string& where() const { return settings_.where(); }
 
   bool get(std::string_view key, bool fallback);
   std::int64_t get(std::string_view key, std::int64_t fallback);
   std::int64_t get(std::string_view key, int fallback) { return get(key, std::int64_t{fallback}); }
-  /// Whole numbers are taken too.
+  /// Accepts whole numbers.
   double get(std::string_view key, double fallback);
   std::string get(std::string_view key, const std::string& fallback);
   std::string get(std::string_view key, const char* fallback) { return get(key, std::string(fallback)); }
-  /// A list of whole numbers; a single number counts as a list of one.
+  /// Reads a list of whole numbers; a single number counts as a list of one.
   std::vector<std::int64_t> get(std::string_view key, const std::vector<std::int64_t>& fallback);
-  /// A list of numbers; a single number counts as a list of one.
+  /// Reads a list of numbers; a single number counts as a list of one.
   std::vector<double> get(std::string_view key, const std::vector<double>& fallback);
   std::vector<std::string> get(std::string_view key, const std::vector<std::string>& fallback);
 
@@ -118,17 +118,17 @@ class SettingsReader {
   void require_value(std::string_view key) { require(key); }
   std::int64_t require_int(std::string_view key);
   std::string require_string(std::string_view key);
-  /// A nested table; an empty one if the key is absent. Text stands for a table of one name: `optimizer =
-  /// "adam"` is `optimizer = { name = "adam" }`.
+  /// Reads a nested table; empty if the key is absent. Text means a table with a name: `optimizer = "adam"`
+  /// is `optimizer = { name = "adam" }`.
   Settings table(std::string_view key);
-  /// A list of tables; empty if the key is absent.
+  /// Reads a list of tables; empty if the key is absent.
   std::vector<Settings> tables(std::string_view key);
 
-  /// Fails unless `holds`: `"momentum" must be at least 0 and below 1, but is 1.5`. For ranges of what get()
-  /// returned.
+  /// Fails unless `holds`: `"momentum" must be at least 0 and below 1, but is 1.5`. For ranges of values that
+  /// get() returned.
   void check(std::string_view key, bool holds, std::string_view expected, std::string hint = {}) const;
 
-  /// Calls `work`; an Error of it gets the table's place in front.
+  /// Calls `work`; puts the table's place in front of an Error that it throws.
   template <class Work>
   auto at(Work work) const {
     try {
@@ -138,16 +138,16 @@ class SettingsReader {
     }
   }
 
-  /// Throws if the table holds a key that was not asked for.
+  /// Throws if the table has a key that was not requested.
   void finish();
 
-  /// An Error with this table's place in front: "recipe.toml:14: layer "conv2d": <message>".
+  /// Throws an Error with this table's place in front: "recipe.toml:14: layer "conv2d": <message>".
   [[noreturn]] void fail(const std::string& message, std::string hint = {}) const;
 
  private:
   const Value* look_up(std::string_view key);
   const Value& require(std::string_view key);
-  Settings placed(Settings table) const;  ///< a table without a place of its own is where this one is
+  Settings placed(Settings table) const;  ///< gives a table without a place the place of this one
   [[noreturn]] void wrong_type(std::string_view key, const Value& value, std::string_view expected) const;
 
   const Settings& settings_;

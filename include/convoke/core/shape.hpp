@@ -6,7 +6,7 @@
 
 namespace convoke {
 
-/// The extents of one sample, without the batch: (C, H, W) for images, (F) for features; or of one parameter.
+/// The extents of one sample without the batch, (C, H, W) for images, (F) for features; or of one parameter.
 class Shape {
  public:
   Shape() = default;
@@ -16,12 +16,12 @@ class Shape {
   std::size_t rank() const { return extents_.size(); }
   std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }
   const std::vector<std::int64_t>& extents() const { return extents_; }
-  /// Product of the extents; 1 for an empty shape.
+  /// Returns the product of the extents; 1 for an empty shape.
   std::int64_t elements() const;
 
-  /// "(32, 26, 26)".
+  /// Returns "(32, 26, 26)".
   std::string to_string() const;
-  /// The same with the batch in front, as nodes are spoken of: "(N, 32, 26, 26)".
+  /// Returns the shape of a node's output, with the batch in front: "(N, 32, 26, 26)".
   std::string with_batch() const;
 
   friend bool operator==(const Shape&, const Shape&) = default;

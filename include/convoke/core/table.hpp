@@ -9,7 +9,7 @@
 
 namespace convoke {
 
-/// The names in a table, a range of entries that have a `name`.
+/// Returns the names in a table, a range of entries that have a `name`.
 template <class Table>
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
@@ -17,9 +17,8 @@ std::vector<std::string> names_in(const Table& table) {
   return names;
 }
 
-/// The entry called `name`. Throws Error `unknown optimizer "adamm" (did you mean "adam"?)` with the known
-/// names as its hint; `what` is the word for what the table holds, `where` the place of the name, if it has
-/// one.
+/// Returns the entry called `name`. Throws Error `unknown optimizer "adamm" (did you mean "adam"?)` with the
+/// known names as its hint; `what` is the noun for the entries, `where` the place of the name, if any.
 template <class Table>
 const auto& find_in(const Table& table, std::string_view name, std::string_view what,
                     std::string_view where = {}) {

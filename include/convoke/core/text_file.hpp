@@ -5,7 +5,8 @@
 
 namespace convoke {
 
-/// All bytes of a file; none if it cannot be read: there is none, it is a folder, or may not be.
+/// Returns all bytes of a file; none if it cannot be read: it does not exist, is a folder, or access is
+/// denied.
 std::optional<std::string> read_text(const std::filesystem::path& file);
 
 }  // namespace convoke

@@ -5,25 +5,25 @@
 
 namespace convoke {
 
-/// What stands for bytes that are no text: U+FFFD.
+/// Replaces bytes that are not text: U+FFFD.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
-/// Length in bytes of the UTF-8 character at the start of `text`, which is not empty; 0 if there is none:
-/// continuation bytes alone, too few of them, overlong forms, surrogates, beyond U+10FFFF (Unicode 15,
-/// table 3-7).
+/// Returns the length in bytes of the UTF-8 character at the start of `text`, which is not empty. Returns 0
+/// for stray or missing continuation bytes, overlong forms, surrogates, and code points beyond U+10FFFF
+/// (Unicode 15, table 3-7).
 std::size_t utf8_length(std::string_view text);
 
-/// The code point of the UTF-8 character at the start of `text`, which has one.
+/// Returns the code point of the valid UTF-8 character at the start of `text`.
 char32_t code_point(std::string_view text);
 
-/// `text` as one line of UTF-8: line breaks and tabs become spaces, other control characters and bytes that
-/// are no UTF-8 U+FFFD.
+/// Returns `text` as one line of UTF-8: line breaks and tabs become spaces, other control characters and
+/// invalid bytes U+FFFD.
 std::string one_line(std::string_view text);
 
-/// Characters (code points) of UTF-8 text.
+/// Returns the number of characters (code points) of UTF-8 text.
 std::size_t character_count(std::string_view text);
 
-/// `text` if it has at most so many characters, else its beginning and "…", so many in all. UTF-8.
+/// Returns `text`, shortened to so many characters if it has more; then "…" is the last one. UTF-8.
 std::string shortened(std::string_view text, std::size_t characters);
 
 }  // namespace convoke

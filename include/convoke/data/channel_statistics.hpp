@@ -6,17 +6,18 @@
 
 namespace convoke::data {
 
-/// Mean and deviation of each channel, the last axis of samples that come in pieces of whole pixels.
+/// Mean and standard deviation of each channel (the last axis) of samples that arrive in pieces of whole
+/// pixels.
 class ChannelStatistics {
  public:
   explicit ChannelStatistics(std::size_t channels);
 
-  /// values: (pixels, channels). Exact for pixels of 8 bits, up to 2^48 of them.
+  /// values: (pixels, channels). Exact for up to 2^48 pixels of 8 bits.
   void add(std::span<const std::uint8_t> values);
   void add(std::span<const float> values);
 
   std::vector<double> mean() const;
-  /// Of the population: divided by n.
+  /// Returns the standard deviation of the population: the divisor is n.
   std::vector<double> deviation() const;
 
  private:
@@ -27,7 +28,7 @@ class ChannelStatistics {
   std::size_t channels_;
   double pixels_ = 0;
   std::vector<Sums> sums_;             // of uint8; not used for floats
-  std::vector<double> mean_, spread_;  // of floats: mean, and sum of squared distances from it
+  std::vector<double> mean_, spread_;  // of floats: mean, and sum of squared differences from it
   bool exact_ = false;
 };
 

@@ -15,74 +15,75 @@
 
 namespace convoke::data {
 
-/// What a dataset file says of itself; see docs/formats.md.
+/// Attributes of a dataset file; see docs/formats.md.
 struct DatasetInfo {
-  /// As networks see a sample: (C, H, W) of images, which are stored as (N, H, W, C); (F) of features, (L, F)
-  /// of sequences, (L) of tokens.
+  /// A sample's shape as networks see it: (C, H, W) for images, which are stored as (N, H, W, C); (F) for
+  /// features, (L, F) for sequences, (L) for tokens.
   Shape sample_shape;
   SampleType sample_type = SampleType::kUint8;
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};  ///< empty or `classes` names
-  /// Of the training split, in units of the stored values: one per channel or feature. None for tokens, nor
-  /// where a file of others lacks them.
+  /// Statistics of the training split in units of the stored values, one per channel or feature. Empty for
+  /// tokens, and if a file of another program lacks them.
   std::vector<double> channel_mean = {};
   std::vector<double> channel_std = {};
   std::int64_t vocabulary = 0;    ///< tokens are 0..vocabulary-1; 0: the file does not say
   std::string provenance = {};    ///< where the samples came from; may be empty
   std::string content_hash = {};  ///< over samples, labels and weights of all splits; may be empty
-  std::string preparation = {};   ///< JSON: what was done to the sources, see docs/formats.md; may be empty
+  std::string preparation = {};   ///< JSON: how the sources were prepared, see docs/formats.md; may be empty
 };
 
 /// One split. A view: the bytes belong to the dataset.
 struct Split {
-  /// Dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L). Of a stream: empty, of the right type.
+  /// Dense, as stored: (N, H, W, C), (N, L, F), (N, F) or (N, L). Streamed: empty, of the right type.
   Samples samples;
   std::span<const std::int32_t> labels;       ///< (N), each in 0..classes-1
-  std::span<const float> weights = {};        ///< (N), what each counts in the loss; empty: all 1
-  std::int32_t largest_token = -1;            ///< of tokens: an embedding must have more rows; else -1
-  std::shared_ptr<SampleStream> stream = {};  ///< where samples come from that are not held in memory
+  std::span<const float> weights = {};        ///< (N), the weight of each in the loss; empty: all 1
+  std::int32_t largest_token = -1;            ///< of tokens: an embedding needs more rows than this; else -1
+  std::shared_ptr<SampleStream> stream = {};  ///< source of samples that are not in memory
 
   std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
   SampleType type() const { return type_of(samples); }
-  /// The samples as what they are; T is the type's.
+  /// The samples as T, which must be the type of the split.
   template <class T>
   std::span<const T> values() const {
     return std::get<std::span<const T>>(samples);
   }
 };
 
-/// Memory for a dataset: `allocate` returns at least `bytes` bytes that live as long as the dataset. In a
-/// window shared by the processes of a node each of `parts` reads and checks one part of the samples; `ready`
-/// is called by all after that and returns when all have done so. `data` thereby never learns of MPI.
+/// Memory for a dataset. `allocate` returns at least `bytes` bytes that live as long as the dataset. In a
+/// window that the processes of a node share, each of `parts` reads and checks one part of the samples; then
+/// all call `ready`, which returns when all have called it. This keeps MPI out of `data`.
 struct Storage {
   static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
   std::function<std::span<std::byte>(std::size_t bytes)> allocate;
   std::int64_t part = 0, parts = 1;
-  /// Samples that would take more are streamed, split by split; the same on all parts.
+  /// In bytes. Splits that do not fit are streamed; the same on all parts.
   std::size_t budget = kUnlimited;
   std::function<void()> ready = [] {};
 };
 
-/// Storage of this process alone.
+/// Returns storage of this process alone.
 Storage private_storage(std::size_t budget = Storage::kUnlimited);
 
-/// What the dataset `file`, a file or a folder of shards, says of itself and of these splits, of which it
-/// reads no samples. Throws as Dataset::open.
+/// Returns the attributes of the dataset `file` (a file or a folder of shards) and of these splits, without
+/// reading samples. Throws as Dataset::open.
 DatasetInfo inspect(const std::filesystem::path& file, const std::vector<std::string>& splits);
 
-/// Size of each sample of a split before it was fitted into a dataset's shape: (N, 2), height and width of a
-/// picture, or length of a text and 0. Empty if the dataset does not say. Throws as Dataset::open.
+/// Returns the size of each sample of a split before it was fitted to the dataset's shape: (N, 2), height and
+/// width of a picture, or length of a text and 0. Empty if the dataset does not have it. Throws as
+/// Dataset::open.
 std::vector<std::int32_t> original_sizes(const std::filesystem::path& file, const std::string& split);
 
-/// A dataset: every split it was asked for, in memory or, where the budget does not allow that, streamed.
-/// Labels and weights are always in memory. Move only.
+/// A dataset: the requested splits, in memory or, where the budget does not allow that, streamed. Labels and
+/// weights are always in memory. Move only.
 class Dataset {
  public:
   /// Reads `splits` ("train", "test", ...) of `file`, or of a folder of shards (shards.hpp). Throws Error
-  /// naming the file and the cause: missing, not HDF5, truncated, a newer format, no such split, another type
-  /// or shape; a shard that is missing or belongs elsewhere; a label, token, weight or number that cannot be,
-  /// naming the sample.
+  /// naming the file and the cause: missing, not HDF5, truncated, a newer format, no such split, a wrong type
+  /// or shape, a shard that is missing or foreign; for an invalid label, token, weight or number it names the
+  /// sample.
   static Dataset open(const std::filesystem::path& file, const std::vector<std::string>& splits,
                       Storage storage = private_storage());
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-/// Names in a dataset file; docs/formats.md says what they hold.
+/// Names in a dataset file; docs/formats.md explains them.
 namespace convoke::data::format {
 
 inline constexpr std::int64_t kVersion = 1;
@@ -16,8 +16,8 @@ inline constexpr const char* kChannelStd = "channel_std";
 inline constexpr const char* kVocabulary = "vocabulary";
 inline constexpr const char* kProvenance = "provenance";
 inline constexpr const char* kContentHash = "content_hash";
-inline constexpr const char* kShard = "shard";    // of a dataset in shards: this file's number, from 0,
-inline constexpr const char* kShards = "shards";  // of so many of its split
+inline constexpr const char* kShard = "shard";    // of a dataset in shards: the number of this file, from 0
+inline constexpr const char* kShards = "shards";  // the number of shards of its split
 
 inline constexpr const char* kPreparation = "preparation";  // dataset in the root
 

@@ -10,8 +10,8 @@
 
 namespace convoke::data {
 
-/// Reads a dataset in parts, for those who want to look at all of it and hold little: labels are kept (4
-/// bytes a sample), samples are read when asked for. One thread at a time. Move only.
+/// Reads a dataset in parts, for programs that process all of it but hold little: it keeps labels in memory
+/// (4 bytes a sample) and reads samples on request. One thread at a time. Move only.
 class DatasetReader {
  public:
   struct Part {
@@ -20,7 +20,7 @@ class DatasetReader {
     std::int64_t count() const { return static_cast<std::int64_t>(labels.size()); }
   };
 
-  /// Opens every split of `path`, a file or a folder of shards. Throws as Dataset::open; also where there is
+  /// Opens every split of `path`, a file or a folder of shards. Throws as Dataset::open, and also if there is
   /// no split.
   explicit DatasetReader(const std::filesystem::path& path);
   DatasetReader(DatasetReader&&) noexcept;
@@ -30,11 +30,11 @@ class DatasetReader {
   const DatasetInfo& info() const;
   /// The splits: "train" first if there is one, the others in the order of the file.
   const std::vector<Part>& splits() const;
-  /// Values of one sample.
+  /// Number of values of one sample.
   std::size_t sample_size() const;
 
-  /// Samples first, first + 1, ... of splits()[split], as stored: as many as `values` holds. T is that of the
-  /// dataset's type. Throws Error where reading fails, or naming a sample whose values cannot be.
+  /// Reads the samples first, first + 1, ... of splits()[split], as stored: as many as `values` holds. T is
+  /// the dataset's type. Throws Error if reading fails, and, naming the sample, if its values are invalid.
   template <class T>
   void read(std::size_t split, std::int64_t first, std::span<T> values) const;
 

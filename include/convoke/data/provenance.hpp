@@ -3,10 +3,10 @@
 
 namespace convoke::data {
 
-/// True of what `convoke synthesize` made, by the provenance of its dataset.
+/// True if the provenance of a dataset says that `convoke synthesize` made it.
 bool is_synthetic(const std::string& provenance);
 
-/// The line that stands with every figure of synthetic data, with its end; "" for others.
+/// Returns the note that accompanies every result on synthetic data, with its line end; "" for other data.
 std::string provenance_note(const std::string& provenance);
 
 }  // namespace convoke::data

@@ -9,18 +9,18 @@ namespace convoke::data {
 class ArrayReader;
 class ReadAhead;
 
-/// The samples of a split that are not held in memory but read from its files as they are wanted. Any number
-/// of threads may fetch.
+/// The samples of a split that are not held in memory but read from its files when needed. Any number of
+/// threads may fetch.
 class SampleStream {
  public:
-  /// `memory`: bytes that this process may take to read ahead.
+  /// `memory`: bytes that this process may use to read ahead.
   SampleStream(std::unique_ptr<ArrayReader> samples, std::size_t memory);
   ~SampleStream();
   SampleStream(const SampleStream&) = delete;
   SampleStream& operator=(const SampleStream&) = delete;
 
-  /// The samples `ids`, one after the other, as they are stored. The bytes are valid until this thread
-  /// fetches again. Throws Error naming the file where reading fails or the file has become shorter.
+  /// Returns the samples `ids`, one after the other, as they are stored. The bytes are valid until this
+  /// thread fetches again. Throws Error naming the file if reading fails or the file has become shorter.
   const std::byte* fetch(std::span<const std::uint32_t> ids) const;
 
   std::size_t memory() const { return memory_; }
@@ -30,7 +30,7 @@ class SampleStream {
 
   std::unique_ptr<ArrayReader> samples_;
   std::size_t memory_;
-  const ReadAhead* ahead_ = nullptr;  // who has the samples of the epoch under way, if anybody
+  const ReadAhead* ahead_ = nullptr;  // has the samples of the current epoch, or null
 };
 
 }  // namespace convoke::data

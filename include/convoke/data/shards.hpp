@@ -7,27 +7,29 @@
 
 #include "convoke/data/dataset_writer.hpp"
 
-/// A dataset may be a folder of shards, `train-00000-of-00016.h5` and so on: each a dataset file with a part
-/// of one split, in order. See docs/formats.md.
+/// A dataset may be a folder of shards, `train-00000-of-00016.h5` and so on. Each shard is a dataset file
+/// with a part of one split, in order. See docs/formats.md.
 namespace convoke::data {
 
-/// "train-00003-of-00016.h5".
+/// Returns "train-00003-of-00016.h5".
 std::string shard_name(const std::string& split, std::int64_t shard, std::int64_t shards);
 
-/// Where shard `shard` of `shards` begins among `samples` samples: all are equal but for one sample.
+/// Returns the first sample of shard `shard` of `shards` among `samples` samples; shard sizes differ by at
+/// most one.
 std::int64_t first_of_shard(std::int64_t samples, std::int64_t shard, std::int64_t shards);
 
-/// `splits` to be written as shards of like size: the largest split as `shards`, at most one for each sample.
+/// Returns `splits` to be written as shards of similar size: the largest split as `shards`, at most one for
+/// each sample.
 std::vector<SplitSize> in_shards(std::vector<SplitSize> splits, std::int64_t shards);
 
-/// The files of each split in a folder, by shard. Files that are not called like a shard are passed over.
-/// Throws Error naming the shard that is missing or too many, or if there is none at all.
+/// Returns the files of each split in a folder, by shard. Ignores files whose names are not those of shards.
+/// Throws Error naming a shard that is missing or does not belong, or if there is no shard.
 std::map<std::string, std::vector<std::filesystem::path>> shards_in(const std::filesystem::path& folder);
 
 /// True for a name like "train-00003-of-00016.h5".
 bool is_shard_name(const std::string& file_name);
 
-/// True if `path` is a folder with at least one file that is called like a shard.
+/// True if `path` is a folder with at least one file that has a shard's name.
 bool has_shards(const std::filesystem::path& path);
 
 }  // namespace convoke::data

@@ -7,31 +7,31 @@
 
 namespace convoke::data {
 
-/// What stands beyond the edges of an image `abcd`, as in SciPy and Keras: nearest aaaa|abcd|dddd, constant
-/// kkkk|abcd|kkkk (k = `value`), reflect dcba|abcd|dcba, wrap, whose first and last pixel are the same point:
-/// abc|abcd|bcd.
+/// The pixels beyond the edges of an image `abcd`, as in SciPy and Keras: nearest aaaa|abcd|dddd, constant
+/// kkkk|abcd|kkkk (k = `value`), reflect dcba|abcd|dcba, wrap abc|abcd|bcd, whose first and last pixel are
+/// the same point.
 enum class FillMode { kNearest, kConstant, kReflect, kWrap };
 
-/// "nearest", "constant", "reflect", "wrap". Throws Error listing them.
+/// Parses "nearest", "constant", "reflect" or "wrap". Throws Error listing them.
 FillMode fill_mode_from(std::string_view name);
 std::string_view name_of(FillMode mode);
 
 struct Fill {
   FillMode mode = FillMode::kNearest;
-  float value = 0;  ///< of kConstant, in units of the stored pixels
+  float value = 0;  ///< for kConstant, in units of the stored pixels
 
   friend bool operator==(const Fill&, const Fill&) = default;
 };
 
-/// An image as it is stored, (H, W, C); a view.
+/// A view of an image as it is stored, (H, W, C).
 template <class T>
 struct ImageView {
   const T* pixels = nullptr;
   std::int64_t height = 0, width = 0, channels = 0;
 };
 
-/// What is done to a channel's value v while it is written: scale clamp(gain v, 0, highest) + shift; not
-/// clamped where `highest` is 0.
+/// Converts a channel's value v when it is written: scale clamp(gain v, 0, highest) + shift; does not clamp
+/// if `highest` is 0.
 struct Tone {
   const float* scale = nullptr;  ///< one per channel
   const float* shift = nullptr;
@@ -39,15 +39,15 @@ struct Tone {
   float highest = 0;
 };
 
-/// Bilinear warp: output pixel p is the image at map(p), in between pixels interpolated; `out` is a lane's
-/// (C, height, width), toned. Reads nothing beyond the image. Allocates nothing. Maps by whole pixels (flips,
-/// shifts) are exact.
+/// Warps bilinearly: output pixel p is the image at map(p), interpolated between pixels. `out` is (C, height,
+/// width) within a lane (micro-batch); `tone` is applied. Reads only the bytes of the image and allocates no
+/// memory. Maps by whole pixels (flips, shifts) are exact.
 void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out);
 void warp(const ImageView<float>& image, const AffineMap& map, const Fill& fill, const Tone& tone,
           std::int64_t height, std::int64_t width, float* out);
 
-/// The same from pixels to pixels, rounded to the nearest: `out` is (height, width, C).
+/// Does the same from pixels to pixels, rounded to the nearest: `out` is (height, width, C).
 void warp(const ImageView<std::uint8_t>& image, const AffineMap& map, const Fill& fill, std::int64_t height,
           std::int64_t width, std::uint8_t* out);
 

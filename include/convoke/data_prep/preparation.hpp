@@ -3,12 +3,13 @@
 
 namespace convoke::data_prep {
 
-/// "text", "table", ...: what a preparation (SampleFormat::preparation, as datasets and models keep it) turns
-/// into samples; empty if it is empty or does not say. Throws Error beginning with `where` if it is no JSON
-/// object.
+/// Returns the kind of samples ("text", "table", ...) of a preparation (SampleFormat::preparation, as
+/// datasets and models store it); empty if it has none. Throws Error beginning with `where` if it is not a
+/// JSON object.
 std::string preparation_kind(const std::string& preparation, const std::string& where);
 
-/// True if both make the same sample of the same raw text or row; how a dataset was divided does not count.
+/// True if both make the same sample from the same raw text or row; they may differ in the splits of a
+/// dataset.
 bool prepare_alike(const std::string& a, const std::string& b);
 
 }  // namespace convoke::data_prep

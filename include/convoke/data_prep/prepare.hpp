@@ -13,64 +13,64 @@
 
 namespace convoke::data_prep {
 
-/// In which order samples lie in the dataset.
+/// The order of samples in the dataset.
 enum class Order {
-  kAuto,      ///< shuffled, where a split's samples lie class by class in the source; else the source's
-  kSource,    ///< as the source lists them
+  kAuto,      ///< shuffled if the source lists a split's samples class by class; else the source's order
+  kSource,    ///< the source's order
   kShuffled,  ///< by the seed of the splits
 };
 
-/// "auto", "source", "shuffled". Throws Error listing them.
+/// Parses "auto", "source" or "shuffled". Throws Error listing them.
 Order order_from(const std::string& name);
 
 struct PrepareOptions {
   std::filesystem::path source;
   std::filesystem::path output;
-  std::string kind = {};          ///< of the source, e.g. "idx"; empty: found out
+  std::string kind = {};          ///< of the source, e.g. "idx"; empty: detected
   bool overwrite = false;         ///< replace `output` if it exists
-  SourceOptions samples = {};     ///< what a sample is to be
+  SourceOptions samples = {};     ///< how samples are made
   SplitOptions splits = {};       ///< splits
   Order order = Order::kAuto;     ///< within a split
   std::int64_t shards = 0;        ///< files of the largest split, in the folder `output`; 0: one file for all
-  bool skip_bad = false;          ///< leave out what cannot be read, and list it
-  bool allow_duplicates = false;  ///< the same sample in two splits is no error
-  /// Called with samples done and to do by this process; may be empty.
+  bool skip_bad = false;          ///< leave unreadable samples out and list them
+  bool allow_duplicates = false;  ///< accept the same sample in two splits
+  /// Called with the numbers of samples that this process has done and has to do; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
 
 struct PrepareReport {
-  /// What one process did.
+  /// The work of one process.
   struct Work {
     std::int64_t samples = 0;
     double seconds = 0;
   };
 
-  data::DatasetInfo info;  ///< mean, deviation and hash at index 0 only
+  data::DatasetInfo info;  ///< mean, standard deviation and hash at index 0 only
   std::vector<data::SplitSize> splits;
-  std::string split_rule;     ///< how the samples were divided into splits
-  bool shuffled = false;      ///< some split's samples lie in a shuffled order
+  std::string split_rule;     ///< how the samples were assigned to splits
+  bool shuffled = false;      ///< true if any split was shuffled
   std::int64_t taken_up = 0;  ///< samples that an interrupted run had decoded
   std::int64_t left_out = 0;  ///< unreadable samples
   // At index 0 only:
-  std::uint64_t source_bytes = 0;  ///< of the samples as the source has them
+  std::uint64_t source_bytes = 0;  ///< of the samples in the source
   std::uint64_t bytes = 0;         ///< of the dataset
   std::int64_t duplicates = 0;     ///< pairs of equal samples
-  std::int64_t leaks = 0;          ///< of these, between two splits
+  std::int64_t leaks = 0;          ///< duplicates between two splits
   std::int64_t lookalikes = 0;     ///< pairs of pictures that look the same
   std::int64_t lookalike_leaks = 0;
-  std::filesystem::path list;       ///< CSV of all these, beside the dataset; empty: there are none
+  std::filesystem::path list;       ///< CSV of all of them, next to the dataset; empty: none
   std::vector<std::string> absent;  ///< classes without a training sample
-  std::vector<std::string> notes;   ///< the source's: what it has left out or filled in
-  std::vector<Work> work;           ///< of each process
+  std::vector<std::string> notes;   ///< from the source: what it left out or filled in
+  std::vector<Work> work;           ///< per process
 };
 
 /// Turns `source` into the dataset `output`, a file or a folder of shards. Every process decodes an equal
-/// share of the samples into a folder beside the output, `<output>.work`; then they are checked, ordered and
-/// written. The bytes do not depend on how many processes there are. A run that was cut short is taken up by
-/// the next one with the same options. A sample that cannot be read does not stop the others. Throws Error if
-/// the source is damaged, samples cannot be read (naming the first twenty and the number of all, in every
-/// process; unless told to skip them), a sample is in two splits (unless told to allow it), the output exists
-/// (unless told to overwrite) or cannot be written; then there is no output file, or the old one.
+/// share of the samples into a folder next to the output, `<output>.work`; then they are checked, ordered and
+/// written. The bytes do not depend on the number of processes. The next run with the same options resumes an
+/// interrupted one. A sample that cannot be read does not stop the others. Throws Error if the source is
+/// damaged; if samples cannot be read (naming the first twenty and the total number, in every process),
+/// unless told to skip them; if a sample is in two splits, unless told to allow it; if the output exists,
+/// unless told to overwrite; or if it cannot be written. Then there is no output file, or the old one.
 PrepareReport prepare(const PrepareOptions& options, const Team& team = {});
 
 }  // namespace convoke::data_prep

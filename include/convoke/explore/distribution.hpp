@@ -6,23 +6,22 @@
 
 namespace convoke::explore {
 
-/// What a box plot shows: quartiles, whiskers to the 5th and 95th percentile, and both ends.
+/// The numbers of a box plot: quartiles, whiskers to the 5th and 95th percentile, and both ends.
 struct BoxPlot {
-  std::int64_t count = 0;  ///< 0: nothing was seen, all numbers are 0
+  std::int64_t count = 0;  ///< 0: no values, all numbers are 0
   double minimum = 0, low = 0, first_quartile = 0, median = 0, third_quartile = 0, high = 0, maximum = 0;
 };
 
-/// Of any numbers; quantiles between two of them lie on the line (NumPy's default). The order of `values` is
-/// lost.
+/// Returns the box plot of numbers; quantiles are interpolated linearly (NumPy's default). Reorders `values`.
 BoxPlot box_plot(std::vector<float>& values);
 
-/// How often each value of 8 bits occurs.
+/// The frequency of each value of 8 bits.
 using ByteCounts = std::array<std::int64_t, 256>;
 
-/// Of the values counted.
+/// Returns the box plot of the counted values.
 BoxPlot box_plot(const ByteCounts& counts);
 
-/// Mean and deviation (of the population), least and largest.
+/// Mean and standard deviation (of the population), smallest and largest value.
 struct Moments {
   std::int64_t count = 0;
   double mean = 0, deviation = 0, minimum = 0, maximum = 0;
@@ -33,11 +32,12 @@ Moments moments(std::span<const float> values);
 /// Counts in bins of equal width.
 struct Histogram {
   double begin = 0;  ///< of the first bin
-  double width = 1;  ///< of each
+  double width = 1;  ///< of each bin
   std::vector<std::int64_t> counts = {};
 };
 
-/// `bins` bins from the least to the largest value; one bin if they are all equal, none if there are none.
+/// Returns `bins` bins from the smallest to the largest value; one bin if all values are equal, no bin if
+/// there are no values.
 Histogram histogram(std::span<const float> values, std::size_t bins);
 
 }  // namespace convoke::explore

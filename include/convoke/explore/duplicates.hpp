@@ -8,23 +8,23 @@
 
 namespace convoke::explore {
 
-/// Samples that are equal, byte for byte, in all of a dataset.
+/// The samples of a dataset that are equal, byte for byte.
 struct Duplicates {
   struct Pair {
     Place first, second;
   };
 
   std::int64_t repeated = 0;       ///< samples that equal an earlier one
-  std::int64_t contradictory = 0;  ///< of these, such as have another label than it
-  /// By split and split: samples of b that equal an earlier one of b (a = b), or one of a (a before b).
+  std::int64_t contradictory = 0;  ///< of these, samples with another label than the earlier one
+  /// By pair of splits (a, b): samples of b that equal an earlier one of b (a = b), or one of a (a before b).
   std::vector<std::vector<std::int64_t>> between = {};
-  /// Some pairs: first those with different labels, then those across splits.
+  /// Some pairs: those with different labels first, then those across splits.
   std::vector<Pair> examples = {};
 
-  bool leak() const;  ///< a sample stands in two splits
+  bool leak() const;  ///< true if a sample is in two splits
 };
 
-/// `checksums`: of each split, of each sample. Samples with equal checksums are read and compared.
+/// `checksums`: of each sample of each split. Reads and compares samples with equal checksums.
 Duplicates find_duplicates(const data::DatasetReader& reader,
                            const std::vector<std::vector<std::uint32_t>>& checksums,
                            std::size_t most_examples);

@@ -5,7 +5,7 @@
 
 namespace convoke::explore {
 
-/// Numbers in rows and columns, row-major; a row is a sample unless said otherwise.
+/// Numbers in rows and columns, row-major; a row is a sample by default.
 struct Matrix {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -31,9 +31,9 @@ struct Matrix {
   }
 };
 
-/// The first `columns` of each row, or all if there are fewer.
+/// Returns the first `columns` of each row, or all if there are fewer.
 Matrix first_columns(const Matrix& matrix, std::int64_t columns);
-/// The first `rows`, or all if there are fewer.
+/// Returns the first `rows`, or all if there are fewer.
 Matrix first_rows(const Matrix& matrix, std::int64_t rows);
 
 }  // namespace convoke::explore

@@ -6,14 +6,13 @@
 
 namespace convoke::explore {
 
-/// What a dataset calls its tokens and features, as far as its preparation says (docs/formats.md); empty
-/// where it does not.
+/// The names of a dataset's tokens and features in its preparation (docs/formats.md); empty if it has none.
 struct Names {
   std::vector<std::string> words;     ///< of each token
   std::vector<std::string> features;  ///< of each feature: "age", "colour=red"
 };
 
-/// Throws Error naming `where` if the preparation is no JSON.
+/// Throws Error naming `where` if the preparation is not JSON.
 Names names_of(const data::DatasetInfo& info, const std::string& where);
 
 }  // namespace convoke::explore

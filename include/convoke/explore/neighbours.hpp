@@ -6,8 +6,8 @@
 
 namespace convoke::explore {
 
-/// The k nearest others of every point, by Euclidean distance, nearest first; of equals the lower number
-/// first.
+/// The k nearest other points of every point, by Euclidean distance, nearest first; at equal distances, lower
+/// numbers first.
 struct Neighbours {
   std::int64_t k = 0;
   std::vector<std::int32_t> index;  ///< (n, k)
@@ -21,12 +21,12 @@ struct Neighbours {
   }
 };
 
-/// Of points (n, d); k is cut to n - 1. Exact, every pair is compared: n^2 d.
+/// Finds the neighbours of points (n, d); k is at most n - 1. Exact: compares every pair, n^2 d.
 Neighbours nearest_neighbours(const Matrix& points, std::int64_t k);
 
-/// How far the neighbours in `map` (n, 2) are neighbours among `points` (n, d), in [0, 1], 1 if all are: of
-/// J. Venna, S. Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN 2001, as
-/// scikit-learn's sklearn.manifold.trustworthiness. Not a number unless k < n / 2.
+/// Returns how well the neighbours in `map` (n, 2) match those among `points` (n, d), in [0, 1]; 1 is a
+/// perfect match. J. Venna, S. Kaski, "Neighborhood preservation in nonlinear projection methods", ICANN
+/// 2001, as scikit-learn's sklearn.manifold.trustworthiness. NaN unless k < n / 2.
 double trustworthiness(const Matrix& points, const Matrix& map, std::int64_t k);
 
 }  // namespace convoke::explore

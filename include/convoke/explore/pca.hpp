@@ -11,17 +11,17 @@ namespace convoke::explore {
 struct Pca {
   std::vector<double> mean;      ///< (D)
   Matrix components;             ///< (k, D), rows of length 1; the largest entry of each is positive
-  std::vector<double> variance;  ///< (k), along each component, divided by n - 1, falling
+  std::vector<double> variance;  ///< (k), along each component, divided by n - 1, descending
   double total_variance = 0;     ///< over all D directions
   Matrix scores;                 ///< (n, k), the samples in these coordinates
 
-  /// Share of the variance along component i.
+  /// Returns the share of the variance along component i.
   double share(std::size_t i) const { return total_variance > 0 ? variance[i] / total_variance : 0; }
 };
 
-/// At most `components` of the samples (n, D): fewer where the samples vary in fewer directions, none where
-/// they are all alike. Exact: eigenvectors of the covariance, or of the Gram matrix if D > n. Costs n D
-/// min(n, D) + min(n, D)^3.
+/// Computes at most `components` of the samples (n, D); fewer if the samples vary in fewer directions, none
+/// if all are equal. Exact: eigenvectors of the covariance, or of the Gram matrix if D > n. Cost: n D min(n,
+/// D) + min(n, D)^3.
 Pca pca(const Matrix& samples, std::int64_t components);
 
 }  // namespace convoke::explore

@@ -7,19 +7,19 @@ namespace convoke::explore {
 
 /// A sample's place in a dataset.
 struct Place {
-  std::size_t split = 0;   ///< of DatasetReader::splits()
+  std::size_t split = 0;   ///< index in DatasetReader::splits()
   std::int64_t index = 0;  ///< in that split
 
   friend bool operator==(const Place&, const Place&) = default;
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// `wanted` of the numbers 0..count-1, or all if there are no more, rising; every choice is equally likely.
-/// `draw` tells apart the samples taken with one seed. R. Floyd, in J. Bentley, CACM 30(9), 1987.
+/// Draws `wanted` of the numbers 0..count-1, or all if there are no more, ascending; every choice is equally
+/// likely. `draw` distinguishes samples with the same seed. R. Floyd, in J. Bentley, CACM 30(9), 1987.
 std::vector<std::int64_t> keyed_sample(std::int64_t count, std::int64_t wanted, std::uint64_t seed,
                                        std::uint64_t draw);
 
-/// `wanted` samples of all splits, whose sizes are given, taken together; in the order of the dataset.
+/// Draws `wanted` samples of all splits together, whose sizes are given; in the order of the dataset.
 std::vector<Place> sample_places(std::span<const std::int64_t> sizes, std::int64_t wanted, std::uint64_t seed,
                                  std::uint64_t draw);
 

@@ -13,31 +13,31 @@ namespace convoke::explore {
 
 struct SurveyOptions {
   std::uint64_t seed = 0;
-  std::int64_t shown_classes = 40;  ///< classes with a mean, box plots, ... of their own
-  /// Called with the samples read so far.
+  std::int64_t shown_classes = 40;  ///< classes with separate means, box plots, ...
+  /// Called with the number of samples read so far.
   std::function<void(std::int64_t)> progress = [](std::int64_t) {};
 };
 
-/// One split, counted and measured whole.
+/// Statistics of one complete split.
 struct SplitSurvey {
   std::string name;
   std::int64_t count = 0;
   std::vector<std::int64_t> class_counts;  ///< (K)
-  std::vector<Moments> channels;           ///< of each channel or feature; none of tokens
+  std::vector<Moments> channels;           ///< of each channel or feature; empty for tokens
   BoxPlot lengths;                         ///< of tokens: without padding
 };
 
-/// What every sample of a dataset was read for. Where it says training split, that is the first one.
+/// The results of reading every sample of a dataset. The training split is the first one.
 struct Survey {
   std::vector<SplitSurvey> splits;
   std::vector<std::vector<std::uint32_t>> checksums;  ///< of each split: CRC-32 of each sample
 
-  /// The classes that the following tell apart, rising: all, or those with most training samples.
+  /// The classes with separate statistics, ascending: all, or those with most training samples.
   std::vector<std::int32_t> shown_classes;
-  Matrix class_means;  ///< (shown, values of a sample): mean training sample; none of tokens, (0, 0)
+  Matrix class_means;  ///< (shown, values of a sample): mean training sample; (0, 0) for tokens
 
-  /// Of the training split, per channel or feature. 8-bit values: of all of them, in 256 bins of 1; others:
-  /// of `rows`.
+  /// Training split, per channel or feature. 8-bit values: of all values, in 256 bins of width 1; others: of
+  /// `rows`.
   std::vector<Histogram> histograms;
   std::vector<BoxPlot> boxes;
 
@@ -54,7 +54,7 @@ struct Survey {
   std::vector<BoxPlot> class_lengths;  ///< tokens, per shown class
 };
 
-/// Reads all of a dataset once, in pieces of a few MiB. Throws Error as DatasetReader::read.
+/// Reads the whole dataset once, in pieces of a few MiB. Throws Error as DatasetReader::read.
 Survey survey(const data::DatasetReader& reader, const SurveyOptions& options);
 
 }  // namespace convoke::explore

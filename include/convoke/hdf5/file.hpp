@@ -13,30 +13,30 @@
 #include "convoke/hdf5/handle.hpp"
 
 // HDF5 files: groups of named arrays and attributes. Every failure is a convoke::Error that names the file,
-// the object in it and HDF5's innermost reason; nothing is printed. Threads may use files of their own;
-// they take turns, since HDF5 may be built without thread safety. Files are reproducible: the same calls
+// the object in it and HDF5's innermost reason; HDF5 prints no messages. Each thread may use different files;
+// threads take turns, because HDF5 may be built without thread safety. Files are reproducible: the same calls
 // write the same bytes (no time stamps).
 
 namespace convoke::hdf5 {
 
 class NewFile;
 
-/// What an array stores. kOther: none of ours (16-bit numbers, text, compounds, ...).
+/// The type of an array's elements. kOther: an unsupported type (16-bit numbers, text, compounds, ...).
 enum class ElementType { kUint8, kInt32, kInt64, kFloat32, kFloat64, kOther };
 
-/// "uint8", "float32", ...
+/// Returns "uint8", "float32", ...
 std::string_view name_of(ElementType type);
 
-/// The C++ types arrays are written from and read into. Reading converts from any numeric type, except from
-/// floating point to integers.
+/// The C++ types for writing and reading arrays. Reading converts from any numeric type, except from floating
+/// point to integers.
 template <class T>
 concept Element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// Something that carries attributes: a group or a dataset.
+/// An object with attributes: a group or a dataset.
 class Object {
  public:
-  /// "model.h5: /conv1/kernel", for messages.
+  /// Returns "model.h5: /conv1/kernel", for messages.
   std::string where() const;
   /// Absolute path within the file, "/conv1/kernel".
   const std::string& path() const { return path_; }
@@ -54,8 +54,8 @@ class Object {
   void set_attribute(const std::string& name, std::span<const std::int64_t> values);
 
   /// Reads an attribute as T: std::string, double, std::int64_t or a std::vector of one of them (a single
-  /// value counts as a list of one). Text of fixed or variable length; whole numbers are read as double too.
-  /// Throws Error if there is none of that name or it is of another kind.
+  /// value counts as a list of one). Text has fixed or variable length; whole numbers can be read as double.
+  /// Throws Error if there is no attribute of that name, or it has another type.
   template <class T>
   T attribute(const std::string& name) const;
 
@@ -69,7 +69,7 @@ class Object {
   Handle handle_;
   std::filesystem::path file_;
   std::string path_;
-  std::weak_ptr<NewFile> new_file_;  // that this is a part of; nothing in a file that is read
+  std::weak_ptr<NewFile> new_file_;  // the new file that this belongs to; empty for a file that is read
 };
 
 /// An n-dimensional array in a file, row-major. Rows are slices along the first axis.
@@ -78,21 +78,21 @@ class Dataset : public Object {
   Shape shape() const;
   ElementType type() const;
 
-  /// The whole array. The span must have exactly shape().elements() values.
+  /// Reads the whole array. The span must have exactly shape().elements() values.
   template <Element T>
   void read(std::span<T> values) const;
   template <Element T>
   void write(std::span<const T> values);
 
-  /// Rows first, first + 1, ...: as many as the span holds (a multiple of a row's elements).
+  /// Reads the rows first, first + 1, ...: as many as the span holds (a multiple of a row's elements).
   template <Element T>
   void read_rows(std::int64_t first, std::span<T> values) const;
   template <Element T>
   void write_rows(std::int64_t first, std::span<const T> values);
 
-  /// Where the array's bytes begin in the file, if they lie there in one piece exactly as memory holds
-  /// `type()` (contiguous, uncompressed, native byte order, allocated): then element i is at offset + i *
-  /// size. Else nothing.
+  /// Returns the offset of the array's bytes in the file if they lie in one piece exactly as `type()` in
+  /// memory (contiguous, uncompressed, native byte order, allocated): then element i is at offset + i * size.
+  /// Else none.
   std::optional<std::uint64_t> raw_offset() const;
 
  private:
@@ -101,42 +101,43 @@ class Dataset : public Object {
   bool write_directly(ElementType type, std::int64_t first_row, std::span<const std::byte> values);
 };
 
-/// A group: named groups and datasets. Names may be paths ("a/b"); groups on the way are made when writing.
+/// A group: named groups and datasets. Names may be paths ("a/b"); writing creates the groups on the path.
 class Group : public Object {
  public:
   /// True if a group or dataset of that name exists.
   bool contains(const std::string& name) const;
   bool has_group(const std::string& name) const;
   bool has_dataset(const std::string& name) const;
-  /// Names of the groups and datasets directly in this one, in order of creation (in files of others that do
-  /// not keep it: by name).
+  /// Names of the groups and datasets directly in this one, in order of creation (by name in files of other
+  /// programs that do not store this order).
   std::vector<std::string> children() const;
 
-  /// Throws Error if there is none of that name, or it is no group.
+  /// Throws Error if there is no object of that name, or it is not a group.
   Group group(const std::string& name) const;
   /// Creates the group, or opens it if it exists.
   Group create_group(const std::string& name);
 
-  /// Throws Error if there is none of that name, or it is no dataset.
+  /// Throws Error if there is no object of that name, or it is not a dataset.
   Dataset dataset(const std::string& name) const;
-  /// Contiguous, or with deflate 1..9 compressed in chunks of one row. Throws Error if the name is taken.
+  /// Creates a contiguous dataset or, with deflate 1..9, one compressed in chunks of one row. Throws Error if
+  /// the name is taken.
   Dataset create_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate = 0);
 
   /// Creates a dataset of T's type and writes it. `values` must have shape.elements() values.
   template <Element T>
   Dataset write(const std::string& name, std::span<const T> values, const Shape& shape);
-  /// One axis.
+  /// Creates a dataset with one axis.
   template <Element T>
   Dataset write(const std::string& name, const std::vector<T>& values) {
     return write(name, std::span<const T>(values), Shape{static_cast<std::int64_t>(values.size())});
   }
-  /// The whole array `name`, converted to T.
+  /// Reads the whole array `name`, converted to T.
   template <Element T>
   std::vector<T> read(const std::string& name) const;
 
  protected:
   using Object::Object;
-  /// `reserved`: contiguous, its place in the file taken at once and left unwritten.
+  /// `reserved`: contiguous, with space in the file at once, which stays unwritten.
   Dataset make_dataset(const std::string& name, ElementType type, const Shape& shape, int deflate,
                        bool reserved);
 
@@ -144,31 +145,33 @@ class Group : public Object {
   std::string absolute(const std::string& name) const;
 };
 
-/// A file, which is its root group. Closing it ends every group and dataset opened through it.
+/// A file, which is its root group. Closing it invalidates every group and dataset opened through it.
 ///
 /// The structure of a new file (groups, attributes, small arrays) is composed in memory and written by
-/// close(): HDF5 1.10 crashes the process when it closes a file on a full disk, whereas an Error is wanted.
-/// Arrays of a page or more go to the disk at once, so that a file takes no memory of its size; they can be
-/// read once the file is closed. The caller fills arrays that are reserved with reserve().
+/// close(), because HDF5 1.10 crashes the process when it closes a file on a full disk, instead of reporting
+/// an error. Arrays of a page or more are written to the disk at once, so that a file does not need memory of
+/// its size; they can be read after the file is closed. The caller fills arrays reserved with reserve().
 class File : public Group {
  public:
-  /// What becomes of a file that is there already: overwritten, or composed around the bytes that reserved
-  /// arrays have in it (the same calls as before reserve the same places).
+  /// How create() treats an existing file: it is overwritten, or the structure is composed around the bytes
+  /// of reserved arrays in it (the same calls as before reserve the same places).
   enum class Existing { kReplace, kKeepReserved };
 
-  /// A new, empty file. Write under a temporary name and rename. Throws Error if the file cannot be made.
+  /// Creates a new, empty file. Write under a temporary name and rename. Throws Error if the file cannot be
+  /// created.
   static File create(const std::filesystem::path& file, Existing existing = Existing::kReplace);
-  /// Read only. Throws Error, each with its own message: no such file, not HDF5, truncated, damaged.
+  /// Opens a file read only. Throws Error, each with a separate message: no such file, not HDF5, truncated,
+  /// damaged.
   static File open(const std::filesystem::path& file);
 
   const std::filesystem::path& file() const { return file_; }
 
-  /// A contiguous dataset whose bytes the caller puts into file() itself, at raw_offset(), at any time, also
+  /// Reserves a contiguous dataset. The caller writes its bytes to file() at raw_offset(), at any time, also
   /// after close(). Until then they read as zero.
   Dataset reserve(const std::string& name, ElementType type, const Shape& shape);
 
-  /// Writes the rest, waits until it is on the disk (fsync), and closes. Throws Error, e.g. when the disk
-  /// is full, and removes the file then. A new file that is destroyed without close() is removed too.
+  /// Writes the rest, waits until it is on the disk (fsync), and closes. On failure, e.g. a full disk, throws
+  /// Error and removes the file. A new file that is destroyed without close() is also removed.
   void close();
 
   File(File&&) noexcept;
@@ -179,7 +182,7 @@ class File : public Group {
   File(Handle file_handle, Handle root, const std::filesystem::path& file, std::shared_ptr<NewFile> output);
 
   Handle file_handle_;
-  std::shared_ptr<NewFile> output_;  // nothing in a file that is read
+  std::shared_ptr<NewFile> output_;  // empty for a file that is read
 };
 
 }  // namespace convoke::hdf5

@@ -4,7 +4,7 @@
 
 namespace convoke::hdf5 {
 
-/// Owns one HDF5 identifier (a hid_t) together with the function that closes it. Move only; closes silently.
+/// Owns an HDF5 identifier (a hid_t) and the function that closes it. Move only; ignores errors of closing.
 class Handle {
  public:
   using Id = std::int64_t;
@@ -22,8 +22,8 @@ class Handle {
 
   Id get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// Closes now; returns what the closing function returned (negative: failure), 0 if there was nothing to
-  /// close.
+  /// Closes now; returns the result of the closing function (negative: failure), or 0 if there was no
+  /// identifier.
   int reset();
 
  private:

@@ -25,14 +25,15 @@ class Calibration {
 
   std::int64_t bins() const { return static_cast<std::int64_t>(counts_.size()) / 3; }
   Bin bin(std::int64_t b) const;
-  /// Expected calibration error: the mean over samples of |accuracy - confidence| of their bin; NaN without
-  /// samples.
+  /// Returns the expected calibration error: the mean over samples of |accuracy - confidence| of their bin;
+  /// NaN without samples.
   double expected_error() const;
-  /// Maximum calibration error: the largest |accuracy - confidence| of a bin; NaN without samples.
+  /// Returns the maximum calibration error: the largest |accuracy - confidence| of a bin; NaN without
+  /// samples.
   double maximum_error() const;
 
   /// For each bin: samples, correct samples, and the sum of confidences in units of 2^-32, so that sums do
-  /// not depend on their order; to be summed over ranks in place.
+  /// not depend on their order; ranks may sum them in place.
   std::span<std::int64_t> counts() { return counts_; }
   std::span<const std::int64_t> counts() const { return counts_; }
 

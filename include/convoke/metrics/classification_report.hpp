@@ -23,8 +23,8 @@ struct ClassificationReport {
 
 ClassificationReport classification_report(const ConfusionMatrix& matrix);
 
-/// The layout of scikit-learn's classification_report(digits=4), character for character. `names`: one per
-/// class, or empty for 0, 1, 2, ...
+/// Returns the text of scikit-learn's classification_report(digits=4), character for character. `names`: one
+/// per class, or empty for 0, 1, 2, ...
 std::string to_text(const ClassificationReport& report, const std::vector<std::string>& names = {});
 
 }  // namespace convoke::metrics

@@ -19,7 +19,7 @@ class ConfusionMatrix {
   std::int64_t classes() const { return classes_; }
   std::int64_t at(std::int64_t truth, std::int64_t predicted) const;
   std::int64_t total() const;
-  /// Row-major (classes, classes); to be summed over ranks in place.
+  /// Row-major (classes, classes); ranks may sum them in place.
   std::span<std::int64_t> counts() { return counts_; }
   std::span<const std::int64_t> counts() const { return counts_; }
 

@@ -11,7 +11,8 @@ struct Console {
   std::function<int()> width;   ///< columns of the terminal; 0: no terminal, write plain lines
 };
 
-/// Standard error. A pipe to an mpirun whose own standard error is a terminal counts as this terminal.
+/// Returns the console of standard error. A pipe to an mpirun whose own standard error is a terminal counts
+/// as this terminal.
 Console standard_error();
 
 }  // namespace convoke::metrics

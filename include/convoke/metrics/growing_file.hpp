@@ -25,8 +25,8 @@ class GrowingFile {
   std::unique_ptr<std::FILE, Close> stream_;
 };
 
-/// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns whether anything
-/// remains. Throws Error naming the file.
+/// Cuts off an unfinished last line, which a killed run or a full disk leaves. Returns true if the
+/// file is not empty then. Throws Error naming the file.
 bool drop_unfinished_line(const std::filesystem::path& file);
 
 }  // namespace convoke::metrics

@@ -7,11 +7,11 @@
 
 namespace convoke::metrics {
 
-/// The contents of a JSON file; nullopt if there is no such file. Throws Error naming the file if it is not
-/// one JSON object.
+/// Returns the contents of a JSON file; nullopt if there is no such file. Throws Error naming the file if it
+/// is not one JSON object.
 std::optional<Settings> read_json(const std::filesystem::path& file);
 
-/// The objects of a file with one in each line, such as metrics.jsonl; none if there is no file. An
+/// Returns the objects of a file with one in each line, such as metrics.jsonl; none if there is no file. An
 /// unfinished last line is ignored. Throws Error naming file and line.
 std::vector<Settings> read_json_lines(const std::filesystem::path& file);
 

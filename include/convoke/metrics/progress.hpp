@@ -9,9 +9,9 @@
 
 namespace convoke::metrics {
 
-/// The fields of a progress line, besides percentage and remaining time (ETA); NaN and 0 are left out.
+/// The fields of a progress line, in addition to percentage and remaining time (ETA); NaN and 0 are left out.
 struct ProgressFields {
-  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epoch = 0;  ///< begins at 1
   std::int64_t epochs = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();
   double accuracy = std::numeric_limits<double>::quiet_NaN();
@@ -21,7 +21,7 @@ struct ProgressFields {
 /// The fields of the line at the end of an epoch; NaN and 0 are left out, infinity is written as "not
 /// finite".
 struct EpochFields {
-  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epoch = 0;  ///< begins at 1
   std::int64_t epochs = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();
   double accuracy = std::numeric_limits<double>::quiet_NaN();
@@ -37,7 +37,7 @@ struct EpochFields {
 /// display must not end a run.
 class Progress {
  public:
-  /// `active`: true at rank 0 unless the run is to be quiet; if false, nothing is written.
+  /// `active`: true at rank 0 unless the run is quiet; if false, does not write.
   Progress(std::string title, std::int64_t total_steps, bool active);
   Progress(std::string title, std::int64_t total_steps, Console console);
   ~Progress() { finish(); }
@@ -49,7 +49,7 @@ class Progress {
   void epoch_line(const EpochFields& fields) noexcept;
   /// Writes another line above the live one.
   void note(std::string_view text) noexcept;
-  /// Writes "warning: ..." likewise; on standard error if progress is not shown.
+  /// Writes "warning: ..." above the live line; on standard error if progress is not shown.
   void warn(std::string_view text) noexcept;
   /// Removes the live line. May be called twice.
   void finish() noexcept;

@@ -3,9 +3,9 @@
 
 namespace convoke::metrics {
 
-/// Agreement beyond chance for ordered classes (grades), where a confusion of classes i and j weighs (i -
-/// j)^2. 1: full agreement; 0: as by chance; NaN: undefined, without samples or with all samples in one
-/// class. Cohen, "Weighted kappa", 1968; scikit-learn's cohen_kappa_score(weights="quadratic",
+/// Returns the agreement beyond chance for ordered classes (grades), where a confusion of classes i and j
+/// weighs (i - j)^2. 1: full agreement; 0: as by chance; NaN: undefined, without samples or with all samples
+/// in one class. Cohen, "Weighted kappa", 1968; scikit-learn's cohen_kappa_score(weights="quadratic",
 /// labels=range(classes)).
 double quadratic_kappa(const ConfusionMatrix& matrix);
 

@@ -11,7 +11,7 @@ struct RocPairs {
   std::int64_t positives = 0;      ///< samples of the class
   std::int64_t negatives = 0;      ///< all others
 
-  /// The share of ordered pairs, with ties as halves (Mann and Whitney's U / all pairs). NaN without
+  /// Returns the share of ordered pairs, with ties as halves (Mann and Whitney's U / all pairs). NaN without
   /// positives or negatives.
   double area() const;
 };
@@ -21,8 +21,8 @@ struct RocPairs {
 RocPairs roc_pairs(std::span<const double> scores, std::span<const std::int32_t> truth,
                    std::int32_t positive);
 
-/// scikit-learn's roc_auc_score with multi_class="ovr": for two classes the area of the second, else the mean
-/// over all classes. `classes`: one entry per class. NaN if one of them is undefined.
+/// Returns scikit-learn's roc_auc_score with multi_class="ovr": for two classes the area of the second, else
+/// the mean over all classes. `classes`: one entry per class. NaN if one of them is undefined.
 double roc_auc(std::span<const RocPairs> classes);
 
 }  // namespace convoke::metrics

@@ -11,13 +11,13 @@
 
 namespace convoke::mpi {
 
-/// An MPI communicator, without its types: <mpi.h> is seen by src/mpi alone. Copies share the communicator;
-/// one made by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces. An empty span
-/// takes part in nothing, so it must be empty on all ranks. Errors of MPI end the job: that is what every MPI
-/// does in effect.
+/// An MPI communicator without MPI's types: only src/mpi sees <mpi.h>. Copies share the communicator; one
+/// made by split() is freed with its last copy. Counts beyond 2^31 are sent in pieces. An empty span is
+/// skipped, so it must be empty on all ranks. Errors of MPI end the job, as every MPI library does in
+/// practice.
 class Communicator {
  public:
-  /// Wraps a communicator of the caller, who keeps it: wrap(MPI_Comm_c2f(comm)).
+  /// Wraps a communicator that the caller keeps: wrap(MPI_Comm_c2f(comm)).
   static Communicator wrap(int fortran_handle);
 
   int rank() const;
@@ -25,34 +25,34 @@ class Communicator {
   bool root() const { return rank() == 0; }
   int fortran_handle() const;
 
-  /// Ranks with equal `color` (>= 0) form a group, ordered by `key`. Collective, as all that follows but
-  /// point to point.
+  /// Ranks with equal `color` (>= 0) form a group, ordered by `key`. Collective, like all functions below
+  /// except point to point.
   Communicator split(int color, int key) const;
   /// The ranks that share memory with this one, in their order here.
   Communicator split_node() const;
 
   void barrier() const;
   Request start_barrier() const;
-  /// In place; every rank ends with the sum / maximum / minimum.
+  /// Reduce in place; every rank gets the sum / maximum / minimum.
   void sum(std::span<float> values) const;
   void sum(std::span<double> values) const;
   void sum(std::span<std::int64_t> values) const;
   void max(std::span<double> values) const;
   void min(std::span<double> values) const;
-  /// Starts an in-place sum; the memory must stay until the request is done.
+  /// Starts an in-place sum; the memory must exist until the request is done.
   Request start_sum(std::span<float> values) const;
   Request start_sum(std::span<std::int64_t> values) const;
   void broadcast(std::span<std::byte> bytes, int root = 0) const;
   std::string broadcast(std::string text, int root = 0) const;
-  /// At the root: everybody's `bytes`, by rank; elsewhere empty. Sizes may differ.
+  /// Returns the `bytes` of all ranks, by rank, at the root; empty elsewhere. Sizes may differ.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root = 0) const;
   std::vector<std::string> gather(const std::string& text, int root = 0) const;
-  /// Point to point: both sides know the size; tags from 0 to 32766.
+  /// Point to point: both sides must know the size; tags from 0 to 32766.
   void send(std::span<const std::byte> bytes, int to, int tag) const;
   void receive(std::span<std::byte> bytes, int from, int tag) const;
-  /// The memory must stay until the request is done.
+  /// The memory must exist until the request is done.
   Request start_send(std::span<const std::byte> bytes, int to, int tag) const;
-  /// The rank from which a message can be received; nothing: there is none yet. Makes progress.
+  /// Returns the rank from which a message can be received, or none. Makes progress.
   std::optional<int> sender_of(int tag) const;
 
  private:
@@ -68,7 +68,7 @@ class Communicator {
   friend class SharedMemory;
 };
 
-/// Bytes of a span of plain values, to pass to gather, send.
+/// Returns the bytes of a span of plain values, for gather and send.
 template <class T>
 std::span<const std::byte> bytes_of(std::span<const T> values) {
   return std::as_bytes(values);

@@ -4,9 +4,9 @@
 
 namespace convoke::mpi {
 
-/// What a control variable of the MPI library ("btl_tcp_if_exclude") is set to, be it by a file, the
-/// environment or mpirun, through MPI's tools interface (MPI 3.1, chapter 14); numbers as text, truth as
-/// "1" and "0", "" is set to nothing. None if the library has no such variable. While a Session lives.
+/// Returns the value of a control variable of the MPI library ("btl_tcp_if_exclude"), set by a file, the
+/// environment or mpirun. Uses MPI's tools interface (MPI 3.1, chapter 14). Numbers are text, booleans "1"
+/// and "0"; "" means an empty value. None if the library has no such variable. Needs a Session.
 std::optional<std::string> control_variable(const std::string& name);
 
 }  // namespace convoke::mpi

@@ -4,19 +4,19 @@
 
 namespace convoke::mpi {
 
-/// Who has started this program, as its environment says.
+/// The launcher of this program, from its environment.
 struct Launcher {
   const char* name;
-  const char* variable;  ///< where it says how many processes it has started
+  const char* variable;  ///< holds the number of processes that it started
   int processes = 0;
 };
 
-/// None for a program that was started by itself. Slurm counts as a launcher only where no mpirun says so:
-/// under one, it counts the daemons of that mpirun.
+/// Returns none for a program that was started without a launcher. Slurm counts as the launcher only if there
+/// is no mpirun: under one, Slurm's number counts the daemons of that mpirun.
 std::optional<Launcher> launcher();
 
-/// A warning if the launcher speaks of several processes while this program is a world of one: it was started
-/// by the mpirun of another MPI, and every process would do the whole job by itself. Empty if all is well.
+/// Returns a warning if the launcher started several processes but this program is alone in its MPI world:
+/// the mpirun belongs to another MPI, and every process would do the whole job. Empty if there is no problem.
 std::string launcher_warning(int world_size);
 
 }  // namespace convoke::mpi

@@ -6,12 +6,12 @@
 
 namespace convoke::mpi {
 
-/// MPI_Init_thread and MPI_Finalize as a scope; made by the program, never by the library. If MPI runs
-/// already, joins it and leaves it running. One thread makes all calls; any other may call abort() (the
-/// watchdog does).
+/// MPI_Init_thread and MPI_Finalize as a scope; created by the program, never by the library. If MPI already
+/// runs, joins it and leaves it running. One thread makes all calls; any other may call abort() (the watchdog
+/// does).
 ///
-/// Works without mpirun, as a world of one. When an exception leaves the scope, MPI is left running: the
-/// other ranks are not in MPI_Finalize, and a handler further out can still call abort().
+/// Works without mpirun, as a world of one rank. If an exception leaves the scope, MPI is left running: the
+/// other ranks are not in MPI_Finalize, and an outer handler can still call abort().
 class Session {
  public:
   Session();
@@ -20,17 +20,17 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Communicator& world() const { return world_; }
-  double init_seconds() const { return init_seconds_; }  ///< spent in MPI_Init_thread; 0 if MPI ran already
+  double init_seconds() const { return init_seconds_; }  ///< in MPI_Init_thread; 0 if MPI already ran
 
   /// Prints `[rank r host h] error: ... hint: ...` and ends all ranks with `code` (under the mpirun of Open
-  /// MPI 5 with 1, see docs/training.md). The message of an error that all ranks have alike is printed once:
-  /// rank 0 prints at once, the others only if they outlive a short grace. The message is the last that is
-  /// seen: Open MPI's banner is left out, a process that no mpirun has started ends by itself, and under Open
-  /// MPI's mpirun an error before MPI_Init is told in the same way.
+  /// MPI 5 with 1, see docs/training.md). An error that all ranks throw is printed once: rank 0 prints at
+  /// once, the others only if they are still alive after a short delay. The message is the last output: Open
+  /// MPI's banner is suppressed, and a process without mpirun exits directly. Under Open MPI's mpirun, an
+  /// error before MPI_Init is reported in the same way.
   [[noreturn]] static void abort(const std::exception& error, int code = 1);
 
-  /// Ends all ranks with `code`, not 0, which is an answer rather than an error: after what was printed, and
-  /// without the banners of Open MPI 4. Collective.
+  /// Ends all ranks with `code`, not 0, which is a result and not an error, after all output and without the
+  /// banners of Open MPI 4. Collective.
   [[noreturn]] void end(int code) const;
 
   static std::string library_version();  ///< "Open MPI v4.1.4"

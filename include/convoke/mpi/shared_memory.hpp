@@ -7,12 +7,12 @@
 
 namespace convoke::mpi {
 
-/// One block of memory per node, shared by the ranks of `node` (Communicator::split_node) through an MPI-3
-/// window; plain memory if the node has one rank. 64-byte aligned. Collective over the node to make and to
-/// destroy. Move only. Must be destroyed before the Session ends.
+/// A block of memory per node, shared by the ranks of `node` (Communicator::split_node) through an MPI-3
+/// window; plain memory if the node has one rank. 64-byte aligned. Creation and destruction are collective
+/// over the node. Move only. Must be destroyed before the Session ends.
 class SharedMemory {
  public:
-  /// Throws Error on all ranks of the node if the memory cannot be had (/dev/shm too small, as in
+  /// Throws Error on all ranks of the node if the memory cannot be allocated (/dev/shm too small, as in
   /// containers).
   SharedMemory(const Communicator& node, std::size_t bytes);
   SharedMemory(SharedMemory&&) noexcept;
@@ -20,9 +20,9 @@ class SharedMemory {
   ~SharedMemory();
 
   std::span<std::byte> bytes() const;
-  /// True on the rank that fills it.
+  /// True on the rank that fills the memory.
   bool owner() const;
-  /// Collective over the node: what the owner wrote before is visible to all after.
+  /// Collective over the node: afterwards, everything that the owner wrote is visible to all.
   void publish() const;
 
  private:

@@ -9,20 +9,20 @@
 
 namespace convoke::mpi {
 
-/// An error that all ranks of a group throw at the same place, so that none of them waits for another.
+/// An error that all ranks of a group throw at the same place, so that no rank waits for another.
 struct GroupError : Error {
   using Error::Error;
 };
 
-/// An exception as an Error: the same if it is one; one that is not names the host.
+/// Converts an exception to an Error: an Error stays the same; for other exceptions the Error names the host.
 Error as_error(const std::exception_ptr& failure);
 
-/// Throws if `failure` is set on one rank of `group`: on all of them the same GroupError, that of the first
-/// rank which has one; in a group of one rank, the failure itself. Collective.
+/// If `failure` is set on any rank of `group`, throws the same GroupError on all of them, with the failure of
+/// the first such rank; in a group of one rank, rethrows the failure. Collective.
 void agree(const Communicator& group, const std::exception_ptr& failure);
 
-/// Runs `work`, which must not contain collectives of `group`, on each rank and returns its result; throws as
-/// agree() what it throws. Collective.
+/// Runs `work`, which must not contain collectives of `group`, on each rank and returns its result. If it
+/// throws, throws as agree(). Collective.
 template <class Work>
 std::invoke_result_t<Work> together(const Communicator& group, Work&& work) {
   using Result = std::invoke_result_t<Work>;

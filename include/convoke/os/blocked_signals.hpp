@@ -3,8 +3,8 @@
 
 namespace convoke::os {
 
-/// While it lives, this thread gets no signals, and threads that it starts never do: they are for the thread
-/// that trains, which is the only one to have a stack for their handlers (os/stop_signals.hpp).
+/// Blocks all signals in this thread, and in threads that it starts, while this object exists. Only the
+/// thread that trains receives signals, because only it has a stack for their handlers (os/stop_signals.hpp).
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -6,42 +6,43 @@
 
 namespace convoke::os {
 
-/// What a program that was run has answered.
+/// The result of running a program.
 struct Answer {
-  int code = 0;             ///< its exit code, 128 + the signal that ended it, 127 if it could not be run
-  std::string output = {};  ///< what it printed, without the newlines at its end
+  int code = 0;             ///< exit code; 128 + the signal that ended it; 127 if it could not be run
+  std::string output = {};  ///< its output, without line ends at the end
 };
 
-/// How a program is run.
+/// Options of run().
 struct RunOptions {
-  std::string input = {};  ///< what it reads
-  bool errors = true;      ///< `output` holds what it prints to standard error, too; else that is dropped
-  double seconds = 0;      ///< after which it is ended; 0: it may take as long as it likes
+  std::string input = {};  ///< standard input
+  bool errors = true;      ///< `output` includes standard error; else that is discarded
+  double seconds = 0;      ///< time limit, after which the program is killed; 0: no limit
 };
 
-/// Runs words[0], which is looked for on the PATH, and waits for it. No shell is asked. Throws Error if this
-/// process cannot start any.
+/// Runs words[0], which is searched on the PATH, without a shell, and waits for it. Throws Error if this
+/// process cannot start programs.
 Answer run(const std::vector<std::string>& words, const RunOptions& options = {});
 
-/// The first program of that name on the PATH; nothing if there is none.
+/// Returns the first program of that name on the PATH; none if there is none.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-/// A program that runs while this one goes on, in a process group of its own: a Ctrl-C of the terminal does
-/// not reach it, this program decides. It ends when this process does, however that ends.
+/// A program that runs in parallel with this one, in a separate process group: Ctrl-C in the terminal does
+/// not reach it; this program decides. It ends when this process ends, for any reason.
 class ChildProcess {
  public:
-  static constexpr int kLost = 255;  ///< the exit code of one that was reaped by somebody else
+  static constexpr int kLost = 255;  ///< the exit code if another part of this process reaped it
 
-  /// Starts words[0], which is looked for on the PATH, with nothing to read; what it prints goes to the end
-  /// of `log`. Throws Error if it cannot be started.
+  /// Starts words[0], which is searched on the PATH, with empty input; appends its output to `log`. Throws
+  /// Error if it cannot be started.
   ChildProcess(const std::vector<std::string>& words, const std::filesystem::path& log);
   ~ChildProcess();  ///< ends it
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Its exit code, 128 + the signal that ended it, or kLost; nothing while it runs.
+  /// Returns its exit code, 128 + the signal that ended it, or kLost; none while it runs.
   std::optional<int> exit_code();
-  /// Asks it to end (SIGTERM), and after `patience` seconds ends it and all its group. Returns when it has.
+  /// Asks it to end (SIGTERM), and after `patience` seconds kills it and all its group. Returns when it has
+  /// ended.
   void end(double patience = 10);
 
  private:

@@ -4,7 +4,7 @@
 
 namespace convoke::os {
 
-/// Seconds since a moment, by a clock that nobody sets.
+/// Measures seconds with a monotonic clock.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -27,13 +27,13 @@ class Timed {
   Stopwatch watch_;
 };
 
-/// Now, in seconds since 1970, by the clock of this host.
+/// Returns the time in seconds since 1970, by the clock of this host.
 double seconds_since_1970();
 
-/// Now, as "2026-11-22T16:30:00Z".
+/// Returns the time as "2026-11-22T16:30:00Z".
 std::string utc_now();
 
-/// Now, in local time, as "20261122-163000": tells folders of one name apart.
+/// Returns the local time as "20261122-163000", which distinguishes folders with equal names.
 std::string time_stamp();
 
 }  // namespace convoke::os

@@ -8,31 +8,32 @@
 
 namespace convoke::os {
 
-/// What the system says of an error number: "No space left on device".
+/// Returns the system's text for an error number: "No space left on device".
 std::string reason_of(int error_number);
 
-/// How a file is opened, and what happens if it exists or does not.
+/// How a file is opened, and whether it is created.
 enum class Access {
   kRead,
-  kWrite,      ///< must exist; its bytes stay
-  kReadWrite,  ///< likewise
-  kCreate,     ///< read and write; made if it does not exist, else its bytes stay
-  kTruncate,   ///< read and write; made, or emptied
-  kAppend,     ///< write at its end; made if it does not exist
+  kWrite,      ///< must exist; keeps its contents
+  kReadWrite,  ///< must exist; keeps its contents
+  kCreate,     ///< read and write; created if missing, else keeps its contents
+  kTruncate,   ///< read and write; created, or emptied
+  kAppend,     ///< write at the end; created if missing
 };
 
-/// An open file, which it closes. Programs that are started do not inherit it. Errors are convoke::Error and
-/// name the path. Reads and writes have a position of their own, so any number of threads may make them.
+/// An open file; the destructor closes it. Child processes do not inherit it. Errors are convoke::Error and
+/// name the path. Reads and writes take an offset, so any number of threads may call them.
 class File {
  public:
   File() = default;  ///< no file
-  /// Throws Error if it cannot be opened. `mode`: of a file that is made, before the umask.
+  /// Throws Error if it cannot be opened. `mode`: of a created file, before the umask.
   File(std::filesystem::path path, Access access, unsigned mode = 0666);
-  /// Takes over a descriptor of the system that is open; `path` is for messages.
+  /// Takes ownership of an open descriptor; `path` is for messages.
   File(std::filesystem::path path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  /// A file in memory, without a name on any disk; `name` is for messages.
+  /// Creates a file in memory, without a name on a disk; `name` is for messages.
   static File in_memory(const std::string& name);
-  /// A file in `folder` that has no name: nothing remains of it. Throws Error if it cannot be made.
+  /// Creates a file in `folder` without a name, which disappears when it is closed. Throws Error if that
+  /// fails.
   static File unnamed(const std::filesystem::path& folder);
 
   File(File&& other) noexcept;
@@ -40,35 +41,35 @@ class File {
   ~File();
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// Of the system; stays this object's.
+  /// The descriptor; this object keeps ownership.
   int descriptor() const { return descriptor_; }
   const std::filesystem::path& path() const { return path_; }
 
   std::uint64_t size() const;
-  /// Reads exactly bytes.size() bytes at `offset`. Throws Error where reading fails or the file ends.
+  /// Reads exactly bytes.size() bytes at `offset`. Throws Error if reading fails or the file ends.
   void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
   /// Reads as many of these bytes as the file has, and returns their number.
   std::size_t read_some_at(std::uint64_t offset, std::span<std::byte> bytes) const;
   /// Asks the system to read these bytes ahead.
   void will_read(std::uint64_t offset, std::uint64_t bytes) const;
-  /// Asks the system to keep no copy of these bytes in memory: what is read next comes from the disk.
+  /// Asks the system to remove these bytes from the page cache, so that the next read comes from the disk.
   void forget(std::uint64_t offset, std::uint64_t bytes) const;
-  /// The whole file as text.
+  /// Returns the whole file as text.
   std::string text() const;
 
   /// Writes all bytes at `offset`. Throws Error, for example when the disk is full.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Cuts the file, or lets it end in zeros that take no room on the disk.
+  /// Truncates the file, or extends it by zeros that take no space on the disk.
   void resize(std::uint64_t bytes);
-  /// Takes room on the disk for so many bytes.
+  /// Reserves space on the disk for so many bytes.
   void allocate(std::uint64_t bytes);
-  /// Returns when all is on the disk. File systems that cannot sync are left alone.
+  /// Returns when all data are on the disk. Does nothing on file systems that cannot sync.
   void sync() const;
-  /// Closes it. Throws Error where a file system tells only now that it could not write.
+  /// Closes the file. Throws Error if the file system reports a failed write only now.
   void close();
 
-  /// Locks the file for this object (flock), until it is closed or the process ends. False if somebody else
-  /// holds it. Throws Error where the file system has no locks.
+  /// Locks the file for this object (flock), until it is closed or the process ends. Returns false if another
+  /// process holds the lock. Throws Error if the file system has no locks.
   bool try_lock(bool shared = false);
 
  private:
@@ -78,8 +79,8 @@ class File {
   int descriptor_ = -1;
 };
 
-/// Returns when the names in `folder` are on the disk; "" is the current folder. File systems that cannot
-/// sync a folder are left alone.
+/// Returns when the names in `folder` are on the disk; "" is the current folder. Does nothing on file systems
+/// that cannot sync a folder.
 void sync_folder(const std::filesystem::path& folder);
 
 }  // namespace convoke::os

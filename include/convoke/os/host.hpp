@@ -3,7 +3,7 @@
 
 namespace convoke::os {
 
-/// The name of this host: "n1"; "unknown" if it has none.
+/// Returns the name of this host: "n1"; "unknown" if it has none.
 std::string host_name();
 
 }  // namespace convoke::os

@@ -9,39 +9,40 @@
 
 namespace convoke::os {
 
-/// Thrown where somebody who lives holds a lock.
+/// Thrown if a live process holds a lock.
 struct LockHeld : Error {
   LockHeld(const std::string& message, std::string text, double silent);
-  std::string holder;     ///< what the lock says of him
-  double silent_seconds;  ///< since he renewed it
+  std::string holder;     ///< text of the lock, which describes the holder
+  double silent_seconds;  ///< time since the holder renewed it
 };
 
-/// A file that says who holds something, for jobs on any hosts that see the folder. It takes hard links alone
-/// (link(2) gives a name to one of those who want it at once), no locks of the file system.
+/// A file that names the holder of a resource, for jobs on all hosts that see the folder. It needs only hard
+/// links (link(2) gives the name to one of several processes), not file system locks.
 ///
-/// One whose holder is dead is taken over. Between judging him and removing his file any time may pass, in
-/// which others may have done the same; so whoever removes a lock first takes a second one, named after the
-/// text of the first ("lock.<hash>"), and looks again. A file with another text is never removed.
+/// If the holder is dead, another process takes the lock over. Between its check of the holder and the
+/// removal of the file any time may pass, in which others may do the same. Therefore a process that wants to
+/// remove a lock first takes a second one, named after the text of the first ("lock.<hash>"), and checks
+/// again. It never removes a file with another text.
 class LockFile {
  public:
-  /// Whether a holder lives, by the text of his lock and the seconds since he renewed it, both by the clock
-  /// of the file system.
+  /// Returns true if the holder is alive, given the text of its lock and the seconds since it renewed it,
+  /// measured by the clock of the file system.
   using Lives = std::function<bool(const std::string& text, double silent_seconds)>;
 
-  /// Takes `file` for a holder described by `text`, which nobody else has, nor this process had before.
-  /// Throws LockHeld if somebody holds it who lives, Error if the folder cannot be written.
+  /// Takes `file` for a holder described by `text`, which must be unique, also within this process. Throws
+  /// LockHeld if a live process holds it, Error if the folder cannot be written.
   LockFile(std::filesystem::path file, std::string text, Lives lives);
   ~LockFile();  ///< removes the file, if it is still this one
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
 
-  /// The text of a dead holder whose lock this one has replaced.
+  /// The text of the dead holder whose lock this one replaced.
   const std::optional<std::string>& taken_over() const { return taken_over_; }
-  /// Sets the time of its last change to now; of this file only, whatever has its name now.
+  /// Sets the modification time of this file to now, even if another file has its name.
   void renew() const;
 
  private:
-  enum class Role { kLock, kTurn };  // a turn: of those who want to remove a lock
+  enum class Role { kLock, kTurn };  // a turn: permission to remove a lock
   LockFile(std::filesystem::path file, std::string text, Lives lives, Role role);
   bool try_to_link(const std::filesystem::path& mine) const;
   bool remove(const std::string& text) const;

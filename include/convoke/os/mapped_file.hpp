@@ -6,12 +6,12 @@
 
 namespace convoke::os {
 
-/// The first bytes of a file as memory, which processes that map the same file share. The file may be closed,
-/// and lose its name.
+/// The first bytes of a file as memory, which all processes that map the file share. The file may be closed
+/// and removed.
 class MappedFile {
  public:
-  /// `file` must be open to read and write, and have so many bytes on its disk: a full disk would end the
-  /// process later. Throws Error.
+  /// `file` must be open to read and write, and its disk must have space for so many bytes: otherwise a full
+  /// disk would kill the process later. Throws Error.
   MappedFile(const File& file, std::size_t bytes);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -7,12 +7,12 @@
 
 namespace convoke::os {
 
-/// Calls something every so often, from a thread of its own that gets no signals, until it is destroyed.
+/// Calls a function at intervals, in a separate thread that receives no signals, until it is destroyed.
 class PeriodicThread {
  public:
   /// `work` must not throw.
   PeriodicThread(std::chrono::milliseconds interval, std::function<void()> work);
-  ~PeriodicThread();  ///< returns when work that was under way has ended
+  ~PeriodicThread();  ///< waits for a running call
   PeriodicThread(const PeriodicThread&) = delete;
   PeriodicThread& operator=(const PeriodicThread&) = delete;
 

@@ -6,33 +6,32 @@
 
 namespace convoke::os {
 
-/// A processor as the system numbers them, and what it is a part of.
+/// A logical processor by the system's number, and its core and NUMA node.
 struct LogicalCpu {
   int cpu = 0;
-  int core = 0;  ///< physical, by the first of its hardware threads
-  int node = 0;  ///< of memory (NUMA)
+  int core = 0;  ///< physical core: the first of its hardware threads
+  int node = 0;  ///< NUMA node
 };
 
-/// Those of this host that are online, by their numbers; at least one.
+/// Returns the online processors of this host, by number; at least one.
 std::vector<LogicalCpu> online_cpus(const std::filesystem::path& system = "/sys/devices/system");
 
-/// Cores of `cpus` (numbers as in LogicalCpu::cpu), by their first hardware threads, sorted.
+/// Returns the cores of `cpus` (numbers as in LogicalCpu::cpu), by their first hardware threads, sorted.
 std::vector<int> cores_of(std::span<const int> cpus, std::span<const LogicalCpu> host);
 
-/// Where the calling thread may run: numbers of logical CPUs, sorted.
+/// Returns the numbers of the logical CPUs that the calling thread may use, sorted.
 std::vector<int> allowed_cpus();
 
-/// Lets every thread that this process has run on `cpus`, and those that it will start. Returns "" or why
-/// not.
+/// Binds all threads of this process, present and future, to `cpus`. Returns "" or the reason of a failure.
 std::string allow_cpus(std::span<const int> cpus);
 
-/// "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz"; "" if the system does not tell.
+/// Returns "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz"; "" if unknown.
 std::string cpu_model();
 
-/// "0-3, 8" of 0, 1, 2, 3, 8.
+/// Returns "0-3, 8" for 0, 1, 2, 3, 8.
 std::string format_ranges(std::span<const int> sorted);
 
-/// 0, 1, 2, 3, 8 of "0-3,8"; what is no number is passed over.
+/// Returns 0, 1, 2, 3, 8 for "0-3,8"; skips everything that is not a number.
 std::vector<int> parse_ranges(const std::string& text);
 
 }  // namespace convoke::os

@@ -6,15 +6,15 @@
 
 namespace convoke::os {
 
-/// While it lives, SIGTERM, SIGINT and SIGUSR1 ask this process to stop at a convenient point instead of
-/// ending it. A second SIGINT ends it; another SIGTERM or SIGUSR1 changes nothing, also afterwards, so that a
-/// process that has stopped as it was asked to keeps its exit code. One of these at a time, made by the
-/// thread that trains, which has the signals to itself: others that we start block them
-/// (os/blocked_signals.hpp).
+/// While this object exists, SIGTERM, SIGINT and SIGUSR1 ask this process to stop at a convenient point
+/// instead of ending it. A second SIGINT ends it; another SIGTERM or SIGUSR1 has no effect, also after
+/// destruction, so that a process that has stopped on request keeps its exit code. Only one such object may
+/// exist at a time. The thread that trains creates it and alone receives signals: all other threads that
+/// Convoke starts block them (os/blocked_signals.hpp).
 ///
-/// The handler has a stack of its own: up to 3.11, oneDNN's generated matrix products set `rsp` to a buffer
-/// on the heap (its issue 4845), and a handler on the thread's stack would write its frame, some three
-/// kilobytes, over what the heap holds below that buffer.
+/// The handler has a separate stack: up to version 3.11, oneDNN's generated matrix products set `rsp` to a
+/// buffer on the heap (its issue 4845). A handler on the thread's stack would write its frame, some three
+/// kilobytes, over the heap below that buffer.
 class StopSignals {
  public:
   StopSignals();
@@ -22,12 +22,12 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The signal that has come, 0 if none has.
+  /// Returns the signal that was received, 0 if none.
   static int received();
 
  private:
   static constexpr std::array kSignals{SIGTERM, SIGINT, SIGUSR1};
-  static constexpr std::size_t kStackBytes = 64 << 10;  // a frame holds all registers: AMX makes it 11 KiB
+  static constexpr std::size_t kStackBytes = 64 << 10;  // a frame holds all registers: 11 KiB with AMX
 
   std::vector<std::byte> stack_;
   stack_t stack_before_{};

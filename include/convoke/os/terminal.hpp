@@ -3,17 +3,17 @@
 
 namespace convoke::os {
 
-/// The terminal that this process' standard error ends up on, if any.
+/// The terminal that shows this process's standard error, if any.
 class Terminal {
  public:
   Terminal();
 
-  /// Characters of a line; 0 if there is no terminal, or one that can only append.
+  /// Returns the number of characters of a line; 0 if there is no terminal, or one that can only append.
   int width() const;
 
  private:
-  File own_;             // of mpirun, opened here
-  int descriptor_ = -1;  // its own, or standard error
+  File own_;             // mpirun's, opened here
+  int descriptor_ = -1;  // that one, or standard error
 };
 
 }  // namespace convoke::os

@@ -5,14 +5,15 @@
 
 namespace convoke::os {
 
-/// An environment variable; nothing if it is not set or is empty.
+/// Returns an environment variable; none if it is not set or is empty.
 std::optional<std::string> variable(const std::string& name);
 
-/// The whole number that an environment variable begins with; nothing if it is not set or holds none.
+/// Returns the whole number at the start of an environment variable; none if it is not set or does not start
+/// with one.
 std::optional<std::int64_t> number_in(const std::string& name);
 
-/// Sets an environment variable of this process unless it is set: the user's choice counts. Call it before
-/// other threads are started.
+/// Sets an environment variable of this process if it is not set, so that the user's choice has priority.
+/// Call it before other threads are started.
 void set_default(const std::string& name, const std::string& value);
 
 }  // namespace convoke::os

@@ -6,7 +6,7 @@
 
 namespace convoke::vote {
 
-/// The ballots on some samples: class probabilities of every member. A view.
+/// A view of the ballots on some samples: class probabilities of every member.
 struct Ballots {
   std::span<const float> probabilities;  ///< (members, samples, classes), dense
   std::int64_t members = 0;
@@ -14,20 +14,20 @@ struct Ballots {
   std::int64_t classes = 0;
 };
 
-/// The most probable class of each member on each sample, lowest label first among equals: (members,
+/// Returns the most probable class of each member on each sample, lowest label first among equals: (members,
 /// samples).
 std::vector<std::int32_t> member_labels(const Ballots& ballots);
 
-/// The mean probabilities over the members, (samples, classes).
+/// Returns the mean probabilities over the members, (samples, classes).
 std::vector<double> mean_probabilities(const Ballots& ballots);
 
 /// A voting rule: elects one label per sample from the first `members` members of the ballots, 1 <= members
 /// <= ballots.members. `elected`: one label per sample.
 using Rule = void (*)(const Ballots& ballots, std::int64_t members, std::span<std::int32_t> elected);
 
-/// "majority" (each member votes for its most probable class, lowest label first among equals; ties: highest
-/// summed probability, then lowest label) or "mean" (highest mean probability, then lowest label). Throws
-/// Error listing them.
+/// Returns "majority" (each member votes for its most probable class, lowest label first among equals; ties:
+/// highest summed probability, then lowest label) or "mean" (highest mean probability, then lowest label).
+/// Throws Error listing them.
 Rule find_rule(const std::string& name);
 
 std::vector<std::string> rule_names();

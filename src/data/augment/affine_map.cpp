@@ -22,7 +22,7 @@ AffineMap about(const AffineMap& map, double y, double x) {
   return moved;
 }
 
-// Keras multiplies, in coordinates (x, y, 1),
+// Keras multiplies, in coordinates (x, y, 1):
 //
 //   | cos -sin 0 |   | 1 0 tx |   | 1 -sin s 0 |   | zx  0 0 |
 //   | sin  cos 0 | . | 0 1 ty | . | 0  cos s 0 | . |  0 zy 0 |

@@ -31,7 +31,7 @@ void require_images(const AugmentOptions& options, const Shape& shape, SampleTyp
   }
 }
 
-// Without other changes of colour, the brightness falls off where the image is written.
+// If brightness is the only change of colour, the warp applies it while it writes the image.
 bool only_brightness(std::span<const ColourStep> steps) {
   return steps.empty() || (steps.size() == 1 && steps[0].apply == adjust_brightness);
 }

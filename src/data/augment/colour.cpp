@@ -21,12 +21,13 @@ void scale_values(float* values, std::size_t n, float gain, float shift, float l
   for (std::size_t i = 0; i < n; ++i) values[i] = std::min(std::max(gain * values[i] + shift, low), high);
 }
 
-// ITU-R 601, with the digits that torchvision has.
+// ITU-R 601, with the digits that torchvision uses.
 [[gnu::always_inline]] inline float grey(float red, float green, float blue) {
   return 0.2989F * red + 0.587F * green + 0.114F * blue;
 }
 
-// Sums of a row side by side, so that it is one loop of vectors; each then goes into a double.
+// Adds up a row in kLanes partial sums, so that the compiler makes a vector loop; each then goes into a
+// double.
 constexpr std::size_t kLanes = 16;
 CONVOKE_MULTIVERSION
 double sum_of(const float* values, std::size_t n) {
@@ -85,7 +86,7 @@ void saturate(float* red, float* green, float* blue, std::size_t pixels, float a
   }
 }
 
-// To hue (in sixths of a turn), saturation and value, and back: with k = (n + hue) mod 6,
+// Convert to hue (in sixths of a turn), saturation and value, and back: with k = (n + hue) mod 6,
 //   channel(n) = value - range max(0, min(k, 4 - k, 1)),   n = 5, 3, 1 for red, green, blue
 [[gnu::always_inline]] inline float channel_of(float n, float hue, float value, float range) {
   float k = n + hue;
@@ -101,7 +102,7 @@ void turn_hue(float* red, float* green, float* blue, std::size_t pixels, float s
     float hue = 4 + (r - g) * part;
     hue = value == g ? 2 + (b - r) * part : hue;
     hue = value == r ? (g - b) * part : hue;
-    hue += sixths;  // of -1..5 by up to 3 to either side
+    hue += sixths;  // -1..5, changed by up to 3 to both sides
     hue = hue < 0 ? hue + 6 : hue;
     hue = hue >= 6 ? hue - 6 : hue;
     red[i] = channel_of(5, hue, value, range);
@@ -121,8 +122,8 @@ void solarize_values(float* values, std::size_t n, float threshold) {
   for (std::size_t i = 0; i < n; ++i) values[i] = values[i] >= threshold ? kHighest - values[i] : values[i];
 }
 
-// One row of a 3 x 3 mean that counts its middle five times, mixed into `row`; above, here and below as they
-// were.
+// One row of a 3 x 3 mean that counts its middle five times, mixed into `row`; above, here and below are the
+// unchanged rows.
 CONVOKE_MULTIVERSION
 void sharpen_row(const float* above, const float* here, const float* below, float* row, std::size_t width,
                  float amount) {
@@ -146,7 +147,7 @@ void draw_colour(const AugmentOptions& options, const Shape&, RandomStream& rand
   const auto step = [&](bool wanted, auto* apply, double amount) {
     if (wanted) change.add({apply, static_cast<float>(amount)});
   };
-  // Every number is drawn, wanted or not: one setting more does not change what the others do.
+  // Draws every number, even if it is not used, so that one setting does not change the effect of the others.
   step(options.channel_shift_range != 0, shift_channels, draw_around(options.channel_shift_range, random));
   step(options.brightness_range != kNoChange, adjust_brightness, draw_from(options.brightness_range, random));
   step(options.contrast_range != kNoChange, adjust_contrast, draw_from(options.contrast_range, random));
@@ -180,7 +181,7 @@ void shift_channels(const Planes& image, float amount) {
 }
 
 void adjust_sharpness(const Planes& image, float amount) {
-  thread_local std::vector<float> kept;  // two rows as they were; grows once
+  thread_local std::vector<float> kept;  // two unchanged rows; grows once
   kept.resize(std::max(kept.size(), 2 * image.width));
   if (image.height < 3 || image.width < 3) return;
   for (std::size_t c = 0; c < image.channels; ++c) {
@@ -214,7 +215,8 @@ void autocontrast(const Planes& image, float) {
   }
 }
 
-// With the number of values up to v, and the step that spreads all but those of the largest value over 255:
+// With the number of values up to v, and the step that spreads all values except those equal to the largest
+// over 255:
 //   lut[v] = (step / 2 + count of values below v) / step
 void equalize(const Planes& image, float) {
   for (std::size_t c = 0; c < image.channels; ++c) {

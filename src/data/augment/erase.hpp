@@ -3,11 +3,11 @@
 
 namespace convoke::data {
 
-/// A square of zeros (of what the network reads), anywhere, beyond the edges cut off: cut-out.
+/// Cut-out: a square of zeros (of the network's input) anywhere in the image, cut off at the edges.
 bool wants_cutout(const AugmentOptions& options);
 void draw_cutout(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
 
-/// The box of `height` x `width` pixels around (row, column), within an image (C, H, W).
+/// Returns the box of `height` x `width` pixels around (row, column), within an image (C, H, W).
 Box box_around(std::int64_t row, std::int64_t column, std::int64_t height, std::int64_t width,
                const Shape& image);
 

@@ -25,8 +25,8 @@ double draw_shift(const ShiftRange& range, double extent, RandomStream& random) 
   return largest < 1 ? shift * extent : shift;
 }
 
-// As torchvision's RandomResizedCrop: a share of the area and, evenly in its logarithm, a ratio, until the
-// part fits; after ten that did not, the largest part in the middle whose ratio is allowed.
+// As torchvision's RandomResizedCrop: draws a share of the area and, uniformly in its logarithm, a ratio
+// until the crop fits; after ten failures takes the largest crop in the middle whose ratio is allowed.
 Rectangle draw_part(const AugmentOptions& options, double height, double width, RandomStream& random) {
   const Interval logs{std::log(options.crop_ratio[0]), std::log(options.crop_ratio[1])};
   for (int attempt = 0; attempt < 10; ++attempt) {

@@ -1,11 +1,11 @@
 #pragma once
 #include "augmentation.hpp"
 
-// Whatever moves pixels; see AugmentOptions.
+// Augmentations that move pixels; see AugmentOptions.
 
 namespace convoke::data {
 
-/// A part of another size, stretched to the image's, or of the same size, moved.
+/// A crop of another size, stretched to the image's, or of the same size, moved.
 bool wants_crop(const AugmentOptions& options);
 void draw_crop(const AugmentOptions& options, const Shape& image, RandomStream& random, Change& change);
 

@@ -9,7 +9,7 @@
 namespace convoke::data {
 namespace {
 
-/// Two pictures (C, H, W), and the numbers of their pair.
+/// Two pictures (C, H, W), and the random numbers of their pair.
 struct Pair {
   float* first;
   float* second;
@@ -17,8 +17,8 @@ struct Pair {
   RandomStream& random;
 };
 
-// Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; for alpha below 1 by
-// gamma(alpha) = gamma(alpha + 1) u^(1 / alpha).
+// Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; for alpha below 1: gamma(alpha)
+// = gamma(alpha + 1) u^(1 / alpha).
 double draw_gamma(double alpha, RandomStream& random) {
   const double boost = alpha < 1 ? std::pow(1 - random.uniform(), 1 / alpha) : 1;
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
@@ -46,7 +46,7 @@ void blend(float* __restrict a, float* __restrict b, std::size_t n, float share)
   }
 }
 
-// Each of the two returns how much of a picture is still its own.
+// Both functions return the share of a picture that is still its own.
 
 double mixup(const Pair& pair, double alpha) {
   const auto share = static_cast<float>(draw_share(alpha, pair.random));
@@ -54,7 +54,7 @@ double mixup(const Pair& pair, double alpha) {
   return static_cast<double>(share);
 }
 
-// A box of the other, (1 - share) of the area before it is cut at the edges.
+// Copies a box of the other picture: (1 - share) of the area, before the box is cut at the edges.
 double cutmix(const Pair& pair, double alpha) {
   const double side = std::sqrt(1 - draw_share(alpha, pair.random));
   const auto part = [&](std::size_t axis) {
@@ -79,7 +79,7 @@ double cutmix(const Pair& pair, double alpha) {
 
 void mix_lane(const AugmentOptions& options, const Shape& image, const ViewKey& view, std::size_t first,
               std::span<const std::uint32_t> ids, std::span<float> pictures, const Targets& targets) {
-  constexpr std::uint64_t kPair = std::uint64_t{1} << 32;  // beside the numbers of the sample's own picture
+  constexpr std::uint64_t kPair = std::uint64_t{1} << 32;  // not used by the sample's own picture
   const auto size = static_cast<std::size_t>(image.elements());
   std::copy(targets.labels.begin(), targets.labels.end(), targets.second.begin());
   std::fill(targets.share.begin(), targets.share.end(), 1.0F);

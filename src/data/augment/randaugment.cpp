@@ -7,7 +7,7 @@
 namespace convoke::data {
 namespace {
 
-/// Where an operation acts: how strongly (0..1 of its range), to which side, on what.
+/// An operation's arguments: its strength (0..1 of its range), its sign and its target.
 struct Stroke {
   double strength, sign;
   const Shape& image;

@@ -21,11 +21,11 @@ constexpr std::array kFillModes{NamedMode{"nearest", FillMode::kNearest},
                                 NamedMode{"constant", FillMode::kConstant},
                                 NamedMode{"reflect", FillMode::kReflect}, NamedMode{"wrap", FillMode::kWrap}};
 
-/// Output pixels that are worked on together: what is known of them stays in the first-level cache.
+/// Number of output pixels in one block; their data stays in the first-level cache.
 constexpr std::size_t kBlock = 256;
 
-/// For each of up to kBlock output pixels of one row, the four pixels of the source around its place: the
-/// first of them, and how far beyond it the place lies.
+/// For up to kBlock output pixels of one row: the first of the four source pixels around each place, and the
+/// distance of the place from it.
 struct Places {
   alignas(64) std::array<std::int32_t, kBlock> first;  ///< row * width + column
   alignas(64) std::array<float, kBlock> down, right;   ///< 0..1
@@ -38,7 +38,7 @@ struct Line {
   std::int32_t height, width;  ///< of the source
 };
 
-// Coordinate t of an axis of n pixels, brought back to 0..n-1.
+// Maps coordinate t of an axis of n pixels back to 0..n-1.
 
 template <FillMode mode>
 [[gnu::always_inline]] inline float settle(float t, float n) {
@@ -58,7 +58,7 @@ template <FillMode mode>
                                             Places& places) {
   const auto height = static_cast<float>(line.height), width = static_cast<float>(line.width);
   const std::int32_t last_row = std::max(line.height - 2, 0), last_column = std::max(line.width - 2, 0);
-  constexpr float kEdge = 1e-4F;  // rounding of coordinates
+  constexpr float kEdge = 1e-4F;  // tolerance for the rounding of coordinates
   const Line l = line;
   for (std::size_t i = 0; i < count; ++i) {
     const auto p = static_cast<float>(static_cast<std::int32_t>(from + i));
@@ -95,7 +95,7 @@ struct Pairs {
   alignas(64) std::array<std::uint32_t, kBlock> low, high;
 };
 
-// Two pixels by one read of eight bytes, which at the end of the image begins earlier.
+// Reads two pixels with one read of eight bytes, which begins earlier at the end of the image.
 void read_pairs(const std::uint8_t* image, std::size_t bytes, const std::int32_t* first, std::size_t beyond,
                 std::size_t count, Pairs& pairs) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -132,8 +132,8 @@ void interpolate_pairs(const Pairs& top, const Pairs& bottom, const Places& plac
   }
 }
 
-// Channel by channel, of any number; `image` begins with the channel. The neighbours are `right` and `down`
-// values further, 0 where the axis has only one pixel.
+// Works channel by channel, for any number of channels; `image` begins with the channel. The neighbours are
+// `right` and `down` values further, 0 if the axis has only one pixel.
 template <class T>
 [[gnu::always_inline]] inline void interpolate_channel(const T* image, std::size_t channels,
                                                        std::size_t right, std::size_t down,
@@ -186,7 +186,7 @@ bool pairs_can_be_read(const ImageView<std::uint8_t>& image) {
          image.height * image.width * image.channels >= 8;
 }
 
-// The values of a block's pixels, and `write(channel, values)` for each channel.
+// Computes the values of a block's pixels, and calls `write(channel, values)` for each channel.
 template <class T, class Write>
 void take_block(const ImageView<T>& image, const Places& places, const Fill& fill, std::size_t count,
                 const Write& write) {
@@ -216,23 +216,24 @@ void take_block(const ImageView<T>& image, const Places& places, const Fill& fil
   }
 }
 
-// A turned row crosses many rows of the source, which the hardware does not foresee: what fits the
-// second-level cache is read from end to end beforehand. 2.3 times as fast for 224 x 224 x 3 that come from
-// memory.
-void bring_near(const void* image, std::size_t bytes) {
+// A turned row crosses many rows of the source, which the hardware prefetcher does not follow. An image that
+// fits into the second-level cache is therefore read from end to end first: 2.3 times as fast for 224 x 224 x
+// 3 from memory.
+void prefetch_image(const void* image, std::size_t bytes) {
   constexpr std::size_t kFits = 512 << 10, kLine = 64;
   if (bytes > kFits) return;
   unsigned sum = 0;
   for (std::size_t at = 0; at < bytes; at += kLine) sum += static_cast<const unsigned char*>(image)[at];
-  [[maybe_unused]] volatile unsigned kept = sum;  // or the reads would be left out, as prefetches are
+  [[maybe_unused]] volatile unsigned kept = sum;  // or the compiler would drop the reads
 }
 
-// `write(channel, values, first pixel of the output, count)`, block by block.
+// Calls `write(channel, values, first pixel of the output, count)` for each block.
 template <class T, class Write>
 void warp_blocks(const ImageView<T>& image, const AffineMap& map, const Fill& fill, std::int64_t height,
                  std::int64_t width, const Write& write) {
   ensure(image.height > 0 && image.width > 0 && image.channels > 0, "an image has pixels");
-  bring_near(image.pixels, static_cast<std::size_t>(image.height * image.width * image.channels) * sizeof(T));
+  prefetch_image(image.pixels,
+                 static_cast<std::size_t>(image.height * image.width * image.channels) * sizeof(T));
   Places places;
   const auto columns = static_cast<std::size_t>(width);
   for (std::int64_t row = 0; row < height; ++row) {

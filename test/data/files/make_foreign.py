@@ -1,4 +1,4 @@
-"""Makes foreign.h5 (h5py 3.16): a dataset file that follows docs/formats.md, without what it calls optional."""
+"""Makes foreign.h5 (h5py 3.16): a dataset file that follows docs/formats.md, without its optional parts."""
 import zlib
 
 import h5py

@@ -1,4 +1,4 @@
-"""Makes rgb.png, rgb.bmp and alpha.png (Pillow 13), whose pixels pictures/decode_test.cpp states."""
+"""Makes rgb.png, rgb.bmp and alpha.png (Pillow 13), whose pixels pictures/decode_test.cpp expects."""
 import numpy as np
 from PIL import Image
 

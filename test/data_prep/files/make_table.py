@@ -1,4 +1,4 @@
-"""Makes table.json: columns, and what scikit-learn makes of them. Made with scikit-learn 1.9."""
+"""Makes table.json: columns, and the features that scikit-learn 1.9 computes from them."""
 import json
 
 import numpy as np
@@ -25,7 +25,7 @@ filled = imputer.transform(numbers)
 
 
 def seen(transformer):
-    """Fitted on the training cells that are there, column by column; then applied to the filled ones."""
+    """Fits on the training cells that are not missing, column by column; then transforms the filled ones."""
     out = []
     for c in range(numbers.shape[1]):
         column = numbers[:TRAIN, c]

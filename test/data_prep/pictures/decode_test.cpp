@@ -28,7 +28,7 @@ std::string error_in(const std::string& name, const std::string& bytes) {
   return error_of([&] { decode(folder / name, 3); });
 }
 
-// What Pillow made of it: see files/pictures/make_pictures.py.
+// Pillow's result: see files/pictures/make_pictures.py.
 Image expected(const std::string& name, std::int64_t channels) {
   const char* const kind = channels == 1 ? ".grey.png" : ".rgb.png";
   return decode(kFiles / "expected" / (name + kind), channels);
@@ -47,7 +47,7 @@ int largest_difference(const Image& a, const Image& b) {
 std::string png_bytes() { return bytes_of(kFiles / "rgba.png"); }
 std::string jpeg_bytes() { return bytes_of(kFiles / "baseline.jpg"); }
 
-// The head of a PNG of that size, without pixels.
+// Returns the header of a PNG of that size, without pixels.
 std::string png_of(std::uint32_t height, std::uint32_t width) {
   const auto number = [](std::uint32_t value) {
     std::string bytes;
@@ -85,7 +85,7 @@ TEST_CASE("a lossless picture has the pixels that were stored") {
   }
 }
 
-TEST_CASE("PNG and BMP of every kind become grey and RGB as Pillow converts them") {
+TEST_CASE("every kind of PNG and BMP becomes grey and RGB as in Pillow") {
   for (const char* name :
        {"deep_rgb.png", "deep_rgba.png", "deep_grey_alpha.png", "deep_grey.png", "grey.png", "grey_alpha.png",
         "bits.png", "palette.png", "palette_transparent.png", "opaque.png", "rgba.png", "rgb_transparent.png",
@@ -96,7 +96,7 @@ TEST_CASE("PNG and BMP of every kind become grey and RGB as Pillow converts them
   }
 }
 
-TEST_CASE("JPEG of every kind becomes grey and RGB as Pillow converts it, to rounding, and upright") {
+TEST_CASE("every kind of JPEG becomes grey and RGB as in Pillow, up to rounding, and upright") {
   for (const char* name :
        {"baseline.jpg", "progressive.jpg", "full_chroma.jpg", "grey.jpg", "cmyk.jpg", "one.jpg", "exif1.jpg",
         "exif2.jpg", "exif3.jpg", "exif4.jpg", "exif5.jpg", "exif6.jpg", "exif7.jpg", "exif8.jpg"}) {
@@ -123,20 +123,20 @@ TEST_CASE("the shape of a picture is known before it is decoded") {
   }
 }
 
-TEST_CASE("a JPEG comes out smaller where less is enough, by what its pixels are on the mean") {
+TEST_CASE("a JPEG is reduced, by the mean of its pixels, if a smaller picture is enough") {
   const Image whole = decode(kFiles / "baseline.jpg", 3);  // 39 x 54
   const auto encoded = read_encoded(kFiles / "baseline.jpg");
   const auto extent_for = [&](const Extent& enough) {
     return decode_picture(encoded, "a", 3, enough).extent();
   };
-  const bool scales = extent_for({1, 1}) != whole.extent();  // stb_image does not
+  const bool scales = extent_for({1, 1}) != whole.extent();  // false with stb_image
   if (!scales) return;
   CHECK(extent_for({1, 1}) == Extent{5, 7});
   CHECK(extent_for({4, 6}) == Extent{5, 7});
   CHECK(extent_for({5, 6}) == Extent{10, 14});  // 39 / 8 is less than 5
   CHECK(extent_for({19, 27}) == Extent{20, 27});
   CHECK(extent_for({20, 1}) == Extent{39, 54});
-  // Upright by EXIF, enough is meant of what is seen.
+  // `enough` is the size after EXIF has turned the picture upright.
   CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 4}).extent() == Extent{7, 5});
   CHECK(decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3, {6, 5}).extent() == Extent{14, 10});
 
@@ -154,18 +154,18 @@ TEST_CASE("a JPEG comes out smaller where less is enough, by what its pixels are
   }
 }
 
-TEST_CASE("what is no readable picture is refused, with file and reason") {
+TEST_CASE("an unreadable picture is refused, with file and reason") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of([&] { decode(folder / "none.png", 3); }),
              Contains("none.png: cannot be opened: No such file or directory"));
-  CHECK_THAT(error_of([&] { decode(folder.path(), 3); }), Contains("is a folder, no picture"));
-  CHECK_THAT(error_in("text.png", "this is no image, whatever its name says"),
-             Contains("text.png: cannot be decoded: it is no JPEG, PNG or BMP"));
-  CHECK_THAT(error_in("empty.png", ""), Contains("empty.png: cannot be decoded: it is empty"));
+  CHECK_THAT(error_of([&] { decode(folder.path(), 3); }), Contains("is a folder, not a picture"));
+  CHECK_THAT(error_in("text.png", "this is not an image"),
+             Contains("text.png: cannot be decoded: it is not a JPEG, PNG or BMP"));
+  CHECK_THAT(error_in("empty.png", ""), Contains("empty.png: cannot be decoded: the file is empty"));
   CHECK_THAT(error_in("short.jpg", "\xFF\xD8\xFF"), Contains("the JPEG is truncated"));
 }
 
-TEST_CASE("a picture cut short anywhere is refused") {
+TEST_CASE("a picture truncated at any place is refused") {
   for (const char* name :
        {"rgba.png", "baseline.jpg", "progressive.jpg", "rgb.bmp", "palette.bmp", "bits.bmp"}) {
     const std::string whole = bytes_of(kFiles / name);
@@ -186,15 +186,15 @@ TEST_CASE("a damaged picture is refused") {
   std::string bmp = bytes_of(kFiles / "rgb.bmp");
   bmp[30] = 1;
   CHECK_THAT(error_in("a.bmp", bmp), Contains("the BMP is run-length encoded"));
-  // Pixels missing in the middle: the end marker is there, the rest of the scan not.
+  // Pixels are missing in the middle: the end marker is there, but the rest of the scan is not.
   std::string jpeg = jpeg_bytes();
   jpeg.erase(jpeg.size() - 300, 290);
-  if (decode_picture(read_encoded(kFiles / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg sees it
+  if (decode_picture(read_encoded(kFiles / "baseline.jpg"), "a", 3, {1, 1}).height == 5) {  // libjpeg only
     CHECK_THAT(error_in("a.jpg", jpeg), Contains("a.jpg: cannot be decoded: "));
   }
 }
 
-TEST_CASE("a JPEG whose rows would not fit into the memory that its header asked for is refused") {
+TEST_CASE("a JPEG whose rows do not fit into the memory that its header asked for is refused") {
   if (!has_libjpeg()) return;
   const std::string bytes = jpeg_bytes();
   const std::span encoded(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -204,17 +204,16 @@ TEST_CASE("a JPEG whose rows would not fit into the memory that its header asked
   SECTION("too few rows") { wrong.stored.height /= 2; }
   SECTION("too few columns") { wrong.stored.width -= 1; }
   CHECK_THAT(error_of([&] { decode_jpeg(encoded, wrong, wrong.stored, "a.jpg"); }),
-             Contains("a.jpg: cannot be decoded: it has") && Contains("where its header was read as"));
+             Contains("a.jpg: cannot be decoded: it has") && Contains("but its header gave"));
 }
 
-TEST_CASE("a picture too large is refused before it is decoded, with the limit") {
-  CHECK_THAT(
-      error_in("a.png", png_of(20'000, 20'000)),
-      Contains(
-          "a.png: is too large, 20000 x 20000 pixels: the limit is 20,000 a side and 178,956,970 in all"));
+TEST_CASE("a picture that is too large is refused before it is decoded, with the limit") {
+  CHECK_THAT(error_in("a.png", png_of(20'000, 20'000)),
+             Contains("a.png: is too large, 20000 x 20000 pixels: the limit is 20,000 per side and "
+                      "178,956,970 in total"));
   CHECK_THAT(error_in("a.png", png_of(1, 20'001)), Contains("is too large, 1 x 20001 pixels"));
   CHECK_THAT(error_in("a.png", png_of(0x7FFFFFFF, 0x7FFFFFFF)), Contains("is too large"));
-  CHECK_THAT(error_in("a.png", png_of(0, 5)), Contains("says that it has 0 x 5 pixels"));
+  CHECK_THAT(error_in("a.png", png_of(0, 5)), Contains("the header of the PNG gives 0 x 5 pixels"));
   std::string jpeg = jpeg_bytes();
   const std::size_t frame = jpeg.find("\xFF\xC0");
   REQUIRE(frame != std::string::npos);

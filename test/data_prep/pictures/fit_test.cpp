@@ -37,7 +37,7 @@ int largest_difference(const Image& a, const Image& b) {
 
 }  // namespace
 
-TEST_CASE("pictures are fitted as Pillow does: area down, bicubic up, each axis by itself") {
+TEST_CASE("pictures are fitted as in Pillow: area down, bicubic up, each axis separately") {
   const Image picture = read(kFiles / "large.png", 3);  // 60 x 80
   struct Case {
     const char* fit;
@@ -52,7 +52,7 @@ TEST_CASE("pictures are fitted as Pillow does: area down, bicubic up, each axis 
     const std::string name = std::string(c.fit) + "_" + std::to_string(c.size.height) + "x" +
                              std::to_string(c.size.width) + ".png";
     CHECK(largest_difference(fitted(c.fit, picture, c.size), read(kFiles / "expected" / name, 3)) <= 1);
-    // One channel goes as each of three.
+    // A single channel gives the same as each of three.
     Image red{60, 80, 1, {}}, expected{c.size.height, c.size.width, 1, {}};
     const Image all = fitted(c.fit, picture, c.size);
     for (std::size_t i = 0; i < picture.values.size(); i += 3) red.values.push_back(picture.values[i]);
@@ -61,9 +61,9 @@ TEST_CASE("pictures are fitted as Pillow does: area down, bicubic up, each axis 
   }
 }
 
-TEST_CASE("a part of an image is resized as the part alone, even between pixels") {
+TEST_CASE("a part of an image is resized as if it were an image, even between pixels") {
   const Image picture = read(kFiles / "large.png", 1);  // 60 x 80
-  // Means over areas, worked out pixel by pixel.
+  // Means over areas, computed pixel by pixel.
   const Box box{2.25, 3.5, 58.75, 71.125};
   const Extent size{9, 11};
   std::vector<std::uint8_t> out(static_cast<std::size_t>(size.height * size.width));
@@ -86,13 +86,13 @@ TEST_CASE("a part of an image is resized as the part alone, even between pixels"
   }
 }
 
-TEST_CASE("a picture that has the size is stored as it is, whatever the fit") {
+TEST_CASE("a picture that already has the size is stored unchanged by every fit") {
   const Image picture = read(kFiles / "large.png", 3);
   for (const std::string& fit : fit_names())
     CHECK(fitted(fit.c_str(), picture, {60, 80}).values == picture.values);
 }
 
-TEST_CASE("what may be reduced while decoding leaves the fit enough") {
+TEST_CASE("reducing a picture while decoding leaves enough for the fit") {
   const Extent picture{1200, 1600};
   CHECK(find_fit("area").enough(picture, {224, 224}) == Extent{224, 224});
   CHECK(find_fit("crop").enough(picture, {224, 224}) == Extent{224, 299});
@@ -100,7 +100,7 @@ TEST_CASE("what may be reduced while decoding leaves the fit enough") {
   CHECK(find_fit("fundus").enough(picture, {256, 256}) == Extent{512, 512});
 }
 
-TEST_CASE("pictures of one pixel, and to one, are fitted") {
+TEST_CASE("pictures of one pixel are fitted, and pictures are fitted to one pixel") {
   const Image one{1, 1, 3, {200, 30, 60}};
   for (const std::string& fit : fit_names()) {
     const Image sample = fitted(fit.c_str(), one, {5, 5});
@@ -114,6 +114,6 @@ TEST_CASE("pictures of one pixel, and to one, are fitted") {
   }
 }
 
-TEST_CASE("an unknown fit is refused with the known ones") {
+TEST_CASE("an unknown fit is refused, listing the known ones") {
   CHECK_THAT(error_of([] { find_fit("squeeze"); }), Contains("unknown fit \"squeeze\""));
 }

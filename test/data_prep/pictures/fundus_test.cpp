@@ -11,18 +11,18 @@ using namespace convoke::data_prep;
 
 namespace {
 
-/// How an eye is drawn.
+/// Parameters of a drawn eye.
 struct Drawing {
   Extent extent = {300, 400};
   Circle eye = {150, 200, 120};
-  double light = 200;  // in the middle; towards the rim it falls to 60 %
+  double light = 200;  // in the middle; falls to 60 % towards the rim
   double background = 2;
-  double noise = 2;    // levels, standard deviation
-  bool notch = false;  // a tab beside the rim, as some cameras make
+  double noise = 2;    // grey levels, standard deviation
+  bool notch = false;  // a tab next to the rim, which some cameras make
   std::int64_t channels = 3;
 };
 
-// Red over green over blue, as retinas are, with dark vessels.
+// Red over green over blue, like retinas, with dark vessels.
 Image draw(const Drawing& drawing) {
   Image image{drawing.extent.height, drawing.extent.width, drawing.channels, {}};
   std::mt19937 bits(3);
@@ -63,19 +63,17 @@ TEST_CASE("the eye is found where it was drawn") {
   SECTION("off centre") { check_found({.eye = {110, 265, 95}}); }
   SECTION("small") { check_found({.eye = {200, 90, 50}}); }
   SECTION("cut off at top and bottom") { check_found({.eye = {150, 200, 180}}); }
-  SECTION("cut off at the top alone") { check_found({.eye = {90, 190, 130}}); }
+  SECTION("cut off at the top only") { check_found({.eye = {90, 190, 130}}); }
   SECTION("cut off on three sides") { check_found({.eye = {150, 80, 170}}, 0.04); }
   SECTION("nearly black") { check_found({.light = 22, .background = 1, .noise = 1}, 0.03); }
-  SECTION("before a background that is not black") {
-    check_found({.light = 190, .background = 25, .noise = 4});
-  }
+  SECTION("on a background that is not black") { check_found({.light = 190, .background = 25, .noise = 4}); }
   SECTION("with a notch at the rim") { check_found({.notch = true}); }
   SECTION("in grey") { check_found({.channels = 1}); }
   SECTION("in a large picture") { check_found({.extent = {1000, 1504}, .eye = {510, 760, 470}}); }
   SECTION("upright") { check_found({.extent = {400, 300}, .eye = {190, 160, 120}}); }
 }
 
-TEST_CASE("specks and lettering beside the eye do not move it") {
+TEST_CASE("specks and lettering next to the eye do not move it") {
   Drawing drawing;
   Image image = draw(drawing);
   for (std::int64_t y = 5; y < 20; ++y) {
@@ -88,7 +86,7 @@ TEST_CASE("specks and lettering beside the eye do not move it") {
   CHECK(found->radius == Catch::Approx(120).margin(4));
 }
 
-TEST_CASE("where there is no eye to be seen, the middle is taken") {
+TEST_CASE("without a visible eye the middle is taken") {
   const auto middle = [](const Image& picture) {
     const Placement place = place_fundus(picture, {64, 64});
     CHECK(place.size == Extent{64, 64});
@@ -98,7 +96,7 @@ TEST_CASE("where there is no eye to be seen, the middle is taken") {
   const Drawing black{.light = 3, .background = 1, .noise = 1};
   CHECK_FALSE(find_eye(draw(black)));
   middle(draw(black));
-  const Drawing filled{.eye = {150, 200, 600}};  // the eye is all around
+  const Drawing filled{.eye = {150, 200, 600}};  // the eye fills the picture
   CHECK_FALSE(find_eye(draw(filled)));
   middle(draw(filled));
 }
@@ -123,7 +121,7 @@ TEST_CASE("the sample is the square around the eye, black beyond the picture") {
   for (const std::size_t y : {2U, 97U}) {
     for (const std::size_t x : {2U, 97U}) CHECK(red(off_centre, y, x) < 10);
   }
-  // 180 of radius, of which 30 are missing at the top and at the bottom: 8.3 % of the sample.
+  // The radius is 180, of which 30 are cut off at the top and at the bottom: 8.3 % of the sample.
   const auto cut = sample_of({.eye = {150, 200, 180}, .background = 30, .noise = 0});
   CHECK(red(cut, 6, 50) == 0);
   CHECK(red(cut, 93, 50) == 0);

@@ -26,7 +26,7 @@ std::vector<std::byte> sample_of(const PictureOptions& options, const char* file
 
 }  // namespace
 
-TEST_CASE("a picture is read as it is decoded and fitted, and one of the size as it is") {
+TEST_CASE("reading a picture decodes and fits it; a picture of the right size is unchanged") {
   const Image picture = decode_picture(read_encoded(kFiles / "large.png"), "large.png", 3);
   const Extent size{20, 31};
   for (const std::string& fit : fit_names()) {
@@ -41,7 +41,7 @@ TEST_CASE("a picture is read as it is decoded and fitted, and one of the size as
   }
 }
 
-TEST_CASE("a JPEG reduced as it is decoded is nearly what a whole one is fitted to") {
+TEST_CASE("a JPEG reduced during decoding gives nearly the same sample as a full-size one") {
   const Image picture = decode_picture(read_encoded(kFiles / "exif6.jpg"), "a", 3);  // 54 x 39, upright
   for (const std::string& fit : {std::string("area"), std::string("letter-box"), std::string("crop")}) {
     const Extent size{13, 9};
@@ -58,7 +58,7 @@ TEST_CASE("a JPEG reduced as it is decoded is nearly what a whole one is fitted 
   }
 }
 
-TEST_CASE("a fit's usual size is taken where none is given") {
+TEST_CASE("the default size is the fit's") {
   Catalogue catalogue;
   catalogue.items.push_back({.name = "a"});
   PictureReader reader({.fit = "fundus"});
@@ -66,7 +66,7 @@ TEST_CASE("a fit's usual size is taken where none is given") {
   CHECK(reader.format().shape == convoke::Shape{3, 256, 256});
 }
 
-TEST_CASE("what a dataset says of its preparation makes the same samples of other pictures") {
+TEST_CASE("the preparation stored in a dataset makes the same samples of other pictures") {
   const PictureOptions options{.height = 30, .width = 20, .fit = "letter-box", .channels = 1};
   const std::string preparation = PictureReader(options).format().preparation;
   CHECK(preparation == R"({"kind":"picture","fit":"letter-box","height":30,"width":20,"channels":1})");

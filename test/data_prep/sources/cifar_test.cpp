@@ -49,7 +49,7 @@ TEST_CASE("CIFAR-10 is read: all batches, planes interleaved, names of the class
   for (std::size_t i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, i) == picture(static_cast<int>(i % 2)));
   CHECK(values_of<std::uint8_t>(*source, 12) == picture(2));
-  CHECK(values_of<std::uint8_t>(*source, 3) == picture(1));  // back
+  CHECK(values_of<std::uint8_t>(*source, 3) == picture(1));  // going back
 }
 
 TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
@@ -70,7 +70,7 @@ TEST_CASE("CIFAR-100 is read with its fine labels, also gzipped") {
   CHECK(values_of<std::uint8_t>(*source, 4) == picture(1));
 }
 
-TEST_CASE("CIFAR folders that are not whole are refused, each with its reason") {
+TEST_CASE("incomplete CIFAR folders are refused, each with its reason") {
   const TemporaryFolder folder;
   copy(kFiles / "cifar10", folder);
   const auto error = [&] { return error_of([&] { open_source(folder.path()); }); };
@@ -80,26 +80,26 @@ TEST_CASE("CIFAR folders that are not whole are refused, each with its reason") 
 
   SECTION("a batch is missing") {
     fs::remove(batch);
-    CHECK_THAT(error(), Contains("has no data_batch_3.bin, nor the same with .gz"));
+    CHECK_THAT(error(), Contains("has no data_batch_3.bin, plain or .gz"));
   }
-  SECTION("a batch is empty, cut short, or of CIFAR-100") {
+  SECTION("a batch is empty, truncated, or of CIFAR-100") {
     write_file(batch, "");
     CHECK_THAT(error(), Contains("data_batch_3.bin: is empty"));
     write_file(batch, good.substr(0, 5000));
     CHECK_THAT(error(),
-               Contains("data_batch_3.bin: has 5000 bytes, which is no multiple of 3073, the size of "
+               Contains("data_batch_3.bin: has 5000 bytes, which is not a multiple of 3073, the size of "
                         "a picture of CIFAR-10"));
     fs::copy_file(kFiles / "cifar100/train.bin", batch, fs::copy_options::overwrite_existing);
-    CHECK_THAT(error(), Contains("data_batch_3.bin: has 9222 bytes, which is no multiple of 3073"));
+    CHECK_THAT(error(), Contains("data_batch_3.bin: has 9222 bytes, which is not a multiple of 3073"));
   }
-  SECTION("a label beyond the classes is the fault of its picture") {
+  SECTION("a label out of range is the fault of its picture") {
     std::string bad = good;
     bad[3073] = 10;
     write_file(batch, bad);
     CHECK(faults_of(*open_source(folder.path())) ==
           std::vector<std::string>{"data_batch_3.bin[1]: its label is 10; CIFAR-10 has 10 classes"});
   }
-  SECTION("other names than classes; none are needed") {
+  SECTION("the number of names differs from that of classes; names are optional") {
     write_file(folder / "batches.meta.txt", "cat\r\ndog\r\n");
     CHECK_THAT(error(), Contains("batches.meta.txt: has 2 names; CIFAR-10 has 10 classes"));
     fs::remove(folder / "batches.meta.txt");
@@ -107,16 +107,17 @@ TEST_CASE("CIFAR folders that are not whole are refused, each with its reason") 
   }
 }
 
-TEST_CASE("the Python version of CIFAR is known, and refused: it is pickled") {
+TEST_CASE("the pickled Python version of CIFAR is recognised and refused") {
   const TemporaryFolder folder;
   write_file(folder / "meta", "\x80\x02}");
   write_file(folder / "train", "\x80\x02}");
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
-             Contains("is CIFAR-100's Python version, which is pickled"));
+             Contains("is the pickled Python version of CIFAR-100"));
   fs::remove(folder / "meta");
   write_file(folder / "data_batch_1", "\x80\x02}");
   write_file(folder / "batches.meta", "\x80\x02}");
-  CHECK_THAT(error_of([&] { open_source(folder.path()); }), Contains("is CIFAR-10's Python version"));
+  CHECK_THAT(error_of([&] { open_source(folder.path()); }),
+             Contains("is the pickled Python version of CIFAR-10"));
   CHECK_THAT(error_of([&] { open_source(kFiles, {}, "cifar"); }),
              Contains("has no files of CIFAR-10 or CIFAR-100"));
 }

@@ -38,11 +38,11 @@ TEST_CASE("given names decide the order, by name or by number") {
   CHECK(labels({"2", "1"}, {"2", "1"}).labels == Labels{0, 1});  // names that are numbers
   CHECK(error_of([] {
           labels({"horze", "cat"}, {"emu", "horse", "cat"});
-        }) == "x.csv: \"horze\" is none of the 3 class names (did you mean \"horse\"?)");
-  CHECK_THAT(error_of([] { labels({"3", "0"}, {"emu", "dog", "cat"}); }), Contains("is none of the 3"));
+        }) == "x.csv: \"horze\" is not one of the 3 class names (did you mean \"horse\"?)");
+  CHECK_THAT(error_of([] { labels({"3", "0"}, {"emu", "dog", "cat"}); }), Contains("is not one of the 3"));
 }
 
-TEST_CASE("labels that make no classes are refused") {
+TEST_CASE("labels that cannot be classes are refused") {
   CHECK_THAT(error_of([] { labels({"a", "a"}); }), Contains("all labels are \"a\""));
   CHECK_THAT(error_of([] { labels({"", ""}); }), Contains("has no labels"));
   Names many;

@@ -12,7 +12,7 @@ using Catch::Contains;
 
 namespace {
 
-/// The samples of items first, first + 1, ...
+/// Reads the samples of items first, first + 1, ...
 std::vector<std::uint8_t> read(Source& source, std::size_t first, std::size_t count) {
   std::vector<std::uint8_t> values(20 * count);
   for (std::size_t i = 0; i < count; ++i)
@@ -20,7 +20,7 @@ std::vector<std::uint8_t> read(Source& source, std::size_t first, std::size_t co
   return values;
 }
 
-/// The error of opening the folder and reading all its images.
+/// Returns the error of opening the folder and reading all its images.
 std::string error_in(const TemporaryFolder& folder) {
   return error_of([&] {
     const auto source = open_source(folder.path());
@@ -54,12 +54,12 @@ TEST_CASE("IDX folders are read, plain or gzipped, in any order") {
           small_images(static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(first)));
   };
   check(0, 10);
-  check(10, 5);   // on
-  check(20, 17);  // forward, into the test split
-  check(3, 2);    // back
+  check(10, 5);   // forward
+  check(20, 17);  // skips forward, into the test split
+  check(3, 2);    // goes back
 }
 
-TEST_CASE("names with a dot before idx are known too") {
+TEST_CASE("names with a dot before idx are recognised") {
   const TemporaryFolder folder;
   write_small_mnist(folder.path(), false);
   for (const char* name : {"train-images", "t10k-images"}) {
@@ -69,7 +69,7 @@ TEST_CASE("names with a dot before idx are known too") {
   CHECK(open_source(folder.path(), {}, "idx")->catalogue().items.size() == 37);
 }
 
-TEST_CASE("missing and foreign sources are refused") {
+TEST_CASE("missing and unknown sources are refused") {
   const TemporaryFolder folder;
   CHECK_THAT(error_of([&] { open_source(folder / "none"); }), Contains("none: no such file or folder"));
   CHECK_THAT(error_of([&] { open_source(folder.path()); }),
@@ -93,12 +93,13 @@ TEST_CASE("damaged IDX files are refused, each with its reason") {
 
   SECTION("wrong magic number") {
     write_file(images, idx_bytes(0x801, {30, 4, 5}, small_images(30)));
-    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: is no IDX file of images: it begins with "
-                                          "0x00000801, not 0x00000803"));
+    CHECK_THAT(error_in(folder),
+               Contains("train-images-idx3-ubyte: is not an IDX file of images: it begins with "
+                        "0x00000801, not 0x00000803"));
     write_file(images, good);
     write_file(labels, "<html>404 not found");
-    CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte: is no IDX file of labels: it begins with "
-                                          "0x3c68746d"));
+    CHECK_THAT(error_in(folder),
+               Contains("train-labels-idx1-ubyte: is not an IDX file of labels: it begins with 0x3c68746d"));
   }
   SECTION("truncated in the header") {
     write_file(images, good.substr(0, 9));
@@ -115,13 +116,14 @@ TEST_CASE("damaged IDX files are refused, each with its reason") {
   }
   SECTION("too long") {
     write_file(images, good + "x");
-    CHECK_THAT(error_in(folder), Contains("goes on after the 616 bytes its header announces"));
+    CHECK_THAT(error_in(folder), Contains("continues after the 616 bytes that its header announces"));
   }
   SECTION("no images") {
     write_file(images, idx_bytes(0x803, {0, 4, 5}, {}));
-    CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte: says that its images have shape (0)"));
+    CHECK_THAT(error_in(folder),
+               Contains("train-images-idx3-ubyte: has an invalid header: its images have shape (0)"));
   }
-  SECTION("other numbers of images and labels") {
+  SECTION("different numbers of images and labels") {
     write_file(labels, small_label_file(29));
     CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte has 30 images, but "));
     CHECK_THAT(error_in(folder), Contains("train-labels-idx1-ubyte has 29 labels"));
@@ -144,7 +146,7 @@ TEST_CASE("damaged gzip files are refused, each with its reason") {
   const std::string good = bytes_of(images);
   REQUIRE(error_in(folder).empty());
 
-  SECTION("no gzip at all") {
+  SECTION("not a gzip file") {
     write_file(images, small_image_file(30));
     CHECK_THAT(error_in(folder), Contains("train-images-idx3-ubyte.gz: is not a gzip file"));
   }

@@ -39,7 +39,7 @@ std::vector<std::string> names_of(const Source& source) {
 
 }  // namespace
 
-TEST_CASE("a folder of class folders is recognised and listed by the bytes of the names") {
+TEST_CASE("a folder of class folders is recognised and sorted by the bytes of the names") {
   const TemporaryFolder folder;
   put(folder / "robin/b.png");
   put(folder / "robin/B.PNG");
@@ -75,7 +75,7 @@ TEST_CASE("a folder of class folders is recognised and listed by the bytes of th
   }
 }
 
-TEST_CASE("pictures that have one size are stored pixel for pixel, others refused unless a size is given") {
+TEST_CASE("pictures of one size are stored pixel for pixel; other pictures need a given size") {
   const TemporaryFolder folder;
   put(folder / "a/1.png", "rgba.png");
   put(folder / "b/1.bmp", "rgb.bmp");
@@ -84,15 +84,15 @@ TEST_CASE("pictures that have one size are stored pixel for pixel, others refuse
   std::vector<std::byte> first(13 * 18 * 3), second(first.size());
   source->read(0, first);
   source->read(1, second);
-  CHECK(first == second);  // the same picture, once with alpha
+  CHECK(first == second);  // the same picture, one of them with alpha
 
   put(folder / "b/2.jpg", "baseline.jpg");
   const auto mixed = open_source(folder.path());
   const std::string error = error_of([&] { mixed->read(2, first); });
-  CHECK_THAT(error, Contains("b/2.jpg: is of 39 x 54 pixels, but a/1.png of 13 x 18"));
+  CHECK_THAT(error, Contains("b/2.jpg: has 39 x 54 pixels, but a/1.png has 13 x 18"));
 }
 
-TEST_CASE("channels and size are learnt from the first picture that can be read") {
+TEST_CASE("channels and size come from the first readable picture") {
   const TemporaryFolder folder;
   write_file((fs::create_directories(folder / "a"), folder / "a/0.png"), "no picture");
   put(folder / "a/1.png", "grey.png");
@@ -101,14 +101,14 @@ TEST_CASE("channels and size are learnt from the first picture that can be read"
   CHECK(source->format().shape == convoke::Shape{1, 13, 18});
   std::vector<std::byte> sample(13 * 18);
   CHECK_THAT(error_of([&] { source->read(0, sample); }),
-             Contains("a/0.png: cannot be decoded: it is no JPEG, PNG or BMP"));
+             Contains("a/0.png: cannot be decoded: it is not a JPEG, PNG or BMP"));
   source->read(1, sample);
   source->read(2, sample);
   for (const char* name : {"a/1.png", "b/1.png"}) write_file(folder / name, "");
   CHECK_THAT(error_in(folder.path()), Contains("a/0.png: cannot be decoded"));
 }
 
-TEST_CASE("a folder with folders for splits is read as BIRDS-525 and PlantVillage have it") {
+TEST_CASE("a folder with folders for splits is read, as in BIRDS-525 and PlantVillage") {
   const TemporaryFolder folder;
   for (const char* split : {"train", "valid", "Test"}) {
     put(folder / split / "crow/1.jpg", "baseline.jpg");
@@ -129,8 +129,8 @@ TEST_CASE("a folder with folders for splits is read as BIRDS-525 and PlantVillag
 
   SECTION("class folders that differ are named") {
     fs::rename(folder / "valid/ibis", folder / "valid/Ibis");
-    CHECK_THAT(error_in(folder.path()),
-               Contains("valid: has other classes than ") && Contains("train: not ibis; beyond them Ibis"));
+    CHECK_THAT(error_in(folder.path()), Contains("valid: has other classes than ") &&
+                                            Contains("train: it lacks ibis; it has also Ibis"));
   }
   SECTION("an empty class") {
     fs::remove(folder / "Test/crow/1.jpg");
@@ -142,7 +142,7 @@ TEST_CASE("a folder with folders for splits is read as BIRDS-525 and PlantVillag
   }
 }
 
-TEST_CASE("folders that make no data set are refused, with what is missing") {
+TEST_CASE("folders that are not a data set are refused, with what is missing") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_source(folder.path()));
   CHECK_THAT(error_in(folder.path()), Contains("has 0 class folders; a dataset needs at least 2 classes"));
@@ -151,22 +151,23 @@ TEST_CASE("folders that make no data set are refused, with what is missing") {
   CHECK_THAT(error_in(folder.path()),
              Contains("has 1 class folder, only; a dataset needs at least 2 classes"));
   fs::create_directories(folder / "none/deep");
-  CHECK_THAT(error_in(folder.path()),
-             Contains("none: the class is empty: there is no picture in its folder"));
+  CHECK_THAT(error_in(folder.path()), Contains("none: the class is empty: its folder has no picture"));
   put(folder / "none/1.png");
   CHECK(error_in(folder.path()).empty());
   CHECK_THAT(error_in(folder.path(), {.class_names = {"a"}}),
-             Contains("has 2 classes, but 1 names are given"));
+             Contains("has 2 classes, but 1 class names are given"));
   CHECK(open_source(folder.path(), {.class_names = {"x", "y"}})->catalogue().class_names ==
         std::vector<std::string>{"x", "y"});
   CHECK_THAT(error_in(folder.path(), {.picture = {.fit = "squeeze"}}), Contains("unknown fit \"squeeze\""));
-  CHECK_THAT(error_in(folder.path(), {.picture = {.channels = 4}}), Contains("samples of 4 channels"));
+  CHECK_THAT(error_in(folder.path(), {.picture = {.channels = 4}}),
+             Contains("pictures cannot become samples of 4 channels"));
   CHECK_THAT(error_in(folder.path(), {.picture = {.height = 30'000}}),
-             Contains("30000 x 30000 pixels cannot be made"));
-  CHECK_THAT(error_in(folder.path(), {.picture = {.width = 5}}), Contains("0 x 5 pixels cannot be made"));
+             Contains("samples cannot have 30000 x 30000 pixels"));
+  CHECK_THAT(error_in(folder.path(), {.picture = {.width = 5}}),
+             Contains("samples cannot have 0 x 5 pixels"));
 }
 
-TEST_CASE("pictures that are none of the data set are items with their fault") {
+TEST_CASE("pictures that cannot be samples are items with a fault") {
   const TemporaryFolder folder;
   put(folder / "a/1.png");
   put(folder / "b/1.png");
@@ -175,8 +176,8 @@ TEST_CASE("pictures that are none of the data set are items with their fault") {
   const auto source = open_source(folder.path());
   REQUIRE(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.webp", "sheet.png"});
   CHECK(source->catalogue().items[1].fault.empty());
-  CHECK(source->catalogue().items[2].fault == "is a picture of a kind that is not read");
-  CHECK(source->catalogue().items[3].fault == "lies in no class folder");
+  CHECK(source->catalogue().items[2].fault == "is a picture in a format that is not supported");
+  CHECK(source->catalogue().items[3].fault == "is not in a class folder");
 }
 
 TEST_CASE("symbolic links are followed, but not in circles") {
@@ -188,7 +189,7 @@ TEST_CASE("symbolic links are followed, but not in circles") {
   const auto source = open_source(folder / "set");
   CHECK(names_of(*source) == std::vector<std::string>{"a/1.png", "b/1.png", "b/2.png"});
 
-  SECTION("a file's link to nowhere or to itself is a picture that cannot be read") {
+  SECTION("a dangling link, or a link to itself, is a picture that cannot be read") {
     fs::create_symlink(folder / "gone.png", folder / "set/b/3.png");
     fs::create_symlink("4.png", folder / "set/b/4.png");
     const auto broken = open_source(folder / "set");
@@ -197,19 +198,19 @@ TEST_CASE("symbolic links are followed, but not in circles") {
     CHECK_THAT(error_of([&] { broken->read(4, sample); }),
                Contains("4.png: cannot be opened: Too many levels"));
   }
-  SECTION("a folder's link to one around it") {
+  SECTION("a link to an enclosing folder") {
     fs::create_directory_symlink("..", folder / "set/b/up");
-    CHECK_THAT(error_in(folder / "set"), Contains("b/up: is a symbolic link to a folder around it"));
+    CHECK_THAT(error_in(folder / "set"), Contains("b/up: is a symbolic link to an enclosing folder"));
   }
 }
 
-TEST_CASE("names of any encoding are kept apart and shown as UTF-8") {
+TEST_CASE("names in any encoding stay different and are shown as UTF-8") {
   CHECK(printable("plain name.png") == "plain name.png");
   CHECK(printable("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\xA6") == "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\xA6");
   CHECK(printable("gr\xFCn") == "gr\\xFCn");
   CHECK(printable("a\nb\x7F") == "a\\x0Ab\\x7F");
   CHECK(printable("\\x0A") == "\\x5Cx0A");
-  CHECK(printable("\xE2\x82") == "\\xE2\\x82");                    // cut short
+  CHECK(printable("\xE2\x82") == "\\xE2\\x82");                    // truncated
   CHECK(printable("\xC0\xAF") == "\\xC0\\xAF");                    // overlong
   CHECK(printable("\xED\xA0\x80") == "\\xED\\xA0\\x80");           // surrogate
   CHECK(printable("\xF4\x90\x80\x80") == "\\xF4\\x90\\x80\\x80");  // beyond Unicode
@@ -226,7 +227,7 @@ TEST_CASE("names of any encoding are kept apart and shown as UTF-8") {
   source->read(1, sample);
 }
 
-TEST_CASE("a folder of pictures becomes a dataset, which says how to prepare other pictures alike") {
+TEST_CASE("a folder of pictures becomes a dataset, which stores how to prepare other pictures") {
   const TemporaryFolder folder;
   put(folder / "set/train/a/1.jpg", "baseline.jpg");
   put(folder / "set/train/b/1.png", "large.png");

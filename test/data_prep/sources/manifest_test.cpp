@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Puts a picture, 13 x 18 pixels, at a place below the folder.
+// Puts a picture of 13 x 18 pixels at a place below the folder.
 void put(const fs::path& place) {
   fs::create_directories(place.parent_path());
   fs::copy_file(fs::path(CONVOKE_TEST_FILES) / "pictures" / "rgba.png", place);
@@ -31,7 +31,7 @@ std::string error_in(const fs::path& file, const std::string& text, const Source
   return error_of([&] { open_source(file, options, "manifest"); });
 }
 
-// "name:label:split" of each item, "name!fault" of those with one.
+// Returns "name:label:split" for each item, "name!fault" for an item with a fault.
 std::vector<std::string> items_of(const Source& source) {
   std::vector<std::string> lines;
   for (const Item& item : source.catalogue().items) {
@@ -54,7 +54,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits by their usual names") {
+TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits have usual names") {
   const TemporaryFolder folder;
   put(folder / "train/ABBOTTS BABBLER/001.png");
   put(folder / "train/ZEBRA DOVE/001.png");
@@ -76,12 +76,12 @@ TEST_CASE("birds.csv of BIRDS-525 is read: paths, labels and splits by their usu
   std::vector<std::byte> sample(13 * 18 * 3);
   CHECK(source->read(3, sample).width == 18);
 
-  // A class name that only other splits have is a wrong one.
+  // A class name that only other splits have is an error.
   const std::string wrong = text + "1.0,images to predict/1.png,ZEBRA DOVES,test,x\r\n";
   CHECK_THAT(
       error_in(folder / "birds.csv", wrong),
-      Contains("birds.csv: images to predict/1.png is of the class \"ZEBRA DOVES\", of which no training row "
-               "is (did you mean \"ZEBRA DOVE\"?)"));
+      Contains("birds.csv: images to predict/1.png has the class \"ZEBRA DOVES\", which no training row "
+               "has (did you mean \"ZEBRA DOVE\"?)"));
 }
 
 TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names without endings") {
@@ -98,14 +98,14 @@ TEST_CASE("trainLabels.csv of EyePACS and train.csv of APTOS are read: names wit
                                "\xEF\xBB\xBFid_code,diagnosis\n000c1434d8d7,1\n001639a390f0,0\n");
   CHECK(items_of(*aptos) == Lines{"train_images/000c1434d8d7.png:1:", "train_images/001639a390f0.png:0:"});
 
-  // Pictures elsewhere.
+  // The pictures are in another folder.
   const auto moved = open_text(folder / "labels.csv", "id_code,diagnosis\n000c1434d8d7,1\n001639a390f0,0\n",
                                {.columns = {.images_folder = (folder / "aptos/train_images").string()}});
   CHECK(items_of(*moved) ==
         Lines{"aptos/train_images/000c1434d8d7.png:1:", "aptos/train_images/001639a390f0.png:0:"});
   CHECK_THAT(error_in(folder / "labels.csv", "id_code,diagnosis\na,1\n",
                       {.columns = {.images_folder = (folder / "none").string()}}),
-             Contains("none: is no folder of pictures"));
+             Contains("none: is not a folder of pictures"));
 }
 
 TEST_CASE("labels.csv of ELPV is read: no header, blanks, columns by position, probabilities as classes") {
@@ -146,7 +146,7 @@ TEST_CASE("columns are named by the options; weights are read") {
              Contains("list.csv: has no column \"were\" (did you mean \"where\"?)"));
 }
 
-TEST_CASE("rows and pictures that are no samples are items with their fault") {
+TEST_CASE("rows and pictures that cannot be samples are items with a fault") {
   const TemporaryFolder folder;
   for (const char* name : {"images/a.png", "images/b.png", "images/c.png", "images/.d.png"})
     put(folder / name);
@@ -165,32 +165,31 @@ TEST_CASE("rows and pictures that are no samples are items with their fault") {
                                 {.columns = {.weight = "weight of it"}});
   const std::string places = folder.path().string() + ", " + (folder / "images").string();
   CHECK(items_of(*source) ==
-        Lines{"images/a.png:0:train", "line 3!has 3 cells, but the first row 4", "line 4!has no path",
-              "line 5!a: is listed in line 2 already", "line 6!gone: there is no such picture in " + places,
+        Lines{"images/a.png:0:train", "line 3!has 3 cells, but the first row has 4", "line 4!has no path",
+              "line 5!a: is already listed in line 2", "line 6!gone: is not in " + places,
               "line 8!has no label", "images/b.png!has no split",
-              "line 10!images/b.png: is listed in line 9 already", "images/c.png!is not listed in list.csv"});
+              "line 10!images/b.png: is already listed in line 9", "images/c.png!is not listed in list.csv"});
 }
 
-TEST_CASE("manifests that make no data set are refused") {
+TEST_CASE("manifests that are not a data set are refused") {
   const TemporaryFolder folder;
   put(folder / "a.png");
   put(folder / "b.png");
   const fs::path file = folder / "list.csv";
   CHECK_THAT(error_in(file, ""), Contains("list.csv: is empty"));
   CHECK_THAT(error_in(file, "image,label\n"), Contains("list.csv: has no rows"));
-  CHECK_THAT(error_in(file, "picture,label\na,x\n"), Contains("list.csv: has no column of pictures' paths"));
+  CHECK_THAT(error_in(file, "picture,label\na,x\n"), Contains("list.csv: has no column of picture paths"));
   CHECK_THAT(error_in(file, "image,what\na,x\n"), Contains("list.csv: has no column of labels"));
   CHECK_THAT(error_in(file, "image,label\na,x\nb,x\n"), Contains("list.csv: all labels are \"x\""));
   CHECK_THAT(error_in(file, "image,label\na,\"x\nb,y\n"),
              Contains("list.csv:2: has a quote that is not closed"));
   CHECK_THAT(error_in(file, "image,label\na,cat\nb,girafe\n", {.class_names = {"cat", "giraffe"}}),
-             Contains("list.csv: \"girafe\" is none of the 2 class names (did you mean \"giraffe\"?)"));
-  // Nothing to learn the size from.
-  CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"),
-             Contains("there is no picture to learn the size from"));
+             Contains("list.csv: \"girafe\" is not one of the 2 class names (did you mean \"giraffe\"?)"));
+  // There is no picture from which to take the size.
+  CHECK_THAT(error_in(file, "image,label\nc,x\nd,y\n"), Contains("no picture can be read to find the size"));
 }
 
-TEST_CASE("a CSV of texts or numbers is no manifest") {
+TEST_CASE("a CSV of texts or numbers is not a manifest") {
   const TemporaryFolder folder;
   for (const char* text : {"review,sentiment\nfine,1\n", "x1,x2,label\n1,2,0\n", "1,2,3\n4,5,6\n", ""}) {
     write_file(folder / "list.csv", text);
@@ -201,7 +200,7 @@ TEST_CASE("a CSV of texts or numbers is no manifest") {
   CHECK_FALSE(is_manifest(folder.path()));
 }
 
-TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for the one table that it holds") {
+TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for its only table") {
   const TemporaryFolder folder;
   const auto same = [&](const fs::path& csv) {
     REQUIRE(is_source(folder.path()));
@@ -210,30 +209,30 @@ TEST_CASE("a folder stands for the CSV in it that lists its pictures, or for the
     CHECK(by_folder->catalogue().provenance == by_csv->catalogue().provenance);
     CHECK(by_folder->catalogue().class_names == by_csv->catalogue().class_names);
   };
-  SECTION("EyePACS: a folder of pictures, which is no class") {
+  SECTION("EyePACS: a folder of pictures that is not a class") {
     put(folder / "train/10_left.png");
     put(folder / "train/10_right.png");
     write_file(folder / "trainLabels.csv", "image,level\n10_left,0\n10_right,2\n");
     same(folder / "trainLabels.csv");
-    write_file(folder / "eyes.h5.findings.csv", "finding,sample\nduplicate,a\n");  // ours
+    write_file(folder / "eyes.h5.findings.csv", "finding,sample\nduplicate,a\n");  // written by prepare
     same(folder / "trainLabels.csv");
   }
-  SECTION("APTOS: two folders of pictures, which are no classes, and tables without labels") {
+  SECTION("APTOS: two folders of pictures that are not classes, and tables without labels") {
     put(folder / "train_images/a.png");
     put(folder / "train_images/b.png");
     put(folder / "test_images/c.png");
     write_file(folder / "train.csv", "id_code,diagnosis\na,0\nb,2\n");
     write_file(folder / "test.csv", "id_code\nc\n");
     same(folder / "train.csv");
-    SECTION("several that may be meant are named") {
+    SECTION("several CSVs that fit are named") {
       write_file(folder / "sample_submission.csv", "id_code,diagnosis\nc,0\n");
       CHECK(is_source(folder.path()));
       CHECK_THAT(error_of([&] { open_source(folder.path()); }),
-                 Contains("several of its files may list its samples"));
+                 Contains("several of its CSV files may list its samples"));
       CHECK_THAT(hint_in(folder.path()), Contains("sample_submission.csv, ") && Contains("/train.csv"));
     }
   }
-  SECTION("a table alone") {
+  SECTION("a single table") {
     write_file(folder / "traces.csv", "size,distance,label\n1,2,a\n3,4,b\n");
     same(folder / "traces.csv");
   }

@@ -18,7 +18,8 @@ using convoke::data::SampleType;
 
 namespace {
 
-// Sample `row` of `size` values, as make_arrays.py fills arrays that begin at `start`, divided by `divisor`.
+// Returns sample `row` of `size` values, as make_arrays.py fills arrays that begin at `start`, divided by
+// `divisor`.
 template <class T>
 std::vector<T> expected(int row, int size, int start = 0, int divisor = 1) {
   std::vector<T> values;
@@ -94,7 +95,7 @@ TEST_CASE("numbers become features, sequences, images of numbers, or tokens") {
   }
 }
 
-TEST_CASE("a folder of .npy files is read as an archive of them, and zip64 as zip") {
+TEST_CASE("a folder of .npy files is read like an archive of them, and zip64 like zip") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "arrays");
   REQUIRE(
@@ -107,44 +108,45 @@ TEST_CASE("a folder of .npy files is read as an archive of them, and zip64 as zi
   CHECK(values_of<std::uint8_t>(*source, 7) == expected<std::uint8_t>(7, 20));
 }
 
-TEST_CASE("arrays that are no dataset are refused, each with its reason") {
+TEST_CASE("arrays that are not a dataset are refused, each with its reason") {
   const auto check = [](const char* file, const char* reason) {
     INFO(file);
     CHECK_THAT(error_in(kFiles / file), Contains(reason));
   };
-  check("bad_objects.npz",
-        "x.npy: holds Python objects, which are pickled, and reading a pickle may run any program");
-  check("bad_label_objects.npz", "y.npy: holds Python objects");
-  check("bad_texts.npz", "y.npy: holds texts, of type '<U3'");
+  check("bad_objects.npz", "x.npy: holds pickled Python objects, and reading a pickle may run any program");
+  check("bad_label_objects.npz", "y.npy: holds pickled Python objects");
+  check("bad_texts.npz", "y.npy: holds texts of type '<U3'");
   check("bad_type.npz", "x.npy: holds values of type '<f2'");
   check("bad_order.npz", "x.npy: is in Fortran order");
   check("bad_count.npz", "x_train.npy has 10 samples, but ");
   check("bad_count.npz", "y_train.npy has 9 labels");
   check("bad_rank.npz", "x.npy: has shape (10)");
-  check("bad_whole_images.npz", "has shape (10, 5, 4) of whole numbers, which are tokens only as (N, L)");
-  check("bad_channels_first.npz", "has shape (4, 3, 5, 8) and seems to have its channels first");
+  check("bad_whole_images.npz",
+        "has shape (10, 5, 4) of whole numbers, which are tokens only in the shape (N, L)");
+  check("bad_channels_first.npz", "has shape (4, 3, 5, 8) and seems to have channels first");
   check("bad_label_rank.npz", "y.npy: has shape (10, 1, 1)");
-  check("bad_twice.npz", "both train_images and x_train could be the samples of train");
-  check("bad_no_labels.npz", "x_test has no labels; there are x_test, x_train, y_train");
-  check("bad_no_samples.npz", "y_train has no samples; there are y_train");
-  check("bad_names.npz", "no array is called as samples or labels are; it has first, second");
+  check("bad_twice.npz", "both train_images and x_train may be the samples of train");
+  check("bad_no_labels.npz", "x_test has no labels; the arrays are x_test, x_train, y_train");
+  check("bad_no_samples.npz", "y_train has no samples; the arrays are y_train");
+  check("bad_names.npz", "no array has a name of samples or labels; it has first, second");
   check("bad_one_class.npz", "all labels are 1; a dataset needs at least 2 classes");
   check("bad_shapes.npz", "x_test.npy: has samples of uint8 (1, 4, 4), but ");
-  check("bad_method.npz", "x_train.npy: is packed by method 14; stored and deflated members are read");
+  check("bad_method.npz",
+        "x_train.npy: is packed by method 14; only stored and deflated members are supported");
 }
 
-TEST_CASE("labels, tokens and values that cannot be are the fault of their sample") {
+TEST_CASE("invalid labels, tokens and values are the fault of their sample") {
   using Faults = std::vector<std::string>;
   CHECK(faults_of(*open_source(kFiles / "fault_labels.npz")) ==
-        Faults{"x[2]: its label is -1; labels are 0, 1, 2, ..., below 1000000",
-               "x[7]: its label is 1099511627776; labels are 0, 1, 2, ..., below 1000000"});
+        Faults{"x[2]: its label is -1; labels must be 0, 1, 2, ..., below 1000000",
+               "x[7]: its label is 1099511627776; labels must be 0, 1, 2, ..., below 1000000"});
   CHECK(faults_of(*open_source(kFiles / "fault_label_numbers.npz")) ==
         Faults{"x[2]: its label is 0.5", "x[7]: its label is nan"});
   CHECK(faults_of(*open_source(kFiles / "fault_one_hot.npz")) ==
         Faults{"x[1]: its label is not one-hot", "x[3]: its label is not one-hot"});
   const auto tokens = open_source(kFiles / "fault_tokens.npz");
-  CHECK(faults_of(*tokens) == Faults{"x[1]: its token -1; tokens are 0, 1, 2, ...",
-                                     "x[3]: its token 2147483648; tokens are 0, 1, 2, ..."});
+  CHECK(faults_of(*tokens) == Faults{"x[1]: its token -1; tokens must be 0, 1, 2, ...",
+                                     "x[3]: its token 2147483648; tokens must be 0, 1, 2, ..."});
   CHECK(tokens->format().vocabulary == 8);
   const auto values = open_source(kFiles / "fault_values.npz");
   CHECK(error_of([&] { values_of<float>(*values, 0); }).empty());
@@ -169,11 +171,10 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
   REQUIRE(error_for(stored).empty());
   REQUIRE(error_for(deflated).empty());
 
-  SECTION("no directory, as when it was cut short") {
+  SECTION("no directory, as in a truncated file") {
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{10}, stored.size() / 2, stored.size() - 1}) {
-      CHECK_THAT(
-          error_for(stored.substr(0, bytes)),
-          Contains("x.npz: is no whole zip archive: its directory, which stands at the end, is missing"));
+      CHECK_THAT(error_for(stored.substr(0, bytes)),
+                 Contains("x.npz: is not a complete zip archive: the directory at its end is missing"));
     }
   }
   SECTION("a directory that does not fit") {
@@ -184,14 +185,14 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
     CHECK_THAT(error_for(bad), Contains("entry 0 of its directory is broken"));
     bad = stored;
     bad[0] = 'Q';
-    CHECK_THAT(error_for(bad), Contains("it is not where the directory says"));
+    CHECK_THAT(error_for(bad), Contains("its position differs from the directory's"));
   }
-  SECTION("a bit in a stored member") {
+  SECTION("a changed bit in a stored member") {
     std::string bad = stored;
     bad[250] = static_cast<char>(bad[250] ^ 1);  // within the pixels of x_train
     CHECK_THAT(error_for(bad), Contains("x.npz: x_train.npy: is corrupt: its checksum is "));
   }
-  SECTION("a bit in a deflated member") {
+  SECTION("a changed bit in a deflated member") {
     const std::size_t member = deflated.find("train_images.npy");
     for (const std::size_t at : {60, 200, 340}) {
       std::string bad = deflated;
@@ -200,7 +201,7 @@ TEST_CASE("damaged .npz archives are refused, each with its reason") {
       CHECK_FALSE(error_for(bad).empty());
     }
   }
-  SECTION("another checksum than a deflated member has") {
+  SECTION("a wrong checksum of a deflated member") {
     std::string bad = deflated;
     const std::size_t entry = bad.rfind("train_images.npy") - 46;
     bad[entry + 16] = static_cast<char>(bad[entry + 16] ^ 1);

@@ -12,15 +12,15 @@ namespace fs = std::filesystem;
 using Labels = std::vector<std::int32_t>;
 using Names = std::vector<std::string>;
 
-/// What make_*.py there have made.
+/// The files that make_*.py made there.
 inline const fs::path kFiles = fs::path(CONVOKE_TEST_FILES) / "containers";
 
-/// The error of opening a source.
+/// Returns the error of opening a source.
 inline std::string error_in(const fs::path& path, const convoke::data_prep::SourceOptions& options = {}) {
   return error_of([&] { convoke::data_prep::open_source(path, options); });
 }
 
-/// The values of one item, of the type T that the source says.
+/// Returns the values of one item; T is the source's type.
 template <class T>
 std::vector<T> values_of(convoke::data_prep::Source& source, std::size_t item) {
   std::vector<T> values(static_cast<std::size_t>(source.format().shape.elements()));
@@ -28,21 +28,21 @@ std::vector<T> values_of(convoke::data_prep::Source& source, std::size_t item) {
   return values;
 }
 
-/// The labels of all items.
+/// Returns the labels of all items.
 inline std::vector<std::int32_t> labels_of(const convoke::data_prep::Source& source) {
   std::vector<std::int32_t> labels;
   for (const auto& item : source.catalogue().items) labels.push_back(item.label);
   return labels;
 }
 
-/// The splits of all items.
+/// Returns the splits of all items.
 inline std::vector<std::string> splits_of(const convoke::data_prep::Source& source) {
   std::vector<std::string> splits;
   for (const auto& item : source.catalogue().items) splits.push_back(item.split);
   return splits;
 }
 
-/// The faults of all items, in order.
+/// Returns the faults of all items, in order.
 inline std::vector<std::string> faults_of(const convoke::data_prep::Source& source) {
   std::vector<std::string> faults;
   for (const auto& item : source.catalogue().items) {

@@ -86,7 +86,7 @@ TEST_CASE("columns are named, or found; a file need not have a header") {
   CHECK_THAT(plain.error({.columns = {.label = "colum_2"}}),
              Contains("has no column \"colum_2\" (did you mean \"column_2\"?)"));
 
-  // A column `set` that holds no splits is a feature, one that does is none.
+  // A column `set` without splits is a feature; one with splits is not.
   const auto set = Csv("set,label\n3,a\n4,b\n").open();
   fit_all(*set);
   CHECK(set->format().shape == Shape{1});
@@ -102,15 +102,15 @@ TEST_CASE("rows that cannot be samples have a fault; constant columns a note") {
   const auto source = csv.open();
   std::vector<std::string> faults;
   for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
-  CHECK(faults == std::vector<std::string>{"", "has 2 cells, but the first row 3", "has no label",
-                                           "column \"b\": \"inf\" is no finite number", ""});
+  CHECK(faults == std::vector<std::string>{"", "has 2 cells, but the first row has 3", "has no label",
+                                           "column \"b\": \"inf\" is not a finite number", ""});
   fit_all(*source);
   REQUIRE(source->catalogue().notes.size() == 1);
   CHECK(source->catalogue().notes[0] == "column \"a\" is the same in all training rows");
 }
 
-TEST_CASE("tables that make no dataset are refused") {
-  CHECK_THAT(Csv("label,split\na,train\nb,test\n").error(), Contains("no column is left for features"));
+TEST_CASE("tables that are not a dataset are refused") {
+  CHECK_THAT(Csv("label,split\na,train\nb,test\n").error(), Contains("there is no column left for features"));
   CHECK_THAT(Csv(kFlowers).error({.columns = {.features = {"lenght"}}}),
              Contains("has no column \"lenght\" (did you mean \"length\"?)"));
   CHECK_THAT(Csv(kFlowers).error({.columns = {.features = {"species"}}}), Contains("both label and feature"));

@@ -56,7 +56,7 @@ TEST_CASE("a CSV of reviews is recognised and becomes tokens") {
   CHECK(catalogue.notes.empty());
   CHECK_THAT(catalogue.provenance, Contains("column review of"));
 
-  const std::size_t training[] = {0, 1};  // the third teaches nothing
+  const std::size_t training[] = {0, 1};  // the third text is not for training
   source->fit(training);
   const SampleFormat format = source->format();
   CHECK(format.shape == Shape{5});
@@ -79,7 +79,7 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
   const auto source = csv.open();
   CHECK(source->catalogue().items[1].split == "validation");
   CHECK(source->catalogue().items[2].split == "test");
-  CHECK(source->catalogue().class_names.empty());  // 0 and 1
+  CHECK(source->catalogue().class_names.empty());  // the labels are 0 and 1
   const auto named = csv.open(
       {.columns = {.label = "other", .group = "who", .text = "Tweet"}, .class_names = {"c", "b", "a"}});
   CHECK(named->catalogue().items[0].label == 2);
@@ -91,10 +91,10 @@ TEST_CASE("texts, labels and splits are found by their usual names, or named") {
              Contains("has no column \"klass\" (did you mean \"Class\"?)"));
   CHECK_THAT(csv.error({.columns = {.group = "patient"}}), Contains("has no column \"patient\""));
   CHECK_THAT(csv.error({.columns = {.label = "other"}, .class_names = {"a", "b"}}),
-             Contains("\"c\" is none of the 2 class names"));
+             Contains("\"c\" is not one of the 2 class names"));
 }
 
-TEST_CASE("a column that is called as splits are, but says something else, is none") {
+TEST_CASE("a column with a name of splits but other contents is ignored") {
   const Csv csv("text,set,label\na,x-ray,1\nb,ct,0\n");
   CHECK(csv.open()->catalogue().items[0].split.empty());
   CHECK(csv.open({.columns = {.split = "set"}})->catalogue().items[0].split == "x-ray");
@@ -107,25 +107,27 @@ TEST_CASE("rows that cannot be samples have a fault") {
   const auto source = csv.open({.columns = {.weight = "weight"}});
   std::vector<std::string> faults;
   for (const Item& item : source->catalogue().items) faults.push_back(item.fault);
-  CHECK(faults == std::vector<std::string>{
-                      "", "has no text", "has no label", "has no text", "has 4 cells, but the first row 3",
-                      "has 1 cells, but the first row 3", "has the weight \"heavy\"", ""});
+  CHECK(faults == std::vector<std::string>{"", "has no text", "has no label", "has no text",
+                                           "has 4 cells, but the first row has 3",
+                                           "has 1 cells, but the first row has 3", "has the weight \"heavy\"",
+                                           ""});
   CHECK(source->catalogue().weighted);
   CHECK(source->catalogue().items[7].weight == 0.5F);
 }
 
-TEST_CASE("texts that are no UTF-8 are taken without the bytes that are not, and counted") {
+TEST_CASE("bytes that are not UTF-8 are left out, and their texts are counted") {
   const Csv csv("text,label\ncaf\xE9 noir,1\nplain,0\n");
   const auto source = csv.open();
   REQUIRE(source->catalogue().notes.size() == 1);
-  CHECK(source->catalogue().notes[0] == "1 texts hold bytes that are no UTF-8; these bytes are left out");
+  CHECK(source->catalogue().notes[0] ==
+        "1 texts hold bytes that are not valid UTF-8; these bytes are left out");
   const std::size_t training[] = {0, 1};
   source->fit(training);
   CHECK_THAT(source->format().preparation, Contains("\"caf\""));
   CHECK_THAT(Csv("\xFF\xFEt\0e\0").error(), Contains("is UTF-16"));
 }
 
-TEST_CASE("CSVs of texts that make no dataset are refused") {
+TEST_CASE("CSVs of texts that are not a dataset are refused") {
   CHECK_THAT(Csv("text,label\n").error(), Contains("has no rows"));
   CHECK_THAT(Csv("text,label\na,1\nb,1\n").error(), Contains("all labels are \"1\""));
   CHECK_THAT(Csv("text,label\na,\nb,\n").error(), Contains("has no labels"));
@@ -133,10 +135,10 @@ TEST_CASE("CSVs of texts that make no dataset are refused") {
   CHECK_THAT(Csv("words,label\na,1\nb,2\n").error({}, "text-csv"), Contains("has no column of texts"));
   CHECK_THAT(Csv("text,label\n\"open,1\n").error(),
              Contains("reviews.csv:2: has a quote that is not closed"));
-  CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2"));
+  CHECK_THAT(Csv(kReviews).error({.text = {.vocabulary = 2}}), Contains("a vocabulary of 2 tokens"));
 }
 
-TEST_CASE("a CSV whose columns have names of their own is opened when they are said") {
+TEST_CASE("a CSV with unusual column names is opened if the options give the names") {
   const Csv csv("what was said,mood\nA good film.,1\nA bad film.,0\n");
   CHECK_FALSE(is_text_csv(csv.file));
   SourceOptions options;

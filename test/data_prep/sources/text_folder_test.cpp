@@ -62,7 +62,7 @@ TEST_CASE("folders of texts need no splits") {
   CHECK(source->catalogue().items[1].label == 1);
 }
 
-TEST_CASE("folders of texts that make no dataset are refused") {
+TEST_CASE("folders of texts that are not a dataset are refused") {
   const TemporaryFolder folder;
   CHECK_FALSE(is_text_folder(folder.path()));
   put(folder, "train/pos/a.txt", "good");

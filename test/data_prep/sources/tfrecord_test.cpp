@@ -15,7 +15,7 @@ using convoke::Shape;
 using namespace convoke::data_prep;
 using Catch::Contains;
 
-TEST_CASE("TFRecords as ImageNet's are read: numbered files, splits by name, names beside numbers") {
+TEST_CASE("TFRecords like ImageNet's are read: numbered files, splits by name, names next to numbers") {
   const auto source = open_source(kFiles / "imagenet");
   const Catalogue& catalogue = source->catalogue();
   CHECK(source->format().shape == Shape{3, 6, 5});
@@ -28,10 +28,10 @@ TEST_CASE("TFRecords as ImageNet's are read: numbered files, splits by name, nam
   CHECK_THAT(catalogue.provenance, Contains("features image/encoded and image/class/label"));
   for (int i = 0; i < 10; ++i)
     CHECK(values_of<std::uint8_t>(*source, static_cast<std::size_t>(i)) == picture_values(i));
-  CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(2));  // back, to another file
+  CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(2));  // goes back, to another file
 }
 
-TEST_CASE("gzipped TFRecords in folders by split are read; a text beside a number names the class") {
+TEST_CASE("gzipped TFRecords in folders by split are read; a text next to a number names the class") {
   const auto source = open_source(kFiles / "flowers");
   CHECK(source->catalogue().class_names == Names{"rose", "daisy"});
   CHECK(splits_of(*source) ==
@@ -45,56 +45,53 @@ TEST_CASE("gzipped TFRecords in folders by split are read; a text beside a numbe
   CHECK(values_of<std::uint8_t>(*source, 3) == picture_values(0));
 }
 
-TEST_CASE("texts as labels name the classes, and a file may be gzipped without being called so") {
+TEST_CASE("texts as labels name the classes, and a gzipped file need not end in .gz") {
   const auto source = open_source(kFiles / "texts.tfrecord");
   CHECK(source->catalogue().class_names == Names{"crow", "kite", "wren"});
   CHECK(labels_of(*source) == Labels{2, 1, 0, 2, 1});
   CHECK(values_of<std::uint8_t>(*source, 4) == picture_values(4));
 }
 
-TEST_CASE("features are named where there are several, or others") {
+TEST_CASE("options choose between several features, or name unusual ones") {
   SourceOptions options;
-  CHECK_THAT(error_in(kFiles / "both.tfrecord"),
-             Contains("both.tfrecord[0]: both image and image_raw could be meant"));
+  CHECK_THAT(error_in(kFiles / "both.tfrecord"), Contains("both.tfrecord[0]: both image and image_raw fit"));
   options.columns.path = "image_raw";
   CHECK_THAT(error_in(kFiles / "both.tfrecord", options),
-             Contains("both.tfrecord[0]: both label and target could be meant"));
+             Contains("both.tfrecord[0]: both label and target fit"));
   options.columns.label = "target";
   CHECK(error_in(kFiles / "both.tfrecord", options).empty());
 
   CHECK_THAT(error_in(kFiles / "named.tfrecords"),
-             Contains("named.tfrecords: no record has a picture; the first "
-                      "one's features are grade, label, left, right"));
+             Contains("named.tfrecords: no record has a picture; "
+                      "features of the first one: grade, label, left, right"));
   options.columns.path = "right";
   options.columns.label = "grade";
   const auto source = open_source(kFiles / "named.tfrecords", options);
-  CHECK(labels_of(*source) == Labels{0, 1, 0, 1});  // floats
+  CHECK(labels_of(*source) == Labels{0, 1, 0, 1});  // stored as floats
   CHECK(values_of<std::uint8_t>(*source, 3) == picture_values(13));
   options.columns.label = "score";
   CHECK_THAT(error_in(kFiles / "named.tfrecords", options), Contains("no record has a label called score; "));
 }
 
-TEST_CASE("TFRecords that are no dataset are refused, each with its reason") {
+TEST_CASE("TFRecords that are not a dataset are refused, each with its reason") {
   CHECK_THAT(error_in(kFiles / "no_picture.tfrecord"),
-             Contains("no record has a picture; the first one's features are "
-                      "label, text"));
+             Contains("no record has a picture; features of the first one: label, text"));
   CHECK_THAT(error_in(kFiles / "no_label.tfrecord"),
-             Contains("no record has a label; the first one's features are "
-                      "height, image"));
+             Contains("no record has a label; features of the first one: height, image"));
   CHECK_THAT(error_in(kFiles / "one_class.tfrecord"),
              Contains("all labels are 1; a dataset needs at least 2 classes"));
   CHECK_THAT(error_in(kFiles / "other_names.tfrecord"),
              Contains("class 0 is called daisy here and rose before"));
   CHECK_THAT(error_in(kFiles / "no_example.tfrecord"),
-             Contains("no_example.tfrecord[0]: is no tf.train.Example"));
+             Contains("no_example.tfrecord[0]: is not a tf.train.Example"));
 }
 
-TEST_CASE("what one record lacks is its fault") {
+TEST_CASE("a missing part of one record is its fault") {
   const auto source = open_source(kFiles / "faults.tfrecord");
   CHECK(faults_of(*source) ==
-        Names{"faults.tfrecord[1]: has no picture; its features are label",
-              "faults.tfrecord[2]: has no label; its features are image", "faults.tfrecord[3]: has 2 labels",
-              "faults.tfrecord[4]: its label is -1; labels are 0, 1, 2, ..., below 1000000"});
+        Names{"faults.tfrecord[1]: has no picture; features: label",
+              "faults.tfrecord[2]: has no label; features: image", "faults.tfrecord[3]: has 2 labels",
+              "faults.tfrecord[4]: its label is -1; labels must be 0, 1, 2, ..., below 1000000"});
   CHECK(values_of<std::uint8_t>(*source, 6) == picture_values(6));
   CHECK_THAT(error_of([&] { values_of<std::uint8_t>(*source, 5); }), Contains("faults.tfrecord[5]"));
 }
@@ -119,21 +116,22 @@ TEST_CASE("damaged TFRecords are refused, each with its reason") {
 
   SECTION("the checksum of a length") {
     CHECK_THAT(error_for(with_bit(0)),
-               Contains("x.tfrecord: record 0: its length has another checksum (CRC-32C)"));
-    CHECK_THAT(error_for(with_bit(second + 9)), Contains("record 1: its length has another checksum"));
+               Contains("x.tfrecord: record 0: the checksum (CRC-32C) of its length is wrong"));
+    CHECK_THAT(error_for(with_bit(second + 9)),
+               Contains("record 1: the checksum (CRC-32C) of its length is wrong"));
   }
   SECTION("the checksum of data is its record's fault") {
     write_file(file, with_bit(second + 40));
     const auto source = open_source(file);
-    CHECK(faults_of(*source) == Names{"x.tfrecord[1]: its checksum (CRC-32C) is another one"});
+    CHECK(faults_of(*source) == Names{"x.tfrecord[1]: its checksum (CRC-32C) is wrong"});
     CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(2));
   }
-  SECTION("cut short") {
+  SECTION("truncated") {
     CHECK_THAT(error_for(good.substr(0, good.size() - 1)), Contains("record 3: is truncated: its "));
     CHECK_THAT(error_for(good.substr(0, second + 5)),
                Contains("record 1: is truncated: its length is cut off"));
   }
-  SECTION("gzipped and cut short, or corrupt") {
+  SECTION("gzipped and truncated, or corrupt") {
     write_gzip(folder / "whole.tfrecord", good);
     REQUIRE(error_in(folder / "whole.tfrecord").empty());
     const std::string packed = bytes_of(folder / "whole.tfrecord");
@@ -147,6 +145,6 @@ TEST_CASE("damaged TFRecords are refused, each with its reason") {
   SECTION("empty, or another kind of file") {
     CHECK_THAT(error_for(""), Contains("x.tfrecord: has no samples"));
     CHECK_THAT(error_for("<html>404 not found</html>"),
-               Contains("record 0: its length has another checksum"));
+               Contains("record 0: the checksum (CRC-32C) of its length is wrong"));
   }
 }

@@ -14,7 +14,7 @@ using convoke::Shape;
 using namespace convoke::data_prep;
 using Catch::Contains;
 
-TEST_CASE("shards are read whose names are ustar's, GNU's or pax's, splits by name") {
+TEST_CASE("shards with ustar's, GNU's and pax's names are read, splits by name") {
   const auto source = open_source(kFiles / "shards");
   CHECK(source->format().shape == Shape{3, 6, 5});
   CHECK(source->catalogue().classes == 3);
@@ -45,10 +45,9 @@ TEST_CASE("a gzipped shard is read; labels that are texts name the classes") {
   CHECK(values_of<std::uint8_t>(*source, 1) == picture_values(1));
 }
 
-TEST_CASE("other endings of pictures and labels are named") {
+TEST_CASE("options give other endings of pictures and labels") {
   CHECK_THAT(error_in(kFiles / "endings.tgz"),
-             Contains("no sample has a picture; endings are grade, json, left.png, "
-                      "right.png"));
+             Contains("no sample has a picture; the endings are grade, json, left.png, right.png"));
   SourceOptions options;
   options.columns.path = "right.png";
   CHECK_THAT(error_in(kFiles / "endings.tgz", options), Contains("no sample has a label"));
@@ -58,17 +57,18 @@ TEST_CASE("other endings of pictures and labels are named") {
   CHECK(values_of<std::uint8_t>(*source, 2) == picture_values(12));
 }
 
-TEST_CASE("shards that are no dataset are refused; what one sample lacks is its fault") {
+TEST_CASE("shards that are not a dataset are refused; a missing part of one sample is its fault") {
   CHECK_THAT(error_in(kFiles / "no_label.tar"),
-             Contains("no_label.tar: no sample has a label; endings are json, png"));
-  CHECK_THAT(error_in(kFiles / "no_picture.tar"), Contains("no sample has a picture; endings are cls, txt"));
+             Contains("no_label.tar: no sample has a label; the endings are json, png"));
+  CHECK_THAT(error_in(kFiles / "no_picture.tar"),
+             Contains("no sample has a picture; the endings are cls, txt"));
   CHECK_THAT(error_in(kFiles / "one_class.tar"),
              Contains("all labels are 1; a dataset needs at least 2 classes"));
   const auto source = open_source(kFiles / "faults.tar");
   CHECK(faults_of(*source) ==
         Names{"faults.tar: b: has no picture", "faults.tar: c: has no label (.cls)",
               "faults.tar: d: has several pictures",
-              "faults.tar: e: its label is -7; labels are 0, 1, 2, ..., below 1000000"});
+              "faults.tar: e: its label is -7; labels must be 0, 1, 2, ..., below 1000000"});
   REQUIRE(source->catalogue().items.size() == 6);
   CHECK(values_of<std::uint8_t>(*source, 5) == picture_values(5));
 }
@@ -84,43 +84,43 @@ TEST_CASE("damaged shards are refused, each with its reason") {
   REQUIRE(error_for(good).empty());
   const std::size_t second = good.find("./0001.png");  // its header
 
-  SECTION("cut short: in a header, in a file, between two") {
+  SECTION("truncated: in a header, in a file, between two") {
     for (const std::size_t bytes : {second + 100, second + 600, second}) {
       CHECK_THAT(error_for(good.substr(0, bytes)), Contains("x.tar: is truncated: its end mark is missing"));
     }
   }
-  SECTION("a bit in a header") {
+  SECTION("a changed bit in a header") {
     std::string bad = good;
     bad[second + 3] = '9';
     CHECK_THAT(error_for(bad),
-               Contains("x.tar: is damaged: at byte " + std::to_string(second) + " is no member"));
+               Contains("x.tar: is damaged: there is no valid member at byte " + std::to_string(second)));
   }
-  SECTION("no tar archive") {
-    CHECK_THAT(error_for("<html>404 not found</html>"), Contains("x.tar: is no tar archive"));
-    CHECK_THAT(error_for(""), Contains("x.tar: is no tar archive"));
+  SECTION("not a tar archive") {
+    CHECK_THAT(error_for("<html>404 not found</html>"), Contains("x.tar: is not a tar archive"));
+    CHECK_THAT(error_for(""), Contains("x.tar: is not a tar archive"));
     CHECK_THAT(error_for(std::string(1024, '\0')), Contains("x.tar: has no samples"));
   }
-  SECTION("gzipped and cut short") {
+  SECTION("gzipped and truncated") {
     write_gzip(folder / "whole.tar.gz", good);
     REQUIRE(error_in(folder / "whole.tar.gz").empty());
     const std::string packed = bytes_of(folder / "whole.tar.gz");
     CHECK_THAT(error_for(packed.substr(0, packed.size() / 2)),
                Contains("x.tar: is truncated: its packed bytes end after "));
   }
-  SECTION("attributes of pax") {
+  SECTION("damaged attributes of pax") {
     const std::string pax = bytes_of(kFiles / "shards/birds-val-000000.tar");
     REQUIRE(error_for(pax).empty());
     std::string bad = pax;
     const std::size_t list = bad.find(" path=");
     bad[list + 5] = '-';
-    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte 512, attributes"));
+    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: the attributes at byte 512 are invalid"));
     bad = pax;
     bad[list - 1] = 'x';
-    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: at byte 512, attributes"));
+    CHECK_THAT(error_for(bad), Contains("x.tar: is damaged: the attributes at byte 512 are invalid"));
   }
 }
 
-TEST_CASE("what GNU tar packs is read, in each of its formats") {
+TEST_CASE("GNU tar's archives are read, in each of its formats") {
   const TemporaryFolder folder;
   const std::string name = std::string(90, 'n') + "/" + std::string(120, 'm');
   fs::create_directories(folder / std::string(90, 'n'));

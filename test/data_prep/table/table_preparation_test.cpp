@@ -29,7 +29,7 @@ std::vector<float> features(const TablePreparation& table, const Cells& cells) {
   return out;
 }
 
-/// files/make_table.py
+/// The values that files/make_table.py computed.
 nlohmann::json golden() {
   std::ifstream file(CONVOKE_TEST_FILES "/table.json");
   return nlohmann::json::parse(file);
@@ -37,7 +37,7 @@ nlohmann::json golden() {
 
 }  // namespace
 
-TEST_CASE("columns become what scikit-learn makes of them") {
+TEST_CASE("columns become scikit-learn's features") {
   const nlohmann::json expected = golden();
   const auto rows = expected.at("cells").get<std::vector<Cells>>();
   const std::vector<Cells> training(rows.begin(), rows.begin() + expected.at("train").get<int>());
@@ -51,7 +51,7 @@ TEST_CASE("columns become what scikit-learn makes of them") {
     for (std::size_t c = 0; c < numbers; ++c) {
       CHECK(table.columns()[c].mean == Approx(expected.at("mean").at(c).get<double>()));
       CHECK(table.columns()[c].constant == (c == 4));
-      // The last column spans a millionth of its size: any lambda is nearly as likely.
+      // The last column spans a millionth of its size: all lambdas are about equally likely.
       if (scale == std::string("yeo-johnson") && c != 5) {
         CHECK(*table.columns()[c].lambda == Approx(expected.at("lambda").at(c).get<double>()).margin(1e-5));
       }
@@ -69,7 +69,7 @@ TEST_CASE("columns become what scikit-learn makes of them") {
   }
 }
 
-TEST_CASE("numbers may stay as they are") {
+TEST_CASE("numbers may stay unscaled") {
   const TablePreparation table = fitted("none", {{"a", true}}, {{"2"}, {" 4 "}, {"NA"}});
   CHECK(features(table, {"5.5"}) == std::vector<float>{5.5F});
   CHECK(features(table, {"?"}) == std::vector<float>{3});
@@ -84,7 +84,7 @@ TEST_CASE("a constant column becomes 0, not a division by 0") {
   }
 }
 
-TEST_CASE("a preparation of tables survives JSON") {
+TEST_CASE("a preparation of tables is the same after JSON") {
   const std::vector<RawColumn> columns{{"size", true}, {"kind", false}};
   const TablePreparation before =
       fitted("yeo-johnson", columns, {{"1", "b"}, {"2.5", "a"}, {"40", "b"}, {"", ""}});
@@ -97,7 +97,7 @@ TEST_CASE("a preparation of tables survives JSON") {
   CHECK(features(after, {"", ""})[2] == 1);
 }
 
-TEST_CASE("columns that make no features are refused") {
+TEST_CASE("columns that cannot be features are refused") {
   const auto error = [](const char* scale, const std::vector<RawColumn>& columns,
                         const std::vector<Cells>& rows) {
     return error_of([&] { fitted(scale, columns, rows); });
@@ -115,9 +115,9 @@ TEST_CASE("columns that make no features are refused") {
   CHECK_THAT(error("standard", {{"a", true}}, {{"1e308"}, {"-1e308"}, {"1e308"}}), Contains("too large"));
 
   const TablePreparation table = fitted("yeo-johnson", {{"a", true}}, {{"0"}, {"1"}, {"2"}});
-  CHECK_THAT(error_of([&] { features(table, {"x"}); }), Contains("column \"a\": \"x\" is no number"));
-  CHECK_THAT(error_of([&] { features(table, {"inf"}); }), Contains("\"inf\" is no finite number"));
-  CHECK_THAT(error_of([&] { features(table, {"1e300"}); }), Contains("lies too far from the training rows"));
+  CHECK_THAT(error_of([&] { features(table, {"x"}); }), Contains("column \"a\": \"x\" is not a number"));
+  CHECK_THAT(error_of([&] { features(table, {"inf"}); }), Contains("\"inf\" is not a finite number"));
+  CHECK_THAT(error_of([&] { features(table, {"1e300"}); }), Contains("is too far from the training rows"));
 
   const auto broken = [](const std::string& json) {
     return error_of([&] { TablePreparation::from_json(json, "model.h5: preparation"); });

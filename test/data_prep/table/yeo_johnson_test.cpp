@@ -8,7 +8,7 @@
 using namespace convoke::data_prep;
 using Catch::Approx;
 
-TEST_CASE("Yeo-Johnson is what its definition says") {
+TEST_CASE("Yeo-Johnson follows its definition") {
   CHECK(yeo_johnson(3, 0.5) == Approx((std::sqrt(4.0) - 1) / 0.5));
   CHECK(yeo_johnson(3, 2) == Approx(7.5));
   CHECK(yeo_johnson(3, 0) == Approx(std::log(4.0)));
@@ -19,7 +19,7 @@ TEST_CASE("Yeo-Johnson is what its definition says") {
   CHECK(yeo_johnson(0, -3) == 0);
 }
 
-TEST_CASE("the likeliest lambda of numbers that were normal before is found") {
+TEST_CASE("the most likely lambda of transformed normal numbers is found") {
   // Evenly spaced quantiles of a logistic distribution (symmetric), then e^x - 1: lambda 0.
   std::vector<double> values;
   for (int i = 1; i < 400; ++i) {
@@ -32,7 +32,7 @@ TEST_CASE("the likeliest lambda of numbers that were normal before is found") {
   CHECK(yeo_johnson_lambda(values) == Approx(2 - lambda).margin(1e-6));
 }
 
-TEST_CASE("lambda is finite whatever the numbers are") {
+TEST_CASE("lambda is finite for all numbers") {
   const std::vector<std::vector<double>> columns{{3, 3, 3},    {1e15, 2e15, 1e18}, {-1e300, 1e300, 0},
                                                  {0, 0, 0, 1}, {1e-300, 2e-300},   {1e9, 1e9 + 1, 1e9 + 2},
                                                  {5}};

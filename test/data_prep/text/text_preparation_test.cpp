@@ -30,7 +30,7 @@ using Tokens = std::vector<std::int32_t>;
 
 }  // namespace
 
-TEST_CASE("vocabulary and tokens are those of Keras' TextVectorization") {  // files/make_texts.py
+TEST_CASE("vocabulary and tokens equal those of Keras's TextVectorization") {  // files/make_texts.py
   std::ifstream file(CONVOKE_TEST_FILES "/texts.json");
   const auto golden = nlohmann::json::parse(file);
   const auto texts = golden.at("texts").get<std::vector<std::string>>();
@@ -46,7 +46,7 @@ TEST_CASE("vocabulary and tokens are those of Keras' TextVectorization") {  // f
   }
 }
 
-TEST_CASE("texts are cut and filled up at either side") {
+TEST_CASE("texts are cut and padded at both sides") {
   const std::vector<std::string> texts{"a a a b b c"};  // a 2, b 3, c 4
   TextOptions options{.length = 4};
   CHECK(tokens_of(fitted(options, texts), "a b") == Tokens{2, 3, 0, 0});
@@ -59,7 +59,7 @@ TEST_CASE("texts are cut and filled up at either side") {
   CHECK(tokens_of(fitted(options, texts), "") == Tokens{0, 0, 0, 0});
 }
 
-TEST_CASE("the length is what 95 % of the texts do not exceed") {
+TEST_CASE("95 % of the texts do not exceed the length") {
   std::vector<std::string> texts;
   std::string text;
   for (int words = 1; words <= 40; ++words) texts.push_back(text += " w");
@@ -69,7 +69,7 @@ TEST_CASE("the length is what 95 % of the texts do not exceed") {
   CHECK(fitted({}, {"one text of five words"}).length() == 5);
 }
 
-TEST_CASE("stop words neither enter the vocabulary nor count in the length") {
+TEST_CASE("stop words are not in the vocabulary and do not count in the length") {
   const TextPreparation preparation =
       fitted({.stop_words = "english"}, {"I don't like this film; it's not well made"});
   CHECK(preparation.vocabulary().words() ==
@@ -78,7 +78,7 @@ TEST_CASE("stop words neither enter the vocabulary nor count in the length") {
   CHECK(tokens_of(preparation, "the film they made") == Tokens{5, 3, 0, 0});
 }
 
-TEST_CASE("a preparation survives JSON") {
+TEST_CASE("a preparation is the same after JSON") {
   const TextPreparation before =
       fitted({.length = 3, .vocabulary = 4, .stop_words = "english", .padding = "pre", .truncating = "pre"},
              {"été été the \"hiver\""});
@@ -90,19 +90,19 @@ TEST_CASE("a preparation survives JSON") {
   CHECK(tokens_of(after, "the hiver, un été") == Tokens{3, 1, 2});
 }
 
-TEST_CASE("options and preparations that cannot be are refused") {
+TEST_CASE("invalid options and preparations are refused") {
   const auto error = [](const TextOptions& options) {
     return error_of([&] { fitted(options, {"a text"}); });
   };
-  CHECK_THAT(error({.vocabulary = 2}), Contains("a vocabulary of 2 has no room for a word"));
+  CHECK_THAT(error({.vocabulary = 2}), Contains("a vocabulary of 2 tokens has no room for a word"));
   CHECK(fitted({.vocabulary = 3}, {"a text"}).vocabulary().size() == 3);
-  CHECK_THAT(error({.length = -1}), Contains("a text cannot be -1 tokens long"));
+  CHECK_THAT(error({.length = -1}), Contains("a text cannot have -1 tokens"));
   CHECK_THAT(error({.stop_words = "french"}), Contains("unknown list of stop words \"french\""));
   CHECK_THAT(error({.padding = "prev"}),
              Contains("unknown side of padding \"prev\" (did you mean \"pre\"?)"));
   CHECK_THAT(error({.truncating = "left"}), Contains("unknown side of truncating \"left\""));
-  CHECK_THAT(error_of([] { fitted({}, {"...", ""}); }), Contains("no word in the training texts"));
-  CHECK_THAT(error_of([] { fitted({}, {}); }), Contains("no word in the training texts"));
+  CHECK_THAT(error_of([] { fitted({}, {"...", ""}); }), Contains("the training texts have no words"));
+  CHECK_THAT(error_of([] { fitted({}, {}); }), Contains("the training texts have no words"));
 
   const auto broken = [](const std::string& json) {
     return error_of([&] { TextPreparation::from_json(json, "model.h5: preparation"); });
@@ -116,8 +116,8 @@ TEST_CASE("options and preparations that cannot be are refused") {
     std::string json = good;
     return json.replace(json.find(from), from.size(), to);
   };
-  CHECK_THAT(broken(changed("\"b\"", "\"a\"")), Contains("the word \"a\" stands twice"));
-  CHECK_THAT(broken(changed("<unk>", "x")), Contains("begins with"));
+  CHECK_THAT(broken(changed("\"b\"", "\"a\"")), Contains("the word \"a\" is in the vocabulary twice"));
+  CHECK_THAT(broken(changed("<unk>", "x")), Contains("must begin with"));
   CHECK_THAT(broken(changed("\"length\":3", "\"length\":99999999999")),
-             Contains("cannot be 99999999999 tokens"));
+             Contains("cannot have 99999999999 tokens"));
 }

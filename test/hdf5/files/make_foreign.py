@@ -1,4 +1,4 @@
-"""Makes foreign.h5 (h5py 3.14): what files of others hold and ours do not."""
+"""Makes foreign.h5 (h5py 3.14) with contents that other programs write and Convoke does not."""
 import h5py
 import numpy as np
 

@@ -3,22 +3,22 @@
 
 namespace convoke::data_prep {
 
-/// True if its first two bytes are those of a gzip file.
+/// True if the first two bytes are those of a gzip file.
 bool begins_as_gzip(ByteReader& file);
 
-/// A gzipped file (RFC 1952; also several one after the other), unpacked. Throws Error as open_plain, and if
-/// it does not begin as gzip files do.
+/// Opens a gzipped file (RFC 1952; one or several streams), unpacked. Throws Error as open_plain, and if it
+/// does not begin as a gzip file.
 std::unique_ptr<ByteReader> open_gzip(const std::filesystem::path& file);
 
-/// Where a member of an archive lies, and what it must be once unpacked.
+/// The position of a member in an archive, and its size and checksum.
 struct PackedPart {
   std::uint64_t offset = 0;        ///< of its first byte in the file
-  std::uint64_t packed_bytes = 0;  ///< that it takes there
-  std::uint64_t bytes = 0;         ///< that it has unpacked
-  std::uint32_t crc = 0;           ///< CRC-32 of these
+  std::uint64_t packed_bytes = 0;  ///< in the file
+  std::uint64_t bytes = 0;         ///< unpacked
+  std::uint32_t crc = 0;           ///< CRC-32 of the unpacked bytes
 };
 
-/// A part of `file` that is packed by deflate (RFC 1951). Its size and checksum are compared at its end.
+/// Opens a part of `file` that is packed by deflate (RFC 1951). Checks its size and checksum at its end.
 /// `name` is for messages.
 std::unique_ptr<ByteReader> open_deflated(std::unique_ptr<ByteReader> file, std::string name,
                                           const PackedPart& part);

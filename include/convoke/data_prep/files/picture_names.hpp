@@ -6,18 +6,18 @@
 
 namespace convoke::data_prep {
 
-/// Endings of the pictures that are read.
+/// Endings of the supported pictures.
 inline constexpr std::array<std::string_view, 6> kPictureEndings{".png", ".jpeg", ".jpg",
                                                                  ".jpe", ".jfif", ".bmp"};
 
-/// By its name, in upper or lower case: a JPEG, PNG or BMP.
+/// True if the name is that of a JPEG, PNG or BMP, in upper or lower case.
 bool is_picture_name(const std::filesystem::path& file);
 
-/// By its name: a picture of a kind that is not read.
+/// True if the name is that of a picture in an unsupported format.
 bool is_foreign_picture_name(const std::filesystem::path& file);
 
-/// A name of any encoding as UTF-8 on one line, different for different names: bytes that belong to no UTF-8
-/// character, control characters and backslashes before an x become \x and two hexadecimal digits.
+/// Returns a name in any encoding as UTF-8 on one line; different names give different results. Bytes that
+/// are not UTF-8, control characters and backslashes before an x become \x and two hexadecimal digits.
 std::string printable(std::string_view name);
 
 }  // namespace convoke::data_prep

@@ -14,17 +14,18 @@ struct TarMember {
   std::uint64_t bytes = 0;
 };
 
-/// The regular files of a tar archive, one after the other: ustar, and the long names and large sizes of GNU
-/// tar and of pax (POSIX.1-2001, "pax Interchange Format"). Folders, links and devices are passed over.
+/// Reads the regular files of a tar archive in order: ustar, and the long names and large sizes of GNU tar
+/// and of pax (POSIX.1-2001, "pax Interchange Format"). Skips folders, links and devices.
 ///
-/// A shard's samples are read where they lie, at their offset, so that each process reads its own; libarchive
-/// hands members out from the first one on only.
+/// The samples of a shard are read at their offsets, so that each process reads its own; libarchive can only
+/// read members in order from the first one.
 class TarReader {
  public:
-  /// `bytes` must live as long.
+  /// `bytes` must outlive the reader.
   explicit TarReader(ByteReader& bytes) : bytes_(bytes) {}
 
-  /// The next one; false at the end. Throws Error naming the archive: no tar archive, damaged, cut short.
+  /// Finds the next file; false at the end. Throws Error naming the archive if it is not a tar archive, is
+  /// damaged or truncated.
   bool next(TarMember& member);
 
  private:

@@ -11,16 +11,16 @@ namespace convoke::data_prep {
 struct TfRecord {
   std::vector<std::byte> data = {};
   std::uint64_t offset = 0;  ///< of its data in the (unpacked) file
-  bool whole = true;         ///< its data have their checksum
+  bool whole = true;         ///< its data match their checksum
 };
 
-/// TensorFlow's records (core/tfrecord.hpp), one after the other.
+/// Reads TensorFlow's records (core/tfrecord.hpp) in order.
 class TfRecordReader {
  public:
   explicit TfRecordReader(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
 
-  /// The next record; false at the end. Throws Error naming the file and the record: a length without its
-  /// checksum, after which no record can be found; truncated.
+  /// Finds the next record; false at the end. Throws Error naming the file and the record if it is truncated,
+  /// or if the checksum of its length is wrong, since no later record can be found then.
   bool next(TfRecord& record);
 
  private:

@@ -10,28 +10,28 @@
 
 namespace convoke::data_prep {
 
-/// A picture of a longer side is refused before it is decoded, and so is one of more pixels: where Pillow
-/// suspects a decompression bomb and gives up.
+/// A picture with a longer side, or with too many pixels, is refused before it is decoded; Pillow refuses it
+/// at the same limit as a decompression bomb.
 inline constexpr std::int64_t kLongestSide = 20'000;
 inline constexpr std::int64_t kMostPixels = 2 * 89'478'485;
 
-/// What an encoded picture says of itself.
+/// The properties of an encoded picture.
 struct PictureShape {
   Extent extent = {};         ///< upright
   std::int64_t channels = 0;  ///< 1: grey, 3: colour; alpha is not counted
 };
 
-/// Throws Error: `name` is no JPEG, PNG or BMP, is cut short, or too large.
+/// Throws Error if the picture `name` is not a JPEG, PNG or BMP, is truncated, or is too large.
 PictureShape picture_shape(std::span<const std::byte> encoded, const std::string& name);
 
-/// Decodes a JPEG, PNG or BMP to 1 (grey) or 3 (RGB) channels as Pillow's convert does, upright by EXIF. Of
-/// 16 bits the upper 8 are taken, grey included (Pillow cuts grey off at 255, which leaves white). A JPEG may
-/// come out smaller by 2, 4 or 8, its content yet not smaller than `enough`, if libjpeg is built in. Throws
-/// Error naming the picture and the reason: no picture, truncated, damaged, too large.
+/// Decodes a JPEG, PNG or BMP to 1 (grey) or 3 (RGB) channels as Pillow's convert does, upright by EXIF.
+/// Takes the upper 8 of 16 bits, for grey too (Pillow clamps grey at 255, which leaves white). If libjpeg is
+/// built in, a JPEG may be reduced by 2, 4 or 8 while it stays at least as large as `enough`. Throws Error
+/// naming the picture and the reason: not a picture, truncated, damaged, too large.
 Image decode_picture(std::span<const std::byte> encoded, const std::string& name, std::int64_t channels,
                      const Extent& enough = {kLongestSide, kLongestSide});
 
-/// The bytes of a file. Throws Error: missing, a folder, larger than 2 GiB.
+/// Reads the bytes of a file. Throws Error if it is missing, a folder, or larger than 2 GiB.
 std::vector<std::byte> read_encoded(const std::filesystem::path& file);
 
 }  // namespace convoke::data_prep

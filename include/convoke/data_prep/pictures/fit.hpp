@@ -10,8 +10,8 @@
 
 namespace convoke::data_prep {
 
-/// Where a fit puts what: the part `from` of the picture fills the rectangle of the sample that begins at
-/// (top, left) and has `size`; the rest of the sample is black.
+/// A placement: the part `from` of the picture fills the rectangle of the sample that begins at (top, left)
+/// and has `size`; the rest of the sample is black.
 struct Placement {
   Box from = {};
   std::int64_t top = 0;
@@ -19,22 +19,22 @@ struct Placement {
   Extent size = {};
 };
 
-/// A way to bring pictures of any size to one.
+/// A way to give pictures of any size one size.
 struct Fit {
   std::string_view name;
   Placement (*place)(const Image& picture, const Extent& sample);
-  /// The size to which a picture may be reduced beforehand, as it is decoded, so that nothing is lost.
+  /// Returns the size to which decoding may reduce a picture without losing detail.
   Extent (*enough)(const Extent& picture, const Extent& sample);
-  std::int64_t usual_size = 0;  ///< height and width where none is given; 0: as the pictures
+  std::int64_t usual_size = 0;  ///< height and width by default; 0: as the pictures
 };
 
-/// Throws Error if the table of fits has none of that name, listing them.
+/// Throws Error listing the names if no fit has that name.
 const Fit& find_fit(std::string_view name);
 
-/// "area", "letter-box", ...: for help texts.
+/// Returns "area", "letter-box", ... for help texts.
 std::vector<std::string> fit_names();
 
-/// Fits the picture, of 1 or 3 channels, into `sample`, (height, width, C) bytes.
+/// Fits a picture of 1 or 3 channels into `sample`, (height, width, C) bytes.
 void apply(const Fit& fit, const Image& picture, const Extent& size, std::span<std::uint8_t> sample);
 
 }  // namespace convoke::data_prep

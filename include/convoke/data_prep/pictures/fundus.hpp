@@ -11,17 +11,19 @@ struct Circle {
   double y = 0, x = 0, radius = 0;
 };
 
-/// The rim of the eye in a photograph of a retina: a bright disc on a dark background, which may be off
-/// centre and cut off on any side, and dark itself. The circle that fits best where brightness rises above a
-/// tenth of its range, in an image reduced to 256 pixels; what does not fit, as notches and specks, counts
-/// for nothing. None if nothing stands out or no part of the rim is seen.
+/// Finds the rim of the eye in a photograph of a retina: a bright disc on a dark background, which may be off
+/// centre, cut off on any side, and dark. Fits a circle to the points where brightness rises above a tenth of
+/// its range, in an image reduced to 256 pixels; outliers such as notches and specks do not count. Returns
+/// none if there is no contrast or no part of the rim is visible.
 std::optional<Circle> find_eye(const Image& picture);
 
-/// Fit "fundus": the square around the eye, black where it is beyond the picture; as "crop" if there is none.
-/// (Before B. Graham, Kaggle Diabetic Retinopathy Detection, 2015, who scales to the radius too.)
+/// Fit "fundus": the square around the eye, black where it extends beyond the picture; same as "crop" if no
+/// eye is found. (After B. Graham, Kaggle Diabetic Retinopathy Detection, 2015, who also scales to the
+/// radius.)
 Placement place_fundus(const Image& picture, const Extent& sample);
 
-/// An eye that is at least half as wide as the picture's shorter side loses nothing.
+/// Returns a size at which an eye that is at least half as wide as the picture's shorter side loses no
+/// detail.
 Extent enough_fundus(const Extent& picture, const Extent& sample);
 
 }  // namespace convoke::data_prep

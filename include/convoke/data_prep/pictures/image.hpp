@@ -11,7 +11,7 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// A part of an image; borders may lie within pixels.
+/// A part of an image; its borders may lie within pixels.
 struct Box {
   double top = 0, left = 0, bottom = 0, right = 0;
   double height() const { return bottom - top; }
@@ -25,7 +25,8 @@ struct Image {
   std::int64_t channels = 0;
   std::vector<std::uint8_t> values = {};
 
-  /// Where the picture is, if it ends within the last pixels, as a reduced one may; empty: everywhere.
+  /// The picture's rectangle, if it ends within the last pixels, as in a reduced picture; empty: the whole
+  /// image.
   Box part = {};
 
   Extent extent() const { return {height, width}; }

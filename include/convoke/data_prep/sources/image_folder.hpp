@@ -7,21 +7,21 @@
 
 namespace convoke::data_prep {
 
-/// True if a sub-folder of `path` holds, at any depth, a file that is a picture by its name.
+/// True if a sub-folder of `path` holds, at any depth, a file with the name of a picture.
 bool is_image_folder(const std::filesystem::path& path);
 
-/// True if `path`, or its folder of training samples, has two sub-folders or more with pictures that are not
-/// named as splits are (train, test_images, ...): their classes are known without a CSV.
+/// True if `path`, or its folder of training samples, has at least two sub-folders with pictures whose names
+/// are not those of splits (train, test_images, ...): their classes are known without a CSV.
 bool has_class_folders(const std::filesystem::path& path);
 
-/// A folder with a sub-folder for each class, which bears its name and holds its pictures, at any depth; or
-/// with sub-folders train, validation and test (as canonical_split has it) that hold such folders, as
-/// BIRDS-525 and PlantVillage do; other folders beside these are named in the provenance and left out.
-/// Classes and pictures are ordered by the bytes of their names. Left out are hidden files and those that are
-/// no pictures by their names; pictures of kinds that are not read (GIF, TIFF, WebP, ...), and those in no
-/// class folder, are items with a fault. Bytes of names that are no UTF-8 are written \xE4. Throws Error:
-/// fewer than two classes, an empty one, other classes in another split, a symbolic link to a folder around
-/// it.
+/// Opens a folder with a sub-folder for each class, which has its name and holds its pictures, at any depth;
+/// or with sub-folders train, validation and test (see canonical_split) that hold such folders, as in
+/// BIRDS-525 and PlantVillage. Other folders next to these are left out and named in the provenance. Classes
+/// and pictures are ordered by the bytes of their names. Hidden files, and files without the name of a
+/// picture, are left out. Pictures in unsupported formats (GIF, TIFF, WebP, ...), and pictures outside class
+/// folders, are items with a fault. Bytes of names that are not UTF-8 are written as \xE4. Throws Error for
+/// fewer than two classes, an empty class, other classes in another split, or a symbolic link to an enclosing
+/// folder.
 std::unique_ptr<Source> open_image_folder(const std::filesystem::path& folder, const SourceOptions& options);
 
 }  // namespace convoke::data_prep

@@ -5,15 +5,15 @@
 
 namespace convoke::data_prep {
 
-/// How pictures become samples of one size.
+/// The conversion of pictures to samples of one size.
 struct PictureOptions {
-  std::int64_t height = 0;    ///< 0: as the source's pictures, which must all have one size
-  std::int64_t width = 0;     ///< 0: as height
+  std::int64_t height = 0;    ///< 0: the size of the source's pictures, which must be the same
+  std::int64_t width = 0;     ///< 0: equal to height
   std::string fit = "area";   ///< a name of the table of fits: area, letter-box, crop, fundus
   std::int64_t channels = 0;  ///< 1: grey, 3: RGB; 0: as the first picture is stored (alpha is dropped)
 };
 
-/// Columns of a CSV; an empty name stands for the usual ones.
+/// Columns of a CSV; an empty name means the usual names.
 struct ColumnOptions {
   std::string path = {};
   std::string label = {};
@@ -21,31 +21,31 @@ struct ColumnOptions {
   std::string group = {};
   std::string weight = {};
   std::string text = {};
-  std::vector<std::string> features = {};  ///< of a table; empty: all that have no other use
-  std::string images_folder = {};          ///< where the pictures of a manifest are; empty: found beside it
+  std::vector<std::string> features = {};  ///< of a table; empty: all columns without another use
+  std::string images_folder = {};          ///< folder of a manifest's pictures; empty: near the manifest
 };
 
-/// How texts become tokens.
+/// The conversion of texts to tokens.
 struct TextOptions {
   std::int64_t length = 0;           ///< tokens of a sample; 0: the 95th percentile of the training texts
-  std::int64_t vocabulary = 10'000;  ///< at most, padding and the unknown token included
+  std::int64_t vocabulary = 10'000;  ///< at most, including padding and the unknown token
   std::string stop_words = "none";   ///< none | english
-  std::string padding = "post";      ///< where shorter texts are filled up: pre | post
-  std::string truncating = "post";   ///< where longer texts are cut: pre (their end is kept) | post
+  std::string padding = "post";      ///< the end at which shorter texts are padded: pre | post
+  std::string truncating = "post";   ///< the end at which longer texts are cut: pre (keeps the end) | post
 };
 
-/// How the columns of a table become features.
+/// The conversion of a table's columns to features.
 struct TableOptions {
   std::string scale = "standard";  ///< none | standard | min-max | yeo-johnson (then standardised)
 };
 
-/// What a source may be told; each takes what concerns it.
+/// Options of all sources; each source uses those that concern it.
 struct SourceOptions {
   PictureOptions picture = {};
   ColumnOptions columns = {};
   TextOptions text = {};
   TableOptions table = {};
-  std::vector<std::string> class_names = {};  ///< instead of the source's; one per class
+  std::vector<std::string> class_names = {};  ///< replace the source's names; one per class
 };
 
 }  // namespace convoke::data_prep

@@ -9,18 +9,18 @@
 
 namespace convoke::data_prep {
 
-/// Opens `path` as the named kind of source. With an empty name: a CSV as what the columns are that `options`
-/// name (paths of pictures, texts or features), anything else as the first kind that recognises it. A folder
-/// that holds a CSV, and no samples of another kind or pictures without class folders, stands for the CSV.
-/// Throws Error if there is nothing at `path`, no kind recognises it or none bears the name (listing the
-/// kinds), several CSVs of a folder may be meant (naming them), or it is damaged.
+/// Opens `path` as the named kind of source. An empty name means: for a CSV, the kind of the columns that
+/// `options` name (paths of pictures, texts or features); for other paths, the first kind that recognises
+/// them. A folder stands for the CSV in it if the folder holds no samples of another kind, or pictures
+/// without class folders. Throws Error if `path` does not exist, no kind recognises it or has the name
+/// (listing the kinds), several CSVs of a folder fit (naming them), or it is damaged.
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options = {},
                                     const std::string& kind = {});
 
-/// True if some kind of source recognises `path`.
+/// True if any kind of source recognises `path`.
 bool is_source(const std::filesystem::path& path);
 
-/// "idx", ...: for help texts.
+/// Returns "idx", ... for help texts.
 std::vector<std::string> source_kinds();
 
 }  // namespace convoke::data_prep

@@ -10,16 +10,17 @@
 
 namespace convoke::data_prep {
 
-/// The column of texts: the one that is named, or one called text, review, sentence, tweet, content, ...
+/// Returns the column of texts: the named one, or one called text, review, sentence, tweet, content, ...
 std::optional<std::size_t> find_text_column(const CsvHeader& header, const std::string& given,
                                             const std::filesystem::path& file);
 
-/// True of a .csv or .tsv with a header that has a column of texts.
+/// True for a .csv or .tsv with a header that has a column of texts.
 bool is_text_csv(const std::filesystem::path& path);
 
-/// A CSV of texts and their labels (see find_roles for the other columns), e.g. IMDb's `review,sentiment`.
-/// Rows without a text have a fault; texts without a known word are kept, all padding. Bytes that are no
-/// UTF-8 are left out, and a note says how many texts have some. Throws Error as list_rows().
+/// Opens a CSV of texts and their labels (see find_roles for the other columns), e.g. IMDb's
+/// `review,sentiment`. A row without a text has a fault; a text without a known word is kept and consists of
+/// padding. Bytes that are not UTF-8 are left out; a note gives the number of such texts. Throws Error as
+/// list_rows().
 std::unique_ptr<Source> open_text_csv(const std::filesystem::path& file, const SourceOptions& options);
 
 }  // namespace convoke::data_prep

@@ -7,11 +7,11 @@ namespace convoke::data_prep {
 /// Biometrika 87, 2000:
 ///   x >= 0:  ((x + 1)^lambda - 1) / lambda,               log(x + 1) for lambda 0
 ///   x < 0:   -((1 - x)^(2 - lambda) - 1) / (2 - lambda),  -log(1 - x) for lambda 2
-/// Monotonic in x; lambda 1 leaves x as it is.
+/// Monotonic in x; lambda 1 returns x.
 double yeo_johnson(double x, double lambda);
 
-/// The lambda under which the transformed values are most likely normal; 1 if all are the same. As
-/// scikit-learn's PowerTransformer, to about seven digits.
+/// Returns the lambda that makes the transformed values most likely normal; 1 if all are the same. Equals
+/// scikit-learn's PowerTransformer to about seven digits.
 double yeo_johnson_lambda(std::span<const double> values);
 
 }  // namespace convoke::data_prep

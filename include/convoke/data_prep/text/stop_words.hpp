@@ -5,11 +5,12 @@
 
 namespace convoke::data_prep {
 
-/// Words that say little by themselves, as words_of() gives them ("the", "don't").
+/// Words that carry little meaning, in the form of words_of() ("the", "don't").
 class StopWords {
  public:
-  /// "none", or "english": the 174 words of Snowball's list (M. F. Porter, snowballstem.org, BSD licence),
-  /// from which NLTK's was made; "no", "not" and "don't" are among them. Throws Error for another name.
+  /// `name` is "none" or "english": the 174 words of Snowball's list (M. F. Porter, snowballstem.org, BSD
+  /// licence), from which NLTK's list was made; it includes "no", "not" and "don't". Throws Error for another
+  /// name.
   explicit StopWords(const std::string& name);
 
   const std::string& name() const { return name_; }

@@ -11,25 +11,26 @@
 
 namespace convoke::data_prep {
 
-/// How texts become tokens: words_of(), without stop words, by a vocabulary, cut or filled up to a length.
+/// The conversion of texts to tokens: words_of() without stop words, numbered by a vocabulary, cut or padded
+/// to a length.
 class TextPreparation {
  public:
-  /// Refuses options that cannot be: Error naming what is known.
+  /// Throws Error for invalid options, naming the valid ones.
   static void check(const TextOptions& options);
 
-  /// Learns the vocabulary and, unless the options say it, the length from the training texts, which
-  /// `next_text` hands over one by one until it returns false: the 95th percentile of their lengths in words,
-  /// that is the least that 95 % of them do not exceed. `column`: of the CSV they come from, if they do.
-  /// Throws Error for options that cannot be, and if there is no word in all texts.
+  /// Learns the vocabulary from the training texts, and the length unless the options give it: the 95th
+  /// percentile of the lengths in words, which is the smallest that 95 % of the texts do not exceed.
+  /// `next_text` returns the texts one by one until it returns false. `column`: the texts' column in their
+  /// CSV, else empty. Throws Error for invalid options, and if the texts have no words.
   static TextPreparation fit(const TextOptions& options, std::string column,
                              const std::function<bool(std::string& text)>& next_text);
 
-  /// As to_json() wrote it. Throws Error beginning with `where`.
+  /// Reads the text that to_json() wrote. Throws Error beginning with `where`.
   static TextPreparation from_json(const std::string& json, const std::string& where);
   std::string to_json() const;
 
-  /// The tokens of a text, as many as `tokens` has room for, which is length(). Returns how many words the
-  /// text has, stop words left out.
+  /// Computes the tokens of a text; `tokens` has length() elements. Returns the number of words of the text
+  /// without stop words.
   std::int64_t encode(std::string_view text, std::span<std::int32_t> tokens) const;
 
   std::int64_t length() const { return length_; }

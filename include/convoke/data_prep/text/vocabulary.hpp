@@ -8,23 +8,23 @@
 
 namespace convoke::data_prep {
 
-/// How often each word occurs.
+/// The frequency of each word.
 using WordCounts = std::unordered_map<std::string, std::int64_t>;
 
-/// Numbers for words. Token 0 is padding, 1 stands for every word that is not known; the others are words.
+/// Numbers for words. Token 0 is padding, 1 is an unknown word; the others are words.
 class Vocabulary {
  public:
   static constexpr std::int32_t kPadding = 0;
   static constexpr std::int32_t kUnknown = 1;
   static constexpr std::int64_t kReserved = 2;
 
-  /// The most frequent words, `limit` tokens at most, the two reserved ones included. Among equally frequent
-  /// ones those later in the alphabet (by bytes) come first, as in Keras' TextVectorization. Throws Error if
-  /// the limit is below 3.
+  /// Takes the most frequent words, at most `limit` tokens including the two reserved ones. Equally frequent
+  /// words are sorted in descending byte order, as in Keras's TextVectorization. Throws Error if the limit is
+  /// below 3.
   Vocabulary(const WordCounts& counts, std::int64_t limit);
 
-  /// Words by token; the first two are "" and "<unk>". Throws Error if they are not, or a word stands twice;
-  /// `where` begins the message.
+  /// Words by token; the first two must be "" and "<unk>". Throws Error, beginning with `where`, if they are
+  /// not, or if a word occurs twice.
   Vocabulary(std::vector<std::string> words, const std::string& where);
 
   std::int32_t token(const std::string& word) const;

@@ -9,13 +9,13 @@ import numpy as np
 
 
 def values(shape, start=0):
-    """0, 37, 74, ... modulo 251, counted from `start`, in row-major order."""
+    """Returns 0, 37, 74, ... modulo 251, counted from `start`, in row-major order."""
     count = int(np.prod(shape))
     return ((np.arange(start, start + count) * 37) % 251).reshape(shape)
 
 
 def cifar(folder, batches, label_bytes, names, names_file):
-    """Batches: name and labels. Pixel (y, x, c) of picture i of a batch is 7i + 3y + 5x + 11c modulo 256."""
+    """Writes batches, given by name and labels. Pixel (y, x, c) of picture i of a batch is 7i + 3y + 5x + 11c modulo 256."""
     path = pathlib.Path(folder)
     path.mkdir(exist_ok=True)
     y, x, c = np.meshgrid(np.arange(32), np.arange(32), np.arange(3), indexing="ij")
@@ -42,7 +42,7 @@ def numpy_files():
     np.savez("bytes_as_features.npz", x=values((6, 4)).astype("u1"), y=np.array([0, 1, 0, 1, 1, 0]))
     np.savez("float_images.npz", images=(values((6, 3, 2, 2)) / 8).astype("f4"), labels=np.array([0, 1, 0, 1, 1, 0]))
     np.savez("grey.npz", x_train=values((3, 8, 8)).astype("u1"), x_test=values((5, 8, 8), 192).astype("u1"),
-             y_train=np.arange(3))      # to be labelled, so without labels of its own for x_test
+             y_train=np.arange(3))      # data to be labelled: x_test has no labels
 
     def savez(file, **arrays):
         np.savez(file, **arrays)
@@ -69,7 +69,7 @@ def numpy_files():
     savez("fault_one_hot.npz", x=x[:4], y=np.array([[0, 1], [1, 1], [1, 0], [0, 0]]))
     savez("fault_tokens.npz", x=np.array([[0, 5], [-1, 2], [7, 7], [2**31, 0]]), y=np.array([0, 1, 1, 0]))
     savez("fault_values.npz", x=np.array([[0, 5], [np.nan, 2], [7, 1e300], [1, 1]]), y=np.array([0, 1, 1, 0]))
-    # zip64, as if the archive were large; another way of packing than zlib's.
+    # zip64, as if the archive were large, and a packing method that zlib does not have.
     limits = zipfile.ZIP64_LIMIT, zipfile.ZIP_FILECOUNT_LIMIT
     zipfile.ZIP64_LIMIT, zipfile.ZIP_FILECOUNT_LIMIT = 10, 1
     np.savez("zip64.npz", x=x, y=labels)

@@ -1,4 +1,4 @@
-"""Makes the TFRecords of the tests of that source, here (TensorFlow 2.21, which writes records and pictures)."""
+"""Makes the TFRecords for tfrecord_test.cpp in this folder (TensorFlow 2.21 writes records and pictures)."""
 import os
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 def picture(i, height=6, width=5):
-    """A PNG whose pixel (y, x, c) is 40i + 9y + 17x + 80c modulo 256."""
+    """Returns a PNG whose pixel (y, x, c) is 40i + 9y + 17x + 80c modulo 256."""
     y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
     return tf.io.encode_png(((40 * i + 9 * y + 17 * x + 80 * c) % 256).astype("u1")).numpy()
 
@@ -28,7 +28,7 @@ def write(file, examples, compression=""):
             writer.write(example.SerializeToString(deterministic=True))
 
 
-# As ImageNet's conversion: numbered files without an ending, names of the classes beside the numbers.
+# Like ImageNet's conversion: numbered files without an ending, names of the classes next to the numbers.
 os.makedirs("imagenet", exist_ok=True)
 NAMES = ["cat", "dog", "owl"]
 for shard in range(2):
@@ -38,13 +38,13 @@ for shard in range(2):
            for i in range(4 * shard, 4 * shard + 4)])
 write("imagenet/validation-00000-of-00001",
       [{"image/encoded": picture(i), "image/class/label": i % 3, "image/class/text": NAMES[i % 3]} for i in range(8, 10)])
-# As Kaggle's flowers: numbers and texts as labels, splits as folders, gzipped.
+# Like Kaggle's flowers: numbers and texts as labels, splits as folders, gzipped.
 for split, first in (("train", 0), ("val", 3), ("test", 6)):
     os.makedirs(f"flowers/{split}", exist_ok=True)
     write(f"flowers/{split}/00-6x5-2.tfrec.gz",
           [{"image": picture(i), "class": i % 2, "label": ["rose", "daisy"][i % 2], "size": [6, 5],
             "one_hot_class": [0.0, 1.0]} for i in range(first, first + 3)], "GZIP")
-# Labels that are texts; records gzipped in a file that is not called so.
+# Labels that are texts; gzipped records in a file without .gz in its name.
 write("texts.tfrecord", [{"image_raw": picture(i), "target": ["wren", "kite", "crow"][i % 3]} for i in range(5)], "GZIP")
 write("named.tfrecords", [{"left": picture(i), "right": picture(i + 10), "grade": float(i % 2), "label": 7} for i in range(4)])
 write("both.tfrecord", [{"image": picture(i), "image_raw": picture(i), "label": i % 2, "target": i % 2} for i in range(2)])

@@ -1,4 +1,4 @@
-"""Makes the WebDataset shards of the tests of that source, here (Python's tarfile; Pillow writes pictures)."""
+"""Makes the WebDataset shards for webdataset_test.cpp in this folder (Python's tarfile; Pillow writes pictures)."""
 import io
 import pathlib
 import tarfile
@@ -8,7 +8,7 @@ from PIL import Image
 
 
 def picture(i, kind="PNG", height=6, width=5):
-    """Pixel (y, x, c) is 40i + 9y + 17x + 80c modulo 256."""
+    """Returns a picture whose pixel (y, x, c) is 40i + 9y + 17x + 80c modulo 256."""
     y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
     out = io.BytesIO()
     Image.fromarray(((40 * i + 9 * y + 17 * x + 80 * c) % 256).astype("u1")).save(out, kind)
@@ -16,7 +16,7 @@ def picture(i, kind="PNG", height=6, width=5):
 
 
 def write(file, members, format=tarfile.USTAR_FORMAT):
-    """Members: names and bytes, in order; a name with / at its end is a folder, bytes None a link."""
+    """Writes members, given by names and bytes, in order; a name that ends in / is a folder, bytes None a link."""
     path = pathlib.Path(file)
     path.parent.mkdir(exist_ok=True)
     with tarfile.open(path, "w:gz" if file.endswith("gz") else "w", format=format) as tar:

@@ -17,7 +17,7 @@ alpha = Image.fromarray((x * 14).astype("u1"))
 
 
 def png16(name, values, colour_type):
-    """(H, W, C) uint16 as a PNG of 16 bits, which Pillow does not write in colour."""
+    """Writes (H, W, C) uint16 as a PNG of 16 bits, which Pillow does not write in colour."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     height, width = values.shape[:2]
@@ -68,13 +68,13 @@ for name in sorted(os.listdir(".")):
     opened.convert("RGB").save(f"expected/{name}.rgb.png")
     opened.convert("L").save(f"expected/{name}.grey.png")
 
-# Of 16 bits we take the upper 8 in grey as well; convert("L") would cut off at 255.
+# Convoke takes the upper 8 of 16 bits in grey too; convert("L") would clamp at 255.
 png16("deep_grey.png", deep[..., :1], 0)
 Image.fromarray((deep[..., 0] >> 8).astype("u1")).save("expected/deep_grey.png.grey.png")
 Image.fromarray((deep[..., 0] >> 8).astype("u1")).convert("RGB").save("expected/deep_grey.png.rgb.png")
 
-# Resizing. Where sizes do not divide, the mean over areas is Pillow's BOX of the picture with every pixel
-# repeated so often that they do.
+# Resizing. If sizes do not divide, the mean over areas is Pillow's BOX of the picture with every pixel
+# repeated until they do.
 noisy = np.clip(np.asarray(picture.resize((80, 60), Image.BICUBIC)).astype(int) + rng.integers(-40, 40, (60, 80, 3)), 0, 255)
 large = Image.fromarray(noisy.astype("u1"))
 large.save("large.png")
