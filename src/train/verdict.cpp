@@ -30,10 +30,10 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
     reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
   }
   throw Error("no member is left to vote: " + join(reasons, "; "),
-              "remove the cause; --resume trains each member on from its newest checkpoint");
+              "remove the cause; then --resume continues each member from its newest checkpoint");
 }
 
-// evaluate() with models that only rank 0 holds: they are passed on one at a time. Collective.
+// Evaluates models that only rank 0 holds: it broadcasts them one at a time. Collective.
 Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
                               const data::BatchLoader& loader, const mpi::Communicator& world,
                               std::int64_t top_k) {
