@@ -10,8 +10,8 @@
 namespace convoke::run {
 namespace {
 
-// The dataset `name`, "a.conv2d.weight": 0.1 called that node "a/conv2d", which HDF5 takes for
-// "conv2d.weight" in a group "a". Nothing if there is none.
+// Finds the dataset `name`, "a.conv2d.weight". Version 0.1 called that node "a/conv2d", which HDF5 stores as
+// "conv2d.weight" in a group "a". Empty if there is none.
 std::optional<hdf5::Dataset> find_parameter(const hdf5::Group& group, const std::string& name) {
   if (group.has_dataset(name)) return group.dataset(name);
   for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
@@ -25,9 +25,8 @@ std::optional<hdf5::Dataset> find_parameter(const hdf5::Group& group, const std:
 void require_sum(const hdf5::Object& object, std::uint32_t found) {
   const auto stored = object.attribute<std::int64_t>("checksum");
   if (stored == found) return;
-  throw Error(
-      fmt::format("{}: is damaged: the checksum of its values is {:08x}, not {:08x} as when it was written",
-                  object.where(), found, stored));
+  throw Error(fmt::format("{}: is damaged: its values have checksum {:08x}, but {:08x} is stored",
+                          object.where(), found, stored));
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ std::vector<float> read_parameters(const hdf5::Group& group,
     const std::span<float> values = std::span(canonical).subspan(parameter.offset, parameter.size());
     dataset.read(values);
     const std::uint32_t sum = crc32(std::as_bytes(values));
-    if (dataset.has_attribute("checksum")) require_sum(dataset, sum);  // not in files of 0.1
+    if (dataset.has_attribute("checksum")) require_sum(dataset, sum);  // missing in files of 0.1
     all = crc32_join(all, sum, values.size_bytes());
   }
   require_sum(group, all);
@@ -73,13 +72,13 @@ void write_format(hdf5::File& file, const std::string& format, std::int64_t vers
 
 std::string read_format(const hdf5::File& file, std::int64_t version) {
   if (!file.has_attribute("convoke_format") || !file.has_attribute("format_version")) {
-    throw Error(fmt::format("{}: is an HDF5 file, but not one of Convoke", file.file().string()));
+    throw Error(fmt::format("{}: is an HDF5 file, but not from Convoke", file.file().string()));
   }
   const auto found = file.attribute<std::int64_t>("format_version");
   if (found > version) {
     throw Error(fmt::format("{}: has format version {}; this Convoke reads up to {}", file.file().string(),
                             found, version),
-                "use the newer Convoke that wrote it");
+                "use the newer version of Convoke that wrote it");
   }
   return file.attribute<std::string>("convoke_format");
 }
