@@ -71,13 +71,13 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
     const Outcome training = texts.train("train.h5", ranks);
     CAPTURE(training.text);
     CHECK(training.code == 1);
-    CHECK(training.times("train.h5: split \"train\" has token 12, but the embedding of texts knows 0..9") ==
-          1);
+    CHECK(training.times(
+              "train.h5: split \"train\" has token 12, but the embedding of texts has rows 0..9") == 1);
     CHECK(training.says("hint: set its vocabulary to 13 or more"));
     const Outcome later = texts.train("test.h5", ranks);
     CAPTURE(later.text);
     CHECK(later.code == 1);
-    CHECK(later.times("test.h5: split \"test\" has token 17, but the embedding of texts knows 0..9") == 1);
+    CHECK(later.times("test.h5: split \"test\" has token 17, but the embedding of texts has rows 0..9") == 1);
     const Outcome told = texts.train("told.h5", ranks);
     CHECK(told.code == 1);
     CHECK(told.times("told.h5: split \"test\" has token 17") == 1);
@@ -92,13 +92,13 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
   CAPTURE(evaluated.text);
   CHECK(evaluated.code == 1);
   CHECK(evaluated.times(
-            "test.h5: split \"test\" has token 17, but the embedding of run/model.h5 knows 0..9") == 1);
+            "test.h5: split \"test\" has token 17, but the embedding of run/model.h5 has rows 0..9") == 1);
   CHECK(texts.place.run("evaluate run --data test.h5 --split train").code == 0);
   const Outcome predicted = texts.place.run("predict run test.h5", mpirun(2));
   CAPTURE(predicted.text);
   CHECK(predicted.code == 1);
-  CHECK(predicted.times("test.h5: split \"test\" has token 17, but the embedding of the model knows 0..9") ==
-        1);
+  CHECK(predicted.times(
+            "test.h5: split \"test\" has token 17, but the embedding of the model has rows 0..9") == 1);
   CHECK(texts.place.run("predict run good.h5").code == 0);
 }
 
@@ -178,7 +178,8 @@ TEST_CASE("the memory that is predicted is what a run takes, and what is said to
   const Outcome too_large = place.train("none", one_lane + half, 1);
   CAPTURE(too_large.text);
   CHECK(too_large.code == 1);
-  const int lane = static_cast<int>(number(too_large.text, "hint: what would fit.*train.lane = ([0-9]+)"));
+  const int lane =
+      static_cast<int>(number(too_large.text, "hint: each of these alone would fit.*train.lane = ([0-9]+)"));
   CHECK(lane >= 1);
   CHECK(place.train("fits", one_lane + half + "--set train.lane=" + std::to_string(lane)).code == 0);
   CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=

@@ -90,7 +90,7 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
     CHECK(outcome.says(hint));
     CHECK_FALSE(fs::exists(place / "out"));
   };
-  refused("m0 m2", "of 3 members of tiny, 1 is in none of the runs", "--member 1");
+  refused("m0 m2", "tiny has 3 members, but the runs lack member 1", "--member 1");
   refused("m0 m1 m2 m1", "member 1 is in m1 and in m1", "once");
   refused("m0 narrow m2",
           "narrow and m0 cannot vote together: layer 1 has filters = 4 in one, 8 in the other", "one recipe");

@@ -236,13 +236,13 @@ TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
   const Outcome resumed = place.run("train recipe.toml --output run --resume", mpirun(2));
   CAPTURE(resumed.text);
   CHECK(resumed.code == 0);
-  CHECK(resumed.times("checkpoint passed over: run/checkpoints/epoch-0002.h5") == 1);
+  CHECK(resumed.times("checkpoint skipped:  run/checkpoints/epoch-0002.h5") == 1);
   CHECK(resumed.says("resumed after 1 epoch"));
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 
   const Outcome other = place.train("run", "--resume --set train.batch=16", 2);
   CHECK(other.code == 1);
-  CHECK(other.times("train.batch: 32 then, 16 now") == 1);
+  CHECK(other.times("train.batch: 32 in the checkpoint, 16 now") == 1);
 }
 
 TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
@@ -251,7 +251,7 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
                                     "timeout --preserve-status -s USR1 4 " + mpirun(2));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: convoke train --resume run\n") ==
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n") ==
         1);
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
@@ -271,7 +271,7 @@ TEST_CASE("the line that a stopped run prints goes on with all that the run was 
             "done; kill -TERM $job; wait $job; }");
   CAPTURE(stopped.text);
   REQUIRE(stopped.code == 85);
-  const std::string before = "go on with: convoke ";
+  const std::string before = "continue with: convoke ";
   const std::size_t line = stopped.text.find(before) + before.size();
   const Outcome resumed = place.run(stopped.text.substr(line, stopped.text.find('\n', line) - line));
   CAPTURE(resumed.text);
@@ -286,7 +286,7 @@ TEST_CASE("a resumed run takes changes that leave its result alone, keeps them, 
   const auto go_on = [&](const std::string& more) { return place.run("train --quiet --resume run " + more); };
   const Outcome other = go_on("--set train.batch=16");
   CHECK(other.code == 1);
-  CHECK(other.says("its resume fingerprint is another one (train.batch: 32 then, 16 now)"));
+  CHECK(other.says("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)"));
   const Outcome more = go_on("--set train.epochs=2 --set run.threads=2");
   CAPTURE(more.text);
   CHECK(more.code == 0);
@@ -369,7 +369,7 @@ TEST_CASE("a dataset that does not fit the model is refused, naming both") {
   CHECK(shape.times("large.h5 has samples of shape (1, 12, 12), but the model of tiny takes (1, 8, 8)") == 1);
   const Outcome classes = place.train("run", "--set data.path=five.h5", 2);
   CHECK(classes.code == 1);
-  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny tells 4 apart") == 1);
+  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny predicts 4") == 1);
   const Outcome split = place.train("run", "--set data.test_split=tests", 2);
   CHECK(split.code == 1);
   CHECK(split.times("has no split \"tests\" (did you mean \"test\"?)") == 1);
@@ -378,7 +378,7 @@ TEST_CASE("a dataset that does not fit the model is refused, naming both") {
   REQUIRE(place.train("run").code == 0);
   const Outcome evaluated = place.run("evaluate run --data five.h5", mpirun(2));
   CHECK(evaluated.code == 1);
-  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 tells 4 apart") == 1);
+  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 predicts 4") == 1);
 }
 
 TEST_CASE("a rank that throws ends all of them, with its message once") {
@@ -402,7 +402,7 @@ TEST_CASE("a full disk while a checkpoint is written is told, and training goes 
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.times("run/checkpoints/epoch-0002.h5: cannot be written") == 1);
-  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are as they were"));
+  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are unchanged"));
   CHECK(outcome.says("1 left out"));
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
@@ -443,7 +443,7 @@ TEST_CASE("a run folder has one run at a time, and the lock of one that was kill
                                         "kill -9 $pid; wait $pid");
   CAPTURE(both.text);
   CHECK(both.says("error: run: is in use by process "));
-  CHECK(both.says("hint: wait for it, or end it by `kill "));
+  CHECK(both.says("hint: wait for it, or end it with `kill "));
   CHECK(both.says("second 1"));
   const Outcome resumed = place.train("run", "--resume");
   CAPTURE(resumed.text);
@@ -478,7 +478,7 @@ TEST_CASE("a run stops with a checkpoint before its job's time is over, and asks
       place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'", job + mpirun(2));
   CAPTURE(late.text);
   CHECK(late.code == 1);
-  CHECK(late.times("error: this job ends in 4 s, but run.stop_before keeps the last 60 s of it") == 1);
+  CHECK(late.times("error: this job ends in 4 s, but run.stop_before reserves the last 60 s") == 1);
 }
 
 TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an error, not to be requeued") {
@@ -509,7 +509,7 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Outcome watched = during_a_run(place, "--set train.epochs=1000 > /dev/null",
                                        binary() + " watch run --interval 0.2; echo ended with $?; wait");
   CAPTURE(watched.text);
-  CHECK((watched.says("run: begins") || watched.says("run: under way: process ")));
+  CHECK((watched.says("run: begins") || watched.says("run: running: process ")));
   CHECK(watched.says("run: complete"));
   CHECK(watched.says("ended with 0"));
   CHECK(watched.says("1 rank x 1 thread on "));
@@ -521,9 +521,9 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Outcome stopped = other.run("watch run");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 1);
-  CHECK(stopped.says("run: stopped; go on with: convoke train --resume run"));
+  CHECK(stopped.says("run: stopped; continue with: convoke train --resume run"));
   CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
-  CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is no folder of a run"));
+  CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is not a run folder"));
 }
 
 TEST_CASE("evaluate says what training said, on any number of ranks") {

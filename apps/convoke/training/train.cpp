@@ -113,7 +113,7 @@ TrainOptions settle_resume(TrainOptions options) {
 
 int stopped(run::StopReason reason, const run::RunFolder& folder, const mpi::Communicator& world) {
   if (world.root()) {
-    fmt::print("Stopped by {}, with a checkpoint; go on with: convoke train --resume {}\n",
+    fmt::print("Stopped by {}, with a checkpoint; continue with: convoke train --resume {}\n",
                reason.to_string(), shell_word(folder.path().string()));
   }
   return run::kExitRequeue;

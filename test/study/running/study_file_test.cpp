@@ -78,7 +78,7 @@ TEST_CASE("a bad study is refused with the line, and the nearest name that is kn
   CHECK_THAT(refused("repeats = 0"), Contains("s.toml:2") && Contains("at least 1"));
   CHECK_THAT(refused("repeats = 5\nat_most = 4"), Contains("s.toml:3") && Contains("at least repeats, 5"));
   CHECK_THAT(refused("target = 5"), Contains("above 0 and below 1"));
-  CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is no time"));
+  CHECK_THAT(refused("budget = \"two hours\""), Contains("s.toml:2") && Contains("is not a time"));
   CHECK_THAT(refused("[set]\ndata.portion = 0.5"), Contains("s.toml:3") && Contains("axis of its own"));
   CHECK_THAT(refused("[axes]\ntrain.mode = [\"sync\"]"), Contains("axis of its own"));
   CHECK_THAT(refused("[axes]\ntrain.lane = 8"),
