@@ -14,7 +14,7 @@ double upper(double value, const std::optional<Interval>& interval) {
   return interval ? interval->high : value;
 }
 
-// What decides: with a deadline few core-seconds, otherwise little time.
+// The criterion: with a deadline, few core-seconds; otherwise, little time.
 bool is_better(const Recommendation& a, const Recommendation& b, const Wishes& wishes) {
   if (wishes.deadline_seconds) {
     return a.at.workers() != b.at.workers() ? a.at.workers() < b.at.workers() : a.seconds < b.seconds;
@@ -22,7 +22,7 @@ bool is_better(const Recommendation& a, const Recommendation& b, const Wishes& w
   return a.seconds < b.seconds;
 }
 
-// "" if it fulfils them.
+// Returns "" if the cell fulfils the requirements, otherwise the reason.
 std::string shortcoming(const Recommendation& r, const Wishes& wishes) {
   const double seconds = upper(r.seconds, r.seconds_interval);
   if (wishes.deadline_seconds && seconds > *wishes.deadline_seconds) return "deadline";
@@ -87,10 +87,10 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
     for (const ScalingPoint& point : curve.points) {
       if (is_oversubscribed(point.marks)) continue;
       most = std::max(most, point.at.workers());
-      // The base may be of another mode.
+      // The base may have another mode.
       if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
     }
-    // It says nothing of accuracies.
+    // The law does not predict accuracies.
     const bool by_law = !best.possible && curve.amdahl && !wishes.accuracy && up_to > most;
     if (by_law) {
       const std::int64_t threads = curve.base.threads;
@@ -102,14 +102,14 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
       best.reason = fmt::format("{}: {}", wanted(wishes),
                                 wishes.deadline_seconds ? "the fewest workers" : "the fastest");
     } else {
-      best.reason = fmt::format("{}: no cell measured does{}", wanted(wishes),
-                                by_law ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
+      best.reason = fmt::format("{}: no measured cell fulfils this{}", wanted(wishes),
+                                by_law ? fmt::format(", nor does Amdahl's law up to {} workers", up_to) : "");
     }
     all.push_back(std::move(best));
   }
   if (all.empty()) {
     Recommendation none;
-    none.reason = wanted(wishes) + ": there are no makespans on two numbers of workers or more";
+    none.reason = wanted(wishes) + ": makespans of at least two numbers of workers are needed";
     all.push_back(std::move(none));
   }
   return all;
