@@ -11,13 +11,13 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kManyRows = 14;    // beyond which bars lie
-constexpr std::size_t kManyPoints = 40;  // beyond which lines have no marks and bars no outlines
+constexpr std::size_t kManyRows = 14;    // above this, bars are horizontal
+constexpr std::size_t kManyPoints = 40;  // above this, lines have no marks and bars no outlines
 constexpr std::size_t kCloudOfPoints = 1000;
 constexpr std::size_t kNarrowLine = 42;                // characters of names that fit side by side
-constexpr std::size_t kManySeries = 24;                // beyond which there is no legend
+constexpr std::size_t kManySeries = 24;                // above this, there is no legend
 constexpr std::size_t kInLegend = 36;                  // characters of a label
-constexpr std::size_t kTitle = 40, kNarrowTitle = 28;  // characters of an axis title; of a plot beside names
+constexpr std::size_t kTitle = 40, kNarrowTitle = 28;  // characters of an axis title; narrow: next to names
 constexpr std::array kKinds{"bar", "histogram", "line", "scatter", "box"};
 
 bool names_fit(const Axis& names) {
@@ -121,7 +121,7 @@ Drawing::Drawing(const Chart& drawn, std::span<const SeriesStyle> styles) : char
   values.title = shortened(one_line(values.title), lying ? kNarrowTitle : kTitle);
   along.title = shortened(one_line(along.title), kTitle);
 
-  // 3. The height of rows that lie.
+  // 3. The height of horizontal rows.
   if (kind == Kind::kBox) text_lines = 1.25 * std::max(rows, 3.0);
   if (kind == Kind::kBar && lying)
     text_lines = rows * std::max(1.0, 0.6 * static_cast<double>(series.size()));

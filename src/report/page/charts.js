@@ -1,5 +1,5 @@
-// Draws every figure.chart by Chart.js, from the table within it and its entry of "drawings" (chart/drawing.hpp), which
-// holds all decisions; again when light turns to dark.
+// Draws every figure.chart with Chart.js, from the table in it and its entry of "drawings" (chart/drawing.hpp), which
+// holds all decisions. Draws again when the page changes between light and dark.
 "use strict";
 (() => {
   const DRAWINGS = JSON.parse(document.getElementById("drawings").textContent);
@@ -81,7 +81,7 @@
     afterDatasetsDraw(chart) { if (is_of_bars(chart)) draw_intervals(chart); },
   });
 
-  // A series for Chart.js: `data` makes a point of a row.
+  // Makes a series for Chart.js: `data` converts a row to a point.
   const dataset = (series, all_rows, data) => {
     const rows = series.rows.length > 0 ? series.rows.map((r) => all_rows[r]) : all_rows, colour = colour_of(series);
     return {
@@ -102,7 +102,7 @@
       backgroundColor: filling(colour_of(one), one.filling), borderWidth: one.filling === 0 || many ? 0 : 1.5,
     })),
   });
-  // Bars that touch, or of several series their outlines, which end where the last bin does.
+  // Adjacent bars, or the outlines of several series, which end where the last bin ends.
   const histogram = ({ series, along }, rows) => {
     const edges = [...rows.map((row) => number(row[0])), along.high];
     return series.length === 1 ? {
@@ -127,7 +127,7 @@
     type: "scatter",
     datasets: series.map((one) => ({ ...points(one, rows, many ? 2.5 : 4), borderWidth: 1, pointHoverRadius: 6 })),
   });
-  // Bars over one another: the whisker, the box, and marks of no length for median and ends.
+  // Bars on top of one another: the whisker, the box, and marks of zero length for the median and the ends.
   const boxes = (drawing, rows) => {
     const layer = (from, to, thickness, backgroundColor, minBarLength) =>
       ({ data: rows.map((row) => [number(row[from]), number(row[to])]), rows, grouped: false, barThickness: thickness, backgroundColor, minBarLength });
@@ -141,7 +141,7 @@
   };
   const KINDS = { bar: bars, histogram, line: lines, scatter, box: boxes };
 
-  // The row that is touched: of a series its value and interval; of points and boxes what else the table says.
+  // The tooltip of a row: value and interval of a series; the other columns of points and boxes.
   const tooltip = ({ kind, series }, columns) => ({
     filter: (item) => kind !== "box" || item.datasetIndex === 0,
     callbacks: {
@@ -182,7 +182,7 @@
   };
   draw_all();
   dark.addEventListener("change", draw_all);
-  // Paper is light.
+  // Prints in light colours.
   addEventListener("beforeprint", () => { page.add("paper"); draw_all(); });
   addEventListener("afterprint", () => { page.remove("paper"); draw_all(); });
 })();
