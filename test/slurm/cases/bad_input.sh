@@ -17,7 +17,7 @@ refused partition-of-sbatch "nvalid partition" "sinfo -s lists" \
 # sbatch takes this one, and it would wait for ever.
 job=$(slurm train recipe.toml --partition physics --account chemistry "${given[@]}" \
   --output jobs/waits --submit 2> account.log | job_of train.sh)
-check "a job that waits for ever: what" says account.log "warning: job $job may wait for ever: .*account"
+check "a job that waits for ever: what" says account.log "warning: job $job may wait forever: .*account"
 check "a job that waits for ever: hint" says account.log "hint: .*--account"
 scancel "$job"
 refused constraint "nvalid feature" "lists the features" \
@@ -65,5 +65,5 @@ slurm train recipe.toml --set train.epochs=100000 "${given[@]}" --output jobs/ea
 sed -i 's/^"${launch\[@\]}".* &$/sh -c "kill -USR1 \\$\\$" \&/' jobs/early/train.sh
 job=$(sbatch --parsable jobs/early/train.sh)
 wait_for "$job" 180
-check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training had begun"
+check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training started"
 check "and not put back" ended "$job" FAILED

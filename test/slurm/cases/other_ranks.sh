@@ -13,7 +13,7 @@ wait_for "$first" 180
 check "it was not done" absent runs/shared/summary.json
 second=$(sbatch --parsable --nodes=3 --ntasks-per-node=2 jobs/train.sh runs/shared)
 wait_for "$second" 180
-check "it goes on" says "tiny-$second.log" "begins in runs/shared, with [12] checkpoints there"
+check "it goes on" says "tiny-$second.log" "begins in runs/shared, with [12] checkpoints"
 check "and ends well" ended "$second" COMPLETED
 check "on six ranks" says runs/shared/summary.json '"ranks": 6'
 check "with the same bits" same alone/model.h5 runs/shared/model.h5
