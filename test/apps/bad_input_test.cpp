@@ -1,5 +1,5 @@
-// What cannot be trained is refused before the first step, on every rank, with one message that says what to
-// do.
+// A job that cannot be trained is refused before the first step, on every rank, with one message that says
+// what to do.
 #include <regex>
 
 #include "apps/place.hpp"
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Texts of four tokens in two classes; the class is whether a token below `vocabulary` / 2 stands first. The
+/// Texts of four tokens in two classes: the class is whether a token below `vocabulary` / 2 comes first. The
 /// test split has one text with the token `odd_one`.
 void write_tokens(const fs::path& file, std::int32_t vocabulary, std::int32_t odd_one,
                   std::int64_t told = 0) {
@@ -102,7 +102,7 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
   CHECK(texts.place.run("predict run good.h5").code == 0);
 }
 
-TEST_CASE("a batch norm of one sample is refused before the first step, with the node and lanes that do") {
+TEST_CASE("a batch norm of one sample is refused before the first step, with the node and valid lanes") {
   const Place place;
   std::string recipe = bytes_of(place / "recipe.toml");
   const std::string pool = R"({ layer = "max_pool", size = 2 },)";
@@ -114,9 +114,9 @@ TEST_CASE("a batch norm of one sample is refused before the first step, with the
     const Outcome lane = place.train("run", "--set train.lane=1", ranks);
     CAPTURE(lane.text);
     CHECK(lane.code == 1);
-    CHECK(lane.times(
-              "node after has one value per channel in a sample, (8), and no variance where a lane is one "
-              "sample") == 1);
+    CHECK(lane.times("node after has one value per channel in a sample, (8), so its variance is undefined: a "
+                     "lane is one "
+                     "sample") == 1);
     const Outcome last = place.train("run", odd, ranks);
     CAPTURE(last.text);
     CHECK(last.code == 1);
@@ -129,29 +129,29 @@ TEST_CASE("a batch norm of one sample is refused before the first step, with the
   CHECK(frozen.code == 0);
 }
 
-TEST_CASE("a network too large for the memory is refused before the first step, with what would fit") {
+TEST_CASE("a network too large for the memory is refused before the first step, with settings that fit") {
   const Place place;
   const std::string wide = "--set train.batch=4096 --set train.lane=4096 --set run.memory_mib=";
   for (const int ranks : {1, 2}) {
-    // All of a step in one lane, of 150 samples that there are: by the plan of 4,096 it would be more.
+    // All 150 samples of a step in one lane: the plan for 4,096 samples would be larger.
     const Outcome refused = place.train("run", wide + "1", ranks);
     CAPTURE(refused.text);
     CHECK(refused.code == 1);
     CHECK(refused.times("tiny does not fit into memory: ") == 1);
-    CHECK(refused.says("left; of the rank that needs most:"));
+    CHECK(refused.says("left; the rank that needs most:"));
     for (const char* part : {"parameters", "gradients", "optimizer state", "activations", "evaluation",
                              "program and data so far"}) {
       CAPTURE(part);
       CHECK(refused.times(std::string("\n  ") + part) == 1);
     }
     CHECK(refused.says("but 0 B of run.memory_mib = 1 are left"));
-    CHECK(refused.says("hint: a smaller network or input, or a node with more memory"));
+    CHECK(refused.says("hint: use a smaller network or input, or a node with more memory"));
   }
   CHECK_FALSE(fs::exists(place / "run"));
   CHECK(place.train("run", "--set run.memory_mib=100000", 2).code == 0);
 }
 
-TEST_CASE("the memory that is predicted is what a run takes, and what is said to fit does") {
+TEST_CASE("a run takes the predicted memory, and settings that the hint names fit") {
   const Place place;
   std::string recipe = bytes_of(place / "recipe.toml");
   const std::string few = "filters = 8";

@@ -58,8 +58,7 @@ void warn_of_hopeless(const std::string& submitted) {
     const std::string reason = os::run({"squeue", "--noheader", "--jobs=" + job, "--format=%R"}).output;
     for (const Explanation& explanation : kExplanations) {
       if (reason.find(explanation.said) == std::string::npos || explanation.said == "dependency") continue;
-      fmt::print(stderr, "warning: job {} may wait for ever: {}\n  hint: {}\n", job, reason,
-                 explanation.hint);
+      fmt::print(stderr, "warning: job {} may wait forever: {}\n  hint: {}\n", job, reason, explanation.hint);
       break;
     }
   }
