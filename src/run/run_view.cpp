@@ -101,7 +101,7 @@ std::string state_text(const RunView& view) {
     case RunView::State::kBegins:
       return "begins";
     case RunView::State::kRuns:
-      return "running:  " + view.holder;
+      return "running: " + view.holder;
     case RunView::State::kStopped:
       return "stopped; continue with: convoke train --resume " + shell_word(view.folder.string());
     case RunView::State::kSilent:
