@@ -1,8 +1,9 @@
-# What is installed: one static library with all areas, their public headers, the program, its recipes, and what
-# find_package(Convoke) needs to give Convoke::convoke.
+# Installs one static library with all areas, their public headers, the program, its recipes, and the files
+# from which find_package(Convoke) defines Convoke::convoke.
 include(CMakePackageConfigHelpers)
 
-# What a program that links the library must find, for each package of an area; nothing for packages of headers only.
+# The find_dependency call that a program linking the library needs for each package of an area; empty for
+# header-only packages.
 set(CONVOKE_FIND_MPI::MPI_C "find_dependency(MPI COMPONENTS C)")
 set(CONVOKE_FIND_HDF5::HDF5 "find_dependency(HDF5 COMPONENTS C)")
 set(CONVOKE_FIND_ZLIB::ZLIB "find_dependency(ZLIB)")
@@ -15,10 +16,10 @@ if(NOT TARGET utf8proc::utf8proc)
   add_library(utf8proc::utf8proc INTERFACE IMPORTED)
   target_link_libraries(utf8proc::utf8proc INTERFACE \"\${UTF8PROC_LIBRARY}\")
 endif()")
-set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # and the library: ConvokeConfig.cmake.in
+set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # ConvokeConfig.cmake.in finds the library
 set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
 
-# The areas leave their objects in one archive, and their packages to the program that links it.
+# The areas put their objects into one archive, and pass their packages to the program that links it.
 get_property(areas GLOBAL PROPERTY CONVOKE_AREAS)
 list(TRANSFORM areas REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(convoke_library STATIC ${objects})
@@ -38,7 +39,7 @@ list(REMOVE_ITEM packages convoke_options ${areas} ${CONVOKE_HEADER_ONLY})
 set(CONVOKE_FIND_DEPENDENCIES "")
 foreach(package IN LISTS packages)
   if(NOT CONVOKE_FIND_${package})
-    message(FATAL_ERROR "cmake/Install.cmake does not say how an installed Convoke finds ${package}")
+    message(FATAL_ERROR "cmake/Install.cmake lacks the find_dependency call for ${package}")
   endif()
   string(APPEND CONVOKE_FIND_DEPENDENCIES "${CONVOKE_FIND_${package}}\n")
   string(REPLACE convoke_dnnl Convoke::dnnl installed ${package})
@@ -50,11 +51,11 @@ install(TARGETS convoke_library EXPORT ConvokeTargets ARCHIVE DESTINATION ${CMAK
 install(DIRECTORY include/convoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
 if(TARGET convoke_app)
-  # A oneDNN or MPI outside the system's folders stays where the build has found it.
+  # A oneDNN or MPI outside the system's folders stays where the build found it.
   set_target_properties(convoke_app PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
-# `cmake --install BUILD --component program` installs what runs, without what is linked.
+# `cmake --install BUILD --component program` installs only the files needed to run.
 install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes COMPONENT program)
 install(DIRECTORY apps/studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/studies COMPONENT program)
 
