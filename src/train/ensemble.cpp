@@ -290,9 +290,9 @@ std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups&
 
   std::vector<Settings> ordered;
   for (const TrainedMember& member : members) ordered.push_back(to_settings(member));
-  const std::string told = world.broadcast(to_json(ordered));
+  const std::string all = world.broadcast(to_json(ordered));
   if (world.root()) return members;
-  for (const Settings& settings : from_json(told)) members.push_back(member_from(settings));
+  for (const Settings& settings : from_json(all)) members.push_back(member_from(settings));
   return members;
 }
 

@@ -77,8 +77,8 @@ void require_vocabulary(const nn::Graph& graph, const std::string& model_name, c
 void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::DatasetInfo& info,
                         const std::filesystem::path& dataset_file, const std::string& split) {
   const auto least = least_vocabulary(graph);
-  const bool told = info.vocabulary > 0;  // a file with tokens beyond its vocabulary cannot be opened
-  if (!least || (told && info.vocabulary <= *least)) return;
+  const bool stated = info.vocabulary > 0;  // a file with tokens beyond its vocabulary cannot be opened
+  if (!least || (stated && info.vocabulary <= *least)) return;
   require_vocabulary(*least, model_name, data::Dataset::open(dataset_file, {split}, data::private_storage(0)),
                      split);
 }

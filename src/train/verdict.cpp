@@ -24,7 +24,7 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
   run::write_ensemble(folder.ensemble(), job.model, voters);
 }
 
-[[noreturn]] void nobody_left(const std::vector<TrainedMember>& members) {
+[[noreturn]] void throw_without_voters(const std::vector<TrainedMember>& members) {
   std::vector<std::string> reasons;
   for (const TrainedMember& member : members) {
     reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
@@ -68,7 +68,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
       voters.push_back(&member.model);
       verdict.voters.push_back(member.model.index);
     }
-    if (voters.empty()) nobody_left(verdict.members);
+    if (voters.empty()) throw_without_voters(verdict.members);
     run::on_root(world, [&] {
       write_models(job, voters, folder);
       return std::string();

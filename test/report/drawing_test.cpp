@@ -85,12 +85,12 @@ TEST_CASE("bins of a histogram end where the next begins, and the last bin is as
 TEST_CASE("bars are horizontal if their names do not fit side by side, or if there are many") {
   Chart chart{Chart::Kind::kBar, "t", "", "", "y", {{"name", "y"}, {}}};
   for (int row = 0; row < 10; ++row) chart.table.rows.push_back({std::to_string(row), Cell::count(row)});
-  CHECK_FALSE(drawing_of(chart).lying);
+  CHECK_FALSE(drawing_of(chart).horizontal);
   chart.table.rows[3][0] = "a long name";
-  CHECK(drawing_of(chart).lying);
+  CHECK(drawing_of(chart).horizontal);
   CHECK(drawing_of(chart).text_lines == 10);
   const Chart many = example::counts();
-  CHECK(drawing_of(many).lying);
+  CHECK(drawing_of(many).horizontal);
 }
 
 TEST_CASE("pages and papers have the same ends of axes and the same labels") {

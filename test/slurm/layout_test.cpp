@@ -24,8 +24,8 @@ Workload lanes(std::int64_t count) {
   return work;
 }
 
-Layout worked_out(std::int64_t count, const Partition& of, Layout wished = {}) {
-  return lay_out(lanes(count), wished, &of);
+Layout worked_out(std::int64_t count, const Partition& of, Layout requested = {}) {
+  return lay_out(lanes(count), requested, &of);
 }
 
 }  // namespace

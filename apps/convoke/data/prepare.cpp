@@ -146,7 +146,7 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
 void add_split_options(CLI::App& parser, PrepareOptions& options) {
   parser
       .add_option("--split", options.split,
-                  "Split the samples anew, for example train=0.8,validation=0.1,test=0.1")
+                  "Split the samples again, for example train=0.8,validation=0.1,test=0.1")
       ->type_name("NAME=SHARE,...")
       ->group("Splits");
   parser

@@ -30,9 +30,9 @@ struct Layout {
   bool complete() const { return nodes > 0 && ranks_per_node > 0 && cpus_per_rank > 0; }
 };
 
-/// Completes `wished`: one rank per socket, one worker thread per core, and as many nodes as the workload
-/// keeps busy. `partition`: null if the nodes are unknown; then `wished` must be complete. Throws Error if
+/// Completes `requested`: one rank per socket, one worker thread per core, and as many nodes as the workload
+/// keeps busy. `partition`: null if the nodes are unknown; then `requested` must be complete. Throws Error if
 /// there are too few nodes, cores or memory, or if ranks would have no work.
-Layout lay_out(const Workload& workload, Layout wished, const Partition* partition);
+Layout lay_out(const Workload& workload, Layout requested, const Partition* partition);
 
 }  // namespace convoke::slurm

@@ -8,7 +8,7 @@
 
 namespace convoke::train {
 
-/// A finished run that trained some members of an ensemble in a job of its own.
+/// A finished run that trained some members of an ensemble in a separate job.
 struct MemberRun {
   std::string folder;  ///< for messages
   run::ModelSet models;

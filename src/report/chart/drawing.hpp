@@ -27,11 +27,11 @@ struct Drawing {
   Drawing(const Chart& chart, std::span<const SeriesStyle> styles);
 
   const Chart& chart;
-  bool lying = false;     ///< the axis of values is horizontal
-  bool legend = false;    ///< two series or more, but not too many
-  bool many = false;      ///< lines have no marks, bars no outlines, points are small
-  double text_lines = 0;  ///< height of the plot in lines of text; 0: the default height
-  Axis along, values;     ///< axes of names or x, and of values or y
+  bool horizontal = false;  ///< the axis of values is horizontal
+  bool legend = false;      ///< two series or more, but not too many
+  bool many = false;        ///< lines have no marks, bars no outlines, points are small
+  double text_lines = 0;    ///< height of the plot in lines of text; 0: the default height
+  Axis along, values;       ///< axes of names or x, and of values or y
   std::vector<DrawnSeries> series;
 
   /// Returns the drawing for charts.js.

@@ -42,12 +42,12 @@
   const is_of_bars = (chart) => chart.config.type === "bar";
   // Whiskers on bars and below marks, a band below a line without marks.
   const draw_intervals = (chart) => {
-    const lying = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
-    const scale = chart.scales[lying ? "x" : "y"];
+    const horizontal = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
+    const scale = chart.scales[horizontal ? "x" : "y"];
     const at = (value) => scale.getPixelForValue(Math.max(value, scale.min));
     chart.data.datasets.forEach(({ ends, pointRadius, borderColor }, d) => {
       if (!ends || !chart.isDatasetVisible(d)) return;
-      const spans = chart.getDatasetMeta(d).data.map((mark, i) => [lying ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
+      const spans = chart.getDatasetMeta(d).data.map((mark, i) => [horizontal ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
       ctx.save();
       ctx.beginPath();
       ctx.rect(area.left - 6, area.top, area.width + 12, area.height);
@@ -60,7 +60,7 @@
         ctx.fillStyle = borderColor;
         ctx.fill();
       } else {
-        const line = (a, b, c, e) => { ctx.moveTo(...(lying ? [b, a] : [a, b])); ctx.lineTo(...(lying ? [e, c] : [c, e])); };
+        const line = (a, b, c, e) => { ctx.moveTo(...(horizontal ? [b, a] : [a, b])); ctx.lineTo(...(horizontal ? [e, c] : [c, e])); };
         for (const [place, low, high] of spans) {
           line(place, at(low), place, at(high));
           for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
@@ -156,7 +156,7 @@
   });
 
   const draw = (figure, drawing) => {
-    const { kind, lying, legend, along, values } = drawing, plot = figure.querySelector(".plot");
+    const { kind, horizontal, legend, along, values } = drawing, plot = figure.querySelector(".plot");
     const columns = [...figure.querySelectorAll("thead th")].map(text);
     const rows = [...figure.querySelectorAll("tbody tr")].map((row) => [...row.cells]);
     if (drawing.lines > 0) plot.style.height = `${drawing.lines * LINE_PIXELS + 90}px`;
@@ -165,9 +165,9 @@
     drawn.push(new Chart(plot.querySelector("canvas"), {
       type, data: { datasets },
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
+        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: horizontal ? "y" : "x",
         interaction: kind === "box" ? { mode: "index", axis: "y", intersect: false } : kind === "histogram" ? { mode: "index", intersect: false } : {},
-        scales: lying ? { x: axis(values), y: named } : { x: named, y: axis(values) },
+        scales: horizontal ? { x: axis(values), y: named } : { x: named, y: axis(values) },
         plugins: {
           legend: { display: legend, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8 } },
           tooltip: tooltip(drawing, columns),

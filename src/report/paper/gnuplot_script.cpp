@@ -91,19 +91,19 @@ class GnuplotCommands {
   void whiskers(const std::string& place, std::size_t low, std::size_t high, const std::string& colour,
                 const std::string& data = "data") {
     const std::string length = fmt::format("(${}-${})", high + 1, low + 1);
-    const std::string ends = drawing_.lying ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
-                                            : fmt::format("{}:{}:(0):{}", place, low + 1, length);
+    const std::string ends = drawing_.horizontal ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
+                                                 : fmt::format("{}:{}:(0):{}", place, low + 1, length);
     plot(fmt::format("${} using {} with vectors heads size screen 0.008,90 lc rgb '{}' lw 0.7", data, ends,
                      colour));
   }
 
   /// Returns the whole script, with axes and the legend. Call it once.
   GnuplotScript script() {
-    axis(drawing_.lying ? 'y' : 'x', drawing_.along);
-    axis(drawing_.lying ? 'x' : 'y', drawing_.values);
+    axis(drawing_.horizontal ? 'y' : 'x', drawing_.along);
+    axis(drawing_.horizontal ? 'x' : 'y', drawing_.values);
     if (drawing_.chart.kind == Chart::Kind::kScatter) script_.height_mm = 76;
     if (drawing_.chart.kind != Chart::Kind::kScatter)
-      line(fmt::format("set grid {}tics lt 1 lc rgb '#dddddd' lw 0.5", drawing_.lying ? 'x' : 'y'));
+      line(fmt::format("set grid {}tics lt 1 lc rgb '#dddddd' lw 0.5", drawing_.horizontal ? 'x' : 'y'));
     if (drawing_.text_lines > 0) {
       script_.height_mm = std::min(14 + kLineMm * drawing_.text_lines, kMostHeightMm);
       name_margin();
@@ -124,7 +124,7 @@ class GnuplotCommands {
     if (axis.logarithm != 0) line(fmt::format("set logscale {} {}", which, axis.logarithm));
     // A little beyond the last tick, which gnuplot would omit because of the rounding of logarithms.
     const double high = axis.logarithm != 0 ? axis.high * 1.001 : axis.high;
-    const bool downwards = which == 'y' && drawing_.lying;
+    const bool downwards = which == 'y' && drawing_.horizontal;
     line(fmt::format("set {}range [{:.9g}:{:.9g}]", which, downwards ? high : axis.low,
                      downwards ? axis.low : high));
     std::vector<std::string> ticks;
@@ -181,7 +181,7 @@ void draw_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
         fmt::format("fs {} {} lc rgb '{}' lw 0.4", fill_style(series),
                     drawing.many ? "noborder" : "border lc rgb 'black'", colour(series));
     const std::size_t value = series.column + 1;
-    if (drawing.lying) {
+    if (drawing.horizontal) {
       gnuplot.plot(
           fmt::format("$data using {2}:{0}:({1:g}):{2}:($1{3:+.4f}):($1{4:+.4f}) with boxxyerror {5}", place,
                       drawing.values.low, value, offset - width / 2, offset + width / 2, style),

@@ -69,13 +69,13 @@ class TestSamples {
 std::string votes_text(const Settings& mistake, const ClassNames& names) {
   const std::vector<double> votes = numbers_at(mistake, "votes");
   const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
-  std::vector<std::string> told;
+  std::vector<std::string> texts;
   for (std::size_t m = 0; m < std::min({votes.size(), probabilities.size(), kMostVotes}); ++m) {
-    told.push_back(
+    texts.push_back(
         fmt::format("{}\u00a0({:.0f}\u00a0%)", names(std::llround(votes[m])), 100 * probabilities[m]));
   }
-  if (votes.size() > told.size()) told.push_back(fmt::format("and {} more", votes.size() - told.size()));
-  return join(told);
+  if (votes.size() > texts.size()) texts.push_back(fmt::format("and {} more", votes.size() - texts.size()));
+  return join(texts);
 }
 
 // Returns the class elected by the rule of the run; -1 if the file lacks it.
@@ -123,20 +123,21 @@ void add_mistakes(Page& page, const RunRecord& run) {
   for (const Settings& mistake : mistakes) {
     const std::int64_t sample = count_at(mistake, "sample").value_or(0);
     const std::string truth = names(count_at(mistake, "truth").value_or(0));
-    const std::string said = names(elected(mistake, rule, rules));
-    const std::string told = votes_text(mistake, names);
+    const std::string decision = names(elected(mistake, rule, rules));
+    const std::string votes_of_members = votes_text(mistake, names);
     if (samples.images()) {
       Picture picture = samples.picture(sample);
       const double scale = scale_to(picture, kSide);
       figures.push_back(
           {std::move(picture),
-           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, said, told)
-                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, told),
+           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
+                               votes_of_members)
+                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),
            scale});
       continue;
     }
     table.rows.push_back({fmt::format("{} {}", split, sample), truth,
-                          Cell::percent(number_at(mistake, "probability"), 2), said, told});
+                          Cell::percent(number_at(mistake, "probability"), 2), decision, votes_of_members});
     if (samples.there()) table.rows.back().emplace_back(samples.excerpt(sample));
   }
   if (samples.images()) {

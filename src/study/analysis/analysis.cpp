@@ -91,12 +91,13 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   analysis.equal_cost = at_equal_cost(analysis.cells);
   if (options.again)
     analysis.replication = replication(analysis.cells, cells_made_again(*options.again, analysis));
-  if (!options.wishes.empty()) {
+  if (!options.requirements.empty()) {
     analysis.recommendations =
-        recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
+        recommend(analysis.curves, analysis.cells, options.requirements, options.scaling.up_to);
   }
-  if (options.wishes.accuracy) {
-    analysis.times_to_accuracy = times_to_accuracy(analysis.cells, options.study, *options.wishes.accuracy);
+  if (options.requirements.accuracy) {
+    analysis.times_to_accuracy =
+        times_to_accuracy(analysis.cells, options.study, *options.requirements.accuracy);
     if (analysis.times_to_accuracy.empty()) {
       analysis.notices.emplace_back(
           "times to an accuracy are unknown: they are read from the folders of runs, but the folder of the "

@@ -99,7 +99,7 @@ void CellRunner::calibrate(const std::vector<Configuration>& cells) {
 std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
                                              const fs::path& output) const {
   std::vector<std::string> words =
-      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.wish).words;
+      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.launch_options).words;
   words.insert(words.end(),
                {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
   // Hundreds of runs do not need a page each; [set] may ask for them.

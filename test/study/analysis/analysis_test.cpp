@@ -31,7 +31,7 @@ std::string all_remarks(const Analysis& analysis) {
 TEST_CASE("an analysis is converted to tables") {
   AnalysisOptions options;
   options.scaling.up_to = 8;
-  options.wishes.deadline_seconds = 60;
+  options.requirements.deadline_seconds = 60;
   auto failed = runs("sync", 4, {1});
   failed[0].marks = {"failed"};
   const auto measurements = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 55, 55}) +
@@ -57,7 +57,7 @@ TEST_CASE("an analysis is converted to tables") {
   CHECK_THAT(text, Contains("net, sync, 4 ranks: all runs failed"));
   CHECK_THAT(text, !Contains("times to an accuracy"));
 
-  options.wishes.accuracy = 0.9;
+  options.requirements.accuracy = 0.9;
   PricedMachine spot;
   spot.name = "spot";
   spot.preemptible_price_per_hour = 1;
@@ -163,7 +163,7 @@ TEST_CASE("a run that is in two tables is refused") {
 TEST_CASE("a remark says that no law applies if the speed-up exceeds the number of workers") {
   AnalysisOptions options;
   options.scaling.up_to = 64;
-  options.wishes.deadline_seconds = 1;
+  options.requirements.deadline_seconds = 1;
   const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
   CHECK_THAT(all_remarks(analysis),
              Contains("net, sync: the speed-up exceeds the number of workers (Amdahl's f would be -0.19"));

@@ -143,8 +143,8 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
   const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
                               scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
   const auto curves = scaling_curves(cells, {}, {});
-  const auto ranks = [&](const Wishes& wishes, std::int64_t up_to = 0) -> std::int64_t {
-    const auto all = recommend(curves, cells, wishes, up_to);
+  const auto ranks = [&](const Requirements& requirements, std::int64_t up_to = 0) -> std::int64_t {
+    const auto all = recommend(curves, cells, requirements, up_to);
     REQUIRE(all.size() == 1);
     return all[0].possible ? all[0].at.ranks : 0;
   };

@@ -65,7 +65,7 @@ TEST_CASE("the runs of a study give the times to an accuracy") {
   leave("net-sync-1x1-3", epoch(0, 1, 5, "0.90") + epoch(0, 2, 5, "0.94"));
   leave("net-sync-2x1-p0.5-1", epoch(0, 1, 5, "null"));  // without a validation split
   AnalysisOptions options;
-  options.wishes.accuracy = 0.95;
+  options.requirements.accuracy = 0.95;
   options.study = folder.path();
   const Analysis analysis = analyse(measurements, options);
   REQUIRE(analysis.times_to_accuracy.size() == 1);

@@ -12,7 +12,7 @@
 namespace convoke::study {
 
 /// The requirements for a recommended run; absent values are not required.
-struct Wishes {
+struct Requirements {
   std::optional<double> deadline_seconds;     ///< longest makespan,
   std::optional<double> budget_core_seconds;  ///< most core-seconds,
   std::optional<double> accuracy;             ///< least accuracy
@@ -40,6 +40,6 @@ struct Recommendation {
 /// Oversubscribed cells and predictions have no accuracy: a required accuracy is checked only in measured
 /// cells.
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
-                                      const Wishes& wishes, std::int64_t up_to);
+                                      const Requirements& requirements, std::int64_t up_to);
 
 }  // namespace convoke::study

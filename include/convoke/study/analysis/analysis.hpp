@@ -21,7 +21,7 @@ namespace convoke::study {
 
 struct AnalysisOptions {
   ScalingOptions scaling = {};
-  Wishes wishes = {};
+  Requirements requirements = {};
   std::vector<PricedMachine> machines = {};
   std::string reference = {};  ///< machine with which costs are compared; "": the first
   double relative_error =

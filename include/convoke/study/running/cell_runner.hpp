@@ -18,7 +18,7 @@ struct Surroundings {
   std::string program;         ///< path of convoke
   std::vector<int> cores;      ///< of this host, for spin loops
   std::int64_t all_cores = 1;  ///< number of cores for ranks; on a cluster, of all nodes
-  LaunchWish wish;
+  LaunchOptions launch_options;
 };
 
 /// The outcome of a run.

@@ -6,7 +6,7 @@
 namespace convoke::study {
 
 /// Options of a launch.
-struct LaunchWish {
+struct LaunchOptions {
   bool bind = true;   ///< bind each rank to its own cores; otherwise the system decides
   bool srun = false;  ///< in a Slurm job: use srun with PMIx instead of mpirun
 };
@@ -19,7 +19,8 @@ struct Launch {
 
 /// Returns the launch of `ranks` ranks of `threads` threads on `cores` cores: each rank is bound to its own
 /// neighbouring cores, as `convoke doctor` advises; with too few cores, all ranks share all cores.
-Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, LaunchWish wish = {});
+Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores,
+                 LaunchOptions launch_options = {});
 
 /// Returns the cores of this host that a study may use: those of its affinity, limited by the quota of the
 /// control group. Sorted, by their first logical CPU.
