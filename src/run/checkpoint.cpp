@@ -78,7 +78,7 @@ CheckpointState read_numbers(const hdf5::Object& object) {
                       .wait = object.attribute<std::int64_t>("schedule_wait"),
                       .cooldown = object.attribute<std::int64_t>("schedule_cooldown")};
   }
-  if (object.has_attribute("best_evaluations")) {  // likewise
+  if (object.has_attribute("best_evaluations")) {  // missing in early files of this version
     state.best = {.evaluations = object.attribute<std::int64_t>("best_evaluations"),
                   .wait = object.attribute<std::int64_t>("best_wait"),
                   .updates = object.attribute<std::int64_t>("best_updates"),

@@ -19,7 +19,7 @@ namespace {
 // the first time. Measured: 12 MiB with a network of four layers, 50 MiB with ResNet-18.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
 
-/// The training of one rank, as the prediction of its memory needs it.
+/// The properties of one rank's training that decide its memory.
 struct Demand {
   const Job& job;
   nn::Graph graph;  ///< in its last stage, which trains the most parameters

@@ -175,10 +175,10 @@ void add_split_options(CLI::App& parser, PrepareOptions& options) {
 
 // Turns a source into a dataset file; the ranks share the decoding.
 int prepare(const PrepareOptions& options) {
-  // 1. Who decodes.
+  // 1. The ranks that decode.
   mpi::Session session;
 
-  // 2. What is wanted.
+  // 2. The options of the preparation.
   data_prep::PrepareOptions work = options.work;
   if (!options.size.empty()) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
@@ -194,7 +194,7 @@ int prepare(const PrepareOptions& options) {
   work.splits.stratified = !options.unstratified;
   work.order = data_prep::order_from(options.order);
 
-  // 3. Decode: every rank an equal share, into one file.
+  // 3. Decode: every rank decodes an equal share into one file.
   settled(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;

@@ -115,7 +115,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   }
 }
 
-// The time of the study itself, besides its runs: spin loops, files, the table.
+// The time of the study in addition to its runs: spin loops, files, the table.
 void print_own_work(double own, double runs) {
   if (runs == 0) return;
   constexpr double kMost = 0.02;

@@ -40,7 +40,7 @@ struct ModelRecipe {
   std::vector<Settings> layers;     ///< as nn::build_graph takes them, with every hyper-parameter
   std::string zoo;                  ///< the published network in `layers`; empty: layers of the recipe
   std::int64_t classes = 1000;      ///< of a zoo model, as written; already applied to `layers`
-  bool head = true;                 ///< likewise
+  bool head = true;                 ///< of a zoo model; already applied to `layers`
   std::string batch_norm;  ///< "lane", "synchronized": for all batch norms, as written; empty: each layer's
                            ///< own setting
   std::string weights;     ///< a model file or run folder to start from; empty: initial values

@@ -33,7 +33,7 @@ class StopCalls {
   bool first_;                 // this rank is the first of its group
   std::vector<int> firsts_;    // first ranks of all groups without this rank, in `world`
   std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called
-  std::int64_t heard_ = 0;     // reason of the received calls, likewise
+  std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
   std::int64_t messages_ = 0;  // number of received messages
   std::vector<mpi::Request> sent_;
 };

@@ -93,7 +93,7 @@ std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.
 TextTable law_table(const Analysis& analysis) {
   TextTable table{"Laws",
                   "Amdahl: T(n) = T1 (f + (1 - f) / n), scatter proportional to the time; Gustafson: "
-                  "S(n) = n - s (n - 1), likewise",
+                  "S(n) = n - s (n - 1), scatter as for Amdahl",
                   {"curve", "T1 (s)", "Amdahl's f", "largest speed-up", "Gustafson's s"},
                   {}};
   for (const Curve& curve : analysis.curves) {

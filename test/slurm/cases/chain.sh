@@ -15,7 +15,7 @@ output=$(slurm train recipe.toml --sweep seed=3,4 --sweep train.epochs=1,2 --nod
 compare=$(job_of compare.sh <<< "$output") sweep=$(job_of sweep.sh <<< "$output")
 wait_for "$compare" 180
 check "the comparison succeeds" ended "$compare" COMPLETED
-check "four runs side by side" [ "$(grep -c "runs/tiny-$sweep/[0-3]" "tiny-$compare.log")" = 4 ]
+check "four runs are compared" [ "$(grep -c "runs/tiny-$sweep/[0-3]" "tiny-$compare.log")" = 4 ]
 check "each with its values" says "runs/tiny-$sweep/3/recipe.toml" '^seed = 4'
 
 # If a job fails, the jobs that depend on it leave the queue.
