@@ -43,9 +43,9 @@ constexpr const char* kTrainHelp = R"(Examples:
   mpirun -n 4 convoke train mnist-ensemble            four members, each on its shard, then a vote
   convoke train mnist-sync --set train.epochs=2 --set train.reduction=exact
   convoke train my/recipe.toml --output runs/first    write the run into a folder of your choice
-  convoke train --resume runs/first                   continue from its newest checkpoint, with its own recipe
+  convoke train --resume runs/first                   continue it, with its own recipe
   convoke train my/recipe.toml --output runs/first --resume
-                                                      the same, or start a new run if there is none (job scripts)
+                                                      continue it, or start it (for jobs)
   convoke train mnist-ensemble --set ensemble.members=4 --member 0
                                                       one of four members, in a separate job
 
