@@ -1,14 +1,16 @@
 # convoke_area(name [HOT] ABOUT "..." AREAS core... PACKAGES fmt::fmt... GENERATED a.cpp...)
-# One static library per area, of every source in its folder. ABOUT is for the drawing (cmake/Drawing.cmake). It links the areas whose headers it may include, and
-# privately the one third-party package that only it may see; test/layering checks the includes themselves.
+# One static library per area, from every source in its folder. It links the areas whose headers it may include, and
+# privately the third-party package that only this area may see; test/layering checks the includes. ABOUT is for the
+# drawing (cmake/Drawing.cmake).
 
 add_library(convoke_options INTERFACE)
 target_compile_options(convoke_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-  # IEEE results without errno and traps: loops with sqrt and rint vectorise, and stay equal to their scalar form.
+  # IEEE results without errno and traps: loops with sqrt and rint are vectorised, with the same results as
+  # scalar code.
   -fno-math-errno -fno-trapping-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(convoke_options INTERFACE -Wno-restrict)  # GCC's bug 105651: imagined of "a" + string
+  target_compile_options(convoke_options INTERFACE -Wno-restrict)  # GCC's bug 105651: a false warning for "a" + string
 endif()
 if(CONVOKE_WERROR)
   target_compile_options(convoke_options INTERFACE -Werror)
@@ -18,16 +20,17 @@ if(CONVOKE_ASSERTIONS)
 endif()
 if(CONVOKE_SANITIZE)
   target_compile_options(convoke_options INTERFACE -fsanitize=${CONVOKE_SANITIZE} -fno-omit-frame-pointer
-    -Wno-maybe-uninitialized)  # GCC's own advice: instrumented code misleads it, here in std::regex
+    -Wno-maybe-uninitialized)  # as GCC advises: instrumented code causes false warnings, here in std::regex
   target_link_options(convoke_options INTERFACE -fsanitize=${CONVOKE_SANITIZE})
 endif()
 
 set_property(GLOBAL PROPERTY CONVOKE_AREAS "")
 
-# convoke_compile_together(target [HOT]): most of the time that a small file takes to compile goes into headers which its
-# neighbours include as well, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code that runs
-# for every sample or step (HOT) is optimised and vectorised; -O3 would unroll its loops as well, which takes three times
-# as long to compile and is no faster. The rest runs once per epoch or job: -O1 compiles it in half the time.
+# convoke_compile_together(target [HOT]): a small file spends most of its compile time on headers that its
+# neighbours include too, so up to eight files of one folder are compiled as one unit (CONVOKE_UNITY). Code
+# that runs for every sample or step (HOT) is optimised and vectorised; -O3 would also unroll its loops, which
+# takes three times as long to compile and is not faster. Code that runs once per epoch or job is compiled
+# with -O1 in half the time.
 set(CONVOKE_HOT_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
 
 function(convoke_compile_together target)

@@ -1,4 +1,5 @@
-# Every third-party dependency, by its Debian package. A missing one ends configuration with the line that installs all.
+# Every third-party dependency, with its Debian package. If one is missing, configuration ends with the
+# command that installs all.
 
 set(CONVOKE_APT_PACKAGES
     libopenmpi-dev openmpi-bin libdnnl-dev libeigen3-dev libhdf5-dev zlib1g-dev libstb-dev libjpeg-dev libfmt-dev libcli11-dev
@@ -16,11 +17,11 @@ endmacro()
 
 find_package(MPI QUIET COMPONENTS C)
 convoke_require(MPI_C_FOUND "libopenmpi-dev openmpi-bin" "MPI")
-if(MPI_C_FOUND)  # the C interface alone: the C++ bindings were removed from MPI and need a library of their own
+if(MPI_C_FOUND)  # the C interface only: the C++ bindings were removed from MPI and need a separate library
   set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
-# By header and library rather than by dnnl-config.cmake, which asks for OpenCL. CMAKE_PREFIX_PATH, or -DDNNL_INCLUDE_DIR=... and
-# -DDNNL_LIBRARY=..., choose another oneDNN.
+# Finds the header and library, not dnnl-config.cmake, which requires OpenCL. CMAKE_PREFIX_PATH, or
+# -DDNNL_INCLUDE_DIR=... and -DDNNL_LIBRARY=..., select another oneDNN.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
 if(DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
@@ -53,7 +54,8 @@ convoke_require(tomlplusplus_FOUND libtomlplusplus-dev "toml++")
 find_package(nlohmann_json QUIET CONFIG)
 convoke_require(nlohmann_json_FOUND nlohmann-json3-dev "nlohmann-json")
 find_package(Threads REQUIRED)
-# Optional: the charts of HTML pages, which hold the library. Without it pages are refused, and say what to install.
+# Optional: the charts of HTML pages, which contain the library. Without it, pages are refused with a hint to
+# install it.
 find_file(CONVOKE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist
           NO_DEFAULT_PATH)
 if(NOT CONVOKE_CHART_JS)
@@ -67,11 +69,11 @@ endif()
 if(CONVOKE_MISSING)
   list(JOIN CONVOKE_MISSING "\n" missing)
   list(JOIN CONVOKE_APT_PACKAGES " " packages)
-  message(FATAL_ERROR "Convoke needs, and did not find:\n${missing}\nInstall everything with:\n"
+  message(FATAL_ERROR "Convoke needs these packages, which were not found:\n${missing}\nInstall everything with:\n"
                       "  sudo apt-get install --no-install-recommends ${packages}\n")
 endif()
 
-# Interface targets for those that bring none of their own.
+# Interface targets for packages that define none.
 if(NOT TARGET HDF5::HDF5)
   add_library(HDF5::HDF5 INTERFACE IMPORTED)
   target_include_directories(HDF5::HDF5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})

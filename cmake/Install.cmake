@@ -2,7 +2,8 @@
 # Convoke::train, Convoke::data_prep and Convoke::tools.
 include(CMakePackageConfigHelpers)
 
-# What a program that links the library must find, for each package of an area; nothing for packages of headers only.
+# The find_dependency call that a program linking the library needs for each package of an area; empty for
+# header-only packages.
 set(CONVOKE_FIND_MPI::MPI_C "find_dependency(MPI COMPONENTS C)")
 set(CONVOKE_FIND_HDF5::HDF5 "find_dependency(HDF5 COMPONENTS C)")
 set(CONVOKE_FIND_ZLIB::ZLIB "find_dependency(ZLIB)")
@@ -15,7 +16,7 @@ if(NOT TARGET utf8proc::utf8proc)
   add_library(utf8proc::utf8proc INTERFACE IMPORTED)
   target_link_libraries(utf8proc::utf8proc INTERFACE \"\${UTF8PROC_LIBRARY}\")
 endif()")
-set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # and the library: ConvokeConfig.cmake.in
+set(CONVOKE_FIND_convoke_dnnl "find_dependency(OpenMP COMPONENTS CXX)")  # ConvokeConfig.cmake.in finds the library
 set(CONVOKE_HEADER_ONLY Eigen3::Eigen CLI11::CLI11 nlohmann_json::nlohmann_json convoke_stb)
 
 # convoke_component(name USES train AREAS core...): the library Convoke::<name>, one archive with the objects of its areas. It
@@ -63,11 +64,11 @@ convoke_component(tools USES train AREAS ${CONVOKE_TOOLS})     # pages, figures,
 install(DIRECTORY include/convoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
 if(TARGET convoke_app)
-  # A oneDNN or MPI outside the system's folders stays where the build has found it.
+  # A oneDNN or MPI outside the system's folders stays where the build found it.
   set_target_properties(convoke_app PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS convoke_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
-# `cmake --install BUILD --component program` installs what runs, without what is linked.
+# `cmake --install BUILD --component program` installs only the files needed to run.
 install(DIRECTORY apps/recipes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/recipes COMPONENT program)
 install(DIRECTORY apps/studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/convoke/studies COMPONENT program)
 

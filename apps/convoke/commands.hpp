@@ -4,8 +4,8 @@
 
 namespace convoke::app {
 
-/// Declares a command's options on its parser, and returns what runs it once they are read. That returns the
-/// exit code, and throws Error for what the user can correct.
+/// Declares a command's options on its parser, and returns the function that runs the command after parsing.
+/// That function returns the exit code, and throws Error for mistakes that the user can correct.
 using AddCommand = std::function<int()>(CLI::App& parser);
 
 // The commands, by workflow: a folder for each, and a file for each command.
@@ -24,8 +24,8 @@ struct Command {
   AddCommand* add;
 };
 
-/// Adds the commands of a table to a parser, and returns what runs the one that was chosen: -1 where none
-/// was.
+/// Adds the commands of a table to a parser. Returns a function that runs the chosen command, or returns -1
+/// if none was chosen.
 template <class Table>
 std::function<int()> add_commands(CLI::App& parser, const Table& table) {
   std::vector<std::pair<CLI::App*, std::function<int()>>> commands;

@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     return run();
   } catch (const std::bad_alloc&) {
     convoke::mpi::Session::abort(convoke::Error(
-        "out of memory: the system refuses this process more",
+        "the process has used all the memory that it may use",
         "raise the limit (ulimit -v, sbatch --mem), or use fewer ranks or threads, a smaller train.lane, or "
         "data.memory = \"...MiB\" to stream samples"));
   } catch (const std::exception& error) {

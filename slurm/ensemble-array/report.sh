@@ -5,7 +5,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1          # MPI ranks on each node
 #SBATCH --cpus-per-task=4            # cores of a rank, with a worker thread on each
-#SBATCH --mem=512M                   # of each node: the prediction and a quarter more
+#SBATCH --mem=512M                   # per node: the prediction and a quarter more
 #SBATCH --time=01:00:00              # days-hours:minutes:seconds
 #SBATCH --output=%x-%j.log           # name and number of the job
 

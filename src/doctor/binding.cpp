@@ -130,7 +130,7 @@ std::string describe_fix(std::span<const run::Placement> before, std::span<const
         "binding fixed: the launcher had bound {} to fewer cores than there are; rank {} on {} now has {} "
         "instead of {}{}",
         counted(moved, "rank"), rank, before[rank].host, cores_text(better[rank]),
-        cores_text(before[rank].cores), moved == 1 ? "" : ", and the others likewise");
+        cores_text(before[rank].cores), moved == 1 ? "" : ", and similarly for the others");
   }
   return {};
 }

@@ -93,7 +93,7 @@ HostNetwork network_from(const Settings& settings) {
   return host;
 }
 
-// The networks in which every host has an interface with an address of its own.
+// The networks in which every host has an interface with a different address.
 std::vector<std::string> common_networks(const std::vector<HostNetwork>& hosts) {
   std::map<std::string, std::set<std::string>> addresses;  // by network
   for (const HostNetwork& host : hosts) {

@@ -30,7 +30,7 @@ std::optional<Value> write_fill_mode(const KeyFacts&, const AugmentOptions& opti
   return data::name_of(options.fill.mode);
 }
 
-// As Keras: z is [1 - z, 1 + z].
+// As in Keras: z stands for [1 - z, 1 + z].
 void read_zoom(SettingsReader& read, const KeyFacts& key, AugmentOptions& options) {
   std::vector<double> zoom =
       read.get(key.name, std::vector<double>(options.zoom_range.begin(), options.zoom_range.end()));
@@ -61,7 +61,7 @@ std::optional<Value> write_shift(const KeyFacts& key, const AugmentOptions& opti
 template <data::ShiftRange AugmentOptions::*kShift>
 constexpr AugmentKey shift_key(std::string_view name, std::string_view help) {
   return {{.name = name,
-           .expected = "a share of the extent, a number of pixels, or a list of which one is chosen",
+           .expected = "a share of the extent, a number of pixels, or a list of numbers",
            .help = help,
            .type = "number or list of numbers"},
           read_shift<kShift>,
@@ -71,20 +71,20 @@ constexpr AugmentKey shift_key(std::string_view name, std::string_view help) {
 constexpr std::array kAugmentKeys{
     key<&AugmentOptions::random_crop>({.name = "random_crop",
                                        .range = {.least = 0},
-                                       .help = "pixels by which a crop of the same size may move to each "
+                                       .help = "largest shift, in pixels, of a crop of the same size to each "
                                                "side; 4 with `fill_mode = \"constant\"` is "
                                                "usual for CIFAR"}),
     key<&AugmentOptions::random_resized_crop>(
         {.name = "random_resized_crop",
          .range = {.least = 1e-4, .largest = 1},
          .expected = "two shares of the area, [least, largest], above 0 and at most 1",
-         .help = "the share of the area of a part that is stretched to the whole, as torchvision's "
+         .help = "share of the area of a part that is resized to the full size, as in torchvision's "
                  "`RandomResizedCrop`; `[0.08, 1.0]` is usual for ImageNet"}),
     key<&AugmentOptions::crop_ratio>(
         {.name = "crop_ratio",
          .range = {.least = 1e-2, .largest = 1e2},
          .expected = "two ratios of width to height, [least, largest], of 0.01 to 100",
-         .help = "with `random_resized_crop`: width / height of that part, drawn evenly in its logarithm"}),
+         .help = "with `random_resized_crop`: width / height of that part, its logarithm drawn uniformly"}),
     key<&AugmentOptions::brightness_range>({.name = "brightness_range",
                                             .range = {.least = 0, .largest = 1e3},
                                             .expected = "two factors, [least, largest]",
@@ -99,36 +99,37 @@ constexpr std::array kAugmentKeys{
                                             .help = "a factor on the saturation"}),
     key<&AugmentOptions::rotation_range>({.name = "rotation_range",
                                           .range = {.least = 0, .largest = 180},
-                                          .help = "degrees, drawn evenly to either side"}),
+                                          .help = "degrees, drawn uniformly to either side"}),
     key<&AugmentOptions::shear_range>({.name = "shear_range",
                                        .range = {.least = 0, .largest = 89},
-                                       .help = "degrees, drawn evenly to either side"}),
-    key<&AugmentOptions::channel_shift_range>({.name = "channel_shift_range",
-                                               .range = {.least = 0, .largest = 255},
-                                               .help = "a number in units of pixels that is added to all "
-                                                       "channels; values stay within those of the image"}),
+                                       .help = "degrees, drawn uniformly to either side"}),
+    key<&AugmentOptions::channel_shift_range>(
+        {.name = "channel_shift_range",
+         .range = {.least = 0, .largest = 255},
+         .help = "a number in units of pixel values that is added to all "
+                 "channels; results are clipped to the value range of the image"}),
     key<&AugmentOptions::hue_range>({.name = "hue_range",
                                      .range = {.least = 0, .largest = 0.5},
-                                     .help = "parts of a turn, to either side"}),
+                                     .help = "fraction of a full turn of the hue circle, to either side"}),
     shift_key<&AugmentOptions::width_shift_range>(
         "width_shift_range",
-        "below 1: a share of the extent, drawn evenly to either side; a whole number n: pixels, from -(n - "
+        "below 1: a share of the extent, drawn uniformly to either side; a whole number n: pixels, from -(n "
+        "- "
         "1) to n - "
-        "1; any other number: pixels; a list: one of them, and a sign"),
+        "1; any other number: pixels; a list: one of its numbers, with a random sign"),
     shift_key<&AugmentOptions::height_shift_range>("height_shift_range",
                                                    "as `width_shift_range`, along the height"),
-    AugmentKey{
-        {.name = "zoom_range",
-         .expected = "a number of 0 to 0.99, or two factors, [least, largest]",
-         .help =
-             "z stands for `[1 - z, 1 + z]`. Height and width each draw a factor of their own; above 1 the "
-             "image becomes smaller",
-         .type = "number or two numbers"},
-        read_zoom,
-        write_zoom},
-    key<&AugmentOptions::horizontal_flip>({.name = "horizontal_flip", .help = "mirror half of the images"}),
+    AugmentKey{{.name = "zoom_range",
+                .expected = "a number from 0 to 0.99, or two factors, [least, largest]",
+                .help = "z stands for `[1 - z, 1 + z]`. Height and width draw separate factors; above 1 the "
+                        "image becomes smaller",
+                .type = "number or two numbers"},
+               read_zoom,
+               write_zoom},
+    key<&AugmentOptions::horizontal_flip>(
+        {.name = "horizontal_flip", .help = "mirror half of the images from left to right"}),
     key<&AugmentOptions::vertical_flip>(
-        {.name = "vertical_flip", .help = "turn half of the images upside down"}),
+        {.name = "vertical_flip", .help = "mirror half of the images from top to bottom"}),
     AugmentKey{{.name = "fill_mode",
                 .names = fill_modes,
                 .help = "the pixels beyond the edges, as in SciPy and Keras",
@@ -137,43 +138,45 @@ constexpr std::array kAugmentKeys{
                write_fill_mode},
     key<&AugmentOptions::fill, &data::Fill::value>(
         {.name = "cval",
-         .help = "with `fill_mode = \"constant\"`: their value, in units of the stored pixels"}),
+         .help =
+             "with `fill_mode = \"constant\"`: the value of these pixels, in units of the stored pixels"}),
     key<&AugmentOptions::randaugment>(
         {.name = "randaugment",
          .range = {.least = 0, .largest = 16},
          .help = "the number of operations from torchvision's list of 14 (Cubuk et al. 2020); 0: off"}),
     key<&AugmentOptions::randaugment_magnitude>({.name = "randaugment_magnitude",
                                                  .range = {.least = 0, .largest = 30},
-                                                 .help = "the magnitude of these operations"}),
+                                                 .help = "the magnitude of the RandAugment operations"}),
     key<&AugmentOptions::cutout>({.name = "cutout",
                                   .range = {.least = 0},
                                   .help =
-                                      "the side, in pixels, of a square that is set to 0 after normalising "
+                                      "the side, in pixels, of a square that is set to 0 after normalisation "
                                       "(DeVries and Taylor 2017); 0: off"}),
     key<&AugmentOptions::mixup>(
         {.name = "mixup",
          .range = {.least = 0, .largest = 100},
-         .help = "alpha of the beta distribution of the share (Zhang et al. 2018); 0: off"}),
-    key<&AugmentOptions::cutmix>(
-        {.name = "cutmix",
-         .range = {.least = 0, .largest = 100},
-         .help = "the same for CutMix (Yun et al. 2019); with both, either is as likely"}),
+         .help = "mixup: alpha of the beta distribution of the mixing share (Zhang et al. 2018); 0: off"}),
+    key<&AugmentOptions::cutmix>({.name = "cutmix",
+                                  .range = {.least = 0, .largest = 100},
+                                  .help = "CutMix: alpha of the beta distribution (Yun et al. 2019); with "
+                                          "`mixup` too, both are equally likely; 0: off"}),
     key<&AugmentOptions::mix_probability>({.name = "mix_probability",
                                            .range = {.least = 0, .largest = 1},
                                            .help = "the probability that a pair is mixed"}),
 };
 
-// Mixing needs a partner within the lane, and pixels.
+// Mixing needs images, and a second sample in the lane.
 void check_mixing(const SectionReader& read, const AugmentOptions& options, const ModelRecipe& model,
                   std::int64_t lane) {
   if (!options.mixes()) return;
   const char* const key = options.mixup > 0 ? "mixup" : "cutmix";
   if (lane < 2) {
-    read.fail(key, fmt::format("\"{}\" mixes samples of one lane, which has only one", key),
+    read.fail(key, fmt::format("\"{}\" mixes the samples of a lane, but train.lane is 1", key),
               "set train.lane to 2 or more");
   }
   if (model.cache_features > 0) {
-    read.fail(key, fmt::format("\"{}\" needs pictures, but model.cache_features keeps their features", key),
+    read.fail(key,
+              fmt::format("\"{}\" needs images, but model.cache_features replaces them by features", key),
               "set model.cache_features to 0");
   }
 }
@@ -183,9 +186,9 @@ void check_mixing(const SectionReader& read, const AugmentOptions& options, cons
 Section augment_section() {
   return section_of<kAugmentKeys, &Recipe::augment>(
       "augment",
-      "What happens to the images of a training step before they are normalised. Validation and test images "
-      "stay as they "
-      "are. Names and meaning are those of Keras' `ImageDataGenerator` where it has them.");
+      "Random changes to training images, before normalisation. Validation and test images "
+      "do not "
+      "change. Keys that Keras' `ImageDataGenerator` has too have its names and meaning.");
 }
 
 data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane) {
@@ -195,7 +198,7 @@ data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecip
   if (model.input.size() != 3 && options != AugmentOptions{}) {
     throw Error(fmt::format("{}: [augment] is for images, but model.input is {}", document.place("augment"),
                             Shape(model.input).to_string()),
-                "leave [augment] out");
+                "remove [augment]");
   }
   check_mixing(read, options, model, lane);
   return options;

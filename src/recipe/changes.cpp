@@ -12,13 +12,13 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// What a single change does to the tables on its way.
+// Applies one change to the tables along its path.
 struct Change {
   TomlDocument& document;
   std::string place;  // "--set train.epochs=1"
   Value value;
 
-  // `table`, found at `prefix`, with the value at `path` within it.
+  // `table`: the table at `prefix`; `path`: the path of the value in it.
   Settings in(Settings table, std::string_view path, const std::string& prefix) {
     const std::size_t dot = path.find('.');
     const std::string_view head = path.substr(0, dot);
@@ -34,7 +34,7 @@ struct Change {
     return table;
   }
 
-  // The table at `full`, made if it is not there, marked as touched by this change.
+  // Returns the table at `full`, created if it is missing, and marked as touched by this change.
   Settings inner(const Value* present, const std::string& full) {
     Settings table;
     if (present == nullptr) {
@@ -50,8 +50,8 @@ struct Change {
     } else {
       throw Error(fmt::format("{}: \"{}\" is {}, not a table with keys", place, full, present->kind()));
     }
-    // Sections are read key by key, each with its own place; deeper tables are read whole and name all their
-    // places.
+    // Sections are read key by key, each with its own place; deeper tables are read as a whole and name all
+    // their places.
     if (full.find('.') != std::string::npos) table.set_where(fmt::format("{}, {}", table.where(), place));
     return table;
   }
@@ -71,7 +71,7 @@ void apply_change(TomlDocument& document, const std::string& change) {
   const std::string_view key = trimmed(std::string_view(change).substr(0, equals));
   if (key.starts_with("model.layers")) {
     throw Error(place + ": layers cannot be changed from the command line",
-                "copy the recipe, change its layers = [...] and give the copy's path");
+                "copy the recipe, change its layers = [...] and pass the path of the copy");
   }
   const std::string text(trimmed(std::string_view(change).substr(equals + 1)));
   Change at{document, place, parse_value(text, place)};

@@ -5,8 +5,8 @@
 
 namespace convoke::recipe {
 
-/// Applies one "key=value" of the command line, e.g. "train.optimizer.learning_rate=0.01". The places of what
-/// it touches then name it. Throws Error for what is no key=value, and for layers, which have no key.
+/// Applies one "key=value" of the command line, e.g. "train.optimizer.learning_rate=0.01". Changed values get
+/// the argument as their place. Throws Error if the text is not key=value, and for layers, which have no key.
 void apply_change(TomlDocument& document, const std::string& change);
 
 }  // namespace convoke::recipe

@@ -12,7 +12,7 @@ constexpr std::array<Named<data::Sampling>, 2> kSamplings{
     {{"all", data::Sampling::kAll}, {"balanced", data::Sampling::kBalanced}}};
 constexpr std::string_view kWindow = "256MiB";
 
-// A fraction of the training samples, or the name of a split.
+// Reads a fraction of the training samples, or the name of a split.
 void read_validation(SettingsReader& read, const KeyFacts& key, DataRecipe& data) {
   if (read.holds_text(key.name)) {
     data.validation_name = read.require_string(key.name);
@@ -66,9 +66,9 @@ constexpr std::array kDataKeys{
                             .expected = "the path of a dataset",
                             .effect = Effect::kNone,
                             .required = true,
-                            .help = "the dataset: a file, a folder of shards, or files that are prepared "
-                                    "when they are first used. It is "
-                                    "looked for from the working directory, the recipe's folder, "
+                            .help = "the dataset: a file, a folder of shards, or raw files that are prepared "
+                                    "at their first use. It is "
+                                    "searched in the working directory, the recipe's folder, "
                                     "`$CONVOKE_DATA` and `~/.cache/convoke`"}),
     key<&DataRecipe::train_split>({.name = "train_split", .help = "the name of the training split"}),
     key<&DataRecipe::test_split>(
@@ -77,65 +77,68 @@ constexpr std::array kDataKeys{
         {.name = "normalize",
          .noun = "normalisation",
          .names = [] { return std::vector<std::string>(kNormalizations.begin(), kNormalizations.end()); },
-         .fallback = "\"unit\"; \"none\" unless model.input is an image",
-         .help = "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: by mean and standard deviation "
-                 "of each "
-                 "channel or feature of the training split; `\"none\"`: as stored"}),
+         .fallback = "\"unit\"; \"none\" if model.input is not an image",
+         .help =
+             "`\"unit\"`: value / 255, for 8-bit images; `\"standard\"`: with mean and standard deviation "
+             "of each "
+             "channel or feature of the training split; `\"none\"`: as stored"}),
     DataKey{
         {.name = "validation_split",
          .range = {.least = 0, .below = 1},
-         .help = "the last fraction of the training samples (of each shard, in an ensemble) is not trained "
-                 "on but "
-                 "measured after every epoch. Or the name of a split, as `\"validation\"`: every member is "
-                 "measured on all of it, and trained on all training samples",
+         .help =
+             "a fraction: hold out the last samples of the training split (of each shard, in an ensemble) "
+             "and "
+             "evaluate them after every epoch. The name of a split, e.g. `\"validation\"`: every member is "
+             "evaluated on the whole split, and trained on all training samples",
          .type = "number or text"},
         read_validation,
         write_validation},
-    key<&DataRecipe::portion>({.name = "portion",
-                               .range = {.above = 0, .largest = 1},
-                               .effect = Effect::kNewResult,
-                               .help = "the share of the training samples (of each shard, in an ensemble) "
-                                       "that takes part, for studies of "
-                                       "how much data is enough. The seed chooses; the samples of a quarter "
-                                       "are among those of a half"}),
-    DataKey{
-        {.name = "shuffle",
-         .expected = "true, false or \"chunks\"",
-         .help =
-             "`true`: a new order every epoch; `\"chunks\"`: an order in which files can be read in large "
-             "pieces, for datasets larger than memory",
-         .type = "true or false, or text"},
-        read_shuffle,
-        write_shuffle},
+    key<&DataRecipe::portion>(
+        {.name = "portion",
+         .range = {.above = 0, .largest = 1},
+         .effect = Effect::kNewResult,
+         .help = "the share of the training samples (of each shard, in an ensemble) "
+                 "that is used, for studies of "
+                 "how much data is enough. The seed selects the samples; those of a quarter "
+                 "are among those of a half"}),
+    DataKey{{.name = "shuffle",
+             .expected = "true, false or \"chunks\"",
+             .help = "`true`: a new random order in every epoch; `\"chunks\"`: an order in which files can "
+                     "be read in large "
+                     "pieces, for datasets larger than memory",
+             .type = "true or false, or text"},
+            read_shuffle,
+            write_shuffle},
     choice<kSamplings, &DataRecipe::sampling>({.name = "sampling",
                                                .effect = Effect::kNewResult,
                                                .help =
-                                                   "`\"all\"`: every sample once an epoch; `\"balanced\"`: "
-                                                   "as many samples of every class, N in all. "
-                                                   "Samples of a small class come several times, augmented "
-                                                   "otherwise each time; samples of a large one "
+                                                   "`\"all\"`: every sample once per epoch;  `\"balanced\"`: "
+                                                   "equally many samples of every class, N in total. "
+                                                   "Samples of a small class occur several times, augmented "
+                                                   "differently each time; samples of a large class "
                                                    "take turns over the epochs"}),
     DataKey{{.name = "window",
              .expected = "a size like \"256MiB\"",
              .effect = Effect::kNewResult,
-             .help = "with `shuffle = \"chunks\"`: how much is shuffled among each other",
+             .help = "with `shuffle = \"chunks\"`: the amount of data that is shuffled together",
              .type = "text"},
             read_window,
             write_window},
-    DataKey{{.name = "memory",
-             .expected = "\"auto\" or a size like \"512MiB\"",
-             .effect = Effect::kNone,
-             .help = "memory of a node for samples; a larger dataset is read from its files during training. "
-                     "`\"auto\"`: half of what the node, the control group or `ulimit -v` has left",
-             .type = "text"},
-            read_memory,
-            write_memory},
+    DataKey{
+        {.name = "memory",
+         .expected = "\"auto\" or a size like \"512MiB\"",
+         .effect = Effect::kNone,
+         .help = "memory of a node for samples; a larger dataset is streamed from its files during training. "
+                 "`\"auto\"`: half of the memory that the node, the control group and `ulimit -v` leave",
+         .type = "text"},
+        read_memory,
+        write_memory},
 };
 
 }  // namespace
 
 Section data_section() {
-  return section_of<kDataKeys, &Recipe::data>("data", "The samples, and the order in which they are taken.");
+  return section_of<kDataKeys, &Recipe::data>("data", "The samples and their order.");
 }
 
 data::Shuffle DataRecipe::shuffle_of(std::int64_t sample_bytes) const {
@@ -149,7 +152,7 @@ DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model) {
   if (model.input.size() != 3) data.normalize = "none";  // features and tokens are not pixels of 0..255
   read.read(kDataKeys, data);
   read.check("validation_split", data.validation_name != data.train_split,
-             "another split than data.train_split, or a fraction of it");
+             "a fraction, or a split other than data.train_split");
   read.check("window", data.shuffle == "chunks" || data.window == *parse_bytes(kWindow),
              "left out unless data.shuffle is \"chunks\"");
   const bool takes_all = data.sampling == data::Sampling::kAll;

@@ -23,14 +23,14 @@ constexpr std::array kEnsembleKeys{
     key<&EnsembleRecipe::members>(
         {.name = "members",
          .word = "ranks",
-         .help = "the number of members; `\"ranks\"`: one for each rank. Where members are more than ranks, "
+         .help = "the number of members; `\"ranks\"`: one for each rank. With more members than ranks, "
                  "ranks "
-                 "train several in turns; where they are fewer, each has several ranks"}),
+                 "train several members one after another; with fewer, each member has several ranks"}),
     Key<EnsembleRecipe>{
         {.name = "member",
          .expected = "\"all\" or a whole number of at least 0",
          .effect = Effect::kNone,
-         .help = "the only member to be trained, counted from 0, exactly as it is trained among all; "
+         .help = "the only member to train, counted from 0, with the same result as in the whole ensemble; "
                  "`--member K` of `convoke train` sets it, and `convoke gather` makes one ensemble of such "
                  "runs",
          .type = "whole number or text"},
@@ -42,14 +42,13 @@ constexpr std::array kEnsembleKeys{
          .help = "the samples of each member: `\"contiguous\"` parts, `\"stratified\"` parts with every "
                  "class spread "
                  "evenly, `\"bootstrap\"` (drawn with replacement), or the `\"full\"` data"}),
-    key<&EnsembleRecipe::rule>(
-        {.name = "rule",
-         .noun = "voting rule",
-         .names = vote::rule_names,
-         .effect = Effect::kNone,
-         .help =
-             "the rule of the verdict: `\"majority\"`, or `\"mean\"` for the highest mean probability; every "
-             "rule is reported"}),
+    key<&EnsembleRecipe::rule>({.name = "rule",
+                                .noun = "voting rule",
+                                .names = vote::rule_names,
+                                .effect = Effect::kNone,
+                                .help = "the voting rule that decides: `\"majority\"`, or `\"mean\"` for the "
+                                        "highest mean probability; every "
+                                        "rule is reported"}),
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace convoke::recipe {
 namespace {
 
-// "train.optimizer.beta_1" = "0.9": every value of a table, by its path.
+// Returns every value of a table by its path: "train.optimizer.beta_1" = "0.9".
 void flatten(const Settings& settings, const std::string& prefix, run::Fingerprint& flat) {
   for (const auto& [key, value] : settings.entries()) {
     if (const Settings* table = value.table()) {
@@ -26,7 +26,7 @@ void flatten(const Settings& settings, const std::string& prefix, run::Fingerpri
   }
 }
 
-// The values of a key, without those at a default that older runs had before there was such a key.
+// Returns the values of a key, without those equal to the behaviour of runs that are older than the key.
 void add_key(const std::string& path, const KeyDescription& key, const Value& value, run::Fingerprint& kept) {
   run::Fingerprint values, defaults;
   flatten({{path, value}}, "", values);
@@ -37,7 +37,7 @@ void add_key(const std::string& path, const KeyDescription& key, const Value& va
   }
 }
 
-// A run may be resumed with more epochs unless the learning rate depends on how many there are.
+// True if a run may be resumed with more epochs: the learning rate must not depend on their number.
 bool decides(const std::string& path, const KeyDescription& key, const train::Job& job) {
   return path == "train.epochs" ? job.schedule->spans_training() : key.effect != Effect::kNone;
 }
@@ -58,7 +58,7 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
       if (value != nullptr && decides(path, key, job)) add_key(path, key, *value, kept);
     }
   }
-  // What the recipe leaves to be derived.
+  // The values that the recipe leaves to be derived.
   for (auto& [key, value] : kept) {
     if (key == "train.lane") value = std::to_string(job.engine.lane);
     if (key == "ensemble.members") value = std::to_string(job.members);
@@ -67,7 +67,8 @@ run::Fingerprint fingerprint_of(const Recipe& recipe, const train::Job& job,
   return kept;
 }
 
-// With class weights from the counts of the training split, if the recipe asks for them.
+// Returns the loss, with class weights from the class counts of the training split if the recipe asks for
+// them.
 nn::LossPtr loss_of(const Recipe& recipe, const data::Dataset& dataset) {
   if (!recipe.train.balance_classes) return nn::make_loss(recipe.train.loss);
   const std::vector<double> weights =
@@ -115,7 +116,7 @@ train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int thre
   job.schedule = optim::make_schedule(recipe.train.schedule);
   job.learning_rate = recipe.learning_rate();
   job.stages = recipe.train.stages;
-  for (train::Stage& stage : job.stages) {  // by the linear scaling rule, as the base rate
+  for (train::Stage& stage : job.stages) {  // scaled by the linear scaling rule, as the base rate is
     stage.learning_rate *= recipe.learning_rate() / recipe.train.learning_rate;
   }
   job.cache_features = recipe.model.cache_features;

@@ -23,7 +23,7 @@ void add_paths(const std::vector<KeyDescription>& keys, const std::string& prefi
   }
 }
 
-// Every key of a recipe, those with short paths first.
+// Returns every key of a recipe, short paths first.
 std::vector<KnownKey> all_keys() {
   std::vector<KnownKey> known;
   for (const Section& section : sections()) {
@@ -41,8 +41,8 @@ std::vector<std::string> names_of(const std::vector<KeyDescription>& keys) {
   return names;
 }
 
-// ` (did you mean "train.optimizer.learning_rate"?)`: the nearest key here; else the key of this name
-// elsewhere, or the nearest one there.
+// Returns ` (did you mean "train.optimizer.learning_rate"?)`: the nearest key in this table, otherwise the
+// key of this name in another table, otherwise the nearest one there.
 std::string suggestion(const std::string& name, const std::vector<std::string>& here) {
   if (std::string nearest = did_you_mean(name, here); !nearest.empty()) return nearest;
   const std::vector<KnownKey> known = all_keys();

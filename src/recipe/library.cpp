@@ -23,7 +23,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unreadable);
 }
 
-// Those that come with Convoke, and the user's own.
+// Returns the folders of recipes: those that come with Convoke, and the user's.
 std::vector<fs::path> libraries() {
   std::vector<fs::path> folders;
   std::error_code unknown;
@@ -36,8 +36,8 @@ std::vector<fs::path> libraries() {
 
 }  // namespace
 
-// An installation has them in share of its prefix. A build folder has a link at the same place, wherever it
-// is (apps/CMakeLists.txt); in a folder of the source tree they are found without it.
+// An installation has recipes in share of its prefix. A build folder has a link at the same place, wherever
+// it is (apps/CMakeLists.txt); a build folder in the source tree does not need the link.
 fs::path recipes_beside(const fs::path& binary) {
   std::error_code missing;
   for (fs::path folder = binary.parent_path();; folder = folder.parent_path()) {
@@ -60,11 +60,13 @@ fs::path find_recipe(const std::string& recipe) {
   }
   const std::vector<std::string> known = recipe_names();
   const std::string hint =
-      known.empty() ? "give the path of a recipe.toml, or set CONVOKE_RECIPES to a folder of recipes"
-                    : fmt::format("known: {}; the zoo's networks, as resnet50; or the path of a recipe.toml",
-                                  join(known));
+      known.empty()
+          ? "pass the path of a recipe.toml, or set CONVOKE_RECIPES to a folder of recipes"
+          : fmt::format(
+                "known: {}; the networks of the zoo, e.g. resnet50; or pass the path of a recipe.toml",
+                join(known));
   if (fs::is_directory(recipe, unreadable)) {
-    throw Error(fmt::format("the folder \"{}\" holds no {}", recipe, kFileName), hint);
+    throw Error(fmt::format("the folder \"{}\" has no {}", recipe, kFileName), hint);
   }
   std::vector<std::string> names = known;
   const std::vector<std::string> networks = nn::zoo_names();

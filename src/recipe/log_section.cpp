@@ -5,18 +5,17 @@ namespace convoke::recipe {
 namespace {
 
 constexpr std::array kLogKeys{
-    key<&train::LogOptions::csv>(
-        {.name = "csv",
-         .effect = Effect::kNone,
-         .help =
-             "write `metrics.csv`: a line for each epoch and validation, for spreadsheets and data frames"}),
+    key<&train::LogOptions::csv>({.name = "csv",
+                                  .effect = Effect::kNone,
+                                  .help = "write `metrics.csv`: one line for each epoch and validation, for "
+                                          "spreadsheets and data frames"}),
     key<&train::LogOptions::tensorboard>(
         {.name = "tensorboard",
          .effect = Effect::kNone,
          .help =
              "write event files to `tensorboard/`, one folder for each member of an ensemble, for "
              "`tensorboard --logdir RUN`: loss, accuracy, learning rate and speed by step and time, then the "
-             "test results. A resumed run drops what was logged after its checkpoint"}),
+             "test results. A resumed run removes entries that are newer than its checkpoint"}),
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ std::optional<Value> write_tables_of_layers(const KeyFacts&, const ModelRecipe& 
   return Value::Array(model.layers.begin(), model.layers.end());
 }
 
-// Shorthand has no `write`: the layers that it stands for are written.
+// A shorthand key has no `write`: the layers that it stands for are written.
 constexpr ModelKey shorthand(ModelKey key) {
   key.write = nullptr;
   return key;
@@ -47,69 +47,70 @@ constexpr std::array kModelKeys{
     ModelKey{
         {.name = "input",
          .expected = "[channels, height, width], [length, features], [features] or [tokens], each at least 1",
-         .fallback = "with zoo: the network's own",
-         .help = "the shape of a sample, which must be the dataset's; tokens come before an embedding",
+         .fallback = "with zoo: the input of the network",
+         .help = "the shape of a sample, which must match the dataset; tokens need an embedding",
          .type = "list of whole numbers"},
         read_input,
         write_input},
-    ModelKey{
-        {.name = "layers",
-         .fallback = "with zoo: the network's own",
-         .help =
-             "a table for each layer, as `{ layer = \"dense\", units = 10 }`; each is fed by the one before "
-             "unless `inputs` says otherwise",
-         .type = "list of tables"},
-        read_tables_of_layers,
-        write_tables_of_layers},
+    ModelKey{{.name = "layers",
+              .fallback = "with zoo: the layers of the network",
+              .help = "one table for each layer, e.g. `{ layer = \"dense\", units = 10 }`; its input is the "
+                      "previous layer "
+                      "unless `inputs` says otherwise",
+              .type = "list of tables"},
+             read_tables_of_layers,
+             write_tables_of_layers},
     key<&ModelRecipe::weights>({.name = "weights",
                                 .effect = Effect::kNone,
-                                .help = "a `model.h5` or a run folder to start from: parameters that agree "
-                                        "in name and shape are taken, the "
+                                .help = "a `model.h5` or a run folder to start from: parameters that match "
+                                        "in name and shape are loaded, the "
                                         "others are initialised, and the run reports both"}),
     key<&ModelRecipe::freeze>(
         {.name = "freeze",
          .effect = Effect::kNewResult,
-         .help = "nodes whose parameters stay as they are: names, in which `*` stands for any text; "
+         .help = "nodes whose parameters are not trained: names, in which `*` stands for any text; "
                  "`\"before:NAME\"`: all nodes before NAME in the list of `convoke summary`; `\"blocks:3\"`: "
                  "the first "
-                 "three blocks of a zoo model; `\"backbone\"`: all but the head. They cost no backward pass, "
+                 "three blocks of a zoo model; `\"backbone\"`: all except the head. Frozen nodes cost no "
+                 "backward pass, "
                  "and frozen "
                  "batch norms use their running statistics"}),
-    key<&ModelRecipe::cache_features>({.name = "cache_features",
-                                       .range = {.least = 0},
-                                       .effect = Effect::kNone,
-                                       .help = "views of a sample whose features before the first trained "
-                                               "node are computed once and kept; 0: off"}),
+    key<&ModelRecipe::cache_features>(
+        {.name = "cache_features",
+         .range = {.least = 0},
+         .effect = Effect::kNone,
+         .help = "number of views per sample whose features before the first trained "
+                 "node are computed once and cached; 0: off"}),
     shorthand(key<&ModelRecipe::zoo>(
-        {.name = "zoo", .help = "a published network by its name, as `\"resnet18\"`, in place of `layers`"})),
+        {.name = "zoo", .help = "name of a published network, e.g. `\"resnet18\"`, instead of `layers`"})),
     shorthand(key<&ModelRecipe::classes>({.name = "classes",
                                           .range = {.least = 1},
                                           .fallback = "1000",
-                                          .help = "outputs of the last layer of a zoo model"})),
+                                          .help = "number of outputs of a zoo model"})),
     shorthand(key<&ModelRecipe::head>(
-        {.name = "head", .fallback = "true", .help = "`false`: a zoo model ends in its pooled features"})),
+        {.name = "head", .fallback = "true", .help = "`false`: a zoo model ends with its pooled features"})),
     shorthand(key<&ModelRecipe::batch_norm>({.name = "batch_norm",
                                              .noun = "group of batch norms",
                                              .names =
                                                  [] {
                                                    return std::vector<std::string>{"lane", "synchronized"};
                                                  },
-                                             .fallback = "as each layer says",
+                                             .fallback = "each layer's own",
                                              .help = "`\"synchronized\"`: every batch norm that is not "
-                                                     "frozen takes the statistics of the whole batch; "
+                                                     "frozen uses the statistics of the whole batch; "
                                                      "`\"lane\"`: those of its lane (micro-batch)"})),
 };
 
-// Keys of a layer's table that say where it stands in the graph rather than what it does.
+// Keys of a layer's table that give its position in the graph, not its function.
 constexpr std::array<std::string_view, 6> kWiring{"activation", "name", "inputs", "trainable", "l1", "l2"};
 
 bool is_wiring(std::string_view key) {
   return std::find(kWiring.begin(), kWiring.end(), key) != kWiring.end();
 }
 
-// { layer = "conv2d", filters = 32, kernel = 3, activation = "relu" } with every hyper-parameter of conv2d.
+// Returns { layer = "conv2d", filters = 32, kernel = 3, activation = "relu" } with every hyper-parameter.
 Settings resolved_layer(const Settings& written) {
-  if (*written.find("layer") == Value("shared")) return written;  // has no hyper-parameters of its own
+  if (*written.find("layer") == Value("shared")) return written;  // has no hyper-parameters
   Settings own;
   own.set_where(written.where());
   for (const auto& [key, value] : written.entries()) {
@@ -126,7 +127,7 @@ Settings resolved_layer(const Settings& written) {
   return resolved;
 }
 
-// `classes` and `head` belong to a zoo model, which has an input of its own.
+// `classes` and `head` belong to a zoo model, whose input is known.
 void settle_input(SectionReader& read, ModelRecipe& model) {
   if (!model.zoo.empty()) {
     try {
@@ -139,22 +140,22 @@ void settle_input(SectionReader& read, ModelRecipe& model) {
   }
   for (const char* key : {"classes", "head"}) {
     if (read.has(key)) {
-      read.fail(key, fmt::format("\"{}\" belongs to \"zoo\"", key), "the last layer says it");
+      read.fail(key, fmt::format("\"{}\" needs \"zoo\"", key), "change the last layer instead");
     }
   }
   if (!read.has("input")) read.fail("input", "\"input\" is missing", "for example input = [1, 28, 28]");
 }
 
-// Those that are written, or those of the published network.
+// Returns the layers of the recipe, or those of the published network.
 std::vector<Settings> settle_layers(SectionReader& read, const ModelRecipe& model) {
   if (model.zoo.empty() && model.layers.empty()) {
-    read.fail("layers", "a model needs layers, or a zoo model",
+    read.fail("layers", "a model needs \"layers\" or \"zoo\"",
               "for example layers = [ { layer = \"flatten\" }, { layer = \"dense\", units = 10 } ], or zoo = "
               "\"resnet18\"");
   }
   if (model.zoo.empty()) return model.layers;
   if (!model.layers.empty())
-    read.fail("zoo", "a model has layers or a zoo model, not both", "remove one of them");
+    read.fail("zoo", "a model has \"layers\" or \"zoo\", not both", "remove one of them");
   try {
     return nn::describe_graph(nn::make_zoo_model(model.zoo, {Shape(model.input), model.classes, model.head}));
   } catch (const Error& error) {
@@ -162,7 +163,7 @@ std::vector<Settings> settle_layers(SectionReader& read, const ModelRecipe& mode
   }
 }
 
-// `batch_norm` overrides what every batch norm says of itself; frozen ones have no statistics to take.
+// `batch_norm` overrides the setting of every batch norm, except frozen ones, which compute no statistics.
 void choose_batch_norm(SectionReader& read, const ModelRecipe& model, std::vector<Settings>& layers) {
   if (model.batch_norm.empty()) return;
   bool any = false;
@@ -186,7 +187,7 @@ nn::Graph graph_of(const ModelRecipe& model) {
 
 Section model_section() {
   return section_of<kModelKeys, &Recipe::model>(
-      "model", "The network. `layers` are written in the recipe, or `zoo` names a published network.");
+      "model", "The network: `layers` lists its layers, or `zoo` names a published network.");
 }
 
 ModelRecipe read_model(const TomlDocument& document) {
@@ -196,7 +197,7 @@ ModelRecipe read_model(const TomlDocument& document) {
   settle_input(read, model);
   std::vector<Settings> layers = settle_layers(read, model);
   choose_batch_norm(read, model, layers);
-  // First as a graph: its messages name the layer and the shapes that do not fit.
+  // Builds the graph first: its messages name the layer and the shapes that do not fit.
   nn::Graph graph = nn::build_graph(nn::input_of(Shape(model.input), layers), layers);
   try {
     model.freeze = nn::resolve_parts(model.zoo, graph, model.freeze);
@@ -205,10 +206,10 @@ ModelRecipe read_model(const TomlDocument& document) {
     read.fail("freeze", error.what(), error.hint());
   }
   if (model.cache_features > 0 && nn::frozen_prefix(graph) == 0) {
-    read.fail("cache_features",
-              fmt::format("nothing is frozen at the beginning of the network: {} is trained",
-                          nn::first_not_fixed(graph)),
-              "freeze its beginning (model.freeze), or set cache_features to 0");
+    read.fail(
+        "cache_features",
+        fmt::format("the beginning of the network is not frozen: {} is trained", nn::first_not_fixed(graph)),
+        "freeze the beginning (model.freeze), or set cache_features to 0");
   }
   model.layers.clear();
   for (const Settings& layer : layers) model.layers.push_back(resolved_layer(layer));

@@ -20,19 +20,20 @@ namespace fs = std::filesystem;
 
 std::string text_of(const fs::path& file) {
   if (std::optional<std::string> text = read_text(file)) return *std::move(text);
-  throw Error(fmt::format("cannot read {}", file.string()), "check that the file is there and may be read");
+  throw Error(fmt::format("cannot read {}", file.string()), "check that the file exists and is readable");
 }
 
 constexpr std::array kTopKeys{
     key<&Recipe::name>({.name = "name",
                         .effect = Effect::kNone,
                         .fallback = "the folder's name",
-                        .help = "the name of the recipe, after which run folders are called"}),
-    key<&Recipe::description>({.name = "description", .effect = Effect::kNone, .help = "one line"}),
+                        .help = "the name of the recipe, used in the names of run folders"}),
+    key<&Recipe::description>(
+        {.name = "description", .effect = Effect::kNone, .help = "a description in one line"}),
     key<&Recipe::seed>({.name = "seed",
                         .range = {.least = 0},
                         .help =
-                            "decides every random number: initial weights, order of the samples, dropout, "
+                            "determines all random numbers: initial weights, order of the samples, dropout, "
                             "shards"}),
 };
 
@@ -45,7 +46,7 @@ Section top_section() {
           }};
 }
 
-// A recipe without a name is called after its folder, or its file if that is not called recipe.toml.
+// Names a recipe after its folder, or after its file if that is not called recipe.toml.
 std::string name_from(const fs::path& source) {
   const fs::path named = source.filename() == "recipe.toml" ? fs::absolute(source).parent_path() : source;
   std::string name = named.stem().string();
@@ -54,13 +55,13 @@ std::string name_from(const fs::path& source) {
   return name.empty() ? "recipe" : name;
 }
 
-// A published network in a recipe of its own, to look at or to time: `convoke summary resnet50`.
+// Returns a recipe for a published network, to inspect or to time it: `convoke summary resnet50`.
 std::string of_zoo(const std::string& name) {
   return fmt::format(
       "name = \"{0}\"\n[data]\npath = \"{0}.h5\"\n[model]\nzoo = \"{0}\"\n[train]\nbatch = 16\n", name);
 }
 
-// Run folders are called after the recipe.
+// The name must be usable as the name of a run folder.
 bool may_name_a_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find_first_of("/\\\n\t") == std::string::npos;
 }
@@ -69,34 +70,34 @@ void require_validation(const Recipe& recipe) {
   if (recipe.data.validates()) return;
   const TrainRecipe& train = recipe.train;
   if (optim::make_schedule(train.schedule)->needs_validation()) {
-    throw Error(fmt::format("{}: schedule {} looks at the validation loss, but data.validation_split is 0",
+    throw Error(fmt::format("{}: schedule {} needs the validation loss, but data.validation_split is 0",
                             train.schedule.where(), train.schedule.find("name")->to_string()),
-                "set data.validation_split, say to 0.1, or choose another schedule");
+                "set data.validation_split, e.g. to 0.1, or choose another schedule");
   }
   if (!train.early_stopping.empty()) {
-    throw Error(fmt::format("{}: early stopping looks at validation, but data.validation_split is 0",
+    throw Error(fmt::format("{}: early stopping needs validation samples, but data.validation_split is 0",
                             train.early_stopping.where()),
-                "set data.validation_split, say to 0.1, or leave early_stopping out");
+                "set data.validation_split, e.g. to 0.1, or remove early_stopping");
   }
   if (train.validate_every > 0) {
     throw Error(fmt::format("{}: validate_every is {}, but data.validation_split is 0", recipe.name,
                             train.validate_every),
-                "set data.validation_split, say to 0.1, or validate_every to 0");
+                "set data.validation_split, e.g. to 0.1, or validate_every to 0");
   }
 }
 
-// A member's seed and share of the samples depend on how many members there are.
+// A member's seed and share of the samples depend on the number of members.
 void require_count_of_members(const Recipe& recipe) {
   if (recipe.ensemble.member < 0) return;
   if (recipe.train.mode != "ensemble") {
     throw Error(fmt::format("ensemble.member is {}, but {} trains one synchronous model",
                             recipe.ensemble.member, recipe.name),
-                "leave the member out, or train an ensemble: --set train.mode=ensemble");
+                "remove ensemble.member, or train an ensemble: --set train.mode=ensemble");
   }
   if (recipe.ensemble.members == 0) {
-    throw Error(fmt::format("ensemble.member is {}, but {} has as many members as there are ranks",
-                            recipe.ensemble.member, recipe.name),
-                "set the number of all members, as --set ensemble.members=4");
+    throw Error(fmt::format("ensemble.member is {}, but {} has one member per rank", recipe.ensemble.member,
+                            recipe.name),
+                "set the number of members, e.g. --set ensemble.members=4");
   }
 }
 
@@ -106,7 +107,7 @@ Recipe Recipe::load(const std::string& recipe, const std::vector<std::string>& c
   const auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), recipe) != names.end();
   };
-  // A recipe that is called like a network of the zoo ("birds") says more than the network alone.
+  // A recipe with the name of a zoo network ("birds") is preferred to the network.
   if (!fs::exists(recipe) && !among(recipe_names()) && among(nn::zoo_names())) {
     return parse(of_zoo(recipe), recipe, changes);
   }

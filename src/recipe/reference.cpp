@@ -11,7 +11,7 @@ namespace {
 
 std::string code(const std::string& text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
-// A default is TOML, or words that say what it depends on.
+// Returns a default: TOML, or words for a default that depends on other values.
 std::string default_text(const KeyDescription& key) {
   if (key.required) return "required";
   const bool words = key.fallback.find(' ') != std::string::npos && key.fallback.find_first_of("[{") != 0;
@@ -25,7 +25,7 @@ void add_row(std::string& out, const std::string& table, const KeyDescription& k
 
 constexpr const char* kColumns = "type | default | allowed | result | meaning |\n";
 
-// The keys of the tables that a key may be, each with the name of its table.
+// Writes the keys of the tables that a key accepts, each with the name of its table.
 void add_tables(std::string& out, const std::string& path, const KeyDescription& key) {
   const std::vector<OptionTable> tables = key.tables();
   const bool named = tables.size() > 1;

@@ -41,9 +41,9 @@ fs::path resolve_dataset(const Recipe& recipe) {
   if (found != places.end()) return *found;
   std::vector<std::string> texts;
   for (const fs::path& place : places) texts.push_back(place.string());
-  throw Error(fmt::format("the dataset \"{}\" of recipe \"{}\" is at none of: {}", recipe.data.path,
+  throw Error(fmt::format("the dataset \"{}\" of recipe \"{}\" was not found at: {}", recipe.data.path,
                           recipe.name, join(texts)),
-              fmt::format("make it with `convoke prepare SOURCE --output {}`, or give another with "
+              fmt::format("make it with `convoke prepare SOURCE --output {}`, or choose another with "
                           "`--set data.path=FILE`",
                           recipe.data.path));
 }

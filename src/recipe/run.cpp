@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// When the batch system ends this job, as rank 0 is told: it is asked once.
+// Returns the time when the batch system ends this job; only rank 0 asks, once.
 run::Deadline end_of_job(const mpi::Communicator& world) {
   const std::string seconds = run::on_root(world, [] {
     const std::optional<double> left = run::slurm_seconds_left();
@@ -30,8 +30,8 @@ run::Deadline end_of_job(const mpi::Communicator& world) {
   return seconds.empty() ? std::nullopt : run::in_seconds(std::stod(seconds));
 }
 
-// Tokens that the model does not know are found before the first step, also those of the test samples, which
-// are read after training.
+// Throws for tokens that the model does not know before the first step, also for those of the test samples,
+// which are read after training.
 void require_known_tokens(const Recipe& recipe, const train::Job& job, const data::Dataset& dataset,
                           const mpi::Communicator& world) {
   const nn::Graph& graph = job.model.graph;
@@ -45,13 +45,13 @@ void require_known_tokens(const Recipe& recipe, const train::Job& job, const dat
   });
 }
 
-// With its dataset where it was found, so that a stored recipe can be used from any folder.
+// Returns the recipe with the path where its dataset was found, so that a stored recipe works in any folder.
 Recipe located(Recipe recipe) {
   recipe.data.path = fs::absolute(resolve_dataset(recipe)).lexically_normal().string();
   return recipe;
 }
 
-// A run that cannot be resumed keeps the recipe in its folder. Call it on one rank.
+// Writes the recipe unless the run cannot be resumed and has one in its folder. Call it on one rank.
 void require_resumable(const train::Job& job, const run::RunFolder& folder) {
   for (std::int64_t member = 0; member < job.members; ++member) {
     const fs::path place = job.ensemble ? folder.checkpoints(member) : folder.checkpoints();
@@ -100,7 +100,7 @@ data::BatchLoader Run::loader_of(const data::Split& split) const {
 }
 
 Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double seconds_before) {
-  // 1. Train. A member that fails or stops early leaves the vote, never the job.
+  // 1. Train. A member that fails or stops early does not end the job.
   if (resume) {
     run::on_root(world_, [&] {
       require_resumable(job_, folder);
@@ -115,7 +115,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
   outcome.interrupted_by = training.interrupted_by;
   if (outcome.interrupted_by) return outcome;
 
-  // 2. Gather, vote, judge.
+  // 2. Gather, vote, compute the verdict.
   run::NodeStorage test_memory(node_, recipe_.data.memory);
   const data::Dataset tested = [&] {
     const os::Timed timed(phases_.load);
@@ -130,7 +130,7 @@ Outcome Run::train(const run::RunFolder& folder, bool resume, bool quiet, double
       train::cost_of(makespan_.seconds(), machine_, recipe_.run.threads, phases_, world_, predicted_bytes_);
   outcome.provenance = tested.info().provenance;
 
-  // 3. Keep it.
+  // 3. Write the results.
   run::on_root(world_, [&] {
     write_summary(folder, train::summary(job_, verdict, outcome.cost), verdict, tested,
                   recipe_.data.test_split);

@@ -10,11 +10,10 @@
 #include "convoke/recipe/recipe.hpp"
 #include "convoke/recipe/toml.hpp"
 
-// One file per section. It holds the section's keys, an entry each, and what must be true of several keys
-// together.
+// One file per section: one entry for each key of the section, and the conditions on several keys together.
 namespace convoke::recipe {
 
-/// A section of a recipe, as its keys describe it.
+/// A section of a recipe, made from its keys.
 struct Section {
   std::string_view name;   ///< "train"; empty: the keys at the top
   std::string_view about;  ///< a sentence or two for the documentation
@@ -22,7 +21,7 @@ struct Section {
   Settings (*write)(const Recipe& recipe);
 };
 
-/// The section whose keys are `kKeys`, an array of Key, and whose values are a member of Recipe.
+/// Returns the section whose keys are `kKeys`, an array of Key, and whose values are a member of Recipe.
 template <const auto& kKeys, auto kMember>
 Section section_of(std::string_view name, std::string_view about) {
   return {name, about, [] { return describe_keys(kKeys); },
@@ -41,21 +40,21 @@ Section ensemble_section();
 Section run_section();
 Section log_section();
 
-/// All of them, in the order in which recipes are written; first the keys at the top.
+/// Returns all sections in the order in which recipes are written; the keys at the top come first.
 std::span<const Section> sections();
 
-/// Throws Error for the first key, at the top or in a section, that does not exist. The message names the
-/// nearest key, also where it belongs elsewhere: "train.optimizer.learning_rate" for "train.learning_rate".
+/// Throws Error for the first unknown key, at the top or in a section. The message suggests the nearest key,
+/// also of another section: "train.optimizer.learning_rate" for "train.learning_rate".
 void require_known_keys(const TomlDocument& document);
 
-/// The graph of [model], with what it freezes.
+/// Returns the graph of [model], with frozen nodes marked.
 nn::Graph graph_of(const ModelRecipe& model);
 ModelRecipe read_model(const TomlDocument& document);
-/// `model`: what a sample is decides defaults.
+/// `model`: the type of a sample decides defaults.
 DataRecipe read_data(const TomlDocument& document, const ModelRecipe& model);
-/// `lane`: samples of which neighbours may be mixed.
+/// `lane`: number of samples that can be mixed with each other.
 data::AugmentOptions read_augment(const TomlDocument& document, const ModelRecipe& model, std::int64_t lane);
-/// `model`: whose nodes groups name.
+/// `model`: the nodes that groups name.
 TrainRecipe read_train(const TomlDocument& document, const ModelRecipe& model);
 EnsembleRecipe read_ensemble(const TomlDocument& document);
 RunRecipe read_run(const TomlDocument& document);

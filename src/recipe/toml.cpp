@@ -13,15 +13,15 @@
 namespace convoke::recipe {
 namespace {
 
-// Walks toml++'s tree: values become ours, tables get their place, keys their order.
+// Converts toml++'s tree: values become settings, tables get their place, keys their order.
 class Converter {
  public:
-  // `place` gives the place of a line: "recipe.toml:14", or "--set ..." for all of them.
+  // `place` returns the place of a line: "recipe.toml:14", or "--set ..." for all lines.
   using Place = std::function<std::string(std::uint32_t line)>;
   explicit Converter(Place place) : place_(std::move(place)) {}
 
   Settings table(const toml::table& from, const std::string& path) {
-    // toml++ sorts the keys of a table; the text's order is in their places.
+    // toml++ sorts the keys of a table; their places give the order of the text.
     std::vector<std::pair<const toml::key*, const toml::node*>> entries;
     for (const auto& [key, node] : from) entries.emplace_back(&key, &node);
     std::sort(entries.begin(), entries.end(),
@@ -51,8 +51,8 @@ class Converter {
         list.push_back(value((*v)[i], fmt::format("{}{}.", path, i)));
       return list;
     }
-    throw Error(place_(node.source().begin.line) + ": dates and times have no meaning here",
-                "write text in quotes");
+    throw Error(place_(node.source().begin.line) + ": dates and times are not supported",
+                "write the value in quotes, as text");
   }
 
   Place place_;
@@ -103,7 +103,7 @@ TomlDocument parse_toml(const std::string& text, const std::string& source) {
 }
 
 Value parse_value(const std::string& text, const std::string& place) {
-  if (text.find('\n') != std::string::npos) return text;  // it could hold keys of its own
+  if (text.find('\n') != std::string::npos) return text;  // it could contain further keys
   try {
     const toml::table root = toml::parse("value = " + text);
     return *Converter([&](std::uint32_t) { return place; }).table(root, "").find("value");

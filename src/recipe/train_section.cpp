@@ -27,7 +27,7 @@ constexpr std::array<Named<nn::ConvolutionChoice>, 3> kConvolutions{
 constexpr std::array<Named<nn::Precision>, 2> kPrecisions{
     {{"fp32", nn::Precision::kFloat32}, {"bf16", nn::Precision::kBfloat16}}};
 
-// Up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
+// Returns up to three divisors of `batch` on either side of `lane`: "8, 16, 32".
 std::string lanes_near(std::int64_t batch, std::int64_t lane) {
   std::vector<std::string> near;
   std::int64_t below = std::min(lane, batch + 1);
@@ -48,10 +48,10 @@ std::string lanes_near(std::int64_t batch, std::int64_t lane) {
 void check_lane(const SectionReader& read, const TrainRecipe& train) {
   if (train.lane == 0 || train.batch % train.lane == 0) return;
   read.fail("lane", fmt::format("lane {} does not divide batch {}", train.lane, train.batch),
-            fmt::format("lanes that do: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
+            fmt::format("lanes that divide it: {}; or lane = \"auto\"", lanes_near(train.batch, train.lane)));
 }
 
-// name, learning_rate, and every option of the optimizer with its value.
+// Returns name, learning_rate, and every option of the optimizer with its value.
 void read_optimizer(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
   Settings written = read.table(key.name);
   if (written.find("name") == nullptr) written.set("name", "adam");
@@ -64,7 +64,7 @@ void read_optimizer(SettingsReader& read, const KeyFacts& key, TrainRecipe& trai
 
 std::optional<Value> write_optimizer(const KeyFacts&, const TrainRecipe& train) { return train.optimizer; }
 
-// The table that is written, with the options that `resolve` adds, where it was written.
+// Returns the written table with the options that `resolve` adds, and its place.
 template <class Resolve>
 Settings resolved(const Settings& written, Resolve resolve) {
   Settings options = resolve(written);
@@ -99,7 +99,7 @@ std::optional<Value> write_early_stopping(const KeyFacts&, const TrainRecipe& tr
   return train.early_stopping;
 }
 
-// "balanced", or a list that becomes an option of the loss.
+// Reads "balanced", or a list that becomes an option of the loss.
 void read_class_weights(SettingsReader& read, const KeyFacts& key, TrainRecipe& train) {
   constexpr std::array<Named<bool>, 2> kRules{{{"balanced", true}, {"none", false}}};
   const Value* const written = read.find(key.name);
@@ -109,7 +109,7 @@ void read_class_weights(SettingsReader& read, const KeyFacts& key, TrainRecipe& 
       by_name && find_in(kRules, read.get(key.name, ""), "rule for class weights", read.where()).value;
   if (by_name && !train.balance_classes) return;
   if (train.loss.find(key.name) != nullptr) {
-    read.fail("class weights are given here and in train.loss", "leave one of them out");
+    read.fail("class weights are set here and in train.loss", "remove one of them");
   }
   if (by_name) return;
   train.loss.set(key.name, *written);
@@ -137,32 +137,33 @@ constexpr std::array kTrainKeys{
     key<&TrainRecipe::mode>(
         {.name = "mode",
          .names = [] { return std::vector<std::string>(kModes.begin(), kModes.end()); },
-         .help = "`\"sync\"`: one model, whose gradients all ranks sum; `\"ensemble\"`: members "
+         .help = "`\"sync\"`: one model, whose gradients are summed over all ranks; `\"ensemble\"`: members "
                  "that vote"}),
     key<&TrainRecipe::epochs>(
         {.name = "epochs",
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "passes over the training samples; 0: only evaluate the initial weights. A "
-                 "resumed run may have more of them unless its schedule spans the training"}),
+                 "resumed run may have more epochs, unless its schedule depends on their number"}),
     key<&TrainRecipe::batch>(
         {.name = "batch",
          .range = {.least = 1},
-         .help = "samples of a step: of all ranks together in `sync`, of each member in `ensemble`"}),
+         .help = "samples per step: of all ranks together in `sync`, of each member in `ensemble`"}),
     key<&TrainRecipe::lane>({.name = "lane",
                              .word = "auto",
-                             .help = "samples of a lane (micro-batch), a divisor of the batch; `\"auto\"`: a "
+                             .help = "samples per lane (micro-batch), a divisor of the batch; `\"auto\"`: a "
                                      "sixteenth of the batch, at "
                                      "least 8"}),
     choice<kReductions, &TrainRecipe::reduction>({.name = "reduction",
-                                                  .help = "`\"fast\"`: sums in fp32; `\"exact\"`: in fixed "
-                                                          "point, so that the model has the same bits on any "
-                                                          "number of ranks"}),
+                                                  .help =
+                                                      "`\"fast\"`: sums in fp32; `\"exact\"`: sums in fixed "
+                                                      "point, so that the model has the same bits on any "
+                                                      "number of ranks"}),
     choice<kConvolutions, &TrainRecipe::convolution>(
         {.name = "convolution",
-         .help =
-             "`\"auto\"`: chosen for each pass of each convolution by its shape, never by a timing; `convoke "
-             "summary --plan` shows the choice"}),
+         .help = "`\"auto\"`: the algorithm of each pass of each convolution follows from its shape, not "
+                 "from timings; `convoke "
+                 "summary --plan` shows the choice"}),
     choice<kPrecisions, &TrainRecipe::precision>(
         {.name = "precision",
          .effect = Effect::kNewResult,
@@ -170,8 +171,8 @@ constexpr std::array kTrainKeys{
     key<&TrainRecipe::emulate_bf16>(
         {.name = "emulate_bf16",
          .effect = Effect::kNone,
-         .help = "allow `\"bf16\"` where the processor has AVX-512 but does not multiply "
-                 "bf16: slower than fp32"}),
+         .help = "allow `\"bf16\"` on processors that have AVX-512 but do not multiply "
+                 "bf16 natively: slower than fp32"}),
     TrainKey{{.name = "loss",
               .effect = Effect::kNewResult,
               .help = "the name of a loss, or a table with its options",
@@ -183,42 +184,46 @@ constexpr std::array kTrainKeys{
         {.name = "class_weights",
          .expected = "\"none\", \"balanced\" or a list",
          .effect = Effect::kNewResult,
-         .help = "`\"balanced\"`: a sample of class k counts n / (K n_k) in the loss, by the counts of the "
-                 "training split, as scikit-learn's `class_weight`; or a list, a number for each class",
+         .help =
+             "`\"balanced\"`: a sample of class k has the weight n / (K n_k) in the loss, from the class "
+             "counts of the "
+             "training split, as in scikit-learn's `class_weight`; or a list with a number for each class",
          .type = "text or list of numbers"},
         read_class_weights,
         write_class_weights},
     key<&TrainRecipe::reference_batch>({.name = "reference_batch",
                                         .range = {.least = 0},
                                         .effect = Effect::kNewResult,
-                                        .help = "the batch that `learning_rate` is meant for: the rate is "
+                                        .help = "the batch for which `learning_rate` was chosen: the rate is "
                                                 "multiplied by `batch` / `reference_batch`; "
-                                                "0: taken as it is"}),
+                                                "0: not scaled"}),
     key<&TrainRecipe::update, &engine::UpdateOptions::clip_value>(
         {.name = "clip_value",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
-         .help = "every element of the gradient is kept within plus or minus this; 0: off"}),
+         .help = "clip every element of the gradient to plus or minus this value; 0: off"}),
     key<&TrainRecipe::update, &engine::UpdateOptions::clip_norm>(
         {.name = "clip_norm",
          .range = {.least = 0},
          .effect = Effect::kNewResult,
-         .help = "a longer gradient of all parameters together is shortened to this norm; 0: off"}),
+         .help = "scale the gradient of all parameters down to this norm if it is longer; 0: off"}),
     key<&TrainRecipe::update, &engine::UpdateOptions::ema>(
         {.name = "ema",
          .range = {.least = 0, .below = 1},
          .effect = Effect::kNewResult,
-         .help = "decay of a moving average of the weights, say 0.999, that is evaluated and kept; 0: off"}),
-    TrainKey{{.name = "optimizer",
-              .fallback = "\"adam\"",
-              .help = "the name of an optimizer, or a table as `{ name = \"adam\", learning_rate = 1e-3 }`",
-              .tables = optim::optimizer_tables,
-              .type = "text or table"},
-             read_optimizer,
-             write_optimizer},
+         .help = "decay of a moving average of the weights, e.g. 0.999; the average is evaluated and stored; "
+                 "0: off"}),
+    TrainKey{
+        {.name = "optimizer",
+         .fallback = "\"adam\"",
+         .help = "the name of an optimizer, or a table, e.g. `{ name = \"adam\", learning_rate = 1e-3 }`",
+         .tables = optim::optimizer_tables,
+         .type = "text or table"},
+        read_optimizer,
+        write_optimizer},
     TrainKey{{.name = "schedule",
               .fallback = "\"constant\"",
-              .help = "how the learning rate changes: a name, or a table as `{ name = \"cosine\", "
+              .help = "how the learning rate changes: a name, or a table, e.g. `{ name = \"cosine\", "
                       "warmup_epochs = 5 }`",
               .tables = optim::schedule_tables,
               .type = "text or table"},
@@ -229,42 +234,41 @@ constexpr std::array kTrainKeys{
          .range = {.least = 0},
          .effect = Effect::kNewResult,
          .help = "steps between validations, in addition to the one after each epoch; 0: "
-                 "only that. Needs `data.validation_split`"}),
+                 "only after epochs. Needs `data.validation_split`"}),
     key<&TrainRecipe::top_k>(
         {.name = "top_k",
          .range = {.least = 0},
          .effect = Effect::kNone,
          .help = "evaluations report how often the true class is among the k most probable ones, "
-                 "where there are more classes; 0: off"}),
-    TrainKey{{.name = "early_stopping",
-              .help = "a table as `{ patience = 5 }`: training ends when so many validations have not been "
-                      "better than "
-                      "the best. Needs `data.validation_split`",
-              .tables = train::EarlyStopping::tables,
-              .type = "table"},
-             read_early_stopping,
-             write_early_stopping},
+                 "if there are more than k classes; 0: off"}),
+    TrainKey{
+        {.name = "early_stopping",
+         .help = "a table, e.g. `{ patience = 5 }`: training stops after this many validations that were not "
+                 "better than "
+                 "the best. Needs `data.validation_split`",
+         .tables = train::EarlyStopping::tables,
+         .type = "table"},
+        read_early_stopping,
+        write_early_stopping},
     TrainKey{
         {.name = "groups",
-         .help =
-             "`[[train.groups]]`: nodes that learn at a rate of their own; where two groups name a node, the "
-             "later one counts",
+         .help = "`[[train.groups]]`: nodes with their own learning rate; if two groups name a node, the "
+                 "later group counts",
          .tables = nn::RateGroup::tables,
          .type = "list of tables"},
         read_list<nn::RateGroup, &TrainRecipe::groups>,
         write_list<nn::RateGroup, &TrainRecipe::groups>},
     TrainKey{{.name = "stages",
               .help = "`[[train.stages]]`: changes at the beginning of an epoch. A stage after the last "
-                      "epoch does not "
-                      "happen",
+                      "epoch is ignored",
               .tables = train::Stage::tables,
               .type = "list of tables"},
              read_list<train::Stage, &TrainRecipe::stages>,
              write_list<train::Stage, &TrainRecipe::stages>},
 };
 
-// Against the model's nodes, so that a pattern that names none is refused with its line. `tables`: as
-// written.
+// Checks patterns against the model's nodes, so that a pattern that matches no node is refused with its line.
+// `tables`: as written.
 void resolve_groups(const std::vector<Settings>& tables, const ModelRecipe& model, TrainRecipe& train) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     SettingsReader(tables[i], "train.groups").at([&] {
@@ -283,10 +287,10 @@ void resolve_stages(const std::vector<Settings>& tables, const ModelRecipe& mode
       if (i > 0 && stage.epoch <= train.stages[i - 1].epoch) {
         throw Error(fmt::format("train.stages: a stage at epoch {} after one at epoch {}", stage.epoch,
                                 train.stages[i - 1].epoch),
-                    "write the stages by rising epoch");
+                    "write the stages in ascending order of epoch");
       }
       stage.unfreeze = nn::resolve_parts(model.zoo, graph_of(model), stage.unfreeze);
-      // Throws for what names nothing that is frozen.
+      // Throws if the pattern names no frozen node.
       train::unfrozen_by(std::span(train.stages).first(i + 1), graph_of(model), 1);
     });
   }
@@ -295,7 +299,7 @@ void resolve_stages(const std::vector<Settings>& tables, const ModelRecipe& mode
 }  // namespace
 
 Section train_section() {
-  return section_of<kTrainKeys, &Recipe::train>("train", "How the network is trained.");
+  return section_of<kTrainKeys, &Recipe::train>("train", "The training of the network.");
 }
 
 std::string to_string(engine::Reduction reduction) { return name_of(kReductions, reduction); }

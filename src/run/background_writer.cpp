@@ -28,7 +28,7 @@ void BackgroundWriter::give(Work work) {
   changed_.wait(lock, [&] { return !work_; });
   work_ = std::move(work);
   if (!thread_.joinable()) {
-    const os::BlockedSignals blocked;  // inherited
+    const os::BlockedSignals blocked;  // the thread inherits the blocked signals
     thread_ = std::thread([this] { serve(); });
   }
   changed_.notify_all();
@@ -56,7 +56,7 @@ void BackgroundWriter::serve() {
       changed_.wait(lock, [&] { return work_ || ends_; });
       if (!work_) return;
     }
-    carry_out(work_);  // give() leaves it alone until it is empty
+    carry_out(work_);  // give() does not touch it until it is empty
     {
       const std::lock_guard lock(mutex_);
       work_ = nullptr;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The place that a file's name gives it, counted from 0; nothing for other files.
+/// Returns the place that a file's name states, counted from 0; empty for other files.
 std::optional<std::size_t> place_in(const fs::path& file) {
   const std::string name = file.filename().string();
   if (name == "best.h5") return 0;
@@ -45,10 +45,10 @@ void erase(const fs::path& file) {
 
 struct BestModels::Entry {
   fs::path path;
-  std::optional<std::int64_t> step;  // nothing: the file does not say
+  std::optional<std::int64_t> step;  // empty: not stored in the file
   double cost = std::numeric_limits<double>::infinity();
 
-  // What ranks them. The place decides only among files that do not say, or say the same.
+  // The sort key. The place decides only among files without a validation or with equal ones.
   auto rank() const {
     return std::tuple(!step.has_value(), cost, step.value_or(0), place_in(path).value_or(0));
   }
@@ -80,7 +80,7 @@ std::vector<BestModels::Entry> BestModels::entries() const {
     entry.cost = cost_(*validated);
   }
   std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.rank() < b.rank(); });
-  // A process that was killed while it made room has left a model under two names.
+  // If a process was killed while it made room, a model has two names.
   const auto same = [](const Entry& a, const Entry& b) { return a.step && a.step == b.step; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
@@ -114,8 +114,8 @@ void BestModels::go_back_to(std::int64_t step) const {
   arrange(std::move(staying));
 }
 
-// The last first. Every place stays taken while its model gets its next name, so that whoever reads best.h5
-// finds one at any moment; where there are no hard links it is empty for that long.
+// Starts with the last file. A place stays occupied until the next model takes its name, so that readers of
+// best.h5 always find a file; without hard links the place is briefly empty.
 void BestModels::make_room(std::size_t place, std::size_t count) const {
   const fs::path link = folder_ / "best.h5.link";
   for (std::size_t to = std::min(count, kept_ - 1); to > place; --to) {
@@ -126,8 +126,8 @@ void BestModels::make_room(std::size_t place, std::size_t count) const {
   }
 }
 
-// Mostly there is nothing to do. What is not in its place goes beyond all others first, under a name that
-// counts: nothing is lost if the process is killed meanwhile.
+// Usually all files are in place. Files out of place first get names beyond all others, which still count: no
+// model is lost if the process is killed meanwhile.
 void BestModels::arrange(std::vector<Entry> order) const {
   std::size_t free = order.size();
   for (const fs::path& path : files()) {

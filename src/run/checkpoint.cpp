@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kCheckpointVersion = 1;
 
-/// A readable checkpoint of another run: unlike a damaged one, not to be passed over.
+/// Thrown for a readable checkpoint of another run, which must not be skipped, unlike a damaged one.
 struct ForeignFingerprint : Error {
   using Error::Error;
 };
@@ -28,7 +28,7 @@ std::string file_name(const CheckpointState& state) {
              : fmt::format("epoch-{:04}-step-{:06}.h5", state.epochs_done, state.steps_done);
 }
 
-/// (epochs done, steps done) by the name of a checkpoint; nothing for other files.
+/// Returns (epochs done, steps done) from the name of a checkpoint; empty for other files.
 std::optional<std::pair<long, long>> position(const std::filesystem::path& file) {
   long epochs = 0;
   long steps = 0;
@@ -72,13 +72,13 @@ CheckpointState read_numbers(const hdf5::Object& object) {
   state.validation_accuracy = object.attribute<double>("validation_accuracy");
   state.loss_sum = object.attribute<double>("loss_sum");
   state.correct_sum = object.attribute<double>("correct_sum");
-  if (object.has_attribute("schedule_factor")) {  // not in early files of this version
+  if (object.has_attribute("schedule_factor")) {  // missing in early files of this version
     state.feedback = {.factor = object.attribute<double>("schedule_factor"),
                       .best = object.attribute<double>("schedule_best"),
                       .wait = object.attribute<std::int64_t>("schedule_wait"),
                       .cooldown = object.attribute<std::int64_t>("schedule_cooldown")};
   }
-  if (object.has_attribute("best_evaluations")) {  // likewise
+  if (object.has_attribute("best_evaluations")) {  // missing in early files of this version
     state.best = {.evaluations = object.attribute<std::int64_t>("best_evaluations"),
                   .wait = object.attribute<std::int64_t>("best_wait"),
                   .updates = object.attribute<std::int64_t>("best_updates"),
@@ -180,18 +180,18 @@ void Checkpoints::require_same_fingerprint(const std::filesystem::path& file,
   for (const auto& [key, value] : fingerprint_) {
     const std::string* before = find(stored, key);
     if (before == nullptr || *before != value) {
-      differing.push_back(
-          fmt::format("{}: {} then, {} now", key, before == nullptr ? "absent" : *before, value));
+      differing.push_back(fmt::format("{}: {} in the checkpoint, {} now", key,
+                                      before == nullptr ? "absent" : *before, value));
     }
   }
   for (const auto& [key, value] : stored) {
     if (find(fingerprint_, key) == nullptr)
-      differing.push_back(fmt::format("{}: {} then, absent now", key, value));
+      differing.push_back(fmt::format("{}: {} in the checkpoint, absent now", key, value));
   }
   if (differing.empty()) return;
   throw ForeignFingerprint(
-      fmt::format("{}: its resume fingerprint is another one ({})", file.string(), join(differing, "; ")),
-      "resume with the recipe of that run (convoke train --resume RUN), or train into another folder");
+      fmt::format("{}: its resume fingerprint differs ({})", file.string(), join(differing, "; ")),
+      "resume with the recipe of that run (convoke train --resume RUN), or train in another folder");
 }
 
 void Checkpoints::require_resumable() const {
@@ -216,7 +216,7 @@ std::optional<CheckpointState> Checkpoints::newest(
     } catch (const ForeignFingerprint&) {
       throw;
     } catch (const Error& error) {
-      note(fmt::format("checkpoint passed over: {}", error.what()));
+      note(fmt::format("checkpoint skipped: {}", error.what()));
     }
   }
   return std::nullopt;
@@ -247,7 +247,8 @@ std::string to_bytes(const CheckpointState& state) {
   put(numbers, sizeof numbers);
   put(state.parameters.data(), state.parameters.size() * sizeof(float));
   for (const std::vector<float>& slot : state.optimizer) {
-    ensure(slot.size() == state.parameters.size(), "a state of the optimizer for each parameter");
+    ensure(slot.size() == state.parameters.size(),
+           "the optimizer state must have a value for each parameter");
     put(slot.data(), slot.size() * sizeof(float));
   }
   put(state.average.data(), state.average.size() * sizeof(float));

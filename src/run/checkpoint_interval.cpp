@@ -16,7 +16,7 @@ struct Quantity {
   std::string unit;  ///< without blanks before it
 };
 
-// "10 min": 10 and "min". Nothing if it does not begin with a number from 0 to 1e15.
+// Parses "10 min" into 10 and "min". Empty if the text does not begin with a number from 0 to 1e15.
 std::optional<Quantity> quantity(const std::string& text) {
   constexpr double kMost = 1e15;
   char* end = nullptr;
@@ -27,7 +27,7 @@ std::optional<Quantity> quantity(const std::string& text) {
   return Quantity{number, unit};
 }
 
-// Seconds of a unit of time; 0: it is none.
+// Returns the seconds of a unit of time; 0 for other units.
 double seconds_of(const std::string& unit) {
   if (unit == "s" || unit == "seconds") return 1;
   if (unit == "min" || unit == "minutes") return 60;
@@ -40,7 +40,7 @@ double seconds_of(const std::string& unit) {
 CheckpointInterval CheckpointInterval::from(const std::string& text) {
   const auto refuse = [&]() -> CheckpointInterval {
     throw Error(
-        fmt::format("\"{}\" is no interval", text),
+        fmt::format("\"{}\" is not an interval", text),
         R"(write epochs as 2 or "2 epochs", steps as "500 steps", time as "90 s", "10 min" or "1 h")");
   };
   const std::optional<Quantity> given = quantity(text);
@@ -65,7 +65,7 @@ double seconds_from(const std::string& text) {
   const std::optional<Quantity> given = quantity(text);
   const double unit = !given ? 0 : given->unit.empty() ? 1 : seconds_of(given->unit);
   if (unit > 0) return given->number * unit;
-  throw Error(fmt::format("\"{}\" is no time", text), R"(write "90 s", "10 min" or "1.5 h")");
+  throw Error(fmt::format("\"{}\" is not a time", text), R"(write "90 s", "10 min" or "1.5 h")");
 }
 
 }  // namespace convoke::run

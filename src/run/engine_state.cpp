@@ -45,7 +45,7 @@ std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, co
 void restore(CheckpointState& state, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine) {
   if (state.optimizer.size() != slots) {
-    throw Error(fmt::format("the checkpoint has {} arrays of optimizer state, but the optimizer needs {}",
+    throw Error(fmt::format("the checkpoint has {} optimizer state arrays, but the optimizer needs {}",
                             state.optimizer.size(), slots));
   }
   if (state.average.empty() != engine.average().empty()) {

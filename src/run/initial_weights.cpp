@@ -11,7 +11,7 @@
 namespace convoke::run {
 namespace {
 
-// Of a long list its beginning.
+// Returns the beginning of a long list.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 6;
   if (names.size() <= kShown) return join(names);
@@ -58,7 +58,7 @@ InitialWeights take_weights(const ModelSet& models, const nn::Graph& graph, cons
     if (named(ours, parameter.name) == ours.end()) weights.unused.push_back(parameter.name);
   }
   if (std::find(weights.given.begin(), weights.given.end(), true) == weights.given.end()) {
-    throw Error(fmt::format("{}: none of its parameters fits this model", file),
+    throw Error(fmt::format("{}: no parameter of the file fits this model", file),
                 fmt::format("names and shapes must agree. In the file: {}. In the model: {}",
                             some_of(weights.unused), some_of(weights.initialised)));
   }

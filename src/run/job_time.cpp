@@ -14,8 +14,8 @@
 namespace convoke::run {
 namespace {
 
-// What the controller says of a job, "1-02:03:04"; empty if it does not answer, for which squeue would try
-// for minutes.
+// Returns the remaining time of a job from the controller, "1-02:03:04"; empty if it does not answer within
+// 10 seconds (squeue would retry for minutes).
 std::string time_left_by_squeue(const std::string& job) {
   std::string left =
       os::run({"squeue", "--noheader", "--jobs=" + job, "--format=%L"}, {.errors = false, .seconds = 10})
@@ -54,8 +54,8 @@ Deadline deadline_before(Deadline job_end, double seconds_before) {
   const double left = std::chrono::duration<double>(*job_end - std::chrono::steady_clock::now()).count();
   if (left > seconds_before) return in_seconds(left - seconds_before);
   throw Error(
-      fmt::format("this job ends in {:.0f} s, but run.stop_before keeps the last {:.0f} s of it: nothing "
-                  "would be trained",
+      fmt::format("this job ends in {:.0f} s, but run.stop_before reserves the last {:.0f} s: no time "
+                  "is left to train",
                   left, seconds_before),
       "ask for more time (sbatch --time=HH:MM:SS), or lower run.stop_before");
 }

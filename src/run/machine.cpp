@@ -118,7 +118,7 @@ int Machine::cores_of_all(int requested) const {
   int all = 0;
   for (int node = 0; node < ranks; ++node) {
     const Placement& first = placements[static_cast<std::size_t>(node)];
-    if (first.node != node) continue;  // a node has the number of its first rank
+    if (first.node != node) continue;  // a node's number is that of its first rank
     int used = 0;
     for (const Sharing& group : sharings(placements, node)) {
       int threads = 0;

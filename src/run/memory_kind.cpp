@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::uint8_t, std::string_view>, 11> kKinds{{{0x1
                                                                             {0x24, "HBM3"},
                                                                             {0x1F, "persistent"}}};
 
-// "Registered-DDR4" of a memory controller that the kernel watches.
+// Returns "Registered-DDR4" from a memory controller that the kernel monitors.
 std::string watched_kind() {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator("/sys/devices/system/edac/mc", error)) {
@@ -41,7 +41,7 @@ std::string watched_kind() {
 
 }  // namespace
 
-// A structure: type, length of its fixed part, handle (2 bytes), ...; then texts, the last ended by two
+// A structure: type, length of its fixed part, handle (2 bytes), ...; then strings, the last one ended by two
 // zeros.
 std::string memory_kind_in(std::span<const std::uint8_t> smbios) {
   constexpr std::uint8_t kMemoryDevice = 17, kEnd = 127;

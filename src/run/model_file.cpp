@@ -46,7 +46,8 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   file.set_attribute("graph", graph_to_json(description.graph));
   file.set_attribute("normalization_scale", to_double(description.normalization.scale));
   file.set_attribute("normalization_shift", to_double(description.normalization.shift));
-  // Only where they are not what they were when files had neither: equal models stay equal byte for byte.
+  // Written only if they differ from the defaults: models that were equal before these attributes existed
+  // stay byte-identical.
   if (description.loss->settings() != nn::default_loss()->settings()) {
     file.set_attribute("loss", metrics::to_json(description.loss->settings()));
   }
@@ -63,8 +64,8 @@ void write_description(hdf5::File& file, const ModelDescription& description) {
   }
 }
 
-// Samples are normalised by channel and classes are named by number: other sizes than the graph's would be
-// read beyond their end.
+// Samples are normalised by channel and classes are named by number: with sizes other than the graph's,
+// arrays would be read beyond their end.
 void require_sizes(const ModelDescription& description, const std::filesystem::path& file) {
   const nn::ValueSpec& input = description.graph.input_shape();
   const bool tokens = input.type == nn::ValueType::kToken;
@@ -192,7 +193,7 @@ std::filesystem::path find_model_file(const std::filesystem::path& file_or_run) 
     if (std::filesystem::exists(file_or_run / name)) return file_or_run / name;
   }
   throw Error(fmt::format("{}: holds neither model.h5 nor ensemble.h5", file_or_run.string()),
-              "give a model file, or the folder of a run that has come to its end");
+              "pass a model file, or the folder of a complete run");
 }
 
 ModelSet load_models(const std::filesystem::path& file_or_run) {

@@ -36,27 +36,27 @@ NodeMemory::NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::si
 
 void NodeMemory::map(const std::filesystem::path& file, std::size_t bytes) {
   const std::filesystem::path path = on_root(node_, [&] {
-    std::error_code failed;  // then the next call fails
+    std::error_code failed;  // if this fails, the next call fails too
     std::filesystem::create_directories(file.parent_path(), failed);
     try {
       os::File(file, os::Access::kTruncate, 0600).allocate(bytes);
     } catch (const Error& error) {
-      throw Error(fmt::format("{}; it is to hold {}", error.what(), format_bytes(bytes)),
-                  "free room on the disk of the run folder, choose another with --output, or set "
+      throw Error(fmt::format("{}; the file needs {}", error.what(), format_bytes(bytes)),
+                  "free space on the disk of the run folder, choose another folder with --output, or set "
                   "model.cache_features to 0");
     }
     return file.string();
   });
   try {
     mapped_.emplace(os::File(path, os::Access::kReadWrite), bytes);
-  } catch (const Error&) {  // told by all ranks below
+  } catch (const Error&) {  // reported by all ranks below
   }
   const bool failed = any_of(node_, !mapped_);
   std::error_code ignored;
   if (node_.root()) std::filesystem::remove(path, ignored);
   if (failed) {
     throw Error(fmt::format("{}: the ranks of this node cannot map it into memory", path.string()),
-                "put the run folder (--output) on a disk that they all see");
+                "put the run folder (--output) on a disk that all these ranks can access");
   }
   bytes_ = mapped_->bytes();
 }

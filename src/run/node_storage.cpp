@@ -8,7 +8,7 @@
 namespace convoke::run {
 
 data::Storage NodeStorage::storage() {
-  // The root's look, as free memory changes from one to the next.
+  // The root's measurement, because free memory changes from one measurement to the next.
   const std::size_t budget =
       budget_ > 0 ? budget_
                   : std::stoull(on_root(node_, [] { return std::to_string(os::available_bytes() / 2); }));

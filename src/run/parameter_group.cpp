@@ -11,9 +11,8 @@ namespace {
 void require_sum(const hdf5::Object& object, std::uint32_t found) {
   const auto stored = object.attribute<std::int64_t>("checksum");
   if (stored == found) return;
-  throw Error(
-      fmt::format("{}: is damaged: the checksum of its values is {:08x}, not {:08x} as when it was written",
-                  object.where(), found, stored));
+  throw Error(fmt::format("{}: is damaged: its values have checksum {:08x}, but {:08x} is stored",
+                          object.where(), found, stored));
 }
 
 }  // namespace
@@ -58,13 +57,13 @@ void write_format(hdf5::File& file, const std::string& format, std::int64_t vers
 
 std::string read_format(const hdf5::File& file, std::int64_t version) {
   if (!file.has_attribute("convoke_format") || !file.has_attribute("format_version")) {
-    throw Error(fmt::format("{}: is an HDF5 file, but not one of Convoke", file.file().string()));
+    throw Error(fmt::format("{}: is an HDF5 file, but not from Convoke", file.file().string()));
   }
   const auto found = file.attribute<std::int64_t>("format_version");
   if (found > version) {
     throw Error(fmt::format("{}: has format version {}; this Convoke reads up to {}", file.file().string(),
                             found, version),
-                "use the newer Convoke that wrote it");
+                "use the newer version of Convoke that wrote it");
   }
   return file.attribute<std::string>("convoke_format");
 }

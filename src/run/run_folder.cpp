@@ -17,11 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& reason) {
-  throw Error(fmt::format("{}: cannot be used as the folder of a run: {}", folder.string(), reason),
-              "choose a folder that can be written with --output DIR");
+  throw Error(fmt::format("{}: cannot be used as a run folder: {}", folder.string(), reason),
+              "choose a writable folder with --output DIR");
 }
 
-// Makes runs/<name>-<time>, a new one in any case: of two runs that start in the same second, one gets "-2".
+// Creates a new folder runs/<name>-<time>: if two runs start in the same second, one gets "-2".
 fs::path make_new(const std::string& name) {
   const fs::path base =
       fs::path("runs") / fmt::format("{}-{}", name.empty() ? "run" : name, os::time_stamp());
@@ -43,8 +43,8 @@ void require_usable(const fs::path& folder, bool resume) {
   const bool empty = fs::is_empty(folder, failed);
   if (failed) fail(folder, failed.message());
   if (!empty && !resume) {
-    throw Error(fmt::format("{}: is not empty; the folder of a run is never overwritten", folder.string()),
-                "choose another --output, or go on with that run by --resume");
+    throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", folder.string()),
+                "choose another --output, or continue that run with --resume");
   }
 }
 

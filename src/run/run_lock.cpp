@@ -23,14 +23,15 @@ using namespace std::chrono_literals;
 
 constexpr auto kRenewal = 20s;
 
-/// Who holds a folder.
+/// The owner of a lock.
 struct Holder {
   std::string host = {};
   std::int64_t pid = 0;
-  std::string started = {};    ///< of that process, in ticks since the host's start: numbers return
-  std::string pid_space = {};  ///< in which the number means this process: containers have their own
-  std::string job = {};        ///< of Slurm; empty: none
-  std::int64_t restarts = 0;   ///< of that job
+  std::string started =
+      {};  ///< start time of the process in ticks since the host booted, because process numbers are reused
+  std::string pid_space = {};  ///< the process namespace of `pid`: containers have their own
+  std::string job = {};        ///< Slurm job; empty: none
+  std::int64_t restarts = 0;   ///< restarts of that job
 
   std::string to_string() const {
     return fmt::format("process {} on {}{}", pid, host,
@@ -47,7 +48,7 @@ Holder myself() {
           .restarts = os::number_in("SLURM_RESTART_COUNT").value_or(0)};
 }
 
-// `key` tells the locks that a process has taken one after the other apart.
+// `key` distinguishes successive locks of one process.
 std::string to_json(const Holder& holder) {
   static std::atomic<std::int64_t> taken = 0;
   return metrics::to_json(Settings{{"host", holder.host},
@@ -60,7 +61,7 @@ std::string to_json(const Holder& holder) {
          "\n";
 }
 
-// A lock that cannot be read belongs to an unknown host, so its age decides.
+// A lock that cannot be read belongs to an unknown host, so its age decides whether it is stale.
 Holder holder_from(const std::string& text) try {
   const Settings settings = metrics::settings_from_json(text, "lock");
   SettingsReader read(settings, "lock");
@@ -90,13 +91,13 @@ bool lives_by_lock(const std::string& text, double silence) {
   throw Error(fmt::format("{}: is in use by {}, last seen {:.0f} s ago", folder.string(), holder.to_string(),
                           held.silent_seconds),
               holder.job.empty()
-                  ? fmt::format("wait for it, or end it by `kill {}` on {}", holder.pid, holder.host)
-                  : fmt::format("wait for it, or end it by `scancel {}`", holder.job));
+                  ? fmt::format("wait for it, or end it with `kill {}` on {}", holder.pid, holder.host)
+                  : fmt::format("wait for it, or end it with `scancel {}`", holder.job));
 }
 
 }  // namespace
 
-// The age of the lock is not known here: a process of another host is believed to live.
+// The age of the lock is unknown here: a process of another host is assumed to be alive.
 std::string lock_holder(const fs::path& folder) {
   const std::optional<std::string> text = read_text(folder / "lock");
   if (!text) return {};
@@ -111,7 +112,7 @@ RunLock::RunLock(const fs::path& folder) try
   refuse(folder, held);
 } catch (const Error& error) {
   throw Error(fmt::format("{}: cannot be locked: {}", folder.string(), error.what()),
-              "choose a folder that can be written with --output DIR");
+              "choose a writable folder with --output DIR");
 }
 
 std::string RunLock::taken_over() const {

@@ -47,7 +47,7 @@ void StatusWriter::write_news() {
   if (news) write(*news);
 }
 
-// Not synced: news are worth nothing after a crash.
+// Not synced: the status is worthless after a crash.
 void StatusWriter::write(RunStatus status) const {
   if (job_end_) {
     status.job_seconds_left =
@@ -66,7 +66,7 @@ void StatusWriter::write(RunStatus status) const {
                            "\n";
   try {
     os::replace_text(file_, text, os::Durability::kUnsynced);
-  } catch (const std::exception&) {  // a run must not end for being watched
+  } catch (const std::exception&) {  // a status that cannot be written must not end the run
   }
 }
 

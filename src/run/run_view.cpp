@@ -30,7 +30,7 @@ double age_of(const fs::path& file) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
 }
 
-// Nothing where there is no such file, or it is being written.
+// Empty if the file does not exist, or is being written.
 std::optional<Settings> read_json(const fs::path& file) try {
   return metrics::read_json(file);
 } catch (const Error&) {
@@ -46,8 +46,8 @@ std::string place_of(const Settings& environment) {
                      counted(count_at(environment, "threads").value_or(0), "thread"), join(names, ", "));
 }
 
-// The lines of metrics.jsonl as curves over epochs; of an ensemble those of all members, each an epoch's
-// mean.
+// Converts the lines of metrics.jsonl to curves over epochs; for an ensemble, the mean over its members for
+// each epoch.
 void read_curves(const fs::path& file, RunView& view) {
   struct Sum {
     double sum = 0;
@@ -70,7 +70,7 @@ void read_curves(const fs::path& file, RunView& view) {
                                                       "validation_accuracy"};
       for (std::size_t i = 0; i < kKeys.size(); ++i) sums[i].take(number_at(record, kKeys[i]));
     } catch (const Error&) {
-      continue;  // the last line may be under way
+      continue;  // the last line may be incomplete
     }
   }
   view.loss = {{"training", '*', {}}, {"validation", 'o', {}}};
@@ -101,9 +101,9 @@ std::string state_text(const RunView& view) {
     case RunView::State::kBegins:
       return "begins";
     case RunView::State::kRuns:
-      return "under way: " + view.holder;
+      return "running: " + view.holder;
     case RunView::State::kStopped:
-      return "stopped; go on with: convoke train --resume " + shell_word(view.folder.string());
+      return "stopped; continue with: convoke train --resume " + shell_word(view.folder.string());
     case RunView::State::kSilent:
       return fmt::format("no sign of life for {}: {}", format_duration(view.age_seconds), view.holder);
     case RunView::State::kComplete:
@@ -120,8 +120,8 @@ RunView view_run(const fs::path& folder) {
   const std::optional<Settings> environment = read_json(folder / "environment.json");
   view.holder = lock_holder(folder);
   if (!environment && view.holder.empty()) {
-    throw Error(fmt::format("{}: is no folder of a run", folder.string()),
-                "name the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
+    throw Error(fmt::format("{}: is not a run folder", folder.string()),
+                "pass the folder that `convoke train` writes: its --output, or runs/<name>-<time>");
   }
   if (environment) view.place = place_of(*environment);
   view.status = read_status(folder / "status.json");
@@ -149,7 +149,7 @@ std::string to_text(const RunView& view, int width) {
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<12} {}\n", name, value);
   };
-  if (!view.place.empty()) line("runs as", view.place);
+  if (!view.place.empty()) line("runs on", view.place);
   if (view.status && view.state != RunView::State::kComplete) {
     const RunStatus& status = *view.status;
     line("training", fmt::format("{}: epoch {}/{}, step {} of {} ({:.0f} %)", status.title, status.epoch,

@@ -17,7 +17,7 @@ StopReason StopAgreement::after_step() {
   if (++step_ < next_) return {};
   double agreed[] = {static_cast<double>(mine().number()), watch_.seconds() / static_cast<double>(step_)};
   group_.max(agreed);
-  // About a second's worth of the slowest rank's steps: equal on all ranks, since both numbers are.
+  // About as many steps as the slowest rank makes in a second; equal on all ranks, since both numbers are.
   const double steps = agreed[1] > 0 ? std::min(1.0 / agreed[1], 1e6) : 1;
   next_ = step_ + std::max<std::int64_t>(1, std::llround(steps));
   const StopReason reason = StopReason::from(std::llround(agreed[0]));

@@ -19,7 +19,7 @@ StopCalls::StopCalls(const mpi::Communicator& world, const mpi::Communicator& gr
   }
 }
 
-// Whoever calls, calls everybody: having heard one call is enough not to.
+// A caller calls all ranks, so a rank that has received a call need not call.
 void StopCalls::call(StopReason reason) {
   if (called_ != 0 || heard()) return;
   called_ = reason.number();
@@ -43,7 +43,7 @@ void StopCalls::wait_for_all() {
     if (const int signal = os::StopSignals::received(); signal != 0) call(StopReason::by_signal(signal));
     std::this_thread::sleep_for(1ms);
   }
-  // Nobody calls any more, so it is known how many messages there are.
+  // No rank calls any more, so the number of messages is known.
   std::int64_t callers = called_ != 0 ? 1 : 0;
   const std::int64_t mine = callers;
   world_.sum(std::span(&callers, 1));

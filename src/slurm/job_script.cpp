@@ -23,7 +23,7 @@ Directives size_of(const Layout& layout) {
   }
   if (layout.memory_mib > 0) {
     list.push_back(
-        {fmt::format("--mem={}M", layout.memory_mib), "of each node: the prediction and a quarter more"});
+        {fmt::format("--mem={}M", layout.memory_mib), "per node: the prediction and a quarter more"});
   }
   return list;
 }
@@ -46,7 +46,7 @@ Directives restarts_of(const JobOptions& options) {
   return {{"--requeue", "a requeued job continues where it was"},
           {"--open-mode=append", "a restarted job appends to its log"},
           {fmt::format("--signal=B:USR1@{}", options.warning_seconds),
-           "signal this script so many seconds before the end, or up to 60 s earlier"}};
+           "signal this script this many seconds before the end, or up to 60 s earlier"}};
 }
 
 std::string launch_of(const JobOptions& options) {
@@ -101,7 +101,7 @@ JobScript make_script(const JobOptions& options, const std::string& file, const 
   }
   body += std::string("\n") + kBefore + "\"${launch[@]}\" \"${convoke[@]}\" " + command.arguments + " &\n" +
           kWatch;
-  body += fmt::format("\nrestarts={}  # the most, after a node was lost\n", options.restarts);
+  body += fmt::format("\nrestarts={}  # at most, after a node was lost\n", options.restarts);
   body += kAfterwards;
   return script;
 }

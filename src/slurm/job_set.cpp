@@ -9,10 +9,10 @@
 namespace convoke::slurm {
 namespace {
 
-// Slurm's default for the jobs of an array (MaxArraySize is 1001).
+// Slurm's default limit for the jobs of an array (MaxArraySize is 1001).
 constexpr std::int64_t kLongestArray = 1000;
 
-// The folder of a run has the number of its job, which a requeued job keeps.
+// A run folder is named after its job number, which a requeued job keeps.
 constexpr const char* kRun = "run=${1:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}  # the folder of the run\n";
 
 std::string numbers(std::int64_t count, std::int64_t at_once) {
@@ -20,7 +20,7 @@ std::string numbers(std::int64_t count, std::int64_t at_once) {
   return at_once > 0 ? fmt::format("{}%{}", all, at_once) : all;
 }
 
-// "0-3,8" for ascending numbers.
+// Returns "0-3,8" for ascending numbers.
 std::string list_of(const std::vector<std::int64_t>& rising) {
   std::string list;
   for (std::size_t i = 0; i < rising.size();) {
@@ -33,13 +33,13 @@ std::string list_of(const std::vector<std::int64_t>& rising) {
   return list;
 }
 
-// The next job waits for the job that was added last.
+// Returns the job that was added last, for which the next job waits.
 std::vector<std::string> last_of(const JobSet& jobs) {
   if (jobs.submissions.empty()) return {};
   return {jobs.submissions.back().variable};
 }
 
-// A job on one node, for the results of others.
+// Returns the layout of a job on one node, for the results of other jobs.
 Layout small(const Layout& layout) {
   Layout one = layout;
   one.nodes = 1;
@@ -168,7 +168,7 @@ void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>
 }
 
 void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once) {
-  // Sizes that all jobs share are in the script, where they can be changed.
+  // Sizes that all jobs share are in the script, where users can change them.
   const auto differ = [&](int Layout::*member) {
     return std::any_of(sizes.begin(), sizes.end(), [&](const StudyJobs& size) {
       return size.layout.*member != sizes.front().layout.*member;
@@ -200,7 +200,7 @@ void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int6
   jobs.submissions.push_back({.variable = "collect",
                               .script = "collect.sh",
                               .after = all,
-                              .whatever = true,  // a failed run is a row of the table, too
+                              .whatever = true,  // a failed run is a row of the table too
                               .arguments = "\"$study\" \"$here\""});
   jobs.result = "$study";
 }

@@ -55,8 +55,8 @@ void require_memory(const Workload& workload, const Layout& layout, const Partit
 
 }  // namespace
 
-Layout lay_out(const Workload& workload, Layout wished, const Partition* partition) {
-  Layout layout = wished;
+Layout lay_out(const Workload& workload, Layout requested, const Partition* partition) {
+  Layout layout = requested;
   if (partition == nullptr && !layout.complete()) {
     throw Error("the nodes of the cluster are unknown",
                 "add --nodes N --ranks-per-node R --cpus-per-rank C, or use a machine with sinfo");

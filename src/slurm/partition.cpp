@@ -14,7 +14,7 @@
 namespace convoke::slurm {
 namespace {
 
-// Nodes in these states take no job until an administrator acts.
+// Nodes in these states accept no job until an administrator acts.
 constexpr std::array kLost{"down", "drain", "fail", "unknown", "maint", "power_down", "future"};
 
 bool lost(const std::string& state) {

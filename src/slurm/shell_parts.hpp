@@ -37,7 +37,7 @@ inline constexpr const char* kBefore =
     R"sh(checkpoints() { find "$run/checkpoints" -name 'epoch-*.h5' 2> /dev/null | sort; }
 before=$(checkpoints)
 say() { echo "$(date '+%F %T') job $SLURM_JOB_ID on $SLURM_JOB_NODELIST: $*"; }
-say "begins in $run, with $(checkpoints | wc -l) checkpoints there, restart ${SLURM_RESTART_COUNT:-0}"
+say "begins in $run, with $(checkpoints | wc -l) checkpoints, restart ${SLURM_RESTART_COUNT:-0}"
 
 # In the background, so that this shell receives Slurm's warning while it waits, and can pass it on.
 )sh";
@@ -56,10 +56,10 @@ again() {
   # Only a running job may decide: otherwise it was cancelled, or Slurm requeues it itself.
   case "$(scontrol show job "$SLURM_JOB_ID" 2> /dev/null)" in
     *JobState=RUNNING*) ;;
-    *) give_up "$1; not requeued, since a user or Slurm ended the job" ;;
+    *) give_up "$1; not requeued, because a user or Slurm ended the job" ;;
   esac
   [ "$(checkpoints)" != "$before" ] ||
-    give_up "$1; not requeued, since without a new checkpoint it would only repeat itself. $2"
+    give_up "$1; not requeued, because without a new checkpoint it would only repeat its work. $2"
   say "ended with $code: $1; requeued"
   echo "$1" >> "$run/restarts.log"
   scontrol requeue "$SLURM_JOB_ID"
@@ -69,7 +69,7 @@ again() {
 case $code in
   0) say "done" ;;
   85) again "stopped at a checkpoint" "Is the time limit too short for one?" ;;
-  138) give_up "the warning came before training had begun: the time limit is too short (--time, --signal)" ;;
+  138) give_up "the warning came before training started: the time limit is too short (--time, --signal)" ;;
   134 | 135 | 137 | 139 | 143 | 205)  # killed, or mpirun lost a node, for which Slurm does not requeue the job
     lost=$(grep -cs '^lost a node or a rank' "$run/restarts.log")
     [ "${lost:-0}" -lt "$restarts" ] || give_up "lost a node or a rank again, after $restarts restarts"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 86400;
 
-// The numbers between colons; empty if there is anything else.
+// Returns the numbers between colons; empty if there is any other text.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
   std::vector<std::int64_t> numbers;
   for (std::string_view rest = text;;) {

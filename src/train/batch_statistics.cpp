@@ -10,10 +10,10 @@
 namespace convoke::train {
 namespace {
 
-/// A batch norm with one value per channel in a sample, and over what it takes its statistics.
+/// A batch norm with one value per channel in a sample, and the samples that its statistics cover.
 struct Lone {
   const nn::Node* node = nullptr;
-  bool synchronized = false;  // over the whole batch of a step, not a lane
+  bool synchronized = false;  // statistics over the whole batch of a step, not over a lane
 };
 
 std::int64_t values_per_channel(const Shape& shape) {
@@ -38,10 +38,10 @@ std::vector<Lone> lone_batch_norms(const nn::Graph& graph) {
   return list;
 }
 
-// Samples / size leaves one sample alone.
+// True if cutting `samples` into pieces of `size` leaves one sample alone.
 bool leaves_one(std::int64_t samples, std::int64_t size) { return size == 1 || samples % size == 1; }
 
-// A lane divides the batch, so what it leaves at the end of an epoch is the same for every batch.
+// A lane divides the batch, so the rest at the end of an epoch is the same for every batch.
 std::string lanes_that_do(const engine::EngineOptions& engine, std::int64_t samples) {
   std::vector<std::string> lanes;
   for (std::int64_t lane = 2; lane <= engine.batch; ++lane) {
@@ -68,11 +68,11 @@ void require_batch_statistics(const nn::Graph& graph, const engine::EngineOption
                   : fmt::format("the last {} of an epoch is one sample: {} training samples in {} of {}",
                                 what, samples, synchronized ? "batches" : "lanes", size);
     const std::string lanes = synchronized ? std::string() : lanes_that_do(engine, samples);
-    throw Error(fmt::format("{}: node {} has one value per channel in a sample, {}, and no variance where {}",
-                            whose, node->name, node->shape.to_string(), where),
-                lanes.empty()
-                    ? "choose another train.batch, or use one sample more or less (data.validation_split)"
-                    : fmt::format("set train.lane to {}; or freeze the node", lanes));
+    throw Error(
+        fmt::format("{}: node {} has one value per channel in a sample, {}, so its variance is undefined: {}",
+                    whose, node->name, node->shape.to_string(), where),
+        lanes.empty() ? "choose another train.batch, or use one sample more or less (data.validation_split)"
+                      : fmt::format("set train.lane to {}; or freeze the node", lanes));
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A disk that needs longer is not waited for: the next checkpoint is only some steps away.
+// Training does not wait for a disk that needs longer: the next checkpoint is only some steps away.
 constexpr auto kPatience = 2000ms;
 
 run::BestModels::Cost cost_by(const EarlyStopping& judge) {
@@ -73,7 +73,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
   run::CheckpointUse& use = phases_.checkpoints;
   std::string left_out;
   if (!writer_.ready(kPatience)) {
-    left_out = "the one before is still being written";
+    left_out = "the previous one is still being written";
   } else {
     try {
       run::CheckpointState copy = state;
@@ -88,7 +88,7 @@ void Checkpointing::save(const run::CheckpointState& state) {
   }
   if (!left_out.empty()) {
     reports_.progress.warn(
-        fmt::format("the checkpoint after step {} is left out: {}", state.updates, left_out));
+        fmt::format("the checkpoint after step {} is skipped: {}", state.updates, left_out));
     ++use.left_out;
   }
   saved_updates_ = state.updates;
@@ -112,7 +112,7 @@ void Checkpointing::keep_best(const std::vector<float>& parameters, const run::V
 void Checkpointing::give_best(const std::vector<float>& parameters, const run::Validated& validated) {
   const auto cost = cost_by(job_.early_stopping);
   note_written();
-  // Most validations are beaten by what is written: they need not wait for the writer to look at the files.
+  // Most validations are worse than the written models: they need not wait for the writer to read the files.
   if (std::ssize(written_costs_) == job_.keep_best && written_costs_.back() <= cost(validated)) return;
   writer_.wait();
   note_written();
@@ -123,7 +123,8 @@ void Checkpointing::give_best(const std::vector<float>& parameters, const run::V
   unwritten_.push_back(best);
   write(best);
   if (std::ssize(unwritten_) <= job_.keep_best) return;
-  // A disk that stays full: the worst is not among the best even if all the others can be written.
+  // If the disk stays full, the worst model is dropped: it is not among the best even if all others are
+  // written.
   unwritten_.erase(std::max_element(unwritten_.begin(), unwritten_.end(), [&](const auto& a, const auto& b) {
     return cost(a->validated) < cost(b->validated);
   }));
@@ -163,8 +164,9 @@ void Checkpointing::finish(const run::CheckpointState& state, bool needed) {
   if (failed.empty() && saved_ == position_of(state)) return;
   if (failed.empty()) failed.emplace_back("the last checkpoint could not be copied");
   if (needed) {
-    throw JobError(failed.front(), fmt::format("free some space; earlier checkpoints in {} are unchanged",
-                                               checkpoints_.folder().string()));
+    throw JobError(failed.front(),
+                   fmt::format("free some disk space; earlier checkpoints in {} are unchanged",
+                               checkpoints_.folder().string()));
   }
   reports_.progress.warn(failed.front());
 }
@@ -176,12 +178,11 @@ std::vector<std::string> Checkpointing::failures() {
   return failed;
 }
 
-// Also makes up for what has failed: models of the best at once, the state by the next checkpoint, or the
-// last.
+// Repeats failed writes too: the best models at once, the state with the next or the last checkpoint.
 void Checkpointing::report_failures() {
   const std::vector<std::string> failed = failures();
   for (const std::string& failure : failed) {
-    reports_.progress.warn(failure + "; training goes on, earlier checkpoints are as they were");
+    reports_.progress.warn(failure + "; training goes on, earlier checkpoints are unchanged");
     saved_ = {};
   }
   if (failed.empty()) return;

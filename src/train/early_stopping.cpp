@@ -21,18 +21,16 @@ constexpr std::array kMonitors{
 };
 
 constexpr std::array kEarlyStoppingKeys{
-    key<&EarlyStoppingOptions::monitor>(
-        {.name = "monitor",
-         .names = [] { return names_in(kMonitors); },
-         .help = "the measure by which one validation is better than another"}),
+    key<&EarlyStoppingOptions::monitor>({.name = "monitor",
+                                         .names = [] { return names_in(kMonitors); },
+                                         .help = "the measure that compares validations"}),
     key<&EarlyStoppingOptions::patience>(
         {.name = "patience",
          .range = {.least = 0},
          .required = true,
-         .help = "training ends after so many validations in a row that are not better than the best"}),
-    key<&EarlyStoppingOptions::min_delta>({.name = "min_delta",
-                                           .range = {.least = 0},
-                                           .help = "a better validation is better by more than this"}),
+         .help = "training ends after this many validations without improvement in a row"}),
+    key<&EarlyStoppingOptions::min_delta>(
+        {.name = "min_delta", .range = {.least = 0}, .help = "an improvement must be larger than this"}),
     key<&EarlyStoppingOptions::restore_best>(
         {.name = "restore_best", .fallback = "true", .help = "keep the best weights, not the last ones"}),
 };
@@ -56,7 +54,7 @@ double EarlyStopping::cost(double loss, double accuracy) const {
 
 bool EarlyStopping::judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const {
   ++best.evaluations;
-  // There is no best yet where none has been finite: its loss is NaN then, and its cost infinite.
+  // As long as no validation was finite there is no best one: its loss is NaN, and its cost infinite.
   const double before = cost(best.loss, best.accuracy), now = cost(score.loss, score.accuracy);
   if (std::isinf(before) ? std::isfinite(now) : now + options_.min_delta < before) {
     best.wait = 0;

@@ -40,12 +40,12 @@ struct Turn {
   bool resume;
   bool show;
   run::Phases& phases;
-  FeatureCache* features;     ///< of all members; null: none
-  run::StatusWriter* status;  ///< null but on rank 0
+  FeatureCache* features;     ///< shared by all members; null: none
+  run::StatusWriter* status;  ///< null except on rank 0
 };
 
-// What a member trains on, a portion of its shard, and validates on: the end of its shard, or all of a split
-// of its own.
+// Returns the samples of a member: a portion of its shard for training, and the end of its shard, or all of a
+// separate split, for validation.
 data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) {
   data::Holdout ids = data::hold_out(
       data::shard(feed.training.split().labels, job.shards, member, job.members, job.engine.seed),
@@ -58,8 +58,8 @@ data::Holdout samples_of(const Job& job, const Feed& feed, std::int64_t member) 
   return ids;
 }
 
-// Runs what fails for all members if it does for one: the logs of the run, and a recipe that is not that of
-// the checkpoints.
+// Runs work that fails for all members if it fails for one, such as the logs of the run, or a recipe that
+// differs from that of the checkpoints.
 template <class Work>
 void for_all_members(const Work& work) {
   try {
@@ -69,7 +69,7 @@ void for_all_members(const Work& work) {
   }
 }
 
-// Fills `result` in. Throws what ends the training of the member, or the job.
+// Fills in `result`. Throws what ends the training of the member, or the job.
 void train_member(const Turn& turn, std::int64_t member, const std::function<void(const Settings&)>& log,
                   TrainedMember& result) {
   const Job& job = turn.job;
@@ -84,7 +84,7 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
                               .feature_file = feature_file(turn.folder, turn.world)};
   const std::int64_t steps = data::EpochPlan(ids.train, assignment.seed, 0, job.engine.batch, false).steps();
 
-  // Event files are the member's own: the root of its group writes them as training goes.
+  // Event files belong to the member: the root of its group writes them during training.
   std::optional<metrics::EventFile> events;
   std::function<void(const Settings&)> log_member;
   if (log) {
@@ -123,15 +123,15 @@ void train_member(const Turn& turn, std::int64_t member, const std::function<voi
   result.model.parameters = std::move(outcome.parameters);
 }
 
-// What ended the training of a member, if that need not end the job: in a group of several ranks, only what
-// all of them have thrown, for otherwise the others wait.
+// Returns the error that ended the training of a member if the job can go on. In a group of several ranks
+// this must be an error that all of them have thrown, because otherwise the other ranks would wait.
 std::string failure_of(const Turn& turn, const std::exception& error) {
   if (!turn.job.ensemble || dynamic_cast<const JobError*>(&error) != nullptr) throw;
   if (turn.group.size() > 1 && dynamic_cast<const mpi::GroupError*>(&error) == nullptr) throw;
   return mpi::as_error(std::current_exception()).what();
 }
 
-// A member that fails leaves the vote, and the others go on.
+// Trains a member; if it fails, it leaves the vote and the others go on.
 TrainedMember train_or_leave(const Turn& turn, std::int64_t member,
                              const std::function<void(const Settings&)>& log) {
   TrainedMember result;
@@ -193,7 +193,7 @@ std::vector<Settings> from_json(const std::string& json) {
   return SettingsReader(settings, "message").tables("list");
 }
 
-// The lines that the other groups' roots could not write themselves, appended by rank 0. Collective.
+// Appends the lines that the roots of the other groups could not write; rank 0 writes. Collective.
 void append_lines_of_others(std::vector<Settings> lines, RunLogs* log, const mpi::Communicator& world) {
   for (const std::string& json : world.gather(to_json(lines))) {
     for (const Settings& line : from_json(json)) log->append(line);
@@ -260,7 +260,7 @@ Training train_members(const Job& job, const Feed& feed, const Groups& groups, c
 std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups& groups,
                                   const mpi::Communicator& world) {
   std::vector<Settings> facts;
-  std::vector<float> values;  // of the members of this group, one after the other
+  std::vector<float> values;  // of the members of this group, concatenated
   if (groups.group.root()) {
     for (const TrainedMember& member : mine) {
       facts.push_back(to_settings(member));
@@ -290,9 +290,9 @@ std::vector<TrainedMember> gather(std::vector<TrainedMember> mine, const Groups&
 
   std::vector<Settings> ordered;
   for (const TrainedMember& member : members) ordered.push_back(to_settings(member));
-  const std::string told = world.broadcast(to_json(ordered));
+  const std::string all = world.broadcast(to_json(ordered));
   if (world.root()) return members;
-  for (const Settings& settings : from_json(told)) members.push_back(member_from(settings));
+  for (const Settings& settings : from_json(all)) members.push_back(member_from(settings));
   return members;
 }
 

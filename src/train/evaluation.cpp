@@ -11,9 +11,9 @@
 namespace convoke::train {
 namespace {
 
-constexpr std::size_t kMistakes = 36;  // that are kept to be looked at
+constexpr std::size_t kMistakes = 36;  // kept for inspection
 
-// Of probabilities (samples, classes), summed over the ranks of `group`. Collective.
+// Calibration of probabilities (samples, classes), summed over the ranks of `group`. Collective.
 template <class T>
 metrics::Calibration calibration_of(std::span<const T> probabilities, std::span<const std::int32_t> truth,
                                     std::int64_t classes, const mpi::Communicator& group) {

@@ -5,7 +5,7 @@
 namespace convoke::train {
 namespace {
 
-// Only what has happened: classes may be a thousand, samples few.
+// Lists only nonzero counts: there may be a thousand classes, but few samples.
 Value::Array confusions(const metrics::ConfusionMatrix& matrix) {
   Value::Array list;
   for (std::int64_t truth = 0; truth < matrix.classes(); ++truth) {

@@ -19,9 +19,9 @@ namespace {
 
 std::size_t cut_of(const nn::Graph& graph) {
   if (const std::size_t last = nn::frozen_prefix(graph); last > 0) return last;
-  throw Error(fmt::format("cache_features: nothing is frozen at the beginning of the network: {} is trained",
+  throw Error(fmt::format("cache_features: the beginning of the network is not frozen: {} is trained",
                           nn::first_not_fixed(graph)),
-              "freeze its beginning (model.freeze), or set model.cache_features to 0");
+              "freeze the beginning (model.freeze), or set model.cache_features to 0");
 }
 
 engine::EvaluatorOptions prefix_options(const Job& job) {
@@ -30,7 +30,7 @@ engine::EvaluatorOptions prefix_options(const Job& job) {
   return options;
 }
 
-// The root's, as free memory changes from one look to the next.
+// The decision of the root, because free memory changes from one measurement to the next.
 std::size_t budget_of(const Job& job, const mpi::Communicator& node) {
   if (job.cache_bytes > 0) return job.cache_bytes;
   return std::stoull(run::on_root(node, [] { return std::to_string(os::available_bytes() / 2); }));
@@ -78,8 +78,8 @@ std::span<float> FeatureCache::view(std::size_t index) const {
   return {reinterpret_cast<float*>(memory_.bytes().data()) + index * size, size};
 }
 
-// Features lie as the network puts them out, so to the loader they are plain vectors; adding -0 leaves every
-// number as it is, -0 included.
+// Features are stored in the layout of the network's output, so the loader handles them as plain vectors.
+// Adding -0 leaves every number unchanged, including -0.
 data::BatchLoader FeatureCache::loader_of(std::size_t index) const {
   data::Split split = samples_.split();
   split.samples = std::span<const float>(view(index));
@@ -101,7 +101,7 @@ void FeatureCache::compute(std::size_t index) {
   const auto lane = static_cast<std::size_t>(job_.engine.lane);
   const engine::LaneRange mine = engine::share_of({0, static_cast<std::int64_t>((count() + lane - 1) / lane)},
                                                   node_.rank(), node_.size());
-  // A few lanes per thread at a time, so that little memory is needed in addition to the cache.
+  // A few lanes per thread at a time, so that the extra memory is small.
   const std::size_t segment = lane * 4 * static_cast<std::size_t>(job_.engine.threads);
   const std::size_t end = std::min(static_cast<std::size_t>(mine.first + mine.count) * lane, count());
   const data::BatchLoader samples =

@@ -10,7 +10,7 @@
 namespace convoke::train {
 namespace {
 
-// The least number of rows of an embedding of the graph; nothing if it has none.
+// Returns the smallest number of rows of an embedding in the graph; empty if there is no embedding.
 std::optional<std::int64_t> least_vocabulary(const nn::Graph& graph) {
   std::optional<std::int64_t> least;
   for (const nn::Node& node : graph.nodes()) {
@@ -32,19 +32,20 @@ void require_fit(const run::ModelDescription& model, const std::string& model_na
                                    : fmt::format("numbers ({})", data::name_of(dataset.sample_type)),
                             model_name, tokens ? "numbers" : "tokens"),
                 tokens ? "begin the model with an embedding, or store the samples as float32"
-                       : "store tokens as int32, or take the embedding out of the model");
+                       : "store tokens as int32, or remove the embedding from the model");
   }
   if (model.graph.input_shape() != dataset.sample_shape) {
     throw Error(
         fmt::format("{} has samples of shape {}, but the model of {} takes {}", dataset_file.string(),
                     dataset.sample_shape.to_string(), model_name, model.graph.input_shape().to_string()),
-        "give the dataset that belongs to the model, or change model.input and prepare the data alike");
+        "pass the dataset that belongs to the model, or change model.input and prepare the data in the same "
+        "way");
   }
   const std::int64_t outputs = model.graph.output_shape().elements();
   if (!model.loss->fits(outputs, dataset.classes)) {
-    throw Error(fmt::format("{} has {} classes, but the model of {} tells {} apart", dataset_file.string(),
+    throw Error(fmt::format("{} has {} classes, but the model of {} predicts {}", dataset_file.string(),
                             dataset.classes, model_name, outputs),
-                "give the dataset that belongs to the model, or change the units of its last layer");
+                "pass the dataset that belongs to the model, or change the units of its last layer");
   }
 }
 
@@ -62,9 +63,9 @@ void require_vocabulary(std::int64_t vocabulary, const std::string& model_name, 
                         const std::string& split) {
   const std::int64_t largest = dataset.split(split).largest_token;
   if (largest < vocabulary) return;
-  throw Error(fmt::format("{}: split \"{}\" has token {}, but the embedding of {} knows 0..{}",
+  throw Error(fmt::format("{}: split \"{}\" has token {}, but the embedding of {} has rows 0..{}",
                           dataset.file().string(), split, largest, model_name, vocabulary - 1),
-              fmt::format("set its vocabulary to {} or more, or give rarer tokens a common number",
+              fmt::format("set its vocabulary to {} or more, or map rare tokens to one number",
                           std::max(largest + 1, dataset.info().vocabulary)));
 }
 
@@ -76,8 +77,8 @@ void require_vocabulary(const nn::Graph& graph, const std::string& model_name, c
 void require_vocabulary(const nn::Graph& graph, const std::string& model_name, const data::DatasetInfo& info,
                         const std::filesystem::path& dataset_file, const std::string& split) {
   const auto least = least_vocabulary(graph);
-  const bool told = info.vocabulary > 0;  // reading a file refuses tokens beyond what it says
-  if (!least || (told && info.vocabulary <= *least)) return;
+  const bool stated = info.vocabulary > 0;  // a file with tokens beyond its vocabulary cannot be opened
+  if (!least || (stated && info.vocabulary <= *least)) return;
   require_vocabulary(*least, model_name, data::Dataset::open(dataset_file, {split}, data::private_storage(0)),
                      split);
 }

@@ -49,8 +49,7 @@ std::string difference(const run::ModelDescription& a, const run::ModelDescripti
   if (a.normalization.scale != b.normalization.scale || a.normalization.shift != b.normalization.shift) {
     return "their inputs are normalised differently";
   }
-  if (a.class_names != b.class_names || a.classes() != b.classes())
-    return "their classes are called otherwise";
+  if (a.class_names != b.class_names || a.classes() != b.classes()) return "their class names differ";
   if (!(a.loss->settings() == b.loss->settings())) return "their losses differ";
   if (a.precision != b.precision) return "one was trained in bf16, the other in fp32";
   if (a.preparation != b.preparation) return "their samples were prepared differently";
@@ -61,18 +60,18 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
   std::map<std::int64_t, const MemberRun*> places;
   for (const MemberRun& run : runs) {
     if (!run.models.ensemble) {
-      throw Error(fmt::format("{}: holds one synchronous model, no member of an ensemble", run.folder),
+      throw Error(fmt::format("{}: holds one synchronous model, not a member of an ensemble", run.folder),
                   "train members by `convoke train RECIPE --member K` with mode = \"ensemble\"");
     }
     if (std::string what = difference(run.models.description, runs.front().models.description);
         !what.empty()) {
       throw Error(fmt::format("{} and {} cannot vote together: {}", run.folder, runs.front().folder, what),
-                  "gather runs of one recipe");
+                  "pass runs of one recipe");
     }
     for (const run::Member& member : run.models.members) {
       if (const auto [it, is_new] = places.emplace(member.index, &run); !is_new) {
         throw Error(fmt::format("member {} is in {} and in {}", member.index, it->second->folder, run.folder),
-                    "name every run once, and one run of each member");
+                    "pass every run once, and one run of each member");
       }
       if (member.index >= job.members) {
         throw Error(fmt::format("{}: holds member {}, but there are {}, counted from 0", run.folder,
@@ -85,10 +84,10 @@ Training assemble(const Job& job, std::vector<MemberRun> runs, bool partial) {
     if (!places.contains(member)) missing.push_back(std::to_string(member));
   }
   if (!missing.empty() && !partial) {
-    throw Error(fmt::format("of {} members of {}, {} {} in none of the runs", job.members, job.name,
-                            join(missing), missing.size() == 1 ? "is" : "are"),
-                fmt::format("train it: convoke train RECIPE --member {}; or vote without by --partial",
-                            missing.front()));
+    throw Error(
+        fmt::format("{} has {} members, but the runs lack member {}", job.name, job.members, join(missing)),
+        fmt::format("train it with `convoke train RECIPE --member {}`, or let the others vote with --partial",
+                    missing.front()));
   }
 
   Training training;

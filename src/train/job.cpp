@@ -12,7 +12,7 @@ engine::EngineOptions Job::engine_for(std::uint64_t seed) const {
 
 std::uint64_t member_seed(std::uint64_t seed, std::int64_t member) {
   if (member == 0) return seed;
-  // An epoch that no shuffle reaches, so that this stream is nobody else's.
+  // Shuffles never reach this epoch, so no other stream has this key.
   return RandomStream({seed, Purpose::kShard, 0xFFFFFFFF, static_cast<std::uint64_t>(member)}).next_word();
 }
 

@@ -15,14 +15,14 @@
 namespace convoke::train {
 namespace {
 
-// By what a process grows besides: kernels that oneDNN makes, pages of libraries that are touched for the
-// first time. Measured: 12 MiB with a network of four layers, 50 MiB with ResNet-18.
+// Growth of the process that the engine does not count: kernels that oneDNN makes, library pages touched for
+// the first time. Measured: 12 MiB with a network of four layers, 50 MiB with ResNet-18.
 constexpr std::uint64_t kProgramBytes = std::uint64_t{16} << 20;
 
-/// What one rank trains, and what its node has for it.
+/// The properties of one rank's training that decide its memory.
 struct Demand {
   const Job& job;
-  nn::Graph graph;  ///< as its last stage trains it, which is most of it
+  nn::Graph graph;  ///< in its last stage, which trains the most parameters
   std::int64_t samples;
   bool validates;
   int rank, ranks;  // of the group
@@ -37,8 +37,8 @@ std::uint64_t parameter_bytes(const Job& job) {
   return static_cast<std::uint64_t>(job.model.graph.parameter_count()) * sizeof(float);
 }
 
-// What a rank takes beside its engine: a group's root has one more canonical copy of what a checkpoint holds,
-// which a thread writes.
+// Returns the memory of a rank in addition to its engine: the root of a group keeps one more canonical copy
+// of the checkpoint's content, which a thread writes.
 std::uint64_t bytes_for_checkpoints(const Demand& demand) {
   const std::uint64_t best = demand.job.early_stopping.restores_best() ? parameter_bytes(demand.job) : 0;
   return best + (demand.root ? checkpoint_bytes(demand.job) : 0);
@@ -60,7 +60,8 @@ std::string table(const engine::MemoryNeed& need, std::uint64_t checkpoint, std:
   return text;
 }
 
-// "train.lane = 4; run.threads = 1": each of them alone, as far as the node's ranks are like this one.
+// Returns settings that fit, e.g. "train.lane = 4; run.threads = 1". Each is enough alone if the other ranks
+// of the node are like this one.
 std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint64_t left, int node_ranks) {
   const auto fits = [&](const engine::EngineOptions& options) {
     return (demand.need(options).total() + checkpoint + kProgramBytes) *
@@ -95,7 +96,7 @@ std::string what_fits(const Demand& demand, std::uint64_t checkpoint, std::uint6
   return join(ways, "; ");
 }
 
-// The first text of any rank, on all of them; empty if none has one. Collective.
+// Returns the first nonempty text of any rank, on all ranks; empty if there is none. Collective.
 std::string first_of_all(const std::string& mine, const mpi::Communicator& world) {
   const std::vector<std::string> all = world.gather(mine);
   const auto it = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
@@ -117,7 +118,7 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   const Demand demand{job, trained, samples, validates, group.rank(), group.size(), group.root()};
   const std::uint64_t resident = os::resident_bytes();
   auto available = static_cast<double>(os::available_bytes());
-  node.min(std::span(&available, 1));  // nor does anybody take more before all have looked
+  node.min(std::span(&available, 1));  // also a barrier: no rank allocates before all have measured
   const engine::MemoryNeed need = demand.need(job.engine);
   const std::uint64_t checkpoint = bytes_for_checkpoints(demand);
   const std::uint64_t mine = need.total() + checkpoint + kProgramBytes;
@@ -133,15 +134,15 @@ std::uint64_t require_memory(const Job& job, std::int64_t samples, bool validate
   std::string what, hint;
   if (wanted > left && static_cast<double>(mine) == most) {
     what = fmt::format(
-        "{}: {} does not fit into memory: {} here {} {} more, but {} {} left; of the rank that needs "
+        "{}: {} does not fit into memory: {} here {} {} more, but {} {} left; the rank that needs "
         "most:{}",
         os::host_name(), job.name, counted(node.size(), "rank"), node.size() == 1 ? "needs" : "need",
         format_bytes(wanted), format_bytes(left),
         job.memory_bytes > 0 ? fmt::format("of run.memory_mib = {} are", job.memory_bytes >> 20) : "are",
         table(need, checkpoint, resident));
     const std::string ways = what_fits(demand, checkpoint, left, node.size());
-    hint = ways.empty() ? "a smaller network or input, or a node with more memory"
-                        : "what would fit, each by itself: " + ways;
+    hint = ways.empty() ? "use a smaller network or input, or a node with more memory"
+                        : "each of these alone would fit: " + ways;
   }
   what = first_of_all(what, world);
   hint = first_of_all(hint, world);

@@ -41,7 +41,7 @@ std::vector<Mistake> mistakes_from_json(const std::string& json) {
   return mistakes;
 }
 
-// Who voted for what on samples that are known to be worth it.
+// Adds the votes to samples that were selected as mistakes.
 void add_votes(std::vector<Mistake>& mistakes, const std::vector<std::size_t>& places,
                const vote::Ballots& ballots) {
   const std::vector<std::int32_t> labels = vote::member_labels(ballots);
@@ -72,7 +72,7 @@ std::vector<Mistake> worst_mistakes(const vote::Ballots& ballots, std::span<cons
     const double probability = mean[i * classes + static_cast<std::size_t>(truth[i])];
     return std::isnan(probability) ? 0 : probability;
   };
-  std::vector<std::size_t> wrong;  // places in `ids`, worst first
+  std::vector<std::size_t> wrong;  // indices into `ids`, worst first
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto row = mean.subspan(i * classes, classes);
     if (std::max_element(row.begin(), row.end()) - row.begin() != truth[i]) wrong.push_back(i);

@@ -10,7 +10,7 @@
 namespace convoke::train {
 namespace {
 
-// Everybody's values, one rank after the other, at `root`; nothing elsewhere. Collective.
+// Gathers the values of all ranks, in rank order, at `root`; empty elsewhere. Collective.
 template <class T>
 std::vector<T> gather(std::span<const T> mine, const mpi::Communicator& group, int root) {
   std::vector<T> all;

@@ -26,8 +26,9 @@ constexpr std::array kStageKeys{
         {.name = "epoch",
          .range = {.least = 2},
          .required = true,
-         .help = "the first epoch of the stage, counted from 1; the recipe itself is the first stage"}),
-    key<&Stage::unfreeze>({.name = "unfreeze", .help = "nodes that are trained too from this epoch on"}),
+         .help =
+             "the first epoch of the stage, counted from 1; training starts with the recipe's own settings"}),
+    key<&Stage::unfreeze>({.name = "unfreeze", .help = "nodes that are also trained from this epoch on"}),
     rate_key(),
 };
 
@@ -39,7 +40,7 @@ Stage Stage::read(const Settings& settings) {
   read_keys(kStageKeys, read, stage);
   read.finish();
   if (stage.unfreeze.empty() && stage.learning_rate == 0) {
-    read.fail("a stage that changes nothing", "give it \"unfreeze\" or \"learning_rate\", or both");
+    read.fail("the stage changes nothing", "set \"unfreeze\", \"learning_rate\", or both");
   }
   return stage;
 }

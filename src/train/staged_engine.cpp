@@ -28,7 +28,7 @@ StagedEngine::StagedEngine(const Job& job, const Assignment& assignment, const d
 
 void StagedEngine::make_engine(std::size_t stages) {
   if (engine_) exposed_seconds_ += engine_->exposed_seconds();
-  engine_.reset();  // before the next one needs the memory
+  engine_.reset();  // frees its memory for the next engine
   const std::span<const Stage> begun = std::span(job_.stages).first(stages);
   stages_begun_ = stages;
   learning_rate_ = learning_rate_after(begun, job_.learning_rate);
@@ -49,7 +49,7 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done) {
     state.updates = engine_->steps_done();
     mpi::together(group_, [&] { capture(state); });
     if (!cached) {
-      engine_.reset();  // it reads from the features
+      engine_.reset();  // it reads the features
       own_.reset();
       features_ = nullptr;
     } else if (features_ == nullptr) {
@@ -59,12 +59,12 @@ bool StagedEngine::begin_epoch(std::int64_t epochs_done) {
     run::restore(state, job_.optimizer->state_slots(), parameters_, *engine_);
   }
   if (features_ != nullptr) {
-    mpi::together(group_, [&] { features_->turn_to(epochs_done); });  // ranks of several nodes
+    mpi::together(group_, [&] { features_->turn_to(epochs_done); });  // the group may span several nodes
   }
   return begins;
 }
 
-// As far as the job's own graph freezes it: a stage may end that, and with it the cache.
+// True as long as the job's own graph freezes the prefix: a stage may unfreeze it, which ends the cache.
 bool StagedEngine::prefix_is_frozen(const nn::Graph& graph) const {
   return nn::frozen_prefix(graph) >= nn::frozen_prefix(job_.model.graph);
 }
@@ -80,9 +80,9 @@ void StagedEngine::open_features(const std::vector<float>& parameters) {
     features_ = own_.get();
   } else if (!std::equal(features_->parameters().begin(), features_->parameters().end(),
                          parameters.begin())) {
-    throw Error(fmt::format("the frozen weights of member {}'s checkpoint are not those of model.weights",
+    throw Error(fmt::format("the frozen weights of member {}'s checkpoint differ from model.weights",
                             assignment_.member),
-                "give the weights that the run began with, or set model.cache_features to 0");
+                "use the weights that the run started with, or set model.cache_features to 0");
   }
 }
 
@@ -104,8 +104,8 @@ std::vector<float> StagedEngine::result() {
       group_, [&] { return whole(engine::unpack(parameters_, engine_->layout(), engine_->result())); });
 }
 
-// The engine's parameters, which are 0 where the features are read in place of the prefix, with those of the
-// prefix.
+// Returns the parameters with those of the prefix filled in: while cached features replace the prefix, the
+// engine has 0 there.
 std::vector<float> StagedEngine::whole(std::vector<float> parameters) const {
   if (features_ != nullptr && !parameters.empty()) {
     std::copy(features_->parameters().begin(), features_->parameters().end(), parameters.begin());
@@ -119,8 +119,8 @@ void StagedEngine::capture(run::CheckpointState& state) {
   state.average = whole(std::move(state.average));
 }
 
-// A checkpoint between two epochs is restored in the stage of the next, as begin_epoch() would have entered
-// it.
+// A checkpoint between two epochs is restored in the stage of the next epoch, which begin_epoch() would have
+// entered.
 void StagedEngine::restore(run::CheckpointState& state) {
   const std::size_t stages = stages_begun(job_.stages, state.epochs_done);
   if (stages != stages_begun_) make_engine(stages);

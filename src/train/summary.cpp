@@ -12,7 +12,7 @@
 namespace convoke::train {
 namespace {
 
-// Over the time of the slowest rank within training steps: never more than the makespan.
+// Counted over the time that the slowest rank spends in training steps, which never exceeds the makespan.
 double images_per_second(const Verdict& verdict, const Cost& cost) {
   const double seconds = cost.phases.steps.max;
   return seconds > 0 ? static_cast<double>(verdict.samples_processed()) / seconds : 0;
@@ -83,7 +83,7 @@ Value::Array member_facts(const Verdict& verdict) {
   return list;
 }
 
-// "ensemble of 4"; of one that was trained alone: "member 2 of an ensemble of 4".
+// "ensemble of 4"; for a member that was trained alone: "member 2 of an ensemble of 4".
 std::string summary_title(const Job& job, const Verdict& verdict) {
   if (!job.ensemble) return "one synchronous model";
   if (static_cast<std::int64_t>(verdict.members.size()) == job.members) {
@@ -97,7 +97,7 @@ std::string summary_title(const Job& job, const Verdict& verdict) {
   return fmt::format("{} members of an ensemble of {}", verdict.members.size(), job.members);
 }
 
-// What is defined of them: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321   ECE 0.0123"
+// Lists the defined scores: "  top-5 accuracy 0.9876   ROC AUC 0.9954   quadratic kappa 0.9321   ECE 0.0123"
 std::string further_scores(const Evaluation& evaluation, const metrics::ConfusionMatrix& matrix) {
   const Ranking& ranking = evaluation.ranking;
   std::string line;
@@ -254,7 +254,7 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
         1e3 * use.longest_wait, 1e3 * use.longest_writing);
   }
   if (const run::FeatureUse& features = cost.features; features.any()) {
-    text += fmt::format("  features      of {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
+    text += fmt::format("  features      {} samples computed in {:.2f} s, {} in {}; hit rate {:.1f} %\n",
                         format_count(features.computed), features.seconds,
                         format_bytes(static_cast<std::uint64_t>(features.bytes)),
                         features.file_bytes > 0 ? "a file" : "memory", 100 * features.hit_rate());
@@ -270,11 +270,13 @@ std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cos
                           format_count(member.stopped_at), member.epochs_done + 1);
     }
     if (!member.failure.empty()) {
-      text += fmt::format("  member {} has left the vote: {}\n", member.model.index, member.failure);
+      text += fmt::format("  member {} left the vote: {}\n", member.model.index, member.failure);
       failed = true;
     }
   }
-  if (failed) text += "  (once the cause is removed, --resume trains such members on, and all vote again)\n";
+  if (failed)
+    text +=
+        "  (remove the cause; then --resume continues the training of these members, and all vote again)\n";
   text += fmt::format("test, {} images{}\n", format_count(verdict.test.samples),
                       job.ensemble ? fmt::format(", {} vote", verdict.rule) : std::string());
   return text + evaluation_text(verdict.test, verdict.rule, verdict.voters, job.model.class_names);

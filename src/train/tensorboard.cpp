@@ -16,7 +16,7 @@ namespace {
 
 using metrics::Scalar;
 
-// Keys of records, and the curves that they are points of. What stands before the slash is shown together.
+// Keys of records, and the curves that show them. TensorBoard groups curves by the part before the slash.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kCurves{
     {{"loss", "loss/train"},
      {"accuracy", "accuracy/train"},

@@ -10,7 +10,7 @@ namespace convoke::train {
 namespace {
 
 constexpr const char* kSteadier =
-    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or look at the data";
+    "lower the learning rate, add a warm-up (train.schedule.warmup_epochs), or inspect the data";
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Outcome Trainer::run() {
   checkpointing_.finish(state_, bool(interrupted));
   phases_.exposed_communication += engine_.exposed_seconds();
   std::vector<float> kept = validation_.kept(engine_.result(), state_);
-  // No step follows whose loss would tell.
+  // No further step computes a loss that would reveal it.
   if (!interrupted && !std::ranges::all_of(kept, [](float value) { return std::isfinite(value); })) {
     throw Divergence(fmt::format("the weights are not finite after step {}", state_.updates), kSteadier);
   }
@@ -50,16 +50,16 @@ Outcome Trainer::run() {
           .parameters = std::move(kept)};
 }
 
-// The order of samples is a pure function of seed and epoch, so an epoch that was interrupted goes on at its
-// next step.
+// The order of samples is a pure function of seed and epoch, so an interrupted epoch continues with its next
+// step.
 run::StopReason Trainer::train_epoch() {
   const data::EpochPlan plan =
       mpi::together(group_, [&] { return plan_epoch(job_, assignment_, loader_, state_.epochs_done); });
   steps_per_epoch_ = plan.steps();
   if (engine_.begin_epoch(state_.epochs_done))
-    reports_.progress.note(fmt::format("a stage begins with epoch {}", state_.epochs_done + 1));
+    reports_.progress.note(fmt::format("a new stage begins with epoch {}", state_.epochs_done + 1));
   std::optional<data::ReadAhead> ahead;
-  // Samples that are streamed, unless features are read in their place.
+  // Only streamed samples, and only if no features replace them.
   if (data::SampleStream* const stream = loader_.split().stream.get(); stream && !engine_.features()) {
     mpi::together(group_, [&] {
       ahead.emplace(*stream, plan, state_.steps_done, share_of_rank(job_.engine.lane, group_));
@@ -141,9 +141,9 @@ void Trainer::adapt_rate(double validation_loss) {
   const double before = state_.feedback.factor;
   job_.schedule->epoch_done({state_.epochs_done, validation_loss, engine_.learning_rate()}, state_.feedback);
   if (state_.feedback.factor == before) return;
-  reports_.progress.note(fmt::format("the validation loss does not fall: learning rate {:g} from epoch {} on",
-                                     engine_.learning_rate() * state_.feedback.factor,
-                                     state_.epochs_done + 1));
+  reports_.progress.note(
+      fmt::format("the validation loss does not decrease: learning rate {:g} from epoch {} on",
+                  engine_.learning_rate() * state_.feedback.factor, state_.epochs_done + 1));
 }
 
 void Trainer::start_from(const run::InitialWeights& weights) { engine_.start_from(weights); }

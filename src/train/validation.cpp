@@ -26,10 +26,10 @@ Validation::Validation(const Job& job, const Assignment& assignment, const data:
       reports_(reports),
       phases_(phases) {
   if (possible() || !job.early_stopping.stops()) return;
-  throw Error(fmt::format("early stopping looks at {}, but there are no validation samples{}",
+  throw Error(fmt::format("early stopping monitors {}, but there are no validation samples{}",
                           job.early_stopping.monitor(),
                           job.ensemble ? fmt::format(" for member {}", assignment.member) : std::string()),
-              "set data.validation_split, or make it larger");
+              "set data.validation_split, or increase it");
 }
 
 bool Validation::due(std::int64_t updates) const {
@@ -44,7 +44,7 @@ void Validation::at_step(const std::vector<float>& parameters, run::CheckpointSt
   judge(found, parameters, state);
 }
 
-// Where steps are validated, it is they that count.
+// If steps are validated, patience counts those validations.
 void Validation::at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
                               metrics::EpochFields& line) {
   const engine::Score found = score(parameters, state);
@@ -56,7 +56,7 @@ void Validation::at_epoch_end(const std::vector<float>& parameters, run::Checkpo
 engine::Score Validation::score(const std::vector<float>& parameters, run::CheckpointState& state) {
   const os::Timed timed(phases_.evaluation);
   if (latest_updates_ != state.updates) {
-    // Features are of the training split.
+    // The features are those of the training split.
     const FeatureCache* features = assignment_.validation_loader == nullptr ? engine_.features() : nullptr;
     mpi::together(group_, [&] {
       if (!evaluator_ || features != features_) {
@@ -65,7 +65,7 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
             features == nullptr ? job_.model.graph : nn::suffix_of(job_.model.graph, features->last_node()),
             engine::evaluator_options(job_.engine, job_.model.classes()));
       }
-      // Those of the prefix come first.
+      // The prefix's parameters come first.
       const std::size_t known = features == nullptr ? 0 : features->parameters().size();
       evaluator_->load(std::span(parameters).subspan(known));
     });
@@ -79,7 +79,7 @@ engine::Score Validation::score(const std::vector<float>& parameters, run::Check
       latest_.accuracy = std::numeric_limits<double>::quiet_NaN();
       if (group_.root()) {
         reports_.progress.warn(fmt::format(
-            "the validation loss after step {} is not finite: this validation is not used", state.updates));
+            "the validation loss after step {} is not finite: this validation is ignored", state.updates));
       }
     }
   }
@@ -99,9 +99,9 @@ void Validation::judge(const engine::Score& score, const std::vector<float>& par
                            {.step = state.updates, .loss = score.loss, .accuracy = score.accuracy});
   if (!best.stopped) return;
   reports_.progress.note(best.updates == 0
-                             ? fmt::format("stopped early: {} has not been finite in {}",
+                             ? fmt::format("stopped early: {} was not finite in {}",
                                            job_.early_stopping.monitor(), counted(best.wait, "evaluation"))
-                             : fmt::format("stopped early: {} has not been better since step {} of {} ({})",
+                             : fmt::format("stopped early: {} has not improved since step {} of {} ({})",
                                            job_.early_stopping.monitor(), best.updates, state.updates,
                                            counted(best.wait, "evaluation")));
   if (reports_.log) reports_.log(early_stopping_record(assignment_.member, job_.early_stopping, state));

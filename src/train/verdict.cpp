@@ -24,16 +24,16 @@ void write_models(const Job& job, const std::vector<const run::Member*>& voters,
   run::write_ensemble(folder.ensemble(), job.model, voters);
 }
 
-[[noreturn]] void nobody_left(const std::vector<TrainedMember>& members) {
+[[noreturn]] void throw_without_voters(const std::vector<TrainedMember>& members) {
   std::vector<std::string> reasons;
   for (const TrainedMember& member : members) {
     reasons.push_back(fmt::format("member {}: {}", member.model.index, member.failure));
   }
   throw Error("no member is left to vote: " + join(reasons, "; "),
-              "remove the cause; --resume trains each member on from its newest checkpoint");
+              "remove the cause; then --resume continues each member from its newest checkpoint");
 }
 
-// evaluate() with models that only rank 0 holds: they are passed on one at a time. Collective.
+// Evaluates models that only rank 0 holds: it broadcasts them one at a time. Collective.
 Evaluation evaluate_from_root(engine::Evaluator& evaluator, std::span<const run::Member* const> models,
                               const data::BatchLoader& loader, const mpi::Communicator& world,
                               std::int64_t top_k) {
@@ -68,7 +68,7 @@ Verdict convene(const Job& job, Training training, const Groups& groups, const m
       voters.push_back(&member.model);
       verdict.voters.push_back(member.model.index);
     }
-    if (voters.empty()) nobody_left(verdict.members);
+    if (voters.empty()) throw_without_voters(verdict.members);
     run::on_root(world, [&] {
       write_models(job, voters, folder);
       return std::string();

@@ -29,7 +29,7 @@ std::vector<float> parameters(const fs::path& run) {
 
 }  // namespace
 
-TEST_CASE("evaluate and predict take the mean over views, the same on any number of ranks") {
+TEST_CASE("evaluate and predict average over views, equally on any number of ranks") {
   const Place place;
   REQUIRE(place.train("run", kAugment).code == 0);
   const Outcome once = place.run("evaluate run --json");
@@ -42,7 +42,7 @@ TEST_CASE("evaluate and predict take the mean over views, the same on any number
   CHECK(number_after(ranks.text, "loss") == number_after(views.text, "loss"));
   CHECK(place.run("evaluate run --tta 5").says("mean of 5 views"));
 
-  // What predict says of the same samples is as often right.
+  // predict has the same accuracy on these samples.
   REQUIRE(place.run("predict run data.h5 --tta 5 --output views.csv", mpirun(2)).code == 0);
   REQUIRE(place.run("predict run data.h5 --output once.csv").code == 0);
   CHECK(bytes_of(place / "views.csv") != bytes_of(place / "once.csv"));
@@ -59,7 +59,7 @@ TEST_CASE("evaluate and predict take the mean over views, the same on any number
   CHECK(number_after(views.text, "accuracy") == Catch::Approx(correct / 60.0));
 }
 
-TEST_CASE("views that nothing makes are refused") {
+TEST_CASE("views without an augmentation are refused") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=0 --set augment.mixup=0.2").code == 0);
   const Outcome none = place.run("evaluate run --tta 2");
@@ -72,7 +72,7 @@ TEST_CASE("views that nothing makes are refused") {
   CHECK(place.run("predict run data.h5 --tta 2 --raw --output x.npy").code == 2);
 }
 
-TEST_CASE("class weights from counts are those of the same list") {
+TEST_CASE("class weights from counts equal those of the same list") {
   const Place place;
   const Pictures training(150, 8, 4, 1);
   std::vector<int> counts(4);
@@ -91,7 +91,7 @@ TEST_CASE("class weights from counts are those of the same list") {
   CHECK(parameters(place / "sampled") != parameters(place / "none"));
 }
 
-TEST_CASE("bench --data times what feeds the step") {
+TEST_CASE("bench --data times the preparation of samples") {
   const Place place;
   const Outcome text =
       place.run(std::string("bench --data recipe.toml --seconds 0.01 --rounds 1 ") + kAugment, mpirun(2));
@@ -104,7 +104,7 @@ TEST_CASE("bench --data times what feeds the step") {
   CHECK(json.says("\"augmented\":false"));
 }
 
-TEST_CASE("a run is not taken up with another augmentation") {
+TEST_CASE("a run is not resumed with another augmentation") {
   const Place place;
   REQUIRE(place.train("run", std::string(kAugment) + "--set train.epochs=1").code == 0);
   const Outcome other = place.train("run", "--resume --set train.epochs=2");

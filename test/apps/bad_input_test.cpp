@@ -1,5 +1,5 @@
-// What cannot be trained is refused before the first step, on every rank, with one message that says what to
-// do.
+// A job that cannot be trained is refused before the first step, on every rank, with one message that says
+// what to do.
 #include <regex>
 
 #include "apps/place.hpp"
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Texts of four tokens in two classes; the class is whether a token below `vocabulary` / 2 stands first. The
+/// Texts of four tokens in two classes: the class is whether a token below `vocabulary` / 2 comes first. The
 /// test split has one text with the token `odd_one`.
 void write_tokens(const fs::path& file, std::int32_t vocabulary, std::int32_t odd_one,
                   std::int64_t told = 0) {
@@ -71,13 +71,13 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
     const Outcome training = texts.train("train.h5", ranks);
     CAPTURE(training.text);
     CHECK(training.code == 1);
-    CHECK(training.times("train.h5: split \"train\" has token 12, but the embedding of texts knows 0..9") ==
-          1);
+    CHECK(training.times(
+              "train.h5: split \"train\" has token 12, but the embedding of texts has rows 0..9") == 1);
     CHECK(training.says("hint: set its vocabulary to 13 or more"));
     const Outcome later = texts.train("test.h5", ranks);
     CAPTURE(later.text);
     CHECK(later.code == 1);
-    CHECK(later.times("test.h5: split \"test\" has token 17, but the embedding of texts knows 0..9") == 1);
+    CHECK(later.times("test.h5: split \"test\" has token 17, but the embedding of texts has rows 0..9") == 1);
     const Outcome told = texts.train("told.h5", ranks);
     CHECK(told.code == 1);
     CHECK(told.times("told.h5: split \"test\" has token 17") == 1);
@@ -92,17 +92,17 @@ TEST_CASE("tokens beyond the vocabulary are refused before the first step, with 
   CAPTURE(evaluated.text);
   CHECK(evaluated.code == 1);
   CHECK(evaluated.times(
-            "test.h5: split \"test\" has token 17, but the embedding of run/model.h5 knows 0..9") == 1);
+            "test.h5: split \"test\" has token 17, but the embedding of run/model.h5 has rows 0..9") == 1);
   CHECK(texts.place.run("evaluate run --data test.h5 --split train").code == 0);
   const Outcome predicted = texts.place.run("predict run test.h5", mpirun(2));
   CAPTURE(predicted.text);
   CHECK(predicted.code == 1);
-  CHECK(predicted.times("test.h5: split \"test\" has token 17, but the embedding of the model knows 0..9") ==
-        1);
+  CHECK(predicted.times(
+            "test.h5: split \"test\" has token 17, but the embedding of the model has rows 0..9") == 1);
   CHECK(texts.place.run("predict run good.h5").code == 0);
 }
 
-TEST_CASE("a batch norm of one sample is refused before the first step, with the node and lanes that do") {
+TEST_CASE("a batch norm of one sample is refused before the first step, with the node and valid lanes") {
   const Place place;
   std::string recipe = bytes_of(place / "recipe.toml");
   const std::string pool = R"({ layer = "max_pool", size = 2 },)";
@@ -114,9 +114,9 @@ TEST_CASE("a batch norm of one sample is refused before the first step, with the
     const Outcome lane = place.train("run", "--set train.lane=1", ranks);
     CAPTURE(lane.text);
     CHECK(lane.code == 1);
-    CHECK(lane.times(
-              "node after has one value per channel in a sample, (8), and no variance where a lane is one "
-              "sample") == 1);
+    CHECK(lane.times("node after has one value per channel in a sample, (8), so its variance is undefined: a "
+                     "lane is one "
+                     "sample") == 1);
     const Outcome last = place.train("run", odd, ranks);
     CAPTURE(last.text);
     CHECK(last.code == 1);
@@ -129,29 +129,29 @@ TEST_CASE("a batch norm of one sample is refused before the first step, with the
   CHECK(frozen.code == 0);
 }
 
-TEST_CASE("a network too large for the memory is refused before the first step, with what would fit") {
+TEST_CASE("a network too large for the memory is refused before the first step, with settings that fit") {
   const Place place;
   const std::string wide = "--set train.batch=4096 --set train.lane=4096 --set run.memory_mib=";
   for (const int ranks : {1, 2}) {
-    // All of a step in one lane, of 150 samples that there are: by the plan of 4,096 it would be more.
+    // All 150 samples of a step in one lane: the plan for 4,096 samples would be larger.
     const Outcome refused = place.train("run", wide + "1", ranks);
     CAPTURE(refused.text);
     CHECK(refused.code == 1);
     CHECK(refused.times("tiny does not fit into memory: ") == 1);
-    CHECK(refused.says("left; of the rank that needs most:"));
+    CHECK(refused.says("left; the rank that needs most:"));
     for (const char* part : {"parameters", "gradients", "optimizer state", "activations", "evaluation",
                              "program and data so far"}) {
       CAPTURE(part);
       CHECK(refused.times(std::string("\n  ") + part) == 1);
     }
     CHECK(refused.says("but 0 B of run.memory_mib = 1 are left"));
-    CHECK(refused.says("hint: a smaller network or input, or a node with more memory"));
+    CHECK(refused.says("hint: use a smaller network or input, or a node with more memory"));
   }
   CHECK_FALSE(fs::exists(place / "run"));
   CHECK(place.train("run", "--set run.memory_mib=100000", 2).code == 0);
 }
 
-TEST_CASE("the memory that is predicted is what a run takes, and what is said to fit does") {
+TEST_CASE("a run takes the predicted memory, and settings that the hint names fit") {
   const Place place;
   std::string recipe = bytes_of(place / "recipe.toml");
   const std::string few = "filters = 8";
@@ -178,7 +178,8 @@ TEST_CASE("the memory that is predicted is what a run takes, and what is said to
   const Outcome too_large = place.train("none", one_lane + half, 1);
   CAPTURE(too_large.text);
   CHECK(too_large.code == 1);
-  const int lane = static_cast<int>(number(too_large.text, "hint: what would fit.*train.lane = ([0-9]+)"));
+  const int lane =
+      static_cast<int>(number(too_large.text, "hint: each of these alone would fit.*train.lane = ([0-9]+)"));
   CHECK(lane >= 1);
   CHECK(place.train("fits", one_lane + half + "--set train.lane=" + std::to_string(lane)).code == 0);
   CHECK(number(bytes_of(place / "fits/summary.json"), "\"peak_rss_mib\": ([0-9.]+)") <=

@@ -1,4 +1,4 @@
-// What the real binary says and how it ends.
+// The output and exit codes of the real binary.
 #include <filesystem>
 #include <string>
 
@@ -12,12 +12,12 @@ Outcome convoke(const std::string& arguments, const std::string& before = "") {
   return shell(before + " " + binary() + " " + arguments);
 }
 
-// With this, MPI_Init fails: what works has not called it.
+// With this, MPI_Init fails: a command that works has not called it.
 constexpr const char* kWithoutMpi = "OMPI_MCA_pml=none_such";
 
 }  // namespace
 
-TEST_CASE("help teaches with examples, and needs no MPI") {
+TEST_CASE("help shows examples, and needs no MPI") {
   REQUIRE(convoke("info", kWithoutMpi).code != 0);  // the guard works
   const Outcome all = convoke("--help", kWithoutMpi);
   CHECK(all.code == 0);
@@ -45,7 +45,7 @@ TEST_CASE("layers lists the layers of recipes and shows one, without MPI") {
   CHECK(convoke("layers dropuot", kWithoutMpi).says("did you mean \"dropout\"?"));
 }
 
-TEST_CASE("wrong usage ends with 2 and says what is right") {
+TEST_CASE("wrong usage ends with exit code 2 and a hint") {
   const Outcome unknown = convoke("trai", kWithoutMpi);
   CHECK(unknown.code == 2);
   CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n  hint: known: bench, "));
@@ -60,14 +60,15 @@ TEST_CASE("wrong usage ends with 2 and says what is right") {
   CHECK(convoke("info --threads many", kWithoutMpi).code == 2);
 }
 
-TEST_CASE("what a user got wrong ends with 1, an error and a hint") {
+TEST_CASE("a mistake of the user ends with exit code 1, an error and a hint") {
   const Outcome unknown = convoke("summary mnist-ensembel", kWithoutMpi);
   CHECK(unknown.code == 1);
   CHECK(unknown.text ==
         "error: unknown recipe \"mnist-ensembel\" (did you mean \"mnist-ensemble\"?)\n"
         "  hint: known: birds, imdb-sentiment, io-patterns, mnist-ddp, mnist-ensemble, mnist-sync, "
         "retinopathy, "
-        "solar-cells, tomato-leaf, tweet-sentiment; the zoo's networks, as resnet50; or the path of a "
+        "solar-cells, tomato-leaf, tweet-sentiment; the networks of the zoo, e.g. resnet50; or pass the path "
+        "of a "
         "recipe.toml\n");
   CHECK(convoke("summary resnet51", kWithoutMpi)
             .text.starts_with("error: unknown recipe \"resnet51\" (did you mean \"resnet50\"?)\n"));
@@ -77,7 +78,7 @@ TEST_CASE("what a user got wrong ends with 1, an error and a hint") {
       "error: --set train.epoch=1: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)\n  hint: "));
 }
 
-TEST_CASE("summary shows the network and what a step runs") {
+TEST_CASE("summary shows the network and the kernels of a step") {
   const Outcome plain = convoke("summary mnist-ensemble", kWithoutMpi);
   CHECK(plain.code == 0);
   CHECK(plain.says("parameters: 93,322"));
@@ -94,7 +95,7 @@ TEST_CASE("summary shows the network and what a step runs") {
   CHECK(toml.says("\nbatch = 128\n"));
 }
 
-TEST_CASE("auto runs both CNNs with the kernels of Winograd but for the first layer") {
+TEST_CASE("auto runs both CNNs with Winograd kernels except for the first layer") {
   for (const char* recipe : {"mnist-ensemble", "mnist-ddp"}) {
     const Outcome automatic = convoke("summary " + std::string(recipe) + " --plan", kWithoutMpi);
     const Outcome forced =
@@ -115,7 +116,7 @@ TEST_CASE("a build folder has the recipes, wherever it is") {
   CHECK(outcome.says("parameters: 93,322"));
 }
 
-TEST_CASE("info shows versions and where every rank runs, once") {
+TEST_CASE("info shows versions and the placement of every rank, once") {
   const Outcome alone = convoke("info");
   CHECK(alone.code == 0);
   for (const char* what : {"convoke ", "oneDNN ", "instruction set ", "MPI ", "ranks ", "1 on 1 host"}) {
@@ -131,7 +132,7 @@ TEST_CASE("info shows versions and where every rank runs, once") {
   CHECK(three.says("ranks 0-2 run 3000 threads"));
 }
 
-TEST_CASE("an error that all ranks have is printed once") {
+TEST_CASE("an error of all ranks is printed once") {
   const Outcome outcome = convoke("summary no-such-recipe", mpirun(3));
   CAPTURE(outcome.text);
   CHECK(outcome.code == 1);
@@ -142,7 +143,7 @@ TEST_CASE("an error that all ranks have is printed once") {
   CHECK(usage.times("--no-such-option") == 1);
 }
 
-TEST_CASE("an error message is the last that is seen: no banner of MPI follows it") {
+TEST_CASE("an error message is the last output: no banner of MPI follows it") {
   for (const int ranks : {0, 1, 3}) {
     CAPTURE(ranks);
     const std::string before = ranks == 0 ? "" : mpirun(ranks);
@@ -151,12 +152,12 @@ TEST_CASE("an error message is the last that is seen: no banner of MPI follows i
     CHECK(usage.code == (ranks == 0 ? 2 : code_under_mpirun(2)));
     CHECK(usage.text.starts_with("error: unknown command \"trian\""));
     CHECK(usage.times("\n") == 2);
-    const Outcome recipe = convoke("train nonsense", before);  // before MPI is up
+    const Outcome recipe = convoke("train nonsense", before);  // before MPI is initialised
     CAPTURE(recipe.text);
     CHECK(recipe.code == 1);
     CHECK(recipe.text.starts_with("error: unknown recipe \"nonsense\""));
     CHECK(recipe.times("\n") == 2);
-    const Outcome model = convoke("evaluate nonsense.h5", before);  // while it is
+    const Outcome model = convoke("evaluate nonsense.h5", before);  // while MPI is initialised
     CAPTURE(model.text);
     CHECK(model.code == 1);
     CHECK(model.times("error: nonsense.h5: no such file\n") == 1);

@@ -1,4 +1,4 @@
-// Members trained in jobs of their own, gathered into the ensemble that one job would have made of them.
+// Members that were trained in separate jobs, gathered into the ensemble that one job would have trained.
 #include <filesystem>
 #include <string>
 
@@ -14,7 +14,7 @@ constexpr const char* kEnsemble = " --set train.mode=ensemble --set ensemble.mem
 
 std::string member(int k) { return std::string(kEnsemble) + "--member " + std::to_string(k); }
 
-// Three members, one of them by two ranks; the place they are in.
+// Trains three members, one of them on two ranks; returns their place.
 struct Members : Place {
   Members() {
     for (int k = 0; k < 3; ++k) {
@@ -26,7 +26,7 @@ struct Members : Place {
   }
 };
 
-// From "prefix_accuracy" on, which has every vote of every prefix.
+// Returns the text from "prefix_accuracy" on, which has every vote of every prefix.
 std::string votes_of(const fs::path& run) {
   const std::string summary = bytes_of(run / "summary.json");
   const std::size_t from = summary.find("\"prefix_accuracy\"");
@@ -38,7 +38,7 @@ std::string votes_of(const fs::path& run) {
 
 }  // namespace
 
-TEST_CASE("members gathered from jobs of their own are the ensemble of one job, byte for byte") {
+TEST_CASE("members gathered from separate jobs form the ensemble of one job, byte for byte") {
   const Members place;
   REQUIRE(place.train("joint", kEnsemble).code == 0);
   CHECK(fs::exists(place / "m2/checkpoints/member-002/epoch-0003.h5"));
@@ -53,7 +53,7 @@ TEST_CASE("members gathered from jobs of their own are the ensemble of one job, 
     CHECK(bytes_of(place / (output + "/ensemble.h5")) == bytes_of(place / "joint/ensemble.h5"));
     CHECK(votes_of(place / output) == votes_of(place / "joint"));
   }
-  // Four ranks of a thread each, as if side by side; two of them may have shared a core.
+  // Four ranks of one thread each, as if at the same time; two of them may have shared a core.
   const auto number = [&](const char* run, const char* key) {
     return convoke::number_at(
         convoke::metrics::settings_from_json(bytes_of(place / run / "summary.json"), run), key);
@@ -61,7 +61,7 @@ TEST_CASE("members gathered from jobs of their own are the ensemble of one job, 
   CHECK(number("all-1", "all_threads") == 4);
   CHECK(number("all-1", "cores") == 2 + number("m1", "cores"));
 
-  // It is a run as any other.
+  // The result is an ordinary run.
   CHECK(place.run("evaluate all-1 --json").code == 0);
   const Outcome compared = place.run("compare joint all-1");
   CAPTURE(compared.text);
@@ -69,7 +69,7 @@ TEST_CASE("members gathered from jobs of their own are the ensemble of one job, 
   CHECK(compared.times("ensemble of 3") >= 2);
 }
 
-TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
+TEST_CASE("gather refuses runs that do not form an ensemble, and names the run and the reason") {
   const Members place;
   REQUIRE(place.train("sync").code == 0);
   std::string narrow = bytes_of(place / "recipe.toml");
@@ -90,7 +90,7 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
     CHECK(outcome.says(hint));
     CHECK_FALSE(fs::exists(place / "out"));
   };
-  refused("m0 m2", "of 3 members of tiny, 1 is in none of the runs", "--member 1");
+  refused("m0 m2", "tiny has 3 members, but the runs lack member 1", "--member 1");
   refused("m0 m1 m2 m1", "member 1 is in m1 and in m1", "once");
   refused("m0 narrow m2",
           "narrow and m0 cannot vote together: layer 1 has filters = 4 in one, 8 in the other", "one recipe");
@@ -100,7 +100,7 @@ TEST_CASE("gather refuses what is no ensemble, and says which run and why") {
   refused("m0 unfinished m2", "unfinished: this run is not finished", "convoke train --resume unfinished");
   refused("m0 sync", "train.mode is \"ensemble\" in one, \"sync\" in the other", "one recipe");
   refused("sync", "sync: holds one synchronous model", "--member K");
-  refused("m0 nowhere m2", "nowhere: not the folder of a run", "finished runs");
+  refused("m0 nowhere m2", "nowhere: is not a run folder", "finished runs");
 
   const Outcome partial = place.run("gather m0 unfinished m2 --partial --output two");
   CAPTURE(partial.text);
@@ -119,11 +119,11 @@ TEST_CASE("an interrupted gather is done again, and nothing else is overwritten"
   CHECK(Outcome{0, bytes_of(place / "out/metrics.jsonl")}.times("evaluation") == 1);
   const Outcome again = place.run("gather m0 m1 m2 --output out");
   CHECK(again.code == 1);
-  CHECK(again.says("out: not empty"));
+  CHECK(again.says("out: is not empty"));
   CHECK(place.run("gather m0 m1 m2 --output m0").code == 1);
 }
 
-TEST_CASE("train --member wants an ensemble whose size is known") {
+TEST_CASE("train --member requires an ensemble of known size") {
   const Place place;
   const Outcome sync = place.train("a", "--member 0");
   CHECK(sync.code == 1);
@@ -137,8 +137,7 @@ TEST_CASE("train --member wants an ensemble whose size is known") {
   CHECK_FALSE(fs::exists(place / "a"));
 }
 
-TEST_CASE(
-    "a member that was trained alone is resumed alone, and an ensemble with as many members as before") {
+TEST_CASE("a member of a separate job is resumed alone, and an ensemble with the same number of members") {
   const Place place;
   REQUIRE(place.train("m1", member(1) + " --set train.epochs=1").code == 0);
   const Outcome resumed = place.run("train --quiet --resume m1 --set train.epochs=2");

@@ -34,7 +34,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// The names that an unknown one is answered with: all commands, whatever the help says.
+// Returns the names that the error for an unknown command lists: all commands, independent of the help.
 std::vector<std::string> known_commands() {
   std::string known = convoke("no-such-command").text;
   known.erase(0, known.find("known: ") + 7);
@@ -49,7 +49,7 @@ std::vector<std::string> all_commands() {
   return commands;
 }
 
-// Which words complete `line` in bash.
+// Returns the words that complete `line` in bash.
 std::vector<std::string> completed_in_bash(const std::string& line, const std::string& script) {
   const bool fresh = line.ends_with(' ');
   return words_of(shell("bash -c 'source " + script + "; COMP_WORDS=(" + line + (fresh ? "\"\"" : "") +
@@ -108,7 +108,7 @@ TEST_CASE("the program's help lists every command once, by workflow") {
   CHECK(listed == known);
 }
 
-TEST_CASE("help of an unknown command names the nearest") {
+TEST_CASE("help of an unknown command suggests the nearest") {
   const Outcome unknown = convoke("help trai");
   CHECK(unknown.code == 1);
   CHECK(unknown.says("error: unknown command \"trai\" (did you mean \"train\"?)\n"));
@@ -170,7 +170,7 @@ TEST_CASE("bash completes commands, options and values") {
   CHECK(completed("convoke slurm ens") == Words{"ensemble"});
   CHECK(completed("convoke help comp") == Words{"compare", "completion"});
   CHECK(completed("convoke completion z") == Words{"zsh"});
-  CHECK(completed("convoke train --output ").empty());  // a path, which bash completes by itself
+  CHECK(completed("convoke train --output ").empty());  // a path, which bash itself completes
   CHECK(completed("convoke train --member ").empty());
 }
 
@@ -181,8 +181,7 @@ TEST_CASE("zsh completes commands, options and values") {
   const Outcome syntax = shell("zsh -n " + (folder / "_convoke").string());
   CHECK(syntax.text.empty());
   CHECK(syntax.code == 0);
-  // A zsh in a terminal of its own: it is sent the line and a tabulator, and then prints the line that it
-  // has.
+  // A zsh in a separate terminal: it gets the line and a tab, and then prints its line.
   const auto completed = [&](const std::string& line) {
     return shell("cd " + folder.path().string() + " && zsh -f " CONVOKE_ZSH_COMPLETE " " +
                  folder.path().string() + " '" + line + "'")

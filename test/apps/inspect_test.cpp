@@ -1,8 +1,8 @@
-// `convoke inspect`: what it says on the terminal, the page, and what it refuses.
+// `convoke inspect`: its terminal output, the page, and refused input.
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
-TEST_CASE("inspect tells counts, statistics and odd samples, and writes the same page twice") {
+TEST_CASE("inspect prints counts, statistics and atypical samples, and writes the same page twice") {
   const Place place;
   const Outcome told = place.run("inspect data.h5 --sample 100");
   CAPTURE(told.text);
@@ -30,7 +30,7 @@ TEST_CASE("inspect tells counts, statistics and odd samples, and writes the same
   CHECK(bytes_of(place / "page.html") != first);
 }
 
-TEST_CASE("inspect shows what a recipe makes of the training samples") {
+TEST_CASE("inspect shows the training samples as a recipe augments them") {
   const Place place;
   const Outcome plain = place.run("inspect data.h5 --html page.html --augmented recipe.toml");
   if (plain.says("libjs-chart.js")) return;  // built without the charts' library
@@ -49,7 +49,7 @@ TEST_CASE("inspect shows what a recipe makes of the training samples") {
   CHECK(page.find("train 137 (") != std::string::npos);  // the last of twelve, spread over 150 samples
 }
 
-TEST_CASE("inspect writes figures, and without a plotter what needs none") {
+TEST_CASE("inspect writes figures, and without gnuplot only tables") {
   const Place place;
   const auto count = [&](const fs::path& folder, const std::string& ending) {
     int files = 0;
@@ -75,7 +75,7 @@ TEST_CASE("inspect writes figures, and without a plotter what needs none") {
   CHECK(count(place / "all", ".tmp") == 0);
 }
 
-TEST_CASE("inspect refuses what is no dataset and where it cannot write, and leaves nothing") {
+TEST_CASE("inspect refuses files that are not datasets and unwritable places, and leaves no files") {
   const Place place;
   const auto refused = [&](const std::string& arguments, const std::string& reason) {
     const Outcome outcome = place.run("inspect " + arguments);
@@ -96,6 +96,6 @@ TEST_CASE("inspect refuses what is no dataset and where it cannot write, and lea
   refused("data.h5 --html no/such/folder/page.html", "no/such/folder/page.html: cannot be written");
   refused("data.h5 --html .", "is a folder");
   refused("short.h5 --html page.html", "short.h5");
-  CHECK(bytes_of(place / "page.html").ends_with("</html>\n"));  // of the run before
+  CHECK(bytes_of(place / "page.html").ends_with("</html>\n"));  // of the earlier run
   CHECK(!fs::exists(place / "page.html.tmp"));
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-// The event files of a folder, in the order in which TensorBoard reads them.
+// Returns the event files of a folder, in the order in which TensorBoard reads them.
 std::vector<fs::path> event_files(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -17,7 +17,7 @@ std::vector<fs::path> event_files(const fs::path& folder) {
   return files;
 }
 
-// Records of a file, with right checksums, that name `tag`.
+// Counts the records of a file, with correct checksums, that name `tag`.
 int points(const fs::path& file, const std::string& tag) {
   convoke::data_prep::TfRecordReader reader(convoke::data_prep::open_plain(file));
   int count = 0;
@@ -38,7 +38,8 @@ constexpr const char* kBoth = "--set log.tensorboard=true --set log.csv=true ";
 
 }  // namespace
 
-TEST_CASE("one model's curves and test are there for TensorBoard and as CSV; a resumed run adds to them") {
+TEST_CASE(
+    "the curves and test of a model are written for TensorBoard and as CSV; a resumed run appends to them") {
   const Place place;
   const Outcome first = place.train("run", std::string(kBoth) + "--set train.schedule.name=constant", 2);
   CAPTURE(first.text);
@@ -63,7 +64,7 @@ TEST_CASE("one model's curves and test are there for TensorBoard and as CSV; a r
   CHECK(lines_of(place / "run/metrics.csv") == 1 + 5);
 }
 
-TEST_CASE("members have curves of their own, the vote those of all") {
+TEST_CASE("members have separate curves, and the vote has those of all") {
   const Place place;
   const Outcome run =
       place.train("run", std::string(kBoth) + "--set train.mode=ensemble --set ensemble.members=3", 2);

@@ -1,4 +1,4 @@
-// Jobs in a control group whose memory is limited, as those of a scheduler.
+// Jobs in a control group with a memory limit, as a scheduler sets it.
 #include <fcntl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// A control group below this process' own or one above it, where one can be made that limits memory.
+/// A control group with a memory limit below that of this process, or below a parent, if one can be created.
 class MemoryGroup {
  public:
   MemoryGroup() {
@@ -40,12 +40,12 @@ class MemoryGroup {
     file.close();
     return static_cast<bool>(file);
   }
-  /// To put before a command: it runs in this group.
+  /// A prefix for commands: the command runs in this group.
   std::string enter() const { return "echo $$ > " + (folder_ / "cgroup.procs").string() + " && exec "; }
 
  private:
   void remove() {
-    for (int turn = 0; turn < 100 && !folder_.empty(); ++turn) {  // a process that has ended leaves it later
+    for (int turn = 0; turn < 100 && !folder_.empty(); ++turn) {  // an ended process leaves the group later
       if (::rmdir(folder_.c_str()) == 0 || errno == ENOENT) folder_.clear();
       if (!folder_.empty()) ::usleep(20'000);
     }
@@ -59,7 +59,7 @@ bool in_memory(const fs::path& folder) {
   return ::statfs(folder.c_str(), &system) == 0 && static_cast<std::uint32_t>(system.f_type) == kTmpfs;
 }
 
-// "need 210.5 MiB more, but 12.0 MiB are left": what lacks, in bytes.
+// Returns the missing bytes from "need 210.5 MiB more, but 12.0 MiB are left".
 std::optional<std::uint64_t> lacking(const std::string& text) {
   static const std::regex kSizes(R"(need[s]? ([0-9.]+) ([KMG])iB more, but ([0-9.]+) ([KMG])iB are left)");
   std::smatch found;
@@ -76,9 +76,9 @@ std::optional<std::uint64_t> lacking(const std::string& text) {
 TEST_CASE("a job that is admitted under a memory limit survives its checkpoint") {
   const MemoryGroup group;
   const Place place;
-  if (!group || !group.limit(std::uint64_t{1} << 30)) return skip("no control group for memory can be made");
-  if (in_memory(place.folder.path())) return skip("the temporary folder is in memory itself");
-  // 8 million parameters, which a checkpoint holds three times: with both moments of Adam.
+  if (!group || !group.limit(std::uint64_t{1} << 30)) return skip("cannot create a control group for memory");
+  if (in_memory(place.folder.path())) return skip("the temporary folder is in memory");
+  // 8 million parameters, which a checkpoint stores three times: with both moments of Adam.
   write_text(place / "large.toml", R"(name = "large"
 seed = 3
 [data]
@@ -98,7 +98,7 @@ optimizer = { name = "adam", learning_rate = 0.001 }
 threads = 1
 report = false
 )");
-  // The first limit at which the job is not refused.
+  // Finds the first limit at which the job is not refused.
   std::uint64_t limit = std::uint64_t{200} << 20;
   Outcome outcome;
   for (int turn = 0; turn < 10; ++turn) {

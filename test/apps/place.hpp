@@ -12,7 +12,7 @@
 #include "support/shell.hpp"
 #include "support/temporary_folder.hpp"
 
-// A place to run the real binary in, with pictures that train in a moment.
+// A folder in which the real binary runs, with pictures that train quickly.
 
 namespace fs = std::filesystem;
 
@@ -20,7 +20,7 @@ inline void write_text(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-/// Pictures of `side` x `side` in `classes` classes: a bright row that tells the class, under noise.
+/// Writes pictures of `side` x `side` in `classes` classes: a bright row indicates the class, with noise.
 struct Pictures {
   std::vector<std::uint8_t> samples;
   std::vector<std::int32_t> labels;
@@ -51,7 +51,8 @@ inline void write_dataset(const fs::path& file, std::int64_t train, std::int64_t
   writer.finish();
 }
 
-/// The bytes of a BMP of `side` x `side` grey pixels: rows from the bottom up, each pixel three times.
+/// Returns the bytes of a BMP of `side` x `side` grey pixels: rows from bottom to top, each value three
+/// times.
 inline std::string grey_bmp(std::span<const std::uint8_t> pixels, std::size_t side) {
   std::string bytes = "BM";
   const auto put = [&](std::size_t value, int size) {
@@ -60,7 +61,8 @@ inline std::string grey_bmp(std::span<const std::uint8_t> pixels, std::size_t si
   const std::size_t padding = (4 - 3 * side % 4) % 4;
   put(54 + side * (3 * side + padding), 4), put(0, 4),
       put(54, 4);  // file: size, reserved, where the pixels are
-  put(40, 4), put(side, 4), put(side, 4), put(1, 2), put(24, 2);  // header: its size, extents, planes, bits
+  put(40, 4), put(side, 4), put(side, 4), put(1, 2),
+      put(24, 2);  // header: its size, width and height, planes, bits
   for (int i = 0; i < 6; ++i) put(0, 4);
   for (std::size_t row = side; row-- > 0;) {
     for (std::size_t x = 0; x < side; ++x) bytes.append(3, static_cast<char>(pixels[row * side + x]));
@@ -69,7 +71,7 @@ inline std::string grey_bmp(std::span<const std::uint8_t> pixels, std::size_t si
   return bytes;
 }
 
-/// A folder with a dataset and a recipe, where commands are run.
+/// A folder with a dataset and a recipe, in which commands run.
 struct Place {
   TemporaryFolder folder;
 

@@ -1,4 +1,4 @@
-// What a model was trained in, and what evaluate and predict compute in.
+// The precision in which a model was trained, and in which evaluate and predict compute.
 #include <cmath>
 #include <regex>
 
@@ -17,7 +17,8 @@ double loss_in(const std::string& json) {
 }  // namespace
 
 TEST_CASE(
-    "a model remembers that it was trained in bf16; it is evaluated in what is asked for, and that is said") {
+    "a model stores that it was trained in bf16; it is evaluated in the requested precision, which is "
+    "printed") {
   const Place place;
   const Outcome trained =
       place.train("run", "--set train.precision=bf16 --set train.emulate_bf16=true --set train.epochs=1");
@@ -28,7 +29,7 @@ TEST_CASE(
   CHECK(convoke::run::load_models(place / "run/checkpoints/best.h5").description.precision ==
         convoke::nn::Precision::kBfloat16);
 
-  // In bf16 the figures are the run's own, to the last digit; in fp32 they are others, but not far.
+  // In bf16 the scores equal the run's to the last digit; in fp32 they differ slightly.
   const double own = loss_in(bytes_of(place / "run/summary.json"));
   const Outcome same = place.run("evaluate run --precision bf16 --json", mpirun(2));
   const Outcome plain = place.run("evaluate run --json");
@@ -50,7 +51,7 @@ TEST_CASE(
   CHECK(bytes_of(place / "a.csv") != bytes_of(place / "b.csv"));
 }
 
-TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without more") {
+TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without a note") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   CHECK(convoke::run::load_models(place / "run").description.precision == convoke::nn::Precision::kFloat32);
@@ -62,7 +63,7 @@ TEST_CASE("a model that was trained in fp32 is evaluated in fp32 without more") 
   CHECK(wrong.says("fp32"));
 }
 
-TEST_CASE("bf16 where the processor has none is refused before the first step, and emulated if asked for") {
+TEST_CASE("bf16 is refused before the first step if the processor lacks it, and emulated on request") {
   const Place place;
   // oneDNN then sees a processor without AVX512_BF16 and AMX.
   const std::string old = "ONEDNN_MAX_CPU_ISA=AVX2 ", without = "ONEDNN_MAX_CPU_ISA=AVX512_CORE ";
@@ -78,7 +79,7 @@ TEST_CASE("bf16 where the processor has none is refused before the first step, a
   }
   CHECK(place.run(training, without).code == 1);
   const Outcome hopeless = place.run(training + " --set train.emulate_bf16=true", old);
-  CHECK(hopeless.code == 1);  // emulation wants AVX-512
+  CHECK(hopeless.code == 1);  // emulation needs AVX-512
   REQUIRE(place.train("plain", "--set train.epochs=1").code == 0);
   const Outcome evaluated = place.run("evaluate plain --precision bf16", old);
   CHECK(evaluated.code == 1);
@@ -86,6 +87,6 @@ TEST_CASE("bf16 where the processor has none is refused before the first step, a
 
   const Outcome emulated = place.run(training + " --set train.emulate_bf16=true", without);
   CAPTURE(emulated.text);
-  if (emulated.says("this processor does not multiply bf16")) return;  // no AVX-512 at all
+  if (emulated.says("this processor does not multiply bf16")) return;  // no AVX-512
   CHECK(emulated.code == 0);
 }

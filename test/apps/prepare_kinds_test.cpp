@@ -1,5 +1,5 @@
-// Each kind of source by the real binary: any number of ranks gives the same file, bit for bit, and a bad
-// source ends all of them.
+// Each kind of source with the real binary: any number of ranks gives the same file, bit for bit, and an
+// invalid source ends all of them.
 #include "apps/place.hpp"
 #include "convoke/data/dataset.hpp"
 #include "support/catch.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("CIFAR, NumPy, TFRecords and WebDataset prepared on 1, 2 and 3 ranks a
   CHECK(prepare(3, "3.h5") == alone);
 }
 
-TEST_CASE("a damaged archive ends every rank with its reason, and leaves no dataset") {
+TEST_CASE("a damaged archive ends every rank with the reason, and leaves no dataset") {
   const Place place;
   const std::string good = bytes_of(source("colour.npz"));
   write_text(place / "cut.npz", good.substr(0, good.size() / 2));

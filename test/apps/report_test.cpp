@@ -1,8 +1,8 @@
-// Pages of runs: what a run leaves by itself, and `convoke report`.
+// Pages of runs: the page that a run writes, and `convoke report`.
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
-TEST_CASE("a finished run leaves its page, of any number of ranks the same figures; report writes it again") {
+TEST_CASE("a finished run writes its page, equal for any number of ranks; report writes it again") {
   const Place place;
   const Outcome trained = place.train("run", "--set train.mode=ensemble --set ensemble.members=2", 2);
   CAPTURE(trained.text);
@@ -43,7 +43,7 @@ TEST_CASE("a finished run leaves its page, of any number of ranks the same figur
   CHECK(bytes_of(place / "pictures/worst-mistakes-1.png").starts_with("\x89PNG"));
 }
 
-TEST_CASE("the page of an ensemble that reads MNIST has less than 1 MB, whatever it gets wrong") {
+TEST_CASE("the page of an ensemble on MNIST has less than 1 MB, whatever its mistakes") {
   const Place place;
   write_dataset(place / "digits.h5", 2000, 28, 10, 10000);  // noisy pictures, which compress worse
   write_text(place / "digits.toml", R"(name = "digits"
@@ -67,7 +67,7 @@ members = 8
   CHECK(fs::file_size(place / "run/report.html") < 1000000);
 }
 
-TEST_CASE("report writes the page of a study and of anybody's times") {
+TEST_CASE("report writes the page of a study, and of a table of times") {
   const Place place;
   fs::create_directories(place / "study");
   write_text(
@@ -89,7 +89,7 @@ TEST_CASE("report writes the page of a study and of anybody's times") {
   CHECK(refused.says("measurements.csv"));
 }
 
-TEST_CASE("several studies are taken together as one, whose page says where its times come from") {
+TEST_CASE("several studies are analysed as one, whose page names the sources of its times") {
   const Place place;
   const std::string header = "system,mode,ranks,makespan_seconds\n";
   for (const auto& [folder, rows] :
@@ -114,7 +114,7 @@ TEST_CASE("several studies are taken together as one, whose page says where its 
     CAPTURE(part);
     CHECK(page.find(part) != std::string::npos);
   }
-  CHECK(page.find("<th scope=row>Processor</th>") == std::string::npos);  // there are two
+  CHECK(page.find("<th scope=row>Processor</th>") == std::string::npos);  // there are two processors
 
   // The same as `study analyse` finds in all of them: 11 s on one rank, 3.25 s on four.
   CHECK(place.run("report first second more.csv --output all.html --figures all").code == 0);
@@ -131,22 +131,22 @@ TEST_CASE("several studies are taken together as one, whose page says where its 
   for (const auto& [named, message] :
        {std::pair("first run", "first is a study, run is a run: they cannot share a page"),
         {"run second/measurements.csv", "second/measurements.csv is a study, run is a run"},
-        {"first second first/measurements.csv", "first/measurements.csv: named twice"}}) {
+        {"first second first/measurements.csv", "first/measurements.csv: is passed twice"}}) {
     const Outcome refused = place.run(std::string("report ") + named);
     CAPTURE(named, refused.text);
     CHECK(refused.code == 1);
     CHECK(refused.says(message));
-    CHECK(refused.says("hint: name "));
+    CHECK(refused.says("hint: pass "));
   }
 }
 
-TEST_CASE("a page is no reason to fail, and not written where it is not wanted or cannot be") {
+TEST_CASE("a page that is disabled or cannot be written does not fail the run") {
   const Place place;
   REQUIRE(place.train("plain", "--set run.report=false --set train.epochs=1").code == 0);
   CHECK_FALSE(fs::exists(place / "plain/report.html"));
   CHECK(fs::exists(place / "plain/evaluation.json"));
 
-  // Where the page should be is a folder that is not empty.
+  // A nonempty folder has the name of the page.
   fs::create_directories(place / "taken");
   REQUIRE(place.train("taken", "--set train.epochs=1").code == 0);
   fs::remove(place / "taken/report.html");
@@ -170,7 +170,7 @@ TEST_CASE("a page is no reason to fail, and not written where it is not wanted o
   refused("plain --output no/such/page.html", "no/such/page.html: cannot be written");
   refused("taken", "is a folder");
 
-  // A run that was stopped shows what it has.
+  // The page of a stopped run shows its results so far.
   fs::remove(place / "plain/summary.json");
   fs::remove(place / "plain/evaluation.json");
   CHECK(place.run("report plain").code == 0);
@@ -179,7 +179,7 @@ TEST_CASE("a page is no reason to fail, and not written where it is not wanted o
   refused("plain", "plain/summary.json");
 }
 
-TEST_CASE("a page takes the place of a page, and of nothing else") {
+TEST_CASE("a page replaces only a page") {
   const Place place;
   fs::create_directories(place / "study");
   write_text(place / "study/measurements.csv", "ranks,makespan_seconds\n1,10\n2,5.5\n");
@@ -216,7 +216,7 @@ TEST_CASE("a page takes the place of a page, and of nothing else") {
     CHECK(bytes_of(place / page).starts_with("<!DOCTYPE html>"));
   }
 
-  // A run's own page is no reason to lose what somebody keeps under its name.
+  // A run's page does not replace another file of that name.
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   write_text(place / "run/report.html", "notes");
   const Outcome warned = place.train("run", "--resume --set train.epochs=2");

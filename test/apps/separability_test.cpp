@@ -1,4 +1,4 @@
-// What stand-ins are for: a linear model must not solve them, a small network must. Both are recipes.
+// Synthetic data sets must not be solved by a linear model, but by a small network. Both are recipes.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -15,9 +15,9 @@ namespace {
 struct Case {
   const char* kind;
   const char* synthesize;  ///< options
-  const char* source;      ///< of prepare, below the folder
+  const char* source;      ///< source for prepare, below the folder
   const char* prepare;     ///< options
-  const char* data;        ///< of [data]
+  const char* data;        ///< keys of [data]
   const char* input;
   const char* linear;  ///< layers
   const char* network;
@@ -55,7 +55,7 @@ double accuracy(const fs::path& run) {
   return std::stod(summary.substr(summary.find(key, test) + key.size()));
 }
 
-// Accuracy on the test samples.
+// Returns the accuracy on the test samples.
 double trained(const fs::path& folder, const Case& work, const std::string& name, const std::string& layers,
                const std::string& rate) {
   write_text(
@@ -92,7 +92,7 @@ void compare(const Case& work, const std::string& classes) {
 
 }  // namespace
 
-TEST_CASE("leaves: no linear model, but a small network") {
+TEST_CASE("leaves: solved by a small network, not by a linear model") {
   const std::string training = std::string(kWithPictures) + "10";
   compare(
       {"leaves", "--samples 1500 --difficulty 0.3 --size 32x32", "", "--allow-duplicates",
@@ -100,14 +100,14 @@ TEST_CASE("leaves: no linear model, but a small network") {
       "10");
 }
 
-TEST_CASE("birds: no linear model, but a small network") {
+TEST_CASE("birds: solved by a small network, not by a linear model") {
   const std::string training = std::string(kWithPictures) + "10";
   compare({"birds", "--samples 1600 --classes 8 --difficulty 0.6 --size 48x48", "", "--allow-duplicates", "",
            "[3, 48, 48]", kLogistic, kConvolutions, training.c_str(), 0.75, 0.85},
           "8");
 }
 
-TEST_CASE("fundus: no linear model, but a small network; 73 in 100 eyes are healthy") {
+TEST_CASE("fundus: solved by a small network, not by a linear model; 73 in 100 eyes are healthy") {
   const std::string training = std::string(kWithPictures) + "12";
   compare({"fundus", "--samples 1600 --difficulty 0.2 --size 48x48", "/trainLabels.csv",
            "--images made/train --allow-duplicates", "", "[3, 48, 48]", kLogistic, kConvolutions,
@@ -115,7 +115,7 @@ TEST_CASE("fundus: no linear model, but a small network; 73 in 100 eyes are heal
           "5");
 }
 
-TEST_CASE("reviews: no weight for each word, but a small convolution over words") {
+TEST_CASE("reviews: solved by a small convolution over words, not by a weight for each word") {
   compare({"reviews", "--samples 4000 --difficulty 0.3", "",
            "--length 120 --vocabulary 300 --allow-duplicates", "", "[120]",
            R"({ layer = "embedding", vocabulary = 300, units = 2 }, { layer = "global_average_pool1d" },
@@ -127,7 +127,7 @@ TEST_CASE("reviews: no weight for each word, but a small convolution over words"
           "2");
 }
 
-TEST_CASE("I/O patterns: no linear model, but the thesis's 78 parameters") {
+TEST_CASE("I/O patterns: solved by the thesis's 78 parameters, not by a linear model") {
   compare(
       {"io-patterns", "--samples 6000", "/synthetic-io-patterns.csv",
        "--scale yeo-johnson --split train=0.7,test=0.3 --allow-duplicates", "", "[5]",

@@ -2,7 +2,7 @@
 #include "place.hpp"
 #include "support/catch.hpp"
 
-// Datasets that do not fit into data.memory, in shards, and with a validation split, through the real binary.
+// Datasets that exceed data.memory, in shards, and with a separate validation split, with the real binary.
 
 namespace {
 
@@ -44,14 +44,14 @@ TEST_CASE("a dataset beyond data.memory trains to the same bits, from a file and
   CHECK(jumping.code == 0);
   CHECK(jumping.says("warning: with data.shuffle = true, every sample (64 B) is read separately"));
 
-  // Resuming may be with other memory, but not in another order.
+  // A run may be resumed with another memory limit, but not with another order.
   CHECK(place.train("jumping", "--resume --set train.epochs=4").code == 0);
   const Outcome other = place.train("jumping", "--resume --set data.shuffle=chunks");
   CHECK(other.code == 1);
   CHECK(other.says("data.shuffle"));
 }
 
-TEST_CASE("a split of its own is validated on") {
+TEST_CASE("a separate split is used for validation") {
   const Place place;
   write_shards(place / "shards");
   const std::string split = "--set data.path=shards --set data.validation_split=";
@@ -66,7 +66,7 @@ TEST_CASE("a split of its own is validated on") {
   CHECK(none.times("shards: has no split \"valid\"") == 1);
 }
 
-TEST_CASE("a shard that is missing ends all ranks, named once") {
+TEST_CASE("a missing shard ends all ranks, and is named once") {
   const Place place;
   write_shards(place / "shards");
   fs::remove(place / "shards/train-00002-of-00004.h5");
@@ -77,7 +77,7 @@ TEST_CASE("a shard that is missing ends all ranks, named once") {
   CHECK_FALSE(fs::exists(place / "run"));
 }
 
-TEST_CASE("a dataset that is cut short while it is streamed ends all ranks") {
+TEST_CASE("a dataset that is truncated while it is streamed ends all ranks") {
   const Place place;
   const std::string cut = "{ (sleep 1; truncate -s 5000 data.h5) & } && timeout 60";
   const Outcome outcome = place.run(

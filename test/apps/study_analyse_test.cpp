@@ -1,4 +1,4 @@
-// `convoke study analyse` on tables that were published: what follows, and what does not.
+// `convoke study analyse` on published tables: which figures follow from the others, and which do not.
 #include "apps/place.hpp"
 #include "convoke/metrics/json.hpp"
 #include "support/catch.hpp"
@@ -11,7 +11,7 @@ std::string published(const std::string& name) { return CONVOKE_PUBLISHED "/" + 
 
 }  // namespace
 
-TEST_CASE("study analyse derives the papers' columns again, and says which are wrong") {
+TEST_CASE("study analyse derives the papers' columns again, and reports the wrong ones") {
   const Outcome ddp = analyse(published("mnist-ddp.csv"));
   CAPTURE(ddp.text);
   CHECK(ddp.code == 0);
@@ -41,7 +41,7 @@ TEST_CASE("study analyse derives the papers' columns again, and says which are w
   CHECK(std::get<convoke::Value::Array>(printed.find("costs")->data()).size() == 12);
 }
 
-TEST_CASE("study analyse refuses tables that it cannot mean, and leaves nothing behind") {
+TEST_CASE("study analyse refuses invalid tables, and leaves no files") {
   const TemporaryFolder folder;
   const std::string csv = (folder / "times.csv").string();
   const std::string output = " --output " + (folder / "analysis.json").string();
@@ -58,7 +58,7 @@ TEST_CASE("study analyse refuses tables that it cannot mean, and leaves nothing 
   }
   write_text(csv, "ranks,seconds\n1,10\n2,6\n");
   CHECK(analyse(csv + " --deadline soon").code != 0);
-  CHECK(analyse(csv + " --reference ours").code != 0);  // of which machines?
+  CHECK(analyse(csv + " --reference ours").code != 0);  // no machines are given
   const Outcome single = analyse(csv);
   CHECK(single.code == 0);
   CHECK(single.says("2 of 2 cells have one row only: no interval"));

@@ -1,12 +1,12 @@
 #include "apps/place.hpp"
 #include "support/catch.hpp"
 
-// One step of a small network, hence no claim about times but that they are some.
-TEST_CASE("a step is predicted for ranks that are not there, and checked against those that are") {
+// One step of a small network, so times are checked only for presence.
+TEST_CASE("a step is predicted for any number of ranks, and checked against the existing ones") {
   const Place place;
   const auto alone = place.run("study predict recipe.toml --ranks 1,2,64 --seconds 0.02");
   CHECK(alone.code == 0);
-  CHECK(alone.times("between nodes  20.0 us") == 1);  // nobody has measured or given it
+  CHECK(alone.times("between nodes  20.0 us") == 1);  // neither measured nor given
   CHECK(alone.times("(assumed)") == 2);
   CHECK(alone.times("the measured step times vary by ") == 1);
   const auto given = place.run(
@@ -22,7 +22,7 @@ TEST_CASE("a step is predicted for ranks that are not there, and checked against
   CHECK(checked.times("here, 2 ranks: predicted ") == 1);
 }
 
-TEST_CASE("members that do not exchange are not predicted, nor a network of no speed") {
+TEST_CASE("members that do not communicate, and a network of zero bandwidth, are not predicted") {
   const Place place;
   const auto ensemble =
       place.run("study predict recipe.toml --set train.mode=ensemble --set ensemble.members=2");

@@ -1,4 +1,4 @@
-// Studies from end to end: the real binary starts itself by mpirun, run by run.
+// Studies from end to end: the real binary starts its runs with mpirun.
 #include <unistd.h>
 
 #include <chrono>
@@ -12,14 +12,14 @@
 
 namespace {
 
-// A line of measurements.csv for each run, below the titles.
+// Counts the lines of measurements.csv below the header.
 int rows(const fs::path& study) {
   const std::string table = bytes_of(study / "measurements.csv");
   return static_cast<int>(std::count(table.begin(), table.end(), '\n')) - 1;
 }
 
 struct Study : Place {
-  // Tests run beside each other: no machine is quiet then.
+  // Tests run in parallel, so no machine is quiet.
   explicit Study(const std::string& more) {
     write_text(folder / "s.toml",
                "recipe = \"recipe.toml\"\ntarget = 0.9\nwarm_up = 0\ndisturbed_above = 1e9\n" + more);
@@ -31,7 +31,7 @@ struct Study : Place {
 
 }  // namespace
 
-TEST_CASE("a study runs every cell as often as it says, and says how sure it is") {
+TEST_CASE("a study runs every cell the requested number of times, and prints intervals") {
   const Study place("ranks = [2]\nrepeats = 2\nat_most = 2\n[set]\ntrain.epochs = 1\n");
   const Outcome dry = place.study("--dry-run");
   CHECK(dry.code == 0);
@@ -53,13 +53,13 @@ TEST_CASE("a study runs every cell as often as it says, and says how sure it is"
   }
   CHECK_FALSE(fs::exists(place / "out/runs/tiny-sync-2x1-2/model.h5"));
   CHECK(fs::exists(place / "out/report.html") != outcome.says("libjs-chart.js"));
-  // Repeats have seeds of their own.
+  // Repeats have different seeds.
   const auto recipe = [&](const char* run) { return bytes_of(place / "out/runs" / run / "recipe.toml"); };
   CHECK(recipe("tiny-sync-2x1-1").find("seed = 3\n") != std::string::npos);
   CHECK(recipe("tiny-sync-2x1-2").find("seed = 4\n") != std::string::npos);
 
   CHECK(place.study().says("is not empty"));
-  // Nothing is left to do, until it is to be done more often.
+  // No run is left, until more repeats are requested.
   CHECK(place.study("--resume").says("0 runs in this session"));
   write_text(place / "s.toml", bytes_of(place / "s.toml").replace(0, 0, "portion = [1.0, 0.5]\n"));
   const int before = rows(place / "out");
@@ -68,10 +68,10 @@ TEST_CASE("a study runs every cell as often as it says, and says how sure it is"
   CHECK(more.code == 0);
   CHECK(rows(place / "out") == before + 2);
   write_text(place / "s.toml", bytes_of(place / "s.toml") + "train.batch = 64\n");
-  CHECK(place.study("--resume").says("[set] or new_seeds was different"));
+  CHECK(place.study("--resume").says("[set] or new_seeds has changed"));
 }
 
-TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it again") {
+TEST_CASE("a run that fails is marked, the study continues, and --resume makes the run again") {
   const Study place("ranks = [1, 2]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   // An mpirun that cannot start two ranks, the first time.
   fs::create_directory(place / "bin");
@@ -86,14 +86,14 @@ TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it 
   CHECK(outcome.says("1 failed"));
   CHECK(outcome.says("one run: no interval"));
   CHECK(bytes_of(place / "out/measurements.csv").find(",failed\n") != std::string::npos);
-  // A session of which nothing is left is no success; of what Open MPI frames, the subject is what was wrong.
+  // A session with only failed runs fails; the message is the subject of Open MPI's framed text.
   write_text(place / "bin/mpirun",
              "#!/bin/sh\nl=--------------------------------------------------------------------------\n"
-             "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank, says it' '' 'At your own risk.' "
+             "printf '%s\\n' $l 'it has started' $l hm $l 'no second rank here' '' 'At your own risk.' "
              "$l; exit 9\n");
   const Outcome framed = place.study("--resume", "PATH=" + (place / "bin").string() + ":$PATH");
   CHECK(framed.code == 1);
-  CHECK(framed.says("FAILED: exit code 9: no second rank, says it (out"));
+  CHECK(framed.says("FAILED: exit code 9: no second rank here (out"));
   const Outcome again = place.study("--resume");
   CAPTURE(again.text);
   CHECK(again.code == 0);
@@ -101,9 +101,9 @@ TEST_CASE("a run that fails is marked, the study goes on, and --resume makes it 
   CHECK_FALSE(again.says("tiny-sync-1x1 run"));
 }
 
-TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
+TEST_CASE("a study that is stopped or killed loses only its current run") {
   const Study place("repeats = 3\nat_most = 3\n[set]\ntrain.epochs = 1\n");
-  // The second run would take for ever.
+  // The second run would take very long.
   fs::create_directory(place / "bin");
   write_text(place / "bin/mpirun",
              "#!/bin/sh\ncase \"$*\" in *1x1-2*) sleep 60;; esac\nPATH=${PATH#*:} exec mpirun \"$@\"\n");
@@ -138,7 +138,7 @@ TEST_CASE("a study that is ended, or killed, loses the run under way alone") {
   CHECK_FALSE(rest.says("1x1 run 1 "));
 }
 
-TEST_CASE("the job that collects runs of an array asks for more until there are enough, within the budget") {
+TEST_CASE("the job that collects runs of an array submits more until there are enough, within the budget") {
   const Study place("repeats = 2\nat_most = 4\n[set]\ntrain.epochs = 1\n");
   std::string file = bytes_of(place / "s.toml");
   write_text(place / "s.toml", file.replace(file.find("0.9"), 3, "1e-9"));
@@ -153,7 +153,7 @@ TEST_CASE("the job that collects runs of an array asks for more until there are 
   const Outcome refused = place.study(collect, "PATH=/nowhere");
   CAPTURE(refused.text);
   CHECK(refused.code == 1);
-  CHECK(rows(place / "out") == 2);  // what there is, is kept
+  CHECK(rows(place / "out") == 2);  // the existing runs are kept
   CHECK(refused.says("2 more runs, to know every makespan to"));
   CHECK(refused.says("sbatch is not on the PATH"));
   CHECK(refused.says("bash out-jobs/more.sh"));
@@ -170,7 +170,7 @@ TEST_CASE("the job that collects runs of an array asks for more until there are 
   CHECK(rows(place / "out") == 3);
 }
 
-TEST_CASE("disturbed runs are made once more, other bindings are seen, and both are marked") {
+TEST_CASE("disturbed runs are repeated once, different bindings are detected, and both are marked") {
   const Study place("ranks = [1]\nrepeats = 1\nat_most = 1\n[set]\ntrain.epochs = 1\n");
   const auto replace_in = [&](const fs::path& file, const std::string& what, const std::string& by) {
     std::string text = bytes_of(place / file);
@@ -181,7 +181,7 @@ TEST_CASE("disturbed runs are made once more, other bindings are seen, and both 
   CHECK(place.study("--begin").code == 0);
   const Outcome early = place.run("report out");
   CHECK((early.says("out: no run of this study has ended yet") || early.says("libjs-chart.js")));
-  // Calibrated on a machine that was faster than any.
+  // Calibrated on a machine that was faster than any real one.
   char host[256];
   REQUIRE(gethostname(host, sizeof host) == 0);
   fs::create_directories(place / "out/calibration");
@@ -193,7 +193,7 @@ TEST_CASE("disturbed runs are made once more, other bindings are seen, and both 
   CHECK(disturbed.says("% slower than calibrated"));
   CHECK(disturbed.says("tiny-sync-1x1 run 1 again  makespan"));
   CHECK(
-      disturbed.says("DISTURBED, 1 disturbed left out"));  // in the table: of its first run there is no other
+      disturbed.says("DISTURBED, 1 disturbed left out"));  // in the table, because its first run was repeated
   CHECK(disturbed.says("2 disturbed"));
   CHECK(rows(place / "out") == 2);
 

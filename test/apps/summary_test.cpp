@@ -1,4 +1,4 @@
-// What summary.json says of scores and members, counted once more by other means.
+// Scores and members in summary.json, compared with independent counts.
 #include <cmath>
 #include <regex>
 
@@ -7,7 +7,8 @@
 #include "support/catch.hpp"
 
 TEST_CASE(
-    "summary.json has top-k, kappa and AUC as counted from predict, and the members that stopped early") {
+    "summary.json has top-k, kappa and AUC equal to counts from predict, and the members that stopped "
+    "early") {
   const Place place;
   const Outcome outcome = place.train(
       "run",
@@ -23,7 +24,7 @@ TEST_CASE(
     return at == std::string::npos ? std::nan("") : std::stod(summary.substr(at + key.size() + 4));
   };
 
-  // The facts of both members against the lines of metrics.jsonl.
+  // Compares the facts of both members with the lines of metrics.jsonl.
   const std::string lines = bytes_of(place / "run/metrics.jsonl");
   for (const std::string member : {"0", "1"}) {
     std::smatch step;
@@ -47,7 +48,8 @@ TEST_CASE(
     int better = 0;
     for (std::size_t c = 0; c < 4; ++c) better += p(i, c) > p(i, label);
     hits += better < 2;
-    for (std::size_t j = 0; j < 60; ++j) {  // (i - j)^2 over what was, and over what chance would give
+    for (std::size_t j = 0; j < 60;
+         ++j) {  // (i - j)^2 over observed counts, and over counts expected by chance
       const double difference = static_cast<double>(truth[i]) - static_cast<double>(table[5 * j]);
       if (i == j) observed += difference * difference;
       expected += difference * difference / 60;
@@ -67,6 +69,6 @@ TEST_CASE(
   CHECK(number("top_k") == 2);
   CHECK(number("top_k_accuracy") == Catch::Approx(hits / 60));
   CHECK(number("roc_auc") ==
-        Catch::Approx(areas).margin(2e-3));  // predict rounds to floats: ties may come apart
+        Catch::Approx(areas).margin(2e-3));  // predict rounds to floats, which may break ties
   CHECK(number("quadratic_kappa") == Catch::Approx(1 - observed / expected).margin(1e-9));
 }

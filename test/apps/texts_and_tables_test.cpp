@@ -9,7 +9,7 @@ const std::vector<std::string> kGood{"good", "lovely", "great", "fine"};
 const std::vector<std::string> kBad{"bad", "awful", "dull", "poor"};
 const std::vector<std::string> kOther{"film", "the", "a", "plot", "actor", "end", "it's", "was"};
 
-/// Reviews in which a word tells the sentiment, among others, as a CSV; some with quotes and line ends.
+/// Reviews in which one word indicates the sentiment, as a CSV; some with quotes and line ends.
 std::string reviews(int count) {
   std::string csv = "review,sentiment\n";
   for (int i = 0; i < count; ++i) {
@@ -24,7 +24,7 @@ std::string reviews(int count) {
   return csv;
 }
 
-/// Rows in which length and colour tell the species.
+/// Rows in which length and colour indicate the species.
 std::string flowers(int count) {
   std::string csv = "length,colour,weight,species\n";
   for (int i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ struct Files {
 
 }  // namespace
 
-TEST_CASE("texts: prepare, train, and predict what is typed") {
+TEST_CASE("texts: prepare, train, and predict texts of the command line") {
   const Files here;
   write_text(here / "reviews.csv", reviews(200));
   const std::string prepare = "prepare reviews.csv --vocabulary 60 --length 8 --allow-duplicates --output ";
@@ -114,7 +114,7 @@ TEST_CASE("texts: prepare, train, and predict what is typed") {
   CHECK(typed.says("\"A GREAT film, the end!\",0,1,positive,"));
   CHECK(typed.says("it was awful.,0,0,negative,"));
 
-  // The same from files, and by two ranks.
+  // The same predictions from files, and with two ranks.
   write_text(here / "lines.txt", "A GREAT film, the end!\nit was awful.\n");
   write_text(here / "new.csv", "id,Text\n1,\"A GREAT film, the end!\"\n2,it was awful.\n");
   const auto without_names = [](const std::string& csv, const std::string& from) {
@@ -133,7 +133,7 @@ TEST_CASE("texts: prepare, train, and predict what is typed") {
   const Outcome dataset = here.run("predict run reviews.h5 --output labels.csv");
   CHECK(dataset.code == 0);
 
-  // What cannot be.
+  // Invalid input.
   CHECK(here.run("predict run").says("nothing to label"));
   CHECK(here.run("predict run --text ' '").says("the text is empty"));
   write_text(here / "blank.txt", "good\n\nbad\n");
@@ -187,7 +187,7 @@ TEST_CASE("tables: prepare, train, and predict raw rows") {
   CHECK(here.run("predict run --text good").says("--text: the model does not take texts"));
 }
 
-TEST_CASE("a model that was not trained on texts or tables takes none") {
+TEST_CASE("a model that was not trained on texts or tables refuses them") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   CHECK(place.run("predict run --text good").says("the model does not take texts"));

@@ -1,5 +1,5 @@
-// Trainings from end to end through the real binary, on data that take a moment: what comes out must depend
-// neither on ranks nor on threads, and what goes wrong must end all ranks with one message.
+// Training from end to end with the real binary, on small data: results must not depend on ranks or threads,
+// and an error must end all ranks with one message.
 #include <cmath>
 #include <filesystem>
 #include <regex>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kEnsemble = "--set train.mode=ensemble --set ensemble.members=3";
 
-// What `commands`, begun once the run has made a step, and the run print; $pid is the run.
+// Returns the output of the run and of `commands`, which start once the run has made a step; $pid is the run.
 Outcome during_a_run(const Place& place, const std::string& options, const std::string& commands) {
   return shell("cd " + place.folder.path().string() + " && { " + binary() +
                " train recipe.toml --quiet --output run " + options +
@@ -53,7 +53,7 @@ TEST_CASE("an exact run gives the same model.h5, byte for byte, on 1 to 4 ranks 
   CHECK(bytes_of(place / "other/model.h5") != expected);
 }
 
-TEST_CASE("a portion of the samples is the same on any number of ranks, and of members") {
+TEST_CASE("a portion of the samples is the same on any number of ranks, also for members") {
   const Place place;
   const std::string half = "--set data.portion=0.5";
   std::string sync, ensemble;
@@ -73,7 +73,7 @@ TEST_CASE("a portion of the samples is the same on any number of ranks, and of m
   CHECK(members.find("\"training_samples\": 20") != std::string::npos);
 }
 
-TEST_CASE("an exact ensemble gives the same ensemble.h5 in turns, one rank a member, and in groups") {
+TEST_CASE("an exact ensemble gives the same ensemble.h5 on one rank, one rank per member, and in groups") {
   const Place place;
   std::string expected;
   for (const int ranks : {1, 2, 3, 5}) {
@@ -90,7 +90,7 @@ TEST_CASE("an exact ensemble gives the same ensemble.h5 in turns, one rank a mem
   }
 }
 
-TEST_CASE("a run leaves its folder behind, complete") {
+TEST_CASE("a run writes a complete folder") {
   const Place place;
   const Outcome outcome = place.train("run", "", 2);
   CAPTURE(outcome.text);
@@ -133,7 +133,7 @@ TEST_CASE("a run leaves its folder behind, complete") {
     CHECK(summary.find("\"" + std::string(key) + "\": ") != std::string::npos);
   }
   CHECK(summary.find("\"ranks\": 2") != std::string::npos);
-  // No rate implies more time than the makespan: 3 epochs of 120 samples.
+  // No rate exceeds the makespan: 3 epochs of 120 samples.
   const auto number = [&](const std::string& key) {
     return std::stod(summary.substr(summary.find("\"" + key + "\": ") + key.size() + 4));
   };
@@ -155,7 +155,7 @@ TEST_CASE("compare reads a folder that holds only a summary") {
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.says("2.50 s"));
-  // In the ranking, above its column, and in the list of folders. It has no recipe whose keys could differ.
+  // The name is in the ranking, above its column, and in the list of folders.
   CHECK(outcome.times("bare: synchronous, 2 x 1") == 3);
   CHECK(outcome.times("new: synchronous, 2 x 1") == 3);
   CHECK_FALSE(outcome.says("The recipes differ in"));
@@ -183,7 +183,7 @@ TEST_CASE("compare ranks a sweep by validation and shows the keys that differ") 
   CHECK(worse != std::string::npos);
 }
 
-TEST_CASE("threads that share a core cost one core, and the run says so") {
+TEST_CASE("threads that share a core cost one core, and the run reports it") {
   const Place place;
   const Outcome outcome =
       place.run("train recipe.toml --set train.epochs=1 --set run.threads=3 --output run", "taskset -c 0");
@@ -198,7 +198,7 @@ TEST_CASE("threads that share a core cost one core, and the run says so") {
         Catch::Approx(convoke::number_at(summary, "makespan_seconds")));
 }
 
-TEST_CASE("the folder of a run is never overwritten") {
+TEST_CASE("a run folder is never overwritten") {
   const Place place;
   REQUIRE(place.train("run").code == 0);
   const std::string before = bytes_of(place / "run/model.h5");
@@ -206,16 +206,16 @@ TEST_CASE("the folder of a run is never overwritten") {
   CHECK(outcome.code == 1);
   CHECK(outcome.times("error: run: is not empty") == 1);
   CHECK(bytes_of(place / "run/model.h5") == before);
-  // Without --output every run makes its own.
+  // Without --output every run makes its own folder.
   for (int i = 0; i < 2; ++i) REQUIRE(place.run("train recipe.toml --quiet --set train.epochs=1").code == 0);
   CHECK(std::distance(fs::directory_iterator(place / "runs"), {}) == 2);
-  // One that cannot be written is an error of all ranks, told once.
+  // An unwritable folder is an error of all ranks, printed once.
   const Outcome unwritable = place.train("/proc/run", "", 2);
   CHECK(unwritable.code == 1);
   CHECK(unwritable.times("/proc/run: cannot be written: ") == 1);
 }
 
-TEST_CASE("a resumed run ends as one that was never interrupted, on other ranks too") {
+TEST_CASE("a resumed run ends like an uninterrupted run, also on other ranks") {
   const Place place;
   REQUIRE(place.train("whole").code == 0);
   REQUIRE(place.train("run", "--set train.epochs=1", 2).code == 0);
@@ -235,13 +235,13 @@ TEST_CASE("a damaged checkpoint is reported, and the one before it is used") {
   const Outcome resumed = place.run("train recipe.toml --output run --resume", mpirun(2));
   CAPTURE(resumed.text);
   CHECK(resumed.code == 0);
-  CHECK(resumed.times("checkpoint passed over: run/checkpoints/epoch-0002.h5") == 1);
+  CHECK(resumed.times("checkpoint skipped:  run/checkpoints/epoch-0002.h5") == 1);
   CHECK(resumed.says("resumed after 1 epoch"));
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 
   const Outcome other = place.train("run", "--resume --set train.batch=16", 2);
   CHECK(other.code == 1);
-  CHECK(other.times("train.batch: 32 then, 16 now") == 1);
+  CHECK(other.times("train.batch: 32 in the checkpoint, 16 now") == 1);
 }
 
 TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be resumed") {
@@ -250,7 +250,7 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
                                     "timeout --preserve-status -s USR1 4 " + mpirun(2));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: convoke train --resume run\n") ==
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: convoke train --resume run\n") ==
         1);
   CHECK_FALSE(fs::is_empty(place / "run/checkpoints"));
   CHECK_FALSE(fs::exists(place / "run/summary.json"));
@@ -259,7 +259,7 @@ TEST_CASE("a signal ends a run at a checkpoint with exit code 85, and it can be 
   CHECK(fs::exists(place / "run/summary.json"));
 }
 
-TEST_CASE("the line that a stopped run prints goes on with all that the run was told, to the same bits") {
+TEST_CASE("the command that a stopped run prints continues with all its settings, to the same bits") {
   const Place place;
   const std::string changes = "--set train.epochs=1200 --set train.optimizer.beta_1=0.8 --quiet ";
   REQUIRE(place.run("train recipe.toml --output whole " + changes).code == 0);
@@ -270,7 +270,7 @@ TEST_CASE("the line that a stopped run prints goes on with all that the run was 
             "done; kill -TERM $job; wait $job; }");
   CAPTURE(stopped.text);
   REQUIRE(stopped.code == 85);
-  const std::string before = "go on with: convoke ";
+  const std::string before = "continue with: convoke ";
   const std::size_t line = stopped.text.find(before) + before.size();
   const Outcome resumed = place.run(stopped.text.substr(line, stopped.text.find('\n', line) - line));
   CAPTURE(resumed.text);
@@ -279,13 +279,13 @@ TEST_CASE("the line that a stopped run prints goes on with all that the run was 
   CHECK(bytes_of(place / "run/model.h5") == bytes_of(place / "whole/model.h5"));
 }
 
-TEST_CASE("a resumed run takes changes that leave its result alone, keeps them, and refuses others") {
+TEST_CASE("a resumed run accepts and stores changes that do not affect its result, and refuses others") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   const auto go_on = [&](const std::string& more) { return place.run("train --quiet --resume run " + more); };
   const Outcome other = go_on("--set train.batch=16");
   CHECK(other.code == 1);
-  CHECK(other.says("its resume fingerprint is another one (train.batch: 32 then, 16 now)"));
+  CHECK(other.says("its resume fingerprint differs (train.batch: 32 in the checkpoint, 16 now)"));
   const Outcome more = go_on("--set train.epochs=2 --set run.threads=2");
   CAPTURE(more.text);
   CHECK(more.code == 0);
@@ -293,20 +293,19 @@ TEST_CASE("a resumed run takes changes that leave its result alone, keeps them, 
   CHECK(go_on("").code == 0);
   CHECK(bytes_of(place / "run/summary.json").find("\"epochs\": 2,") != std::string::npos);
 
-  CHECK(
-      go_on("recipe.toml").says("uses the recipe that is stored in the run, but recipe.toml is given, too"));
-  CHECK(go_on("--output elsewhere").says("leave --output out"));
+  CHECK(go_on("recipe.toml").says("uses the recipe that is stored in the run, but recipe.toml is given too"));
+  CHECK(go_on("--output elsewhere").says("remove --output"));
   CHECK_FALSE(fs::exists(place / "elsewhere"));
-  CHECK(place.run("train --resume nowhere").says("nowhere: holds no recipe.toml"));
+  CHECK(place.run("train --resume nowhere").says("nowhere: has no recipe.toml"));
   CHECK(place.run("train --resume").says("--resume RUN, or --output RUN --resume"));
   CHECK(place.run("train --output x").says("RECIPE is required"));
 }
 
-TEST_CASE("a signal to one rank of an ensemble stops all members, also where they are trained in turns") {
+TEST_CASE("a signal to one rank of an ensemble stops all members, also if they are trained in turns") {
   const Place place;
   const auto signalled = [&](const std::string& output, const std::string& more, const std::string& begun,
                              int rank) {
-    // Each rank leaves its process's number behind before it becomes convoke.
+    // Each rank writes its process number before it becomes convoke.
     return shell("cd " + place.folder.path().string() + " && { " + mpirun(3) +
                  " sh -c 'echo $$ > pid.$OMPI_COMM_WORLD_RANK; exec \"$0\" \"$@\"' " + binary() +
                  " train recipe.toml --quiet --output " + output + " --set train.mode=ensemble " + more +
@@ -317,7 +316,7 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also where the
   const Outcome stopped = signalled("run", endless + "3", "member-002", 2);
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; go on with: ") == 1);
+  CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint; continue with: ") == 1);
   for (const char* member : {"member-000", "member-001", "member-002"}) {
     CHECK_FALSE(fs::is_empty(place / ("run/checkpoints/" + std::string(member))));
   }
@@ -332,7 +331,7 @@ TEST_CASE("a signal to one rank of an ensemble stops all members, also where the
   CHECK_FALSE(fs::exists(place / "turns/ensemble.h5"));
 }
 
-TEST_CASE("a loss that is not finite names layer and step, once, and ends all ranks") {
+TEST_CASE("the error for a loss that is not finite names layer and step, once, and ends all ranks") {
   const Place place;
   const Outcome outcome = place.train("run", "--set train.optimizer.learning_rate=1e30", 3);
   CAPTURE(outcome.text);
@@ -343,7 +342,7 @@ TEST_CASE("a loss that is not finite names layer and step, once, and ends all ra
   CHECK(outcome.says("hint: "));
 }
 
-TEST_CASE("more ranks than samples, and than lanes") {
+TEST_CASE("more ranks than samples or lanes") {
   const Place place(5);
   const std::string no_validation = "--set data.validation_split=0";
   REQUIRE(place.train("one", no_validation).code == 0);
@@ -368,7 +367,7 @@ TEST_CASE("a dataset that does not fit the model is refused, naming both") {
   CHECK(shape.times("large.h5 has samples of shape (1, 12, 12), but the model of tiny takes (1, 8, 8)") == 1);
   const Outcome classes = place.train("run", "--set data.path=five.h5", 2);
   CHECK(classes.code == 1);
-  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny tells 4 apart") == 1);
+  CHECK(classes.times("five.h5 has 5 classes, but the model of tiny predicts 4") == 1);
   const Outcome split = place.train("run", "--set data.test_split=tests", 2);
   CHECK(split.code == 1);
   CHECK(split.times("has no split \"tests\" (did you mean \"test\"?)") == 1);
@@ -377,13 +376,12 @@ TEST_CASE("a dataset that does not fit the model is refused, naming both") {
   REQUIRE(place.train("run").code == 0);
   const Outcome evaluated = place.run("evaluate run --data five.h5", mpirun(2));
   CHECK(evaluated.code == 1);
-  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 tells 4 apart") == 1);
+  CHECK(evaluated.times("five.h5 has 5 classes, but the model of run/model.h5 predicts 4") == 1);
 }
 
-TEST_CASE("a rank that throws ends all of them, with its message once") {
+TEST_CASE("a rank that throws ends all ranks, and its message is printed once") {
   const Place place;
-  // The folder in which one rank, and only that, is going to write cannot be made: what all share, not a
-  // member's own.
+  // A single rank cannot create its folder: this affects all members, so it ends the job.
   fs::create_directories(place / "run");
   write_text(place / "run/checkpoints", "in the way");
   const Outcome outcome = place.train("run", "--resume --set train.epochs=1", 3);
@@ -392,7 +390,8 @@ TEST_CASE("a rank that throws ends all of them, with its message once") {
   CHECK(outcome.times("error: run/checkpoints") == 1);
 }
 
-TEST_CASE("a full disk while a checkpoint is written is told, and training goes on; the one before stays") {
+TEST_CASE(
+    "a full disk while a checkpoint is written is reported, training goes on, and the earlier one stays") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1").code == 0);
   fail_next_rename_to(place / "run/checkpoints/epoch-0002.h5");
@@ -401,14 +400,14 @@ TEST_CASE("a full disk while a checkpoint is written is told, and training goes 
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
   CHECK(outcome.times("run/checkpoints/epoch-0002.h5: cannot be written") == 1);
-  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are as they were"));
+  CHECK(outcome.says("No space left on device; training goes on, earlier checkpoints are unchanged"));
   CHECK(outcome.says("1 left out"));
   CHECK_FALSE(fs::exists(place / "run/checkpoints/epoch-0002.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0001.h5"));
   CHECK(fs::exists(place / "run/checkpoints/epoch-0003.h5"));
 }
 
-TEST_CASE("checkpoints by steps and by time; as many as asked for; best models") {
+TEST_CASE("checkpoints by steps and by time, with the requested number, and best models") {
   const Place place;
   const Outcome outcome = place.train("run",
                                       "--set run.checkpoint_every='\"3 steps\"' --set run.keep_checkpoints=4 "
@@ -434,7 +433,7 @@ TEST_CASE("checkpoints by steps and by time; as many as asked for; best models")
   CHECK(bytes_of(place / "timed/model.h5") == bytes_of(place / "plain/model.h5"));
 }
 
-TEST_CASE("a run folder has one run at a time, and the lock of one that was killed is taken over") {
+TEST_CASE("a run folder has one run at a time, and the lock of a killed run is taken over") {
   const Place place;
   const Outcome both = during_a_run(place, "--set train.epochs=1000000",
                                     binary() +
@@ -442,18 +441,18 @@ TEST_CASE("a run folder has one run at a time, and the lock of one that was kill
                                         "kill -9 $pid; wait $pid");
   CAPTURE(both.text);
   CHECK(both.says("error: run: is in use by process "));
-  CHECK(both.says("hint: wait for it, or end it by `kill "));
+  CHECK(both.says("hint: wait for it, or end it with `kill "));
   CHECK(both.says("second 1"));
   const Outcome resumed = place.train("run", "--resume");
   CAPTURE(resumed.text);
   CHECK(resumed.code == 0);
-  CHECK(resumed.says(", which has ended, is taken over"));
+  CHECK(resumed.says(", which has ended"));
   CHECK_FALSE(fs::exists(place / "run/lock"));
 }
 
 namespace {
 
-// What a job of Slurm sees that ends in `left` ("0:04").
+// Sets up the environment of a Slurm job that ends in `left` ("0:04").
 std::string in_job(const Place& place, const std::string& left) {
   write_text(place / "squeue", "#!/bin/sh\necho " + left + "\n");
   fs::permissions(place / "squeue", fs::perms::owner_all);
@@ -462,7 +461,7 @@ std::string in_job(const Place& place, const std::string& left) {
 
 }  // namespace
 
-TEST_CASE("a run stops with a checkpoint before its job's time is over, and asks to be requeued") {
+TEST_CASE("a run stops with a checkpoint before its job ends, and asks to be requeued") {
   const Place place;
   const std::string job = in_job(place, "0:04");
   const Outcome stopped =
@@ -470,17 +469,17 @@ TEST_CASE("a run stops with a checkpoint before its job's time is over, and asks
                 job + mpirun(2));
   CAPTURE(stopped.text);
   CHECK(stopped.code == 85);
-  CHECK(stopped.times("Stopped by the end of the job's time, with a checkpoint; go on with: ") == 1);
+  CHECK(stopped.times("Stopped by the end of the job's time, with a checkpoint; continue with: ") == 1);
   CHECK(place.run("train recipe.toml --quiet --output run --resume auto", job + mpirun(3)).code == 0);
 
   const Outcome late =
       place.run("train recipe.toml --quiet --output late --set run.stop_before='\"1 min\"'", job + mpirun(2));
   CAPTURE(late.text);
   CHECK(late.code == 1);
-  CHECK(late.times("error: this job ends in 4 s, but run.stop_before keeps the last 60 s of it") == 1);
+  CHECK(late.times("error: this job ends in 4 s, but run.stop_before reserves the last 60 s") == 1);
 }
 
-TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an error, not to be requeued") {
+TEST_CASE("a run that cannot write its last checkpoint ends with an error, and is not requeued") {
   const Place place;
   const Outcome stopped =
       during_a_run(place, "--set run.checkpoint_every=0 --set run.keep_best=false --set train.epochs=1000000",
@@ -489,12 +488,11 @@ TEST_CASE("a run that is to stop and cannot write its checkpoint ends with an er
   CHECK(stopped.code == 1);
   CHECK(stopped.says("error: run/checkpoints/epoch-"));
   CHECK(stopped.says("cannot be written"));
-  CHECK(stopped.says("hint: free some space; earlier checkpoints in run/checkpoints are unchanged"));
+  CHECK(stopped.says("hint: free some disk space; earlier checkpoints in run/checkpoints are unchanged"));
   CHECK_FALSE(stopped.says("Stopped by"));
 }
 
-TEST_CASE(
-    "signals in a rush, until the very end, stop a run with a checkpoint and neither harm nor kill it") {
+TEST_CASE("many signals in quick succession stop a run with a checkpoint, and do not kill it") {
   const Place place;
   const Outcome stopped = during_a_run(place, "--set train.epochs=1000000",
                                        "while kill -USR1 $pid 2> /dev/null; do sleep 0.002; done; wait $pid");
@@ -503,12 +501,12 @@ TEST_CASE(
   CHECK(stopped.times("Stopped by SIGUSR1, with a checkpoint") == 1);
 }
 
-TEST_CASE("watch follows a run from its folder, from beginning to end") {
+TEST_CASE("watch follows a run through its folder, from start to end") {
   const Place place;
   const Outcome watched = during_a_run(place, "--set train.epochs=1000 > /dev/null",
                                        binary() + " watch run --interval 0.2; echo ended with $?; wait");
   CAPTURE(watched.text);
-  CHECK((watched.says("run: begins") || watched.says("run: under way: process ")));
+  CHECK((watched.says("run: begins") || watched.says("run: running: process ")));
   CHECK(watched.says("run: complete"));
   CHECK(watched.says("ended with 0"));
   CHECK(watched.says("1 rank x 1 thread on "));
@@ -520,12 +518,12 @@ TEST_CASE("watch follows a run from its folder, from beginning to end") {
   const Outcome stopped = other.run("watch run");
   CAPTURE(stopped.text);
   CHECK(stopped.code == 1);
-  CHECK(stopped.says("run: stopped; go on with: convoke train --resume run"));
+  CHECK(stopped.says("run: stopped; continue with: convoke train --resume run"));
   CHECK(stopped.says("checkpoint   checkpoints/epoch-"));
-  CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is no folder of a run"));
+  CHECK(place.run("watch recipe.toml").says("error: recipe.toml: is not a run folder"));
 }
 
-TEST_CASE("evaluate says what training said, on any number of ranks") {
+TEST_CASE("evaluate gives the scores of training on any number of ranks") {
   const Place place;
   REQUIRE(place.train("run", std::string(kEnsemble), 2).code == 0);
   const std::string summary = bytes_of(place / "run/summary.json");
@@ -554,7 +552,7 @@ TEST_CASE("evaluate says what training said, on any number of ranks") {
   CHECK(place.run("evaluate nothing.h5").says("error: nothing.h5"));
 }
 
-TEST_CASE("evaluate takes the split that the run tests on, unless another is named") {
+TEST_CASE("evaluate uses the test split of the run, unless another is named") {
   const Place place;
   REQUIRE(place.train("run", "--set train.epochs=1 --set data.test_split=train").code == 0);
   const Outcome own = place.run("evaluate run --json");
@@ -577,7 +575,7 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
     write_text(place / name, grey_bmp(std::span(test.samples).subspan(64 * i, 64), 8));
     images += name + " ";
   }
-  const auto columns = [](const std::string& csv, std::size_t rows) {  // without the first two: input, index
+  const auto columns = [](const std::string& csv, std::size_t rows) {  // without the first two columns: input, index
     std::vector<std::string> result;
     std::istringstream lines(csv);
     std::string line;
@@ -617,7 +615,7 @@ TEST_CASE("predict gives the same labels for a dataset, a NumPy batch and image 
 
 namespace {
 
-/// What a .npy file holds, as float32.
+/// Returns the values of a .npy file, as float32.
 std::vector<float> values_of(const fs::path& file, const convoke::Shape& shape) {
   const convoke::data_prep::NpyArray array = convoke::data_prep::read_npy(file);
   CHECK(array.shape == shape);
@@ -631,7 +629,7 @@ void check_close(const std::vector<float>& found, const std::vector<float>& expe
 
 }  // namespace
 
-TEST_CASE("predict --raw gives what the last layer gives") {
+TEST_CASE("predict --raw writes the output of the last layer") {
   const Place place;
   REQUIRE(place.train("run", kEnsemble).code == 0);
   const Pictures test(60, 8, 4, 2);
@@ -640,7 +638,8 @@ TEST_CASE("predict --raw gives what the last layer gives") {
   convoke::data_prep::write_npy(place / "x.npy", convoke::Shape{60, 8, 8, 1}, inputs);
   convoke::data_prep::write_npy(place / "first.npy", convoke::Shape{60, 1, 8, 8}, inputs);
 
-  // Float input as it is: as the dataset is, normalised. (M, N, K), whatever the number of ranks.
+  // Floating-point input is used as it is, so it is normalised like the dataset. (M, N, K) for any number of
+  // ranks.
   REQUIRE(place.run("predict run x.npy --raw --output y.npy", mpirun(2)).code == 0);
   const std::vector<float> rows = values_of(place / "y.npy", {3, 60, 4});
   REQUIRE(place.run("predict run data.h5 --raw --output dataset.npy").code == 0);
@@ -648,7 +647,7 @@ TEST_CASE("predict --raw gives what the last layer gives") {
   REQUIRE(place.run("predict run first.npy --raw --layout nchw --output first-y.npy").code == 0);
   check_close(values_of(place / "first-y.npy", {3, 60, 4}), rows, 1e-6);
 
-  // The mean over the members is what predict says without --raw.
+  // The mean over the members equals the prediction without --raw.
   REQUIRE(place.run("predict run data.h5 --output labels.npy").code == 0);
   const std::vector<float> table = values_of(place / "labels.npy", {60, 5});
   for (std::size_t i = 0; i < 60; ++i) {
@@ -670,7 +669,8 @@ TEST_CASE("predict --raw gives what the last layer gives") {
   CHECK(place.run("predict run x.npy --raw --rule mean --output y.npy").code == 2);
 }
 
-TEST_CASE("predict --raw takes and gives arrays of any shape, computed here from the stored weights") {
+TEST_CASE(
+    "predict --raw accepts and writes arrays of any shape; expected values are computed from the weights") {
   using convoke::Shape;
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (folder / name).string(); };
@@ -685,7 +685,7 @@ TEST_CASE("predict --raw takes and gives arrays of any shape, computed here from
       folder / "image.h5", model({2, 3, 3}, {{{"layer", "conv2d"}, {"filters", 3}, {"kernel", 1}}}), weights);
   std::vector<float> x(5 * 18);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 23) - 7.5F;
-  // (N, H, W, C) and its normalised form, channels first.
+  // (N, H, W, C), and its normalised form with channels first.
   const auto expected = [&](float scale, std::vector<float> shift) {
     std::vector<float> y(5 * 27);
     for (std::size_t n = 0; n < 5; ++n) {
@@ -716,23 +716,23 @@ TEST_CASE("predict --raw takes and gives arrays of any shape, computed here from
   REQUIRE(predict("image.h5").code == 0);
   check_close(values_of(folder / "y.npy", {5, 3, 3, 3}), expected(0.5F, {1, -1}), 1e-4);
 
-  // A vector in, a vector out: y = b + W x.
+  // A vector as input and output: y = b + W x.
   convoke::run::write_model(folder / "vector.h5", model({2}, {{{"layer", "dense"}, {"units", 3}}}), weights);
   convoke::data_prep::write_npy(folder / "x.npy", Shape{2, 2}, std::vector<float>{1, 2, 3, 4});
   REQUIRE(predict("vector.h5").code == 0);
   check_close(values_of(folder / "y.npy", {2, 3}), {15, 18, 28.25F, 21, 13, 26.75F}, 1e-4);
   convoke::data_prep::write_npy(folder / "x.npy", Shape{2, 3}, std::vector<float>(6));
   CHECK(predict("vector.h5").says("x.npy: has shape (2, 3), but the model takes samples of shape (2)\n"));
-  // Without --raw, the same batch as samples: features are taken in units of the stored ones.
+  // Without --raw, the same batch are samples: features are in units of the stored ones.
   convoke::data_prep::write_npy(folder / "x.npy", Shape{2, 2}, std::vector<float>{1, 2, 3, 4});
   CHECK(shell(binary() + " predict " + file("vector.h5") + " " + file("x.npy")).code == 0);
 }
 
-TEST_CASE("a table is trained, evaluated and predicted, whatever it is stored as") {
+TEST_CASE("a table is trained, evaluated and predicted, for any stored type") {
   const Place place;
   const std::int64_t features = 5;
   const auto rows = [&](std::int64_t count,
-                        std::uint64_t seed) {  // the largest of the first 3 tells the class
+                        std::uint64_t seed) {  // the largest of the first 3 values is the class
     std::pair<std::vector<float>, std::vector<std::int32_t>> table;
     for (std::int64_t i = 0; i < count; ++i) {
       convoke::RandomStream random({seed, convoke::Purpose::kBench, 0, static_cast<std::uint64_t>(i)});
@@ -799,10 +799,10 @@ threads = 1
     CHECK(from_batch[i] == Catch::Approx(from_dataset[i]).margin(1e-4));
   }
 
-  // Images and tables do not go together.
+  // Images do not fit a model for tables.
   const Outcome image = place.run("predict run some.png");
   CHECK(image.code == 1);
-  CHECK(image.says("some.png: taken for a picture, but the model takes samples of shape (5)"));
+  CHECK(image.says("some.png: expected to be a picture, but the model takes samples of shape (5)"));
   const Outcome narrow = place.run("train table.toml --set data.path=data.h5 --output none");
   CHECK(narrow.code == 1);
   CHECK(narrow.says("data.h5 has samples of shape (1, 8, 8), but the model of table takes (5)"));

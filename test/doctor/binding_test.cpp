@@ -39,18 +39,18 @@ TEST_CASE("Open MPI's default for one and two ranks is fixed") {
   CHECK(doctor::better_cores(std::vector{on(0, {0})}, alike(1, eight), 0) == Cores{{0, 1, 2, 3, 4, 5, 6, 7}});
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, eight), 0) ==
         Cores{{0, 1, 2, 3}, {4, 5, 6, 7}});
-  // Two hosts that each believe to be alone: both ranks are on the first core of their host.
+  // Two hosts, each with a separate binding: both ranks are on the first core of their host.
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(1, {0})}, alike(2, {.cores = {0, 1}}), 0) ==
         Cores{{0, 1}, {0, 1}});
-  // Three ranks crowd one of two cores: the system shares both out.
+  // Three ranks crowd one of two cores: the ranks divide both cores.
   CHECK(doctor::better_cores(std::vector{on(0, {1}), on(0, {1}), on(0, {1})}, alike(3, {.cores = {0, 1}}),
                              0) == Cores{{0, 1}, {0, 1}, {0, 1}});
-  // Neighbours in memory stay together: the order of the available's cores counts.
+  // Neighbours in memory stay together: the order of the available cores counts.
   CHECK(doctor::better_cores(std::vector{on(0, {0}), on(0, {1})}, alike(2, {.cores = {0, 2, 1, 3}}), 0) ==
         Cores{{0, 2}, {1, 3}});
 }
 
-TEST_CASE("bindings that are wanted, or as good as can be, stay") {
+TEST_CASE("chosen bindings, and bindings that cannot be improved, stay") {
   const AvailableCores four{.cores = {0, 1, 2, 3}};
   const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
   const Cores two_stay(2), one_stays(1);
@@ -58,14 +58,14 @@ TEST_CASE("bindings that are wanted, or as good as can be, stay") {
   CHECK(doctor::better_cores(std::vector{on(0, {0, 1}), on(0, {2, 3})}, alike(2, four), 0) == two_stay);
   CHECK(doctor::better_cores(std::vector{on(0, {0, 1, 2, 3}), on(0, {0, 1, 2, 3})}, alike(2, four), 8) ==
         two_stay);
-  // One thread on one core is what was asked for.
+  // One thread on one core was requested.
   CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, four), 1) == one_stays);
   CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, four), 2) == Cores{{0, 1, 2, 3}});
-  // A taskset without a launcher: these are all there are.
+  // A taskset without a launcher: no other cores are available.
   CHECK(doctor::better_cores(std::vector{on(0, {2})}, alike(1, {.cores = {2}}), 4) == one_stays);
 }
 
-TEST_CASE("crowded cores are an error where others are idle, else a warning") {
+TEST_CASE("crowded cores are an error if others are idle, otherwise a warning") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3}, .chosen = true};
   const auto pinned = doctor::judge_binding(binding({on(0, {0}), on(0, {0})}, alike(2, chosen)), 0);
   REQUIRE(pinned.size() == 1);
@@ -84,19 +84,19 @@ TEST_CASE("crowded cores are an error where others are idle, else a warning") {
         "alpha: rank 0 runs 2 threads on core 0, although the launcher has 2 cores here, and the system "
         "refuses other cores: Operation not permitted");
 
-  // Three threads on two of four cores: slower than it might be, but nobody stands still.
+  // Three threads on two of four cores: slower than possible, but all make progress.
   const auto narrow = doctor::judge_binding(binding({on(0, {0, 1})}, {chosen}), 3);
   REQUIRE(narrow.size() == 1);
   CHECK(narrow[0].severity == Severity::kWarning);
 
-  // More ranks than there are cores at all.
+  // More ranks than existing cores.
   const auto crowded = doctor::judge_binding(
       binding({on(0, {0, 1}), on(0, {0, 1}), on(0, {0, 1})}, alike(3, {.cores = {0, 1}})), 0);
   REQUIRE(crowded.size() == 1);
   CHECK(crowded[0].severity == Severity::kWarning);
   CHECK(crowded[0].evidence == "alpha: ranks 0-2 run 3 threads on cores 0-1");
 
-  // Each host for itself.
+  // Hosts are judged separately.
   const auto hosts = doctor::judge_binding(
       binding({on(0, {0, 1}), on(1, {4, 6})}, {{.cores = {0, 1}}, {.cores = {4, 6}}}), 3);
   REQUIRE(hosts.size() == 2);
@@ -105,7 +105,7 @@ TEST_CASE("crowded cores are an error where others are idle, else a warning") {
   CHECK(doctor::judge_binding(binding({on(0, {0, 1})}, {{.cores = {0, 1}}}), 2).empty());
 }
 
-TEST_CASE("cores that a chosen binding leaves idle are worth a note") {
+TEST_CASE("cores that a chosen binding leaves idle give a note") {
   const AvailableCores chosen{.cores = {0, 1, 2, 3, 4, 5, 6, 7}, .chosen = true};
   const auto found = doctor::judge_binding(binding({on(0, {0}), on(0, {1})}, alike(2, chosen)), 0);
   REQUIRE(found.size() == 1);
@@ -113,7 +113,7 @@ TEST_CASE("cores that a chosen binding leaves idle are worth a note") {
   CHECK(found[0].evidence == "alpha: ranks 0-1 use only 2 of the 8 cores that the launcher has here");
 }
 
-TEST_CASE("a quota below the threads is a warning, one below the cores a note") {
+TEST_CASE("a quota below the number of threads is a warning, below the number of cores a note") {
   const auto warned = doctor::judge_quota(run::machine_of({on(0, {0, 1, 2, 3}, 2.0)}, 0), 4);
   REQUIRE(warned.size() == 1);
   CHECK(warned[0].severity == Severity::kWarning);
@@ -125,7 +125,7 @@ TEST_CASE("a quota below the threads is a warning, one below the cores a note") 
   CHECK(doctor::judge_quota(run::machine_of({on(0, {0, 1})}, 0), 0).empty());
 }
 
-TEST_CASE("the launcher is found above scripts, with what it was told") {
+TEST_CASE("the launcher is found above scripts, with its options") {
   const TemporaryFolder processes;
   const auto process = [&](int id, const std::string& name, int parent, const std::string& cpus,
                            const std::string& command) {
@@ -144,7 +144,7 @@ TEST_CASE("the launcher is found above scripts, with what it was told") {
   process(10, "bash", 1, "0-7", "bash");
   const doctor::Launching found = doctor::launching(30, processes.path());
   CHECK(found.cpus == std::vector<int>{0, 1, 2, 3, 6});
-  CHECK_FALSE(found.chosen);  // what follows the program is the program's
+  CHECK_FALSE(found.chosen);  // options after the program belong to the program
 
   process(21, "mpirun", 10, "0-3", std::string("mpirun\0--bind-to\0core\0convoke\0", 29));
   CHECK(doctor::launching(21, processes.path()).chosen);

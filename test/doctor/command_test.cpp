@@ -1,4 +1,4 @@
-// The real binary on ranks that are started and bound wrongly, in control groups and containers of a kind.
+// The real binary with wrongly started and bound ranks, in control groups and simple containers.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -22,13 +22,13 @@ Outcome doctor(const std::string& arguments, const std::string& before = "") {
                arguments);
 }
 
-/// Under mpirun. That of Open MPI 5 may have a code of its own for whatever is not 0.
+/// Runs it under mpirun. Open MPI 5's mpirun may replace nonzero exit codes.
 bool answers(const Outcome& outcome, int code) {
   return outcome.code == code || (code_under_mpirun(code) != code && outcome.code != 0);
 }
 
-/// Of two ranks, the second started by `wrapper`: as "mpirun A : B" would, if that of Debian 13 did not crash
-/// (open-mpi/ompi issue 13303).
+/// Starts two ranks, the second by `wrapper`, as "mpirun A : B" would if the mpirun of Debian 13 did not
+/// crash (open-mpi/ompi issue 13303).
 Outcome doctor_of_two(const std::string& wrapper) {
   return doctor("--quick", mpirun(2) + " sh -c 'if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then exec " + wrapper +
                                " \"$@\"; fi; exec \"$@\"' sh");
@@ -37,7 +37,7 @@ Outcome doctor_of_two(const std::string& wrapper) {
 bool several_cores() { return convoke::os::allowed_cpus().size() > 1; }
 std::string first_cpu() { return std::to_string(convoke::os::allowed_cpus().front()); }
 
-/// A recipe without a dataset: what is refused before that is opened, is refused here.
+/// A recipe without a dataset: checks before the dataset is opened can refuse it.
 struct Recipe {
   TemporaryFolder folder;
   Recipe() {
@@ -53,7 +53,7 @@ struct Recipe {
 
 }  // namespace
 
-TEST_CASE("one rank with all cores is well") {
+TEST_CASE("one rank with all cores has no problems") {
   const Outcome quick = doctor("--quick");
   CAPTURE(quick.text);
   CHECK(quick.code == 0);
@@ -62,12 +62,12 @@ TEST_CASE("one rank with all cores is well") {
   }
   CHECK(quick.says("  rank 0     #"));
   CHECK_FALSE(quick.says("written at"));
-  const Outcome measured = doctor("");  // what is measured may be slow on a busy machine
+  const Outcome measured = doctor("");  // a busy machine may be slow
   CHECK(measured.says("written at"));
   CHECK(measured.says("a busy core "));
 }
 
-TEST_CASE("the same as JSON") {
+TEST_CASE("findings are printed as JSON") {
   const Outcome outcome = doctor("--quick --json");
   CAPTURE(outcome.text);
   CHECK(outcome.code == 0);
@@ -96,7 +96,7 @@ TEST_CASE("Open MPI's binding of one rank to one core is fixed") {
   CHECK(asked.says("rank 0 runs 2 threads on core 0, although the launcher has "));
 }
 
-TEST_CASE("two ranks on one core are moved apart, and refused where that was chosen") {
+TEST_CASE("two ranks on one core are moved apart, and refused if that binding was chosen") {
   if (!several_cores()) return skip("needs two cores");
   const std::string crowded = "taskset -c " + first_cpu();
   const Outcome fixed = doctor("--quick", "mpirun -n 2 " + crowded);
@@ -122,10 +122,10 @@ TEST_CASE("two ranks on one core are moved apart, and refused where that was cho
   CHECK(refused.says("--ignore-doctor"));
   const Outcome ignored = recipe.train(chosen, "--ignore-doctor");
   CAPTURE(ignored.text);
-  CHECK(ignored.says("none.h5"));  // that is where it ends instead
+  CHECK(ignored.says("none.h5"));  // it ends at the missing dataset instead
 }
 
-TEST_CASE("processes of another launcher, each a world of its own, are refused") {
+TEST_CASE("processes of another launcher, each in a separate MPI world, are refused") {
   for (const char* launcher : {"PMI_SIZE=4", "MV2_COMM_WORLD_SIZE=4", "SLURM_STEP_NUM_TASKS=4"}) {
     const Outcome found = doctor("--quick", launcher);
     CAPTURE(found.text);
@@ -161,7 +161,7 @@ TEST_CASE("ranks with different instruction sets are found") {
   CHECK(found.says("sse41 on "));
 }
 
-TEST_CASE("a recipe is held against the machine") {
+TEST_CASE("a recipe is checked against the machine") {
   const Outcome missing = doctor("mnist-sync --set data.path=none.h5 --quick");
   CAPTURE(missing.text);
   CHECK(missing.code == 4);
@@ -178,13 +178,14 @@ TEST_CASE("a quota of a real control group is found") {
                  group = old_way / ("convoke-doctor-" + std::to_string(getpid()));
   std::error_code failed;
   if (!fs::exists(old_way / "cpu.cfs_quota_us") || !fs::create_directory(group, failed)) {
-    return skip("no control group of version 1 can be made here");
+    return skip("cannot create a control group of version 1 here");
   }
   std::ofstream(group / "cpu.cfs_period_us") << 100000;
   std::ofstream(group / "cpu.cfs_quota_us") << 150000;
   const Outcome outcome =
       doctor("--quick --threads 4", "sh -c 'echo $$ > " + (group / "tasks").string() + "; exec \"$@\"' sh");
-  for (int i = 0; i < 100 && !fs::remove(group, failed); ++i) usleep(20'000);  // Open MPI's helper ends last
+  for (int i = 0; i < 100 && !fs::remove(group, failed); ++i)
+    usleep(20'000);  // Open MPI's helper process ends last
   CAPTURE(outcome.text);
   CHECK(outcome.code == 3);
   CHECK(outcome.says("warning  quota"));
@@ -193,7 +194,7 @@ TEST_CASE("a quota of a real control group is found") {
 
 TEST_CASE("a tiny /dev/shm is found") {
   const std::string inside = "unshare --mount sh -c 'mount -t tmpfs -o size=1m tmpfs /dev/shm && ";
-  if (shell(inside + "true'").code != 0) return skip("needs root, to mount another /dev/shm");
+  if (shell(inside + "true'").code != 0) return skip("needs root to mount another /dev/shm");
   const Outcome outcome = shell(inside + mpirun(2) + " " + binary() + " doctor --quick'");
   CAPTURE(outcome.text);
   CHECK(answers(outcome, 3));
@@ -202,7 +203,7 @@ TEST_CASE("a tiny /dev/shm is found") {
   CHECK(outcome.says("docker run --shm-size="));
 }
 
-TEST_CASE("ranks that may not read each other's memory are found") {
+TEST_CASE("ranks that cannot read each other's memory are found") {
   const std::string less = "setpriv --bounding-set=-sys_ptrace,-net_raw";
   if (getuid() != 0 || shell(less + " true").code != 0) return skip("needs root and setpriv");
   const Outcome outcome = doctor_of_two(less);

@@ -17,14 +17,14 @@ TEST_CASE("workers without a lane are found") {
   CHECK(idle[0].evidence == "a step of 32 samples has 4 lanes of 8, so 2 of the 6 worker threads stay idle");
   job.engine.threads = 2;
   CHECK(doctor::judge_lanes(job, 2)[0].severity == Severity::kOk);
-  job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a step of its own
+  job.ensemble = true, job.members = 2, job.engine.threads = 4;  // every rank has a separate step
   const auto members = doctor::judge_lanes(job, 2);
   CHECK(members[0].severity == Severity::kOk);
   CHECK(members[0].evidence ==
         "tiny: a step of 32 samples has 4 lanes of 8, for 1 rank x 4 threads for each of 2 members");
 }
 
-TEST_CASE("what is exchanged and kept is counted in floats") {
+TEST_CASE("exchanged and stored values are counted in floats") {
   train::Job job = tiny::job();
   const auto parameters = static_cast<std::uint64_t>(job.model.graph.parameter_count());
   const auto trainable = static_cast<std::uint64_t>(job.model.graph.trainable_count());
@@ -35,7 +35,7 @@ TEST_CASE("what is exchanged and kept is counted in floats") {
   CHECK(doctor::exchanged_bytes(job, 2) == 0);
 }
 
-TEST_CASE("how samples are stored is held against how they are read") {
+TEST_CASE("the storage of samples is compared with their access") {
   convoke::data::StoredLayout layout{
       .samples = 1000, .bytes = 784'000, .sample_bytes = 784, .files = 4, .contiguous = true};
   const auto held = doctor::judge_dataset(layout, "d.h5", false, true);

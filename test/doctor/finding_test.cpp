@@ -9,7 +9,7 @@ namespace doctor = convoke::doctor;
 using doctor::Finding;
 using doctor::Severity;
 
-TEST_CASE("findings survive being sent, and the gravest decides") {
+TEST_CASE("findings are sent unchanged, and the most severe one decides") {
   const std::vector<Finding> findings{{Severity::kOk, "launcher", "1 rank", ""},
                                       {Severity::kWarning, "binding", "crowded \"core\"", "mpirun"},
                                       {Severity::kNote, "quota", "2.0 CPUs", ""}};
@@ -31,7 +31,7 @@ TEST_CASE("findings survive being sent, and the gravest decides") {
   CHECK(doctor::exit_code(Severity::kError) == 4);
 }
 
-TEST_CASE("a job prints warnings and errors only, and an error ends it unless it is ignored") {
+TEST_CASE("a job prints only warnings and errors, and an error ends it unless ignored") {
   const std::vector<Finding> findings{{Severity::kOk, "launcher", "1 rank", ""},
                                       {Severity::kNote, "quota", "2.0 CPUs", ""},
                                       {Severity::kWarning, "binding", "crowded", "mpirun"},

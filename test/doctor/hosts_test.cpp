@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Two of them, as long as this lives; none where that is not allowed.
+/// Two simulated hosts during its lifetime; none if namespaces are not allowed.
 class Hosts {
  public:
   Hosts() { up_ = shell(script_ + " up " + prefix_ + " " + std::to_string(subnet_) + " 2").code == 0; }
@@ -39,11 +39,11 @@ class Hosts {
 
 }  // namespace
 
-TEST_CASE("two hosts are examined, and what joins them is measured") {
-  if (getuid() != 0) return skip("needs root, to make network namespaces");
-  if (code_under_mpirun(3) != 3) return skip("Open MPI 5 starts its daemons by other settings");
+TEST_CASE("two hosts are examined, and the link between them is measured") {
+  if (getuid() != 0) return skip("needs root to make network namespaces");
+  if (code_under_mpirun(3) != 3) return skip("Open MPI 5 has other settings to start its daemons");
   const Hosts hosts;
-  if (!hosts) return skip("network namespaces cannot be made here");
+  if (!hosts) return skip("cannot make network namespaces here");
   const Outcome outcome = hosts.doctor("-n 2 --map-by node " + binary() + " doctor");
   CAPTURE(outcome.text);
   CHECK((outcome.code == 0 || outcome.code == 3));  // the link may be slow on a busy machine

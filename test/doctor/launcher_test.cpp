@@ -6,7 +6,7 @@
 namespace doctor = convoke::doctor;
 using convoke::run::machine_of;
 
-TEST_CASE("processes that are each alone in their world are an error") {
+TEST_CASE("processes that are each alone in their MPI world are an error") {
   const Variable open_mpi("OMPI_COMM_WORLD_SIZE", std::nullopt), slurm("SLURM_STEP_NUM_TASKS", std::nullopt);
   const Variable mpich("PMI_SIZE", "4");
   const auto alone = doctor::judge_launcher(machine_of({{"alpha", 0, {0}, 0}}, 0));

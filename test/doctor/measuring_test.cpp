@@ -1,4 +1,4 @@
-// What ranks find out together; run at several numbers of ranks.
+// Collective measurements of ranks; run with several numbers of ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ mpi::Communicator world() {
   return session.world();
 }
 
-/// Every rank on a host of its own, or so they are told.
+/// A machine with every rank on a separate, simulated host.
 run::Machine scattered() {
   std::vector<run::Placement> placements;
   for (int rank = 0; rank < world().size(); ++rank) {
@@ -38,7 +38,7 @@ run::Machine scattered() {
 
 }  // namespace
 
-TEST_CASE("a clock that is ahead is measured to within the round trip") {
+TEST_CASE("the offset of a clock is measured within the round trip time") {
   const double ahead = 5.0 * world().rank();
   const auto offsets = doctor::measure_clock_offsets(scattered(), world(),
                                                      [&] { return doctor::system_clock_seconds() + ahead; });
@@ -68,7 +68,7 @@ TEST_CASE("messages are measured within hosts and between them") {
   }
 }
 
-TEST_CASE("hosts are described once, ranks each") {
+TEST_CASE("each host and each rank is described once") {
   const run::Machine machine = run::survey(world());
   const auto processors = doctor::gather_processors(machine, world(), false);
   const doctor::Topology topology = doctor::gather_topology(machine, world());
@@ -123,7 +123,7 @@ TEST_CASE("a job that does not fit into memory is a finding, on all ranks") {
 
 TEST_CASE("control variables of MPI are read by name") {
   CHECK_FALSE(mpi::control_variable("no_such_variable"));
-  if (mpi::Session::library_version().starts_with("Open MPI")) {  // and the tests are run with this set
+  if (mpi::Session::library_version().starts_with("Open MPI")) {  // the tests set this variable
     CHECK(mpi::control_variable("mpi_yield_when_idle") == "1");
   }
 }

@@ -26,7 +26,7 @@ std::vector<std::string> names(const HostNetwork& host) {
 
 }  // namespace
 
-TEST_CASE("interfaces are those that the settings of Open MPI leave") {
+TEST_CASE("interfaces are those that the settings of Open MPI allow") {
   using Names = std::vector<std::string>;
   CHECK(names(host("a", "10.0.0.1")) == Names{"eth0"});
   CHECK(names(host("a", "10.0.0.1", "lo")) == Names{"lo"});
@@ -37,7 +37,7 @@ TEST_CASE("interfaces are those that the settings of Open MPI leave") {
 }
 
 TEST_CASE("hosts without an interface for MPI, or with the same address, are found") {
-  CHECK(doctor::judge_networks({host("alpha", "10.0.0.1")}).empty());  // one host needs none
+  CHECK(doctor::judge_networks({host("alpha", "10.0.0.1")}).empty());  // a single host needs none
   const auto fine = doctor::judge_networks({host("alpha", "10.0.0.1"), host("beta", "10.0.0.2")});
   REQUIRE(fine.size() == 1);
   CHECK(fine[0].severity == Severity::kOk);
@@ -60,7 +60,7 @@ TEST_CASE("hosts without an interface for MPI, or with the same address, are fou
   CHECK(bridges[0].remedy.find("export OMPI_MCA_btl_tcp_if_include=10.0.0.0/24") == 0);
 }
 
-TEST_CASE("waiting ranks that keep their core are found where ranks share cores") {
+TEST_CASE("waiting ranks that keep their core busy are found if ranks share cores") {
   namespace run = convoke::run;
   const run::Machine crowded = run::machine_of({{"alpha", 0, {0}, 0}, {"alpha", 0, {0}, 0}}, 0);
   HostNetwork alpha = host("alpha", "10.0.0.1");
@@ -74,7 +74,7 @@ TEST_CASE("waiting ranks that keep their core are found where ranks share cores"
   CHECK(doctor::judge_yielding(roomy, {host("alpha", "10.0.0.1")}).empty());
 }
 
-TEST_CASE("slow messages are found, and what a step sends is worked out") {
+TEST_CASE("slow messages are found, and the transfer time of a step is computed") {
   const auto fine = doctor::judge_links({{"a", "a", 1e-6, 5e9}, {"a", "b", 40e-6, 1.1e8}}, 1 << 20);
   REQUIRE(fine.size() == 2);
   CHECK(fine[0].severity == Severity::kOk);

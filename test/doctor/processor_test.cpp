@@ -39,7 +39,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
   Processor host = on("alpha", 1.2);
   host.governor = "powersave", host.driver = "acpi-cpufreq", host.largest_ghz = 3.6;
   const auto low = doctor::judge_processors({host, host});
-  REQUIRE(low.size() == 3);  // the governor once, the clock of each that measured
+  REQUIRE(low.size() == 3);  // the governor once, and the clock of each rank that measured
   CHECK(low[0].severity == Severity::kWarning);
   CHECK(low[0].evidence ==
         "alpha: the frequency governor of the processor is powersave, which keeps the clock low");
@@ -50,7 +50,7 @@ TEST_CASE("slow hosts and governors that keep the clock low are found") {
   CHECK(doctor::judge_processors({host})[0].severity == Severity::kOk);
 }
 
-TEST_CASE("governor and clock are read where the kernel says them, and a clock is measured") {
+TEST_CASE("governor and clock are read from the kernel, and a clock is measured") {
   const TemporaryFolder system;
   const int cpu = convoke::os::allowed_cpus().front();
   const auto folder = system / ("cpu/cpu" + std::to_string(cpu) + "/cpufreq");
@@ -62,7 +62,7 @@ TEST_CASE("governor and clock are read where the kernel says them, and a clock i
   CHECK(seen.governor == "ondemand");
   CHECK(seen.driver == "acpi-cpufreq");
   CHECK(seen.largest_ghz == 3.6);
-  CHECK(seen.measured_ghz > 0.05);  // whatever the machine is
+  CHECK(seen.measured_ghz > 0.05);  // on any machine
   CHECK(seen.measured_ghz < 20);
   CHECK_FALSE(seen.instruction_set.empty());
   CHECK(doctor::look_at_processor(false, system / "none").measured_ghz == 0);

@@ -17,7 +17,7 @@ SharedMemoryRoom room(std::uint64_t total, std::uint64_t free, int ranks = 2) {
 
 }  // namespace
 
-TEST_CASE("a /dev/shm that is too small is found, with what enlarges it") {
+TEST_CASE("a /dev/shm that is too small is found, with commands that enlarge it") {
   const auto fine = doctor::judge_shared_memory({room(1024 * kMiB, 900 * kMiB)}, 100 * kMiB);
   REQUIRE(fine.size() == 1);
   CHECK(fine[0].severity == Severity::kOk);
@@ -34,10 +34,10 @@ TEST_CASE("a /dev/shm that is too small is found, with what enlarges it") {
   REQUIRE(tiny.size() == 1);
   CHECK(tiny[0].severity == Severity::kWarning);
   CHECK(tiny[0].evidence.find("alpha: /dev/shm has only 1.0 MiB for 2 ranks") == 0);
-  CHECK(doctor::judge_shared_memory({room(1 * kMiB, 0, 1)}, kMiB)[0].severity == Severity::kOk);  // alone
+  CHECK(doctor::judge_shared_memory({room(1 * kMiB, 0, 1)}, kMiB)[0].severity == Severity::kOk);  // one rank
 }
 
-TEST_CASE("ranks that may not read each other's memory matter if MPI is told to do so") {
+TEST_CASE("ranks that cannot read each other's memory give a warning only if MPI is set to do so") {
   SharedMemoryRoom blocked = room(1024 * kMiB, 900 * kMiB);
   blocked.reading_refused = "Operation not permitted";
   const auto noted = doctor::judge_shared_memory({blocked}, 0);

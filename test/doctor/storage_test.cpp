@@ -29,9 +29,9 @@ doctor::Finding judge(const Storage& storage, std::uint64_t checkpoint = 0, bool
 
 }  // namespace
 
-TEST_CASE("folders of runs are measured, and nothing is left in them") {
+TEST_CASE("folders of runs are measured, and no file is left in them") {
   const TemporaryFolder folder;
-  const Storage seen = doctor::look_at_runs(folder / "runs/first", true);  // neither is there yet
+  const Storage seen = doctor::look_at_runs(folder / "runs/first", true);  // neither folder exists yet
   CHECK(seen.path == folder.path().string());
   CHECK(seen.failure.empty());
   CHECK(seen.locking_refused.empty());
@@ -44,7 +44,7 @@ TEST_CASE("folders of runs are measured, and nothing is left in them") {
   CHECK(judge(quick).severity == Severity::kOk);
 }
 
-TEST_CASE("what cannot be written or read is an error") {
+TEST_CASE("an unwritable folder or unreadable file is an error") {
   const Storage file = doctor::look_at_runs("/proc/self", true);
   CHECK_FALSE(file.failure.empty());
   const doctor::Finding unwritable = judge(file);
@@ -56,7 +56,7 @@ TEST_CASE("what cannot be written or read is an error") {
   CHECK(unreadable.evidence.find("/no/such/data.h5: cannot be opened: No such file") != std::string::npos);
 }
 
-TEST_CASE("a dataset is read, and may be locked by others") {
+TEST_CASE("a dataset is read, even if another process has locked it") {
   const TemporaryFolder folder;
   const auto path = folder / "data.h5";
   std::ofstream(path) << std::string(std::size_t{1} << 20, 'x');
@@ -65,11 +65,11 @@ TEST_CASE("a dataset is read, and may be locked by others") {
   const Storage seen = doctor::look_at_dataset(path, true);
   ::close(other);
   CHECK(seen.failure.empty());
-  CHECK(seen.locking_refused.empty());  // that it is taken shows that locks work
+  CHECK(seen.locking_refused.empty());  // a lock of another process shows that locks work
   CHECK(seen.read_rate > 0);
 }
 
-TEST_CASE("files that cannot be locked matter if HDF5 is told to lock them") {
+TEST_CASE("files that cannot be locked give a warning only if HDF5 is set to lock them") {
   Storage storage = runs();
   storage.type = "Lustre", storage.network = true;
   CHECK(judge(storage).severity == Severity::kOk);
@@ -88,7 +88,7 @@ TEST_CASE("files that cannot be locked matter if HDF5 is told to lock them") {
   CHECK_FALSE(doctor::hdf5_must_lock());
 }
 
-TEST_CASE("little room and slow disks are held against the checkpoints") {
+TEST_CASE("free space and disk speed are compared with the checkpoints") {
   CHECK(judge(runs(1000), std::uint64_t{100} << 20).severity == Severity::kOk);
   CHECK(judge(runs(300), std::uint64_t{100} << 20).severity == Severity::kWarning);
   CHECK(judge(runs(30)).severity == Severity::kWarning);

@@ -15,7 +15,7 @@ using doctor::Severity;
 namespace {
 
 /// A host of two NUMA nodes with two cores of two hardware threads each: CPUs 0-3 are the first threads of
-/// cores 0-3, 4-7 the second, as Linux numbers them.
+/// cores 0-3, 4-7 the second, in Linux's numbering.
 class Host {
  public:
   Host() {
@@ -46,7 +46,7 @@ run::Machine machine(std::vector<std::vector<int>> cores) {
 
 }  // namespace
 
-TEST_CASE("processors are read as the kernel describes them") {
+TEST_CASE("processors are read from the kernel's description") {
   const std::vector<os::LogicalCpu> cpus = Host().cpus();
   REQUIRE(cpus.size() == 8);
   CHECK(cpus[6].cpu == 6);
@@ -66,14 +66,14 @@ TEST_CASE("hardware threads that are used as cores are found") {
   CHECK(found[0].severity == Severity::kWarning);
   CHECK(found[0].evidence.find(
             "alpha: 2 threads have 2 CPUs, but these are hardware threads of only 1 core (2 each)") == 0);
-  // One rank with all eight.
+  // One rank with all eight CPUs.
   const doctor::Topology all{.hosts = {{0, host.cpus()}}, .cpus = {{0, 1, 2, 3, 4, 5, 6, 7}}};
   CHECK(doctor::judge_smt(machine({{0, 1, 2, 3}}), all, 8).size() == 1);
   CHECK(doctor::judge_smt(machine({{0, 1, 2, 3}}), all, 4).empty());
   CHECK(doctor::judge_smt(machine({{0, 1, 2, 3}}), all, 0).empty());
 }
 
-TEST_CASE("ranks that span several nodes of memory are found") {
+TEST_CASE("ranks that span several NUMA nodes are found") {
   const doctor::Topology topology{.hosts = {{0, Host().cpus()}}, .cpus = {{0, 1, 2, 3}, {0, 1, 2, 3}}};
   const auto across = doctor::judge_numa(machine({{0, 2}, {1, 3}}), topology);
   REQUIRE(across.size() == 1);

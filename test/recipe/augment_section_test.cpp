@@ -45,7 +45,7 @@ std::string error_of(const std::string& more, const std::string& base = kImages)
 // ImageDataGenerator(rotation_range=18, width_shift_range=.05, height_shift_range=2, shear_range=10,
 // zoom_range=.05,
 //                    horizontal_flip=True, brightness_range=(.8, 1.2), fill_mode="reflect")
-TEST_CASE("settings of Keras's ImageDataGenerator can be typed in") {
+TEST_CASE("settings of Keras' ImageDataGenerator can be used unchanged") {
   const data::AugmentOptions options = parse(R"([augment]
 rotation_range = 18
 width_shift_range = 0.05
@@ -103,11 +103,11 @@ mix_probability = 0.5
   CHECK(again == full);
   CHECK(again.augment == full.augment);
   CHECK(full.augment.mixes());
-  // No line of it where there are no images.
+  // [augment] is not written if the samples are not images.
   CHECK(parse("", kTable).to_toml().find("augment") == std::string::npos);
 }
 
-TEST_CASE("what cannot be in [augment] is refused with its line") {
+TEST_CASE("invalid settings of [augment] are refused with their line") {
   CHECK(error_of("[augment]\nrotation_rang = 5\n") ==
         "recipe.toml:10: [augment]: unknown key \"rotation_rang\" (did you mean \"rotation_range\"?)");
   CHECK(error_of("[augment]\nrotation_range = -5\n") ==
@@ -127,8 +127,8 @@ TEST_CASE("what cannot be in [augment] is refused with its line") {
         std::string::npos);
 }
 
-TEST_CASE("mixing needs a partner in the lane, and pictures") {
-  CHECK(error_of("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes samples of one lane") !=
+TEST_CASE("mixing needs images, and a second sample in the lane") {
+  CHECK(error_of("lane = 1\n[augment]\nmixup = 0.2\n").find("mixes the samples of a lane") !=
         std::string::npos);
   CHECK(error_of("lane = 2\n[augment]\nmixup = 0.2\n") == "no error");
   const std::string cached = R"([data]
@@ -160,11 +160,11 @@ TEST_CASE("classes are balanced by sampling or by weights") {
   CHECK(error_of("class_weights = \"balance\"\n").find("did you mean \"balanced\"?") != std::string::npos);
   CHECK(error_of("class_weights = [1, -2, 3]\n").find("recipe.toml:9") == 0);
   CHECK(error_of("class_weights = \"balanced\"\nloss = { class_weights = [1, 2, 3] }\n")
-            .find("given here and in train.loss") != std::string::npos);
+            .find("set here and in train.loss") != std::string::npos);
   CHECK(error_of("[unused]\n").find("unknown key") != std::string::npos);
   try {
     Recipe::parse(kImages, "recipe.toml", {"data.sampling=balanced", "data.shuffle=false"});
-    FAIL("sampling without shuffling was taken");
+    FAIL("sampling without shuffling was accepted");
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find("data.shuffle is false") != std::string::npos);
   }

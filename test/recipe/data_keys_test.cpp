@@ -1,4 +1,4 @@
-// Keys of [data] that say what is validated on, in which order samples come, and how many are held.
+// Keys of [data] for validation samples, the order of samples, and memory.
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
@@ -34,17 +34,17 @@ std::string refused(const std::string& keys) {
 
 }  // namespace
 
-TEST_CASE("validation is a fraction of the training samples, or a split of its own") {
+TEST_CASE("validation uses a fraction of the training samples, or a separate split") {
   const Recipe fraction = with("validation_split = 0.1");
   CHECK(fraction.data.validation_split == 0.1);
   CHECK(fraction.data.validation_name.empty());
   const Recipe named = with("validation_split = \"validation\"");
   CHECK(named.data.validation_split == 0);
-  CHECK(named.data.validation_name == "validation");  // early stopping has something to look at
+  CHECK(named.data.validation_name == "validation");  // gives early stopping its samples
   for (const Recipe& recipe : {fraction, named}) CHECK(Recipe::parse(recipe.to_toml(), "again") == recipe);
 
-  CHECK_THAT(refused(""), Contains("early stopping looks at validation"));
-  CHECK_THAT(refused("validation_split = \"train\""), Contains("another split than data.train_split"));
+  CHECK_THAT(refused(""), Contains("early stopping needs validation samples"));
+  CHECK_THAT(refused("validation_split = \"train\""), Contains("a split other than data.train_split"));
   CHECK_THAT(refused("validation_split = \"\""), Contains("a fraction, or the name of a split"));
   CHECK_THAT(refused("validation_split = true"), Contains("validation_split"));
 }
@@ -60,7 +60,7 @@ TEST_CASE("a portion of the training samples is above 0 and at most 1") {
   }
 }
 
-TEST_CASE("samples are shuffled all together, not at all, or in chunks") {
+TEST_CASE("samples are shuffled all together, in chunks, or not at all") {
   const std::string base = "validation_split = 0.1\n";
   CHECK(with(base).data.shuffle_of(64).on);
   CHECK(with(base).data.shuffle_of(64).chunk == 0);
@@ -71,7 +71,7 @@ TEST_CASE("samples are shuffled all together, not at all, or in chunks") {
   CHECK(chunks.data.shuffle_of(3 << 20).chunk == 1);
   CHECK(chunks.data.shuffle_of(3 << 20).window == 85);
   const Recipe window = with(base + "shuffle = \"chunks\"\nwindow = \"1.5 MiB\"");
-  CHECK(window.data.shuffle_of(1024).window == 1024);  // of whole chunks
+  CHECK(window.data.shuffle_of(1024).window == 1024);  // rounded to whole chunks
   for (const Recipe& recipe : {with(base), with(base + "shuffle = false"), chunks, window}) {
     CHECK(Recipe::parse(recipe.to_toml(), "again") == recipe);
   }
@@ -84,7 +84,7 @@ TEST_CASE("samples are shuffled all together, not at all, or in chunks") {
   CHECK_THAT(refused(base + "shuffle = \"chunks\"\nwindow = \"large\""), Contains("a size like \"256MiB\""));
 }
 
-TEST_CASE("the memory for samples is a size, or found out") {
+TEST_CASE("the memory for samples is a size, or automatic") {
   const std::string base = "validation_split = 0.1\n";
   CHECK(with(base).data.memory == 0);
   CHECK(with(base + "memory = \"auto\"").data.memory == 0);

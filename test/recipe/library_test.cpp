@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own, removed at the end.
+// A new folder, removed at the end.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("convoke-library-test-" + std::to_string(getpid()));
   Folder() { fs::create_directories(path); }
@@ -34,7 +34,7 @@ struct Folder {
   }
 };
 
-// Environment variables, put back at the end.
+// Environment variables, restored at the end.
 struct Environment {
   std::map<std::string, std::optional<std::string>> before;
   Environment(std::initializer_list<std::pair<const char*, std::string>> values) {
@@ -82,13 +82,13 @@ TEST_CASE("a recipe is found as a file, a folder and by name") {
   const std::string error = error_of("digit");
   CAPTURE(error);
   CHECK(error.find("unknown recipe \"digit\" (did you mean \"digits\"?) | known: ") == 0);
-  CHECK(error_of((folder.path / "own").string()).find("holds no recipe.toml") != std::string::npos);
+  CHECK(error_of((folder.path / "own").string()).find("has no recipe.toml") != std::string::npos);
   CHECK(error_of((folder.path / "no/recipe.toml").string()).find("unknown recipe") == 0);
   CHECK(Recipe::load("digits").name == "digits");
   CHECK(Recipe::load(folder.write("own/other.toml", kRecipe).string()).name == "other");
 }
 
-TEST_CASE("the recipes of a program are found from wherever it was built or installed") {
+TEST_CASE("a program finds its recipes wherever it was built or installed") {
   const Folder folder;
   const auto recipes = [&](const char* place) {
     return folder.write(fs::path(place) / "digits/recipe.toml", kRecipe).parent_path().parent_path();
@@ -100,14 +100,14 @@ TEST_CASE("the recipes of a program are found from wherever it was built or inst
   CHECK(recipes_beside(folder.path / "source/build/dev/test/recipe/recipe_test") == source);
   const fs::path installed = recipes("prefix/share/convoke/recipes");
   CHECK(recipes_beside(folder.path / "prefix/bin/convoke") == installed);
-  // As the build leaves it.
+  // The layout of a build folder.
   fs::create_directories(folder.path / "x/y/share/convoke");
   fs::create_directory_symlink(source, folder.path / "x/y/share/convoke/recipes");
   CHECK(recipes_beside(folder.path / "x/y/convoke") == folder.path / "x/y/share/convoke/recipes");
   CHECK(recipes_beside(folder.path / "x/y/Debug/convoke") == folder.path / "x/y/share/convoke/recipes");
 }
 
-TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA and in the cache") {
+TEST_CASE("the dataset of a recipe is searched in its folder, under CONVOKE_DATA and in the cache") {
   const Folder folder;
   folder.write("digits/recipe.toml", kRecipe);
   const Environment environment{{"CONVOKE_DATA", (folder.path / "data").string()},
@@ -116,7 +116,7 @@ TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA a
   const Recipe recipe = Recipe::load((folder.path / "digits").string());
   try {
     resolve_dataset(recipe);
-    FAIL("found a dataset that is not there");
+    FAIL("found a dataset that does not exist");
   } catch (const Error& error) {
     const std::string what = error.what();
     CAPTURE(what);
@@ -124,7 +124,7 @@ TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA a
     CHECK(what.find((folder.path / "data/set/digits.h5").string()) != std::string::npos);
     CHECK(error.hint().find("convoke prepare SOURCE --output set/digits.h5") != std::string::npos);
   }
-  // The later ones first: each is preferred to those before.
+  // Files are created in reverse order: each is preferred to the ones before.
   for (const char* place :
        {"home/.cache/convoke/set/digits.h5", "data/set/digits.h5", "digits/set/digits.h5"}) {
     const fs::path file = folder.write(place, "");
@@ -135,7 +135,7 @@ TEST_CASE("the dataset of a recipe is looked for beside it, under CONVOKE_DATA a
   CHECK_THROWS_AS(resolve_dataset(absolute), Error);
 }
 
-TEST_CASE("the recipes that come with Convoke are right") {
+TEST_CASE("the recipes that come with Convoke have the expected parameter counts and settings") {
   const Environment environment{{"CONVOKE_RECIPES", CONVOKE_SOURCE_RECIPES}};
   const Recipe ensemble = Recipe::load("mnist-ensemble");
   const Recipe sync = Recipe::load("mnist-sync");
@@ -156,7 +156,7 @@ TEST_CASE("the recipes that come with Convoke are right") {
   CHECK(ddp.train.epochs == 30);
   CHECK(ddp.data.validation_split == 0.0);
 
-  // The twin differs in its mode alone.
+  // The twin differs only in its mode.
   const Recipe twin = Recipe::load("mnist-ensemble",
                                    {"train.mode=sync", "name=mnist-sync", "description=" + sync.description});
   CHECK(twin == sync);

@@ -14,7 +14,7 @@ namespace engine = convoke::engine;
 
 namespace {
 
-// Line numbers of the tests below are those of this text.
+// The line numbers in the tests below refer to this text.
 constexpr const char* kRecipe = R"(name = "small"
 seed = 7
 
@@ -45,7 +45,7 @@ shards = "stratified"
 threads = 2
 )";
 
-// The text with `from` replaced by `to`.
+// Returns the text with `from` replaced by `to`.
 std::string with(const std::string& from, const std::string& to) {
   std::string text = kRecipe;
   const std::size_t at = text.find(from);
@@ -73,7 +73,7 @@ std::string set_error(const std::string& change) { return message_of(kRecipe, {c
 
 }  // namespace
 
-TEST_CASE("a recipe holds what was written, and defaults for the rest") {
+TEST_CASE("a recipe holds the written values, and defaults for the others") {
   const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml");
   CHECK(recipe.name == "small");
   CHECK(recipe.seed == 7);
@@ -108,12 +108,12 @@ TEST_CASE("a recipe holds what was written, and defaults for the rest") {
   CHECK(recipe.lane() == engine::auto_lane(64));
 }
 
-TEST_CASE("the graph of a recipe has the parameters of its layers") {
+TEST_CASE("the parameter count of a recipe's graph is that of its layers") {
   // conv 4 x (3*3*1 + 1), dense 10 x (13*13*4 + 1)
   CHECK(Recipe::parse(kRecipe, "recipe.toml").graph().parameter_count() == 4 * 10 + 10 * 677);
 }
 
-TEST_CASE("the resolved recipe writes every default out and parses back to an equal one") {
+TEST_CASE("the resolved recipe contains every default and parses back to an equal recipe") {
   const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml");
   const std::string text = recipe.to_toml();
   for (const char* part : {"description = \"\"", "normalize = \"unit\"", "shuffle = true", "lane = \"auto\"",
@@ -130,7 +130,7 @@ TEST_CASE("the resolved recipe writes every default out and parses back to an eq
   CHECK_FALSE(again == Recipe::parse(kRecipe, "recipe.toml", {"train.batch=32"}));
 }
 
-TEST_CASE("pixels are divided by 255 unless told otherwise, other samples are not") {
+TEST_CASE("only pixels are divided by 255 by default") {
   const std::string sequence = with("input = [1, 28, 28]", "input = [784]");
   const std::string layers = sequence.substr(0, sequence.find("layers = [")) +
                              "layers = [{ layer = \"dense\", units = 10 }]\n" +
@@ -143,7 +143,7 @@ TEST_CASE("pixels are divided by 255 unless told otherwise, other samples are no
   CHECK(Recipe::parse(kRecipe, "recipe.toml").data.normalize == "unit");
 }
 
-TEST_CASE("named choices are what the areas know by these names") {
+TEST_CASE("named choices map to the values of the areas") {
   for (const auto& [name, sharding] : data::kShardings) {
     const Recipe recipe = Recipe::parse(kRecipe, "recipe.toml", {"ensemble.shards=" + std::string(name)});
     CHECK(recipe.ensemble.shards == sharding);
@@ -171,7 +171,7 @@ TEST_CASE("named choices are what the areas know by these names") {
   }
 }
 
-TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would be right") {
+TEST_CASE("a wrong recipe is refused with its line, the mistake and the fix") {
   // Unknown keys, with the nearest one.
   CHECK(error_of("epochs", "epoch") ==
         "recipe.toml:19: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
@@ -235,8 +235,8 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
   const Message plateau =
       message_of(with("batch = 64", "schedule = \"plateau\""), {"data.validation_split=0"});
   CHECK(plateau.what ==
-        "recipe.toml:20: schedule \"plateau\" looks at the validation loss, but data.validation_split is 0");
-  CHECK(plateau.hint == "set data.validation_split, say to 0.1, or choose another schedule");
+        "recipe.toml:20: schedule \"plateau\" needs the validation loss, but data.validation_split is 0");
+  CHECK(plateau.hint == "set data.validation_split, e.g. to 0.1, or choose another schedule");
   CHECK(message_of(with("batch = 64", "schedule = \"plateau\"")).what == "no error");
 
   // Names.
@@ -252,7 +252,7 @@ TEST_CASE("a wrong recipe is refused with its line, what is wrong and what would
   CHECK(optimizer.hint == "known: adagrad, adam, adamw, lamb, lars, nadam, rmsprop, sgd");
 }
 
-TEST_CASE("an unknown key that belongs elsewhere is named with its whole path") {
+TEST_CASE("an unknown key of another section is suggested with its whole path") {
   CHECK(error_of("epochs = 5", "learning_rate = 0.1") ==
         "recipe.toml:19: [train]: unknown key \"learning_rate\" (did you mean "
         "\"train.optimizer.learning_rate\"?)");
@@ -275,9 +275,9 @@ TEST_CASE("an unknown key that belongs elsewhere is named with its whole path") 
 TEST_CASE("a lane that does not divide the batch is refused with lanes that do") {
   const Message message = message_of(with("batch = 64", "batch = 64\nlane = 10"));
   CHECK(message.what == "recipe.toml:21: [train]: lane 10 does not divide batch 64");
-  CHECK(message.hint == "lanes that do: 2, 4, 8, 16, 32, 64; or lane = \"auto\"");
+  CHECK(message.hint == "lanes that divide it: 2, 4, 8, 16, 32, 64; or lane = \"auto\"");
   CHECK(message_of(with("batch = 64", "batch = 64\nlane = 100000000000")).hint ==
-        "lanes that do: 16, 32, 64; or lane = \"auto\"");
+        "lanes that divide it: 16, 32, 64; or lane = \"auto\"");
   CHECK(Recipe::parse(with("batch = 64", "batch = 64\nlane = 16"), "recipe.toml").lane() == 16);
 }
 
@@ -287,8 +287,7 @@ TEST_CASE("the linear scaling rule: the learning rate follows the batch") {
         Catch::Approx(3.2));  // Goyal et al., section 5.1
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=256"}).learning_rate() == 0.002);
   CHECK(Recipe::parse(text, "recipe.toml", {"train.batch=64"}).learning_rate() == Catch::Approx(0.0005));
-  CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate ==
-        0.002);  // as written, and written out again
+  CHECK(Recipe::parse(text, "recipe.toml").train.learning_rate == 0.002);  // the written value is kept
   CHECK(error_of("batch = 64", "reference_batch = -1") ==
         "recipe.toml:20: [train]: \"reference_batch\" must be at least 0, but is -1");
 }
@@ -304,10 +303,10 @@ TEST_CASE("a layer that is unknown or does not fit is refused at its line") {
   CHECK(error.find("recipe.toml:11: ") == 0);
   CHECK(error.find("(N, 1, 28, 28)") != std::string::npos);
   CHECK(message_of("[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = []\n").what ==
-        "recipe.toml:5: [model]: a model needs layers, or a zoo model");
+        "recipe.toml:5: [model]: a model needs \"layers\" or \"zoo\"");
 }
 
-TEST_CASE("batch_norm of a model is that of all its batch norms but frozen ones") {
+TEST_CASE("batch_norm of a model applies to all its batch norms except frozen ones") {
   const std::string model =
       "[data]\npath = \"x\"\n[model]\ninput = [4]\nlayers = [\n{ layer = \"batch_norm\" },\n"
       "{ layer = \"batch_norm\", frozen = true },\n{ layer = \"batch_norm\", synchronized = true },\n"
@@ -346,12 +345,12 @@ TEST_CASE("the command line changes single values") {
   CHECK(recipe.train.learning_rate == 0.01);
   CHECK(*recipe.train.schedule.find("name") == Value("cosine"));
   CHECK(recipe.run.threads == 0);
-  // A key alone keeps the rest of its table.
+  // A single key keeps the rest of its table.
   const Recipe faster = Recipe::parse(kRecipe, "recipe.toml", {"train.optimizer.beta_1=0.5"});
   CHECK(faster.train.learning_rate == 0.002);
 }
 
-TEST_CASE("an error of --set says so") {
+TEST_CASE("an error of --set names the argument") {
   CHECK(set_error("train.epoch=3") ==
         "--set train.epoch=3: [train]: unknown key \"epoch\" (did you mean \"epochs\"?)");
   CHECK(set_error("trai.epochs=3") ==
@@ -396,7 +395,7 @@ TEST_CASE("penalties, frozen layers and shared layers are read, resolved and rea
   CHECK(Recipe::parse(recipe.to_toml(), "resolved.toml") == recipe);
 }
 
-TEST_CASE("the zoo's words for what is frozen are resolved, and those that mean nothing are refused") {
+TEST_CASE("the zoo's names for frozen parts are resolved, and unknown names are refused") {
   const auto text = [](const std::string& freeze) {
     return "[data]\npath = \"x.h5\"\n[model]\nzoo = \"mobilenet-v3-small\"\nfreeze = [\"" + freeze + "\"]\n";
   };
@@ -457,5 +456,5 @@ unfreeze = ["blocks:2"]
   const Message nothing = message_of(
       "[data]\npath = \"x.h5\"\n[model]\nzoo = \"resnet18\"\nfreeze = [\"layer2*\"]\ncache_features = 1\n");
   CHECK(nothing.what ==
-        "recipe.toml:6: [model]: nothing is frozen at the beginning of the network: conv1 is trained");
+        "recipe.toml:6: [model]: the beginning of the network is not frozen: conv1 is trained");
 }

@@ -11,7 +11,7 @@ using recipe::Recipe;
 
 namespace {
 
-// The part of docs/recipes.md below its mark.
+// Returns the part of docs/recipes.md below its mark.
 std::string documented_keys() {
   std::ifstream file(CONVOKE_SOURCE_DOCS "/recipes.md");
   std::stringstream text;
@@ -21,7 +21,7 @@ std::string documented_keys() {
   return at == std::string::npos ? "" : text.str().substr(at + mark.size());
 }
 
-// "train.epochs" of every key that a resolved recipe writes.
+// Returns the path, e.g. "train.epochs", of every key that a resolved recipe writes.
 void add_paths(const Settings& settings, const std::string& prefix, std::vector<std::string>& paths) {
   for (const auto& [key, value] : settings.entries()) {
     if (const Settings* table = value.table(); table != nullptr && prefix.empty()) {
@@ -34,8 +34,8 @@ void add_paths(const Settings& settings, const std::string& prefix, std::vector<
 
 }  // namespace
 
-TEST_CASE("docs/recipes.md is what the program prints of its keys") {
-  INFO("write it anew: below the mark, the output of `convoke info --recipe-keys`");
+TEST_CASE("docs/recipes.md matches the key reference that the program prints") {
+  INFO("to update it, replace the part below the mark by the output of `convoke info --recipe-keys`");
   CHECK(documented_keys() == recipe::key_reference());
 }
 
@@ -64,7 +64,7 @@ layers = [{ layer = "flatten" }, { layer = "dense", units = 3 }]
   }
 }
 
-TEST_CASE("the page lists nested tables, their defaults, ranges and what a resumed run may change") {
+TEST_CASE("the page lists nested tables, their defaults, ranges and whether a resumed run may change them") {
   const std::string reference = recipe::key_reference();
   for (const char* line : {"| `adam` | `beta_1` | number | `0.9` | at least 0 and below 1 | yes | decay of "
                            "the running mean of gradients |",

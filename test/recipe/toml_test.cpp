@@ -62,7 +62,7 @@ TEST_CASE("TOML becomes settings in the order of the text, with the types of TOM
   CHECK(document.settings == expected);
 }
 
-TEST_CASE("every table and every value know their line") {
+TEST_CASE("every table and every value has its line") {
   const TomlDocument document = parse_toml(kText, "recipe.toml");
   const Settings& train = *document.settings.find("train")->table();
   CHECK(train.where() == "recipe.toml:4");
@@ -80,15 +80,15 @@ TEST_CASE("every table and every value know their line") {
   CHECK(document.place("nor.this") == "recipe.toml");
 }
 
-TEST_CASE("what is no TOML is refused with its line") {
+TEST_CASE("invalid TOML is refused with its line") {
   CHECK_THAT(error_of("a = 1\nb = \n"), Catch::Matchers::StartsWith("recipe.toml:2: "));
   CHECK_THAT(error_of("a = 1\n\na = 2\n"), Catch::Matchers::StartsWith("recipe.toml:3: "));
   CHECK_THAT(error_of("[train]\nlayers = [ { layer = \"relu\" \n"),
              Catch::Matchers::StartsWith("recipe.toml:"));
-  CHECK(error_of("a = 1\nb = 2024-05-01\n") == "recipe.toml:2: dates and times have no meaning here");
+  CHECK(error_of("a = 1\nb = 2024-05-01\n") == "recipe.toml:2: dates and times are not supported");
 }
 
-TEST_CASE("settings written as TOML read back as equal settings") {
+TEST_CASE("settings that are written as TOML and read back are equal") {
   const Settings settings = parse_toml(kText, "recipe.toml").settings;
   const std::string text = to_toml(settings);
   CHECK(parse_toml(text, "again").settings == settings);
@@ -114,7 +114,7 @@ layers = [
   CHECK(parse_toml(to_toml(odd), "odd").settings == odd);
 }
 
-TEST_CASE("a value on the command line is TOML, else text") {
+TEST_CASE("a value on the command line is TOML, otherwise text") {
   CHECK(parse_value("3", "") == Value(3));
   CHECK(parse_value("1e-3", "") == Value(1e-3));
   CHECK(parse_value("true", "") == Value(true));

@@ -3,7 +3,7 @@
 #include "convoke/core/error.hpp"
 #include "support/catch.hpp"
 
-// What is said of wrong values of the keys that say how training goes: the line, the key, what it must be.
+// Messages for wrong values of keys of [train], [run] and [log]: the line, the key, and the allowed values.
 
 using convoke::recipe::Recipe;
 
@@ -13,7 +13,7 @@ struct Message {
   std::string what, hint;
 };
 
-// Of a recipe whose line 7 is `line`, in [train].
+// Returns the message for a recipe whose line 7, in [train], is `line`.
 Message message_of(const std::string& line) {
   const std::string before = R"([data]
 path = "x.h5"
@@ -32,8 +32,7 @@ layers = [{ layer = "dense", units = 3, activation = "softmax" }]
 
 }  // namespace
 
-TEST_CASE(
-    "a wrong value is refused with the line, the key and what it must be; a wrong name with the nearest") {
+TEST_CASE("a wrong value is refused with line, key and allowed values; a wrong name with the nearest name") {
   struct Case {
     const char* line;
     const char* what;
@@ -88,7 +87,7 @@ TEST_CASE(
       {"early_stoping = { patience = 3 }",
        R"(r.toml:7: [train]: unknown key "early_stoping" (did you mean "early_stopping"?))"},
       {"early_stopping = { patience = 3 }",
-       "r.toml:7: early stopping looks at validation, but data.validation_split is 0"},
+       "r.toml:7: early stopping needs validation samples, but data.validation_split is 0"},
       {"emulate_bf16 = 1",
        R"(r.toml:7: [train]: "emulate_bf16" must be true or false, but is a whole number (1))"},
       {"[run]\nkeep_best = \"yes\"",
@@ -99,11 +98,11 @@ TEST_CASE(
       {"[log]\ncsv = 1", R"(r.toml:8: [log]: "csv" must be true or false, but is a whole number (1))"},
       {"[run]\nreport = 1", R"(r.toml:8: [run]: "report" must be true or false, but is a whole number (1))"},
       {"[run]\nkeep_best = -1", R"(r.toml:8: [run]: "keep_best" must be at least 0, but is -1)"},
-      {"[run]\ncheckpoint_every = \"often\"", R"(r.toml:8: "often" is no interval)"},
+      {"[run]\ncheckpoint_every = \"often\"", R"(r.toml:8: "often" is not an interval)"},
       {"[run]\ncheckpoint_every = -1",
        R"(r.toml:8: [run]: "checkpoint_every" must be at least 0, but is -1)"},
       {"[run]\nkeep_checkpoints = 0", R"(r.toml:8: [run]: "keep_checkpoints" must be at least 1, but is 0)"},
-      {"[run]\nstop_before = \"soon\"", R"(r.toml:8: "soon" is no time)"},
+      {"[run]\nstop_before = \"soon\"", R"(r.toml:8: "soon" is not a time)"},
       {"[run]\nmemory_mib = 0",
        R"(r.toml:8: [run]: "memory_mib" must be "auto" or a whole number of 1 to 1099511627776, but is 0)"},
   };
@@ -113,7 +112,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the hint of a wrong name lists all names, that of a missing part says how to set it") {
+TEST_CASE("the hint for a wrong name lists all names, the hint for a missing value says how to set it") {
   CHECK(message_of("loss = \"hinge\"").hint ==
         "known: mean_absolute_error, mean_squared_error, sigmoid_cross_entropy, softmax_cross_entropy");
   CHECK(message_of("precision = \"fp16\"").hint == "known: bf16, fp32");
@@ -122,10 +121,10 @@ TEST_CASE("the hint of a wrong name lists all names, that of a missing part says
   CHECK(message_of("early_stopping = { patience = 3, wait = 1 }").hint ==
         "known keys: monitor, patience, min_delta, restore_best");
   CHECK(message_of("early_stopping = { patience = 3 }").hint ==
-        "set data.validation_split, say to 0.1, or leave early_stopping out");
+        "set data.validation_split, e.g. to 0.1, or remove early_stopping");
 }
 
-TEST_CASE("right values are taken, at the ends of their ranges too") {
+TEST_CASE("valid values are accepted, also at the ends of their ranges") {
   for (const char* line :
        {"validate_every = 0", "top_k = 0", "ema = 0", "ema = 0.999999", "clip_norm = 0.5",
         "clip_value = 1e30", "loss = \"mean_squared_error\"", "precision = \"bf16\"", "reference_batch = 0",

@@ -1,7 +1,7 @@
-# Looks at the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
-# console, every picture loaded, every chart drawn with its data, nothing wider than the page, nothing fetched, no two
-# series of a chart with the same style; all text has contrast AA, and regions that scroll have a name and can be reached
-# by keyboard.
+# Checks the pages of report_pages in headless Chromium, 390 and 1,280 pixels wide, light and dark: no error on the
+# console, every picture loaded, every chart drawn with its data, no element wider than the page, no request, no two
+# series of a chart with the same style; all text has contrast AA, and scrolling regions have a name and are reachable by
+# keyboard.
 #   cmake -DPAGES=report_pages -DCHROMIUM=chromium -DFOLDER=<scratch folder> -P browser_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -9,7 +9,8 @@ file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(COMMAND ${PAGES} ${FOLDER} COMMAND_ERROR_IS_FATAL ANY)
 
-# Put into each page, first in its head: what goes wrong is collected, and told to the page around it when all is there.
+# Put first into the head of each page: collects errors, and sends them to the surrounding page when all is
+# loaded.
 set(probe [[<script>
 const complaints = [];
 const rgba = (text) => { const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number); return { r, g, b, a }; };
@@ -34,7 +35,7 @@ addEventListener("load", () => setTimeout(() => {
     const pixels = canvas.width * canvas.height > 0 ? canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data : [];
     for (let p = 0; p < pixels.length; p += 4) if (pixels[p + 3] > 0) colours.add(pixels[p] << 16 | pixels[p + 1] << 8 | pixels[p + 2]);
     const strong = [...colours].filter((c) => Math.max(c >> 16, c >> 8 & 255, c & 255) - Math.min(c >> 16, c >> 8 & 255, c & 255) > 60);
-    if (strong.length === 0) complaints.push("nothing but axes: " + canvas.getAttribute("aria-label"));
+    if (strong.length === 0) complaints.push("only axes: " + canvas.getAttribute("aria-label"));
     if (canvas.getBoundingClientRect().right > innerWidth) complaints.push("too wide: " + canvas.getAttribute("aria-label"));
   }
   const styles = new Map();  // a series has the same style in all charts, and no other series of a chart has it
@@ -49,7 +50,7 @@ addEventListener("load", () => setTimeout(() => {
     }
   });
   for (const region of document.querySelectorAll(".scroll, pre")) {
-    if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not by keyboard: " + region.textContent.slice(0, 20));
+    if (region.tabIndex !== 0 || !region.getAttribute("aria-label")) complaints.push("no name, or not reachable by keyboard: " + region.textContent.slice(0, 20));
   }
   for (const element of document.body.querySelectorAll("*")) {
     const speaks = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
@@ -70,14 +71,14 @@ foreach(name images texts table signals charts one votes begun comparison study)
   string(REPLACE "<head>" "<head>${probe}" page "${page}")
   file(WRITE ${FOLDER}/${name}-probed.html "${page}")
   foreach(width 390 1280)
-    # Chromium's window is at least 500 pixels wide: a frame is as wide as it is told.
+    # Chromium's window is at least 500 pixels wide, so the page is in a frame of the required width.
     file(WRITE ${FOLDER}/frame.html "<!DOCTYPE html><meta charset=utf-8><p id=told>nothing</p>
 <script>addEventListener('message', (event) => { document.getElementById('told').textContent = event.data; });</script>
 <iframe src='${name}-probed.html' width=${width} height=900></iframe>")
     foreach(scheme light dark)
       set(dark "")
       set(back "rgb\\(255, 255, 255\\)")
-      if(scheme STREQUAL "dark")  # unquoted it would be the variable
+      if(scheme STREQUAL "dark")  # quoted: unquoted it would be the variable
         set(dark --force-dark-mode)
         set(back "rgb\\(18, 22, 28\\)")
       endif()

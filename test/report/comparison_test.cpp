@@ -13,7 +13,7 @@ using report::RunResult;
 
 namespace {
 
-/// A run on two cores, tested on 10,000 samples: one of 90 % has a standard error of 0.3 points.
+/// A run on two cores, tested on 10,000 samples: at 90 % accuracy the standard error is 0.3 points.
 RunResult run(const std::string& name, bool ensemble, double accuracy, double core_seconds) {
   RunResult result;
   result.name = name;
@@ -38,7 +38,7 @@ std::string only_verdict(const RunResult& a, const RunResult& b) {
 
 TEST_CASE("the more accurate run is the better one only if it costs no more") {
   const RunResult sync = run("sync", false, 0.90, 100);
-  // 1.96 sqrt(0.9 0.1 / 10^4 + 0.92 0.08 / 10^4) = 0.79 points, by hand.
+  // 1.96 sqrt(0.9 0.1 / 10^4 + 0.92 0.08 / 10^4) = 0.79 points, computed by hand.
   CHECK(only_verdict(sync, run("votes", true, 0.92, 100)) ==
         "votes reached 92.00 % in 100.0 core-seconds, sync 90.00 % in 100.0: the former is better by 2.00 "
         "points "
@@ -57,7 +57,7 @@ TEST_CASE("the more accurate run is the better one only if it costs no more") {
                  !Contains("better"));
 }
 
-TEST_CASE("a sweep is ranked by validation, whatever the test says, with the keys that differ") {
+TEST_CASE("a sweep is ranked by validation, not by test results, and lists the keys that differ") {
   std::vector<RunResult> runs{run("a", false, 0.99, 10), run("b", false, 0.90, 10), run("c", false, 0.95, 10),
                               run("d", false, 0.97, 10)};
   runs[0].validation_accuracy = 0.91, runs[1].validation_accuracy = 0.96, runs[3].validation_accuracy = 0.91;
@@ -79,7 +79,7 @@ TEST_CASE("a sweep is ranked by validation, whatever the test says, with the key
   CHECK(ranking.table.rows[3][3].text == "–");
   CHECK_THAT(report::side_by_side(runs).csv(), Contains("validation accuracy,0.91,0.96,,0.91\n"));
 
-  // The best run has no recipe that is known: it differs in no key, and the others keep theirs.
+  // The best run has no known recipe: it differs in no key, and the others keep their keys.
   std::vector<report::NamedKeys> one_unknown = recipes;
   one_unknown[1].keys.clear();
   const report::Table shown = report::ranked(runs, one_unknown).table;
@@ -93,10 +93,10 @@ TEST_CASE("a sweep is ranked by validation, whatever the test says, with the key
   CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("not all validated on the same samples"));
   for (RunResult& each : runs) each.validation_accuracy.reset();
   CHECK(report::ranked(runs, recipes).table.rows.empty());
-  CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validated"));
+  CHECK_THAT(report::ranked(runs, recipes).warnings.at(0), Contains("No run has validations"));
 }
 
-TEST_CASE("runs that were tested on different samples are not judged, with the reason") {
+TEST_CASE("runs that were tested on different samples are not judged, and the reason is given") {
   RunResult sync = run("sync", false, 0.90, 100), votes = run("votes", true, 0.95, 100);
   const auto unjudged = [&] {
     const report::Judgement judgement = report::judge(std::vector{sync, votes});
@@ -105,7 +105,7 @@ TEST_CASE("runs that were tested on different samples are not judged, with the r
     CHECK_FALSE(report::tested_alike(std::vector{sync, votes}));
     return judgement.unjudged.front();
   };
-  sync.content_hash = "one";  // nobody knows of the other
+  sync.content_hash = "one";  // the other hash is unknown
   CHECK_THAT(only_verdict(sync, votes), Contains("better"));
   CHECK(report::tested_alike(std::vector{sync, votes}));
   votes.content_hash = "two";
@@ -116,18 +116,19 @@ TEST_CASE("runs that were tested on different samples are not judged, with the r
   CHECK(unjudged() == "sync and votes were tested on different numbers of samples, 10000 and 4000.");
 }
 
-TEST_CASE("every pair on as many cores is judged; the others have a reason why not") {
+TEST_CASE("every pair on equally many cores is judged; the others have a reason") {
   std::vector<RunResult> runs{run("sync", false, 0.9, 100), run("again", false, 0.9, 101),
                               run("votes", true, 0.95, 100), run("lonely", false, 0.9, 100),
                               run("crowded", true, 0.95, 100)};
   runs[3].workers = {.threads = 1, .cores = 1};
-  runs[4].workers = {.threads = 4, .cores = 2};  // they cost the two that there are
+  runs[4].workers = {.threads = 4, .cores = 2};  // they cost the two existing cores
   const report::Judgement judgement = report::judge(runs);
   REQUIRE(judgement.verdicts.size() == 4);
   CHECK_THAT(judgement.verdicts[0], Contains("votes reached 95.00 %") && Contains(" sync 90.00 %"));
   CHECK_THAT(judgement.verdicts[1], Contains("votes reached 95.00 %") && Contains(" again 90.00 %"));
   CHECK_THAT(judgement.verdicts[3], Contains("crowded reached 95.00 %") && Contains(" again 90.00 %"));
-  CHECK(judgement.unjudged == std::vector<std::string>{"lonely: there is no ensemble on as many cores (1)."});
+  CHECK(judgement.unjudged ==
+        std::vector<std::string>{"lonely: there is no ensemble on equally many cores (1)."});
 
   CHECK(report::judge(std::vector{runs[0], runs[1]}).unjudged ==
         std::vector<std::string>{"there is no ensemble among these runs."});
@@ -136,7 +137,7 @@ TEST_CASE("every pair on as many cores is judged; the others have a reason why n
   CHECK(report::judge(std::span(runs).first(1)).unjudged.empty());
 }
 
-TEST_CASE("runs have their title, their folder or a number as name, and a mark if threads shared cores") {
+TEST_CASE("runs are named by title, folder or number, with a mark if threads shared cores") {
   const std::vector<std::string> folders{"runs/a", "runs/b/", "others/a"};
   CHECK(report::names_apart({"x", "y", "z"}, folders) == std::vector<std::string>{"x", "y", "z"});
   CHECK(report::names_apart({"x", "x", "z"}, folders) == std::vector<std::string>{"a: x", "b: x", "a: z"});

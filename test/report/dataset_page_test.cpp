@@ -28,8 +28,8 @@ TEST_CASE("findings name problems to solve before training") {
   CHECK(report::imbalance(found) == 1);
 }
 
-TEST_CASE("a page of each kind holds its pictures and charts with their tables, and needs no network") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("a page of each kind contains its pictures and charts with their tables, and needs no network") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   for (const auto& [file, charts] : {std::pair(example::images(folder.path()), 8),
                                      {example::texts(folder.path()), 10},

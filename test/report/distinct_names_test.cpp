@@ -20,12 +20,12 @@ TEST_CASE("long names keep beginning and end, and remain distinct") {
   CHECK(called({"sync", "ensemble, 1/2"}, 20) == Names{"sync", "ensemble, 1/2"});
   CHECK(called({"mnist-ensemble, optimizer.name=adam, 4 ranks"}, 20) == Names{"mnist-ense…, 4 ranks"});
   CHECK(called({"鳥鳥鳥鳥鳥鳥鳥鳥鳥鳥"}, 8) == Names{"鳥鳥鳥鳥…鳥鳥鳥"});
-  // In the middle both would be "abcdefgh…stuvwxy".
+  // A cut in the middle would make both "abcdefgh…stuvwxy".
   CHECK(called({"abcdefgh-1-jklmnopqrstuvwxy", "abcdefgh-2-jklmnopqrstuvwxy"}, 16) ==
         Names{"abcdefgh-1…uvwxy", "abcdefgh-2…uvwxy"});
 }
 
-TEST_CASE("names that differ where nobody can look are numbered") {
+TEST_CASE("names that differ only in the hidden part are numbered") {
   const std::string around(40, 'a');
   std::vector<std::string> names;
   for (int n = 0; n < 12; ++n) names.push_back(around + std::to_string(n) + around);

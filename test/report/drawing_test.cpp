@@ -32,7 +32,7 @@ Chart line(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("an axis of values begins and ends at a round number around all of them") {
+TEST_CASE("an axis of values begins and ends at round numbers that enclose all values") {
   Chart chart = line({0.12, 0.31, 0.47});
   CHECK(labels(drawing_of(chart).values) == Labels{"0.1", "0.2", "0.3", "0.4", "0.5"});
   chart.from_zero = true;
@@ -48,7 +48,7 @@ TEST_CASE("an axis of values begins and ends at a round number around all of the
   shares.intervals = {{1, 2, 3}};
   shares.table.columns = {"x", "y", "low", "high"};
   for (auto& row : shares.table.rows) row.insert(row.end(), {Cell::number(80), Cell::number(104)});
-  CHECK(drawing_of(shares).values.high == 100);  // nothing beyond what is possible
+  CHECK(drawing_of(shares).values.high == 100);  // no values beyond the possible range
   CHECK(drawing_of(shares).values.low == 80);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a logarithmic axis begins at a power of ten below half of the least v
   CHECK(labels(drawing_of(few).values) == Labels{"1", "2", "5", "10"});
 }
 
-TEST_CASE("places along an axis have labels if there is room, else round numbers have") {
+TEST_CASE("positions along an axis have labels if there is room, otherwise round numbers have labels") {
   CHECK(labels(drawing_of(line({1, 1, 1})).along) == Labels{"1", "2", "3"});
   CHECK(labels(drawing_of(line(std::vector<double>(60, 1))).along) ==
         Labels{"10", "20", "30", "40", "50", "60"});
@@ -74,7 +74,7 @@ TEST_CASE("places along an axis have labels if there is room, else round numbers
   CHECK(labels(drawing_of(line({5})).along) == Labels{"1"});
 }
 
-TEST_CASE("bins of a histogram end where the next begins, and the last is as wide as the one before") {
+TEST_CASE("bins of a histogram end where the next begins, and the last bin is as wide as the one before") {
   const Chart chart = example::histogram({"pixels"});
   const Drawing drawing = drawing_of(chart);
   CHECK(drawing.along.low == 0);
@@ -82,15 +82,15 @@ TEST_CASE("bins of a histogram end where the next begins, and the last is as wid
   CHECK_THAT(gnuplot_script(drawing).commands, Contains("\n248 256 ") && Contains("\n256 256 "));
 }
 
-TEST_CASE("bars lie where their names do not fit side by side, or where there are many") {
+TEST_CASE("bars are horizontal if their names do not fit side by side, or if there are many") {
   Chart chart{Chart::Kind::kBar, "t", "", "", "y", {{"name", "y"}, {}}};
   for (int row = 0; row < 10; ++row) chart.table.rows.push_back({std::to_string(row), Cell::count(row)});
-  CHECK_FALSE(drawing_of(chart).lying);
+  CHECK_FALSE(drawing_of(chart).horizontal);
   chart.table.rows[3][0] = "a long name";
-  CHECK(drawing_of(chart).lying);
+  CHECK(drawing_of(chart).horizontal);
   CHECK(drawing_of(chart).text_lines == 10);
   const Chart many = example::counts();
-  CHECK(drawing_of(many).lying);
+  CHECK(drawing_of(many).horizontal);
 }
 
 TEST_CASE("pages and papers have the same ends of axes and the same labels") {
@@ -110,7 +110,7 @@ TEST_CASE("pages and papers have the same ends of axes and the same labels") {
   }
 }
 
-TEST_CASE("whiskers that reach to zero or below are cut where a logarithmic axis begins") {
+TEST_CASE("whiskers that reach zero or below are clipped at the start of a logarithmic axis") {
   Chart chart{Chart::Kind::kLine, "Predicted", "",
               "workers",          "seconds",   {{"workers", "time", "from", "to"}, {}}};
   chart.logarithmic = true;
@@ -122,7 +122,7 @@ TEST_CASE("whiskers that reach to zero or below are cut where a logarithmic axis
       Contains("set logscale y 10\nset yrange [1:20.02]\n") && Contains("\n2 4 3 20\n5 4 1 20\n7 4 1 20\n"));
 }
 
-TEST_CASE("numbers of workers that double several times lie at even steps, and as many have labels as fit") {
+TEST_CASE("numbers of workers that double several times are evenly spaced, with as many labels as fit") {
   Chart chart{Chart::Kind::kLine, "Speed-up", "", "workers", "speed-up", {{"workers", "ideal"}, {}}};
   chart.of_workers = true;
   for (int workers = 1; workers <= 8; workers *= 2)
@@ -137,7 +137,7 @@ TEST_CASE("numbers of workers that double several times lie at even steps, and a
   CHECK_THAT(
       gnuplot_script(drawing_of(chart)).commands,
       Contains("set logscale x 2\nset xrange [1:1025.024]\nset xtics ('1' 1, '4' 4, '16' 16, '64' 64, "));
-  chart.of_workers = false;  // as epochs are not
+  chart.of_workers = false;  // e.g. epochs
   CHECK(drawing_of(chart).along.logarithm == 0);
 }
 

@@ -6,7 +6,7 @@
 #include "convoke/report/chart.hpp"
 #include "convoke/report/page.hpp"
 
-// A chart of every kind, with what is hard about it, and tables.
+// A chart of every kind with its difficult cases, and tables.
 
 namespace example {
 
@@ -15,7 +15,7 @@ using convoke::report::Chart;
 using convoke::report::NamedTable;
 using convoke::report::Table;
 
-/// What no program behind may take for its own.
+/// Text that no output format may interpret.
 inline const std::string kHostile =
     "100% of <b>\\textbf{it}</b> isn't \"$x_1^2\" & `touch hostile` #1 ~{a} 鳥\n[*] \xDF";
 
@@ -37,7 +37,7 @@ inline Chart speed_up() {
   return chart;
 }
 
-/// As many as a cluster has: whiskers of predictions reach below zero.
+/// As many as on a cluster: whiskers of predictions reach below zero.
 inline Chart cluster() {
   Chart chart{
       Chart::Kind::kLine, "Cluster", "", "workers", "seconds", {{"workers", "sync", "low", "high"}, {}}, true,
@@ -51,7 +51,7 @@ inline Chart cluster() {
   return chart;
 }
 
-/// Many points: no marks, a band; one value is not there.
+/// Many points: no marks, a band; one value is missing.
 inline Chart prediction() {
   Chart chart{Chart::Kind::kLine,
               "Prediction",
@@ -85,7 +85,7 @@ inline Chart makespans() {
           {{1, 2, 3}, {4, 5, 6}}};
 }
 
-/// So many that they lie, on a logarithmic axis, with a name that is much too long and one that is hostile.
+/// So many that the bars are horizontal, on a logarithmic axis, with a very long name and a hostile one.
 inline Chart counts() {
   Chart chart{Chart::Kind::kBar,
               "Counts " + kHostile,

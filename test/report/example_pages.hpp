@@ -15,7 +15,7 @@ namespace example {
 
 using namespace convoke;
 
-/// Names that a page must not take for HTML, in UTF-8 and not.
+/// Names that a page must not interpret as HTML, valid UTF-8 and not.
 inline const std::vector<std::string> kNames{
     "<b>cat</b>",
     "Stra\xDF"
@@ -26,8 +26,8 @@ inline std::uint64_t below(std::uint64_t bound, std::uint64_t sample) {
   return RandomStream({9, Purpose::kBench, 0, sample}).below(bound);
 }
 
-/// Samples of a class are alike: value v is around (v + label) % 4. 80 training and 40 test samples; the last
-/// class has none of the latter, and test sample 0 equals training sample 0.
+/// Samples of a class are similar: value v is around (v + label) % 4. 80 training and 40 test samples; the
+/// last class has no test samples, and test sample 0 equals training sample 0.
 template <class T>
 std::filesystem::path write(const std::filesystem::path& file, data::DatasetInfo info, const Shape& stored,
                             double scale) {

@@ -9,7 +9,7 @@
 #include "convoke/metrics/json.hpp"
 #include "convoke/report/run_record.hpp"
 
-// Folders as runs leave them.
+// Folders as written by runs.
 
 namespace example {
 
@@ -19,7 +19,7 @@ inline void write_json(const std::filesystem::path& file, const Settings& settin
   std::ofstream(file, std::ios::binary) << metrics::to_json(settings, true) << "\n";
 }
 
-/// A run under way: recipe, machine and three epochs of each of `members`, which are numbered 0, 2, 4, ...
+/// An unfinished run: recipe, machine and three epochs of each of `members`, which are numbered 0, 2, 4, ...
 inline void write_unfinished(const std::filesystem::path& folder, std::int64_t members, std::int64_t ranks) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "recipe.toml")
@@ -63,7 +63,7 @@ inline void write_unfinished(const std::filesystem::path& folder, std::int64_t m
 }
 
 /// A complete run of `members` on the test split of `dataset`, whose classes have names: 40 samples, of which
-/// each class's last one is taken for the class before.
+/// the last one of each class is predicted as the previous class.
 inline void write_run(const std::filesystem::path& folder, const std::filesystem::path& dataset,
                       std::int64_t members, std::int64_t ranks, double makespan) {
   write_unfinished(folder, members, ranks);

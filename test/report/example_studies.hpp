@@ -7,8 +7,8 @@ namespace example {
 
 using namespace convoke;
 
-/// Two modes on 1, 2 and 4 ranks, of half and of all samples, three runs each; 4 ranks are oversubscribed.
-/// With a machine to pay for, and predictions for up to 8 workers.
+/// Two modes on 1, 2 and 4 ranks, with half and all of the samples, three runs each; 4 ranks are
+/// oversubscribed. Includes a machine with prices, and predictions for up to 8 workers.
 inline study::Analysis study_of_two_modes() {
   std::vector<study::Measurement> runs;
   for (const char* mode : {"sync", "ensemble"}) {

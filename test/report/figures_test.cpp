@@ -37,7 +37,7 @@ constexpr const char* kNoLatex = "no pdflatex (Debian package texlive-latex-reco
 
 }  // namespace
 
-TEST_CASE("text is LaTeX in which nothing has a meaning") {
+TEST_CASE("text becomes LaTeX in which no character is a command") {
   CHECK(latex_escape("50% of A&B_1") == "50\\% of A\\&B\\_1");
   CHECK(latex_escape("\\a{b}~^$#") == "\\textbackslash{}a\\{b\\}\\textasciitilde{}\\textasciicircum{}\\$\\#");
   CHECK(latex_escape("<\"|`>") == "\\textless{}\\char34{}\\textbar{}\\textasciigrave{}\\textgreater{}");
@@ -46,7 +46,7 @@ TEST_CASE("text is LaTeX in which nothing has a meaning") {
 }
 
 TEST_CASE(
-    "a table is a tabular of booktabs that shrinks to the line, and CSV with the numbers behind what is "
+    "a table is a booktabs tabular that shrinks to the line, and CSV with the exact "
     "read") {
   Cell interval("-0.05 to 1.2e-05");
   interval.value = "-0.05";
@@ -55,7 +55,7 @@ TEST_CASE(
                           {{"x,y-1", Cell::percent(0.1234), Cell::count(60000), Cell::number(-1.5e-7)},
                            {"–", Cell::percent(NAN), "none", interval}}}};
   CHECK(latex(table) ==
-        "% Two lines; takes \\usepackage{booktabs, graphicx}\n{%\n"
+        "% Two lines; needs \\usepackage{booktabs, graphicx}\n{%\n"
         "\\noindent\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
         "\\begin{tabular}{@{}lrrr@{}}\n\\toprule\n"
         "a\\_b & share & n & rate \\\\\n\\midrule\n"
@@ -66,18 +66,19 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a wide table is set small and wraps its texts, a long one breaks across pages, and of too many columns "
-    "all shrinks") {
+    "a wide table is set small and wraps its texts, a long one breaks across pages, and one with too many "
+    "columns "
+    "shrinks") {
   const std::string words =
       "a cell of many words, which are wrapped where there is no room for them in a line";
   NamedTable table{"t", {{"what", "n", "why"}, {{words, Cell::count(1), words}}}};
-  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, graphicx, tabularx}\n{\\scriptsize") &&
+  CHECK_THAT(latex(table), Contains("needs \\usepackage{booktabs, graphicx, tabularx}\n{\\scriptsize") &&
                                Contains("\\resizebox") && Contains("\\begin{tabularx}{") &&
                                Contains("{\\raggedright\\arraybackslash\\hsize=") &&
                                Contains("{\\raggedleft\\arraybackslash\\hsize=") &&
                                Contains("\\end{tabularx}}}"));
   table.table.rows.resize(40, table.table.rows.front());
-  CHECK_THAT(latex(table), Contains("takes \\usepackage{booktabs, array, longtable}\n{\\scriptsize") &&
+  CHECK_THAT(latex(table), Contains("needs \\usepackage{booktabs, array, longtable}\n{\\scriptsize") &&
                                Contains("\\begin{longtable}") && Contains("\\dimexpr\\linewidth") &&
                                Contains("\\endhead") && !Contains("\\resizebox"));
   NamedTable matrix{"m", {}};
@@ -125,14 +126,14 @@ TEST_CASE("every kind of chart becomes SVG, PDF and CSV, whatever its texts") {
       }
     }
   }
-  // Read as what it is: nothing of it is a command, a format or mark-up.
+  // Read as plain text: no part of it is a command, a format or mark-up.
   const std::string svg = bytes_of(folder / "counts-100-of-b-textbf-it-b-isn-t-x-1-2-touch-hostile-1-a.svg");
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> …</text>"));     // of an axis
-  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\te… ~{a} 鳥 [*] \uFFFD</text>"));  // along it
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\textbf{it}&lt;/b> …</text>"));     // title of an axis
+  CHECK_THAT(svg, Contains("<text>100% of &lt;b>\\te… ~{a} 鳥 [*] \uFFFD</text>"));  // label along the axis
   CHECK(!fs::exists("hostile"));
 }
 
-TEST_CASE("names that do not fit side by side stand below each other, and none is cut") {
+TEST_CASE("names that do not fit side by side are below each other, and none is clipped") {
   if (!installed("gnuplot")) return skip(kNoGnuplot);
   const TemporaryFolder place;
   Chart chart{Chart::Kind::kBar, "Phases", "", "", "seconds", {{"cell", "compute", "load"}, {}}};
@@ -145,13 +146,13 @@ TEST_CASE("names that do not fit side by side stand below each other, and none i
   const std::regex name(R"re(translate\(([0-9.]+),[0-9.]+\)"[^>]*text-anchor="end">\s*<text>(! [^<]*)<)re");
   int names = 0;
   for (std::sregex_iterator it(svg.begin(), svg.end(), name); it != std::sregex_iterator(); ++it, ++names) {
-    constexpr double kNarrowest = 5;  // of a letter, on average
+    constexpr double kNarrowest = 5;  // width of a letter, on average
     CHECK(std::stod((*it)[1]) > kNarrowest * static_cast<double>((*it)[2].length()));
   }
   CHECK(names == 10);
 }
 
-TEST_CASE("files are called after titles, one for each") {
+TEST_CASE("each file is named after its title") {
   const TemporaryFolder place;
   const FiguresWritten written = write_figures({}, example::tables(), place.path() / "new/folder");
   CHECK(written.notice == "");
@@ -164,7 +165,7 @@ TEST_CASE("files are called after titles, one for each") {
   CHECK(write_figures({}, {&bird, 1}, folder).files.front() == folder / "untitled.tex");
 }
 
-TEST_CASE("pictures are files of their own, with a table that says what they show") {
+TEST_CASE("pictures are separate files, with a table of their captions") {
   const TemporaryFolder place;
   const Picture grey{2, 1, 1, {0, 255}}, red{1, 1, 3, {255, 0, 0}};
   const NamedGallery gallery{"Worst mistakes", {{grey, "test 3: is 4, taken for 9"}, {red, "50 % sure", 2}}};
@@ -180,7 +181,7 @@ TEST_CASE("pictures are files of their own, with a table that says what they sho
   CHECK_THAT(bytes_of(folder / "worst-mistakes.tex"), Contains("50 \\% sure"));
 }
 
-TEST_CASE("without a plotter there are numbers and tables, and a notice that names its package") {
+TEST_CASE("without gnuplot there are numbers and tables, and a notice that names its package") {
   const TemporaryFolder place;
   const std::vector<Chart> charts{example::boxes()};
   const Variable nowhere("PATH", place.path().c_str());
@@ -190,7 +191,7 @@ TEST_CASE("without a plotter there are numbers and tables, and a notice that nam
   CHECK(files_in(place.path()) == 5);
 }
 
-TEST_CASE("a plotter that fails is an Error with what it says, and nothing half-drawn is left") {
+TEST_CASE("if gnuplot fails, the Error has its message, and no partial file is left") {
   const TemporaryFolder place;
   { std::ofstream(place / "gnuplot") << "#!/bin/sh\necho 'no such terminal' >&2; exit 1\n"; }
   fs::permissions(place / "gnuplot", fs::perms::owner_all);
@@ -198,7 +199,7 @@ TEST_CASE("a plotter that fails is an Error with what it says, and nothing half-
   const std::vector<Chart> charts{example::boxes()};
   CHECK_THAT(error_of([&] { write_figures(charts, {}, place / "out"); }),
              Contains("the figure \"Brightness\" cannot be drawn") && Contains("no such terminal"));
-  CHECK(files_in(place / "out") == 1);  // the numbers
+  CHECK(files_in(place / "out") == 1);  // only the numbers
 }
 
 TEST_CASE("a chart without numbers is not drawn, and a notice says so") {
@@ -213,12 +214,12 @@ TEST_CASE("a chart without numbers is not drawn, and a notice says so") {
   for (auto& row : logarithmic.table.rows) {
     for (std::size_t c = 1; c < row.size(); ++c) row[c] = Cell::count(0);
   }
-  Chart one = example::speed_up();  // a single point is drawn
+  Chart one = example::speed_up();  // a chart with a single point is drawn
   one.title = "One";
   one.table.rows.resize(1);
   const std::vector<Chart> charts{none, logarithmic, one};
   const FiguresWritten written = write_figures(charts, {}, place.path());
-  CHECK(written.notice == "not drawn, for they have no numbers: \"Speed-up\", \"Zeros\"");
+  CHECK(written.notice == "not drawn, because they have no numbers: \"Speed-up\", \"Zeros\"");
   CHECK(written.files.size() == 5);
 }
 
@@ -231,7 +232,7 @@ TEST_CASE("a folder that cannot be written is an Error that names it") {
 
 namespace {
 
-// What pdflatex says of an article with these in it.
+// Returns the output of pdflatex for an article with these files.
 Outcome set_paper(const fs::path& folder, const std::string& options, const std::string& contents,
                   const std::string& preamble = "") {
   std::ofstream(folder / "paper.tex") << "\\documentclass[a4paper," << options << "]{article}\n"
@@ -239,10 +240,11 @@ Outcome set_paper(const fs::path& folder, const std::string& options, const std:
                                       << preamble << "\\begin{document}\n"
                                       << contents << "\\end{document}\n";
   const std::string run = "pdflatex -halt-on-error -interaction=nonstopmode paper.tex";
-  return shell("cd " + folder.string() + " && " + run + " > /dev/null && " + run);  // long tables need two
+  return shell("cd " + folder.string() + " && " + run + " > /dev/null && " +
+               run);  // long tables need two passes
 }
 
-// To look at it.
+// Keeps the paper for inspection.
 void keep_paper(const fs::path& folder, const std::string& name) {
   const char* const kept = std::getenv("CONVOKE_KEEP_PAPER");
   if (kept != nullptr)
@@ -252,12 +254,12 @@ void keep_paper(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a paper of two pages holds the figures and tables") {
+TEST_CASE("the figures and tables fit into a paper of two pages") {
   if (!installed("gnuplot")) return skip(kNoGnuplot);
   if (!installed("pdflatex")) return skip(kNoLatex);
   const TemporaryFolder place;
   std::vector<NamedTable> tables = example::tables();
-  for (auto& row : tables.front().table.rows) {  // pdflatex knows no letters of Asia
+  for (auto& row : tables.front().table.rows) {  // pdflatex has no Asian letters
     for (Cell& cell : row) {
       if (const std::size_t at = cell.text.find("鳥"); at != std::string::npos) cell.text.erase(at, 3);
     }
@@ -278,13 +280,13 @@ TEST_CASE("a paper of two pages holds the figures and tables") {
   keep_paper(place.path(), "figures");
 }
 
-TEST_CASE("no table of a study is wider than the lines of an article") {
+TEST_CASE("no table of a study is wider than the text of an article") {
   if (!installed("pdflatex")) return skip(kNoLatex);
   const std::string size = GENERATE("10pt", "11pt", "12pt");
   const TemporaryFolder place;
   const Page page = study_page("a study", example::study_of_two_modes(), {}, "made by a test");
   std::vector<NamedTable> tables = page.tables();
-  for (const std::size_t rows : {30, 60}) {  // and each as a larger study has it
+  for (const std::size_t rows : {30, 60}) {  // also with the rows of a larger study
     for (NamedTable named : page.tables()) {
       const std::vector<std::vector<Cell>> again = named.table.rows;
       while (named.table.rows.size() < rows)

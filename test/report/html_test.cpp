@@ -6,7 +6,7 @@
 using convoke::report::begins_as_page;
 using convoke::report::escape;
 
-TEST_CASE("what HTML would take for its own is named") {
+TEST_CASE("characters that are special in HTML are escaped") {
   CHECK(escape("<b a=\"x\" c='y'>&amp;") == "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;amp;");
   CHECK(escape("Grüße, 日本, 🐦") == "Grüße, 日本, 🐦");
   CHECK(escape("") == "");
@@ -23,7 +23,7 @@ TEST_CASE("bytes in any encoding become valid UTF-8") {
   CHECK(escape("a\x01\x7F\nb\tc") == "a" + bad + bad + "\nb\tc");  // control characters
 }
 
-TEST_CASE("a page is known by how it begins") {
+TEST_CASE("a page is recognised by its beginning") {
   for (const char* page :
        {"<!DOCTYPE html>\n<html lang=en>", "<!doctype HTML PUBLIC", "\xEF\xBB\xBF\n <html>"}) {
     CAPTURE(page);

@@ -1,5 +1,5 @@
-// Writes a page of each kind of dataset, one of each kind of chart, and pages of runs into the folder that is
-// named: what browser_test.cmake looks at.
+// Writes a page of each kind of dataset, one of each kind of chart, and pages of runs into the folder in the
+// argument; browser_test.cmake checks them.
 #include <cstdio>
 #include <fstream>
 
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     std::ofstream(folder / file.stem().replace_extension(".html")) << page;
   }
   std::ofstream(folder / "charts.html") << example::page().html();
-  // Three members, names that are no HTML; one model; and one that is under way.
+  // Three members, names that are not HTML; one model; and an unfinished run.
   example::write_run(folder / "votes", folder / "images.h5", 3, 2, 4.5);
   example::write_run(folder / "one", folder / "images.h5", 1, 1, 8);
   example::write_unfinished(folder / "begun", 1, 1);

@@ -18,22 +18,22 @@ TEST_CASE("pictures are laid out in rows with a gap") {
                                                   3, 30, 128, 128, 128});
 }
 
-// The bytes of an 8-bit grey PNG of 2 x 2 pixels begin alike whoever writes them: signature and header, whose
-// CRC is of zlib.crc32(b"IHDR" + struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) = 0x57dd52f8 in Python.
-TEST_CASE("a picture becomes a PNG within the page, of few colours also in colour") {
+// All 8-bit grey PNGs of 2 x 2 pixels begin alike: signature and header, whose CRC is zlib.crc32(b"IHDR" +
+// struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) = 0x57dd52f8 in Python.
+TEST_CASE("a picture becomes a PNG within the page, also in colour if it has few colours") {
   CHECK_THAT(data_uri({2, 2, 1, {0, 255, 255, 0}}),
              Catch::StartsWith("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAAAAABX3VL4"));
   CHECK_THAT(data_uri({40, 40, 3, std::vector<std::uint8_t>(4800, 200)}),
              Catch::StartsWith("data:image/png"));
   std::minstd_rand random(1);
-  std::vector<std::uint8_t> smooth;  // as photographs are: noise in the lowest bits
+  std::vector<std::uint8_t> smooth;  // like a photograph: noise in the lowest bits
   for (std::uint32_t i = 0; i < 96 * 96 * 3; ++i) {
     smooth.push_back(static_cast<std::uint8_t>(100 + i / 288 + random() % 8));
   }
   CHECK_THAT(data_uri({96, 96, 3, smooth}), Catch::StartsWith("data:image/jpeg"));
 }
 
-TEST_CASE("a figure says how large it is and what it shows") {
+TEST_CASE("a figure has its size and caption") {
   const std::vector<Figure> figures{{{2, 1, 1, {0, 9}}, "a & b", 3}};
   CHECK_THAT(gallery(figures), Contains("width=6 height=3") &&
                                    Contains("alt=\"\"><figcaption>a &amp; b</figcaption>") &&

@@ -34,8 +34,8 @@ const report::Table& table_called(const report::Page& page, const std::string& t
 
 }  // namespace
 
-TEST_CASE("the page of a run has every section, names that are no HTML, and pictures of mistakes") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("the page of a run has every section, escaped names, and pictures of mistakes") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "run", example::images(folder.path()), 3, 2, 4.5);
   const std::string page = page_of(folder / "run");
@@ -56,8 +56,8 @@ TEST_CASE("the page of a run has every section, names that are no HTML, and pict
   CHECK(page_of(folder / "run") == page);
 }
 
-TEST_CASE("mistakes are told where the samples cannot be shown, and why") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("mistakes are listed if the samples cannot be shown, with the reason") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   const std::filesystem::path dataset = example::images(folder.path());
   example::write_run(folder / "run", dataset, 1, 1, 4.5);
@@ -65,11 +65,11 @@ TEST_CASE("mistakes are told where the samples cannot be shown, and why") {
   CHECK_THAT(page_of(folder / "run"), Contains("cannot be shown: ") && Contains("images.h5") &&
                                           Contains("<th scope=row>test 0</th>") && !Contains("<img "));
   std::filesystem::rename(example::table(folder.path()), dataset);
-  CHECK_THAT(page_of(folder / "run"), Contains("other samples than the run was tested on"));
+  CHECK_THAT(page_of(folder / "run"), Contains("other samples than those of the run's test"));
 }
 
-TEST_CASE("mistakes on texts and numbers are shown as such") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("mistakes on texts and numbers are shown as texts and numbers") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "texts", example::texts(folder.path()), 1, 1, 4.5);
   CHECK_THAT(page_of(folder / "texts"), Contains("<th scope=col>text</th>") && Contains("word"));
@@ -77,8 +77,8 @@ TEST_CASE("mistakes on texts and numbers are shown as such") {
   CHECK_THAT(page_of(folder / "table"), Contains("<th scope=col>values</th>"));
 }
 
-TEST_CASE("of a run that is not complete there is what there is, with a warning") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("the page of an incomplete run shows the existing parts, with a warning") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_unfinished(folder / "run", 2, 2);
   std::ofstream(folder / "run/metrics.jsonl", std::ios::app) << "{\"event\": \"epo";
@@ -90,13 +90,13 @@ TEST_CASE("of a run that is not complete there is what there is, with a warning"
   CHECK(times(page, "<canvas ") > 3);
 }
 
-TEST_CASE("threads that shared cores are told loudly, and the command that repeats it asks for as much") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("the page warns of threads that shared cores, and the repeat command oversubscribes too") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "run", example::images(folder.path()), 3, 4, 4.5);
   report::RunRecord run = report::read_run(folder / "run");
   const auto page = [&] { return report::run_page(run, "").html(); };
-  CHECK_THAT(page(), !Contains("versubscribe") && !Contains("OVERSUBSCRIBED"));  // of 0.1: nobody knows
+  CHECK_THAT(page(), !Contains("versubscribe") && !Contains("OVERSUBSCRIBED"));  // a run of 0.1: unknown
 
   const auto loud = [&] {
     const std::string html = page();
@@ -111,18 +111,19 @@ TEST_CASE("threads that shared cores are told loudly, and the command that repea
   loud();
   CHECK_THAT(page(), Contains("<dd>2, shared</dd>"));
 
-  run.summary = {};  // under way
+  run.summary = {};  // unfinished
   run.environment.set("cores", 1);
   run.environment.set("nodes", 2);
   loud();
 }
 
-TEST_CASE("of a class that is never predicted no precision is known, without samples no recall") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("a class that is never predicted has no precision, and a class without samples has no recall") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_run(folder / "run", example::images(folder.path()), 1, 1, 4.5);
   report::RunRecord run = report::read_run(folder / "run");
-  // Three of a and two of b, all taken for a but one of a for c, of which there are none; d is nowhere.
+  // Three samples of a and two of b, all predicted as a except one of a as c, which has no samples; d does
+  // not occur.
   run.evaluation.set("classes", 4);
   run.evaluation.set("class_names", Value::Array{"a", "b", "c", "d"});
   run.evaluation.set("confusion",
@@ -145,8 +146,8 @@ TEST_CASE("of a class that is never predicted no precision is known, without sam
   CHECK_THAT(page_of(folder / "run"), !Contains("Never predicted") && !Contains("Without test samples"));
 }
 
-TEST_CASE("an ensemble's page says which scores are of the vote, and which of the mean probabilities") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("an ensemble's page says which scores belong to the vote, and which to the mean probabilities") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   const std::filesystem::path dataset = example::images(folder.path());
   example::write_run(folder / "votes", dataset, 3, 1, 4.5);
@@ -168,8 +169,8 @@ TEST_CASE("an ensemble's page says which scores are of the vote, and which of th
                                           !Contains("mean probabilities"));
 }
 
-TEST_CASE("validations within an epoch stand where they were made") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("validations within an epoch are at their position in the epoch") {
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   example::write_unfinished(folder / "run", 1, 1);
   const std::string before = page_of(folder / "run");
@@ -182,7 +183,7 @@ TEST_CASE("validations within an epoch stand where they were made") {
   CHECK(times(page, "<tr>") == times(before, "<tr>") + 1);
 }
 
-TEST_CASE("folders without a run and damaged files are refused by name") {
+TEST_CASE("folders without a run and damaged files are refused with their name") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(report::read_run(folder / "none"), Contains("none: is not a run folder"));
   example::write_unfinished(folder / "run", 1, 1);
@@ -194,7 +195,7 @@ TEST_CASE("folders without a run and damaged files are refused by name") {
 }
 
 TEST_CASE("runs are compared: results, curves, speed-up and differences") {
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const TemporaryFolder folder;
   const std::filesystem::path dataset = example::images(folder.path());
   example::write_run(folder / "one", dataset, 1, 1, 8);
@@ -219,7 +220,7 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
                        Contains("aria-label=\"Efficiency: a chart") &&
                        Contains("aria-label=\"Validation loss: a chart"));
 
-  // Verdicts call runs as the table does; those whose threads shared cores are marked wherever they stand.
+  // Verdicts name runs as the table does; runs whose threads shared cores are marked everywhere.
   runs[1].summary.set("cores", 1);
   runs[1].summary.set("all_threads", 2);
   runs[2].evaluation.set("content_hash", "others");
@@ -233,14 +234,15 @@ TEST_CASE("runs are compared: results, curves, speed-up and differences") {
                  Contains("class=warning role=note>The runs were tested on different samples"));
   CHECK_THAT(
       html,
-      Contains("No verdict: votes: ensemble of 2, 2 x 1: there is no synchronous run on as many cores (2)."));
+      Contains(
+          "No verdict: votes: ensemble of 2, 2 x 1: there is no synchronous run on equally many cores (2)."));
   CHECK(table_called(marked, "Side by side").columns ==
         std::vector<std::string>{"result", "one: synchronous, 1 x 1",
                                  "two: synchronous, 2 x 1 [OVERSUBSCRIBED]", "votes: ensemble of 2, 2 x 1",
                                  "again: ensemble of 2, 2 x 1"});
   CHECK_THAT(html, Contains(">synchronous (oversubscribed)</th>"));
 
-  // Two that cannot be told apart by what they are go by their folders.
+  // Runs with the same title are named by their folders.
   const std::vector<report::RunRecord> alike{runs[0], runs[0], report::read_run(folder / "one")};
   CHECK_THAT(report::comparison_page(alike, "").html(), Contains("3. one: synchronous, 1 x 1"));
 }

@@ -29,7 +29,7 @@ std::vector<std::string> members(int count) {
   return names;
 }
 
-// WCAG 2.1: (brighter + 0.05) / (darker + 0.05), of relative luminances.
+// WCAG 2.1: (brighter + 0.05) / (darker + 0.05), with relative luminances.
 double luminance(const std::string& colour) {
   double sum = 0;
   const double weights[] = {0.2126, 0.7152, 0.0722};
@@ -61,12 +61,12 @@ TEST_CASE("a series has the same style in all charts, and no two series of a cha
     for (std::size_t i = 0; i < names.size(); ++i) {
       CHECK(known.try_emplace(names[i], of[i]).first->second == of[i]);
       CHECK(std::count(of.begin(), of.end(), of[i]) == 1);
-      CHECK(of[i].number < 4);  // no more than it takes
+      CHECK(of[i].number < 4);  // no more styles than necessary
     }
   }
 }
 
-TEST_CASE("a series that stands apart has the colour of the other, hollow, unless that style is taken") {
+TEST_CASE("a related series has the colour of the other one, hollow, unless that style is taken") {
   Chart chart = lines({"a (marked)", "a", "b", "b, oversubscribed", "a, oversubscribed"});
   chart.apart = {{"a (marked)", "a"}, {"b, oversubscribed", "b"}, {"a, oversubscribed", "a"}};
   const std::vector<SeriesStyle> of = SeriesStyles({&chart, 1}).of(chart);
@@ -75,7 +75,7 @@ TEST_CASE("a series that stands apart has the colour of the other, hollow, unles
   CHECK(of[2] == SeriesStyle{1, false});
   CHECK(of[3] == SeriesStyle{1, true});
   CHECK(of[4] == SeriesStyle{2, true});
-  Chart alone = lines({"1 rank", "4 ranks, oversubscribed"});  // of 4 ranks there is nothing else
+  Chart alone = lines({"1 rank", "4 ranks, oversubscribed"});  // there is no other series of 4 ranks
   alone.apart = {{"4 ranks, oversubscribed", "4 ranks"}};
   CHECK(SeriesStyles({&alone, 1}).of(alone) == std::vector<SeriesStyle>{{0, false}, {1, true}});
 }
@@ -96,7 +96,7 @@ TEST_CASE("channels of a histogram have their own colour") {
 }
 
 TEST_CASE("all colours have a contrast of 3:1 on their background") {
-  if (!has_charts()) return skip("Chart.js was not there when this was built");
+  if (!has_charts()) return skip("Chart.js was not installed when this was built");
   const std::string html = Page("t", "").html();
   const std::regex card("--card: (#[0-9a-f]{6})");
   std::vector<std::string> cards;
@@ -111,15 +111,15 @@ TEST_CASE("all colours have a contrast of 3:1 on their background") {
   }
 }
 
-TEST_CASE("the script of a page holds all labels and styles, whatever the names") {
-  if (!has_charts()) return skip("Chart.js was not there when this was built");
+TEST_CASE("the script of a page contains all labels and styles, for any names") {
+  if (!has_charts()) return skip("Chart.js was not installed when this was built");
   Page page("t", "");
   page.add(lines({"</script>\"\\\n"}));
   CHECK_THAT(page.html(), Contains("{\"label\":\"\\u003c/script>\\\"\\\\ \",") &&
                               Contains("\"colours\":[\"#004488\",\"#5b9be6\"],\"mark\":\"circle\""));
 }
 
-TEST_CASE("of many lines in a paper no two have colour, dash and mark in common") {
+TEST_CASE("many lines in a paper all differ in colour, dash or mark") {
   Chart chart = lines(members(24));
   chart.table.columns.push_back("member 0, disturbed");
   for (auto& row : chart.table.rows) row.push_back(Cell::count(1));
@@ -133,5 +133,5 @@ TEST_CASE("of many lines in a paper no two have colour, dash and mark in common"
     coloured_marks.insert((*it)[1].str() + (*it)[3].str());
   }
   CHECK(styles.size() == 25);
-  CHECK(coloured_marks.size() == 25);  // the mark alone is enough, where lines are steep
+  CHECK(coloured_marks.size() == 25);  // colour and mark are enough, if lines are steep
 }

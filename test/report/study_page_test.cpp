@@ -24,14 +24,14 @@ const report::Chart& chart_called(const report::Page& page, std::string_view tit
 
 }  // namespace
 
-TEST_CASE("curves with bases of different sizes have ideal lines of their own") {
+TEST_CASE("curves with bases of different sizes have separate ideal lines") {
   std::vector<study::Measurement> all;
   for (const auto& [mode, ranks, seconds] : {std::tuple("sync", 1, 8.0), std::tuple("sync", 2, 4.5),
                                              std::tuple("groups", 4, 3.0), std::tuple("groups", 8, 1.6)}) {
     for (const double more : {0.0, 0.1}) {
       study::Measurement& run = all.emplace_back();
       run.system = "net", run.mode = mode, run.ranks = ranks, run.makespan_seconds = seconds + more;
-      if (run.mode == "groups") run.variant = "train.lane=4 ensemble.members=4";  // other work
+      if (run.mode == "groups") run.variant = "train.lane=4 ensemble.members=4";  // different work
       run.repeat = more == 0 ? 1 : 2;
     }
   }
@@ -48,7 +48,7 @@ TEST_CASE("curves with bases of different sizes have ideal lines of their own") 
 }
 
 TEST_CASE(
-    "what a table of a study has of numbers with intervals and marks stands to the right, by its value") {
+    "numbers with intervals and marks in a study's tables are aligned to the right and have their value") {
   const report::Page page =
       report::study_page("a study", example::study_of_two_modes(), {}, "made by a test");
   const auto table_called = [&](std::string_view title) {
@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK_THAT(portions.csv(), Contains(portions.rows[0][3].text));
 }
 
-TEST_CASE("the page of a study shows marked figures apart, with intervals and the ideal line") {
+TEST_CASE("the page of a study shows marked figures separately, with intervals and the ideal line") {
   const report::Page page = report::study_page(
       "a study", example::study_of_two_modes(),
       {"name = \"x\"\n", "convoke study x.toml", {{"cpu", "a processor"}, {"ranks", 3}}}, "made by a test");
@@ -92,7 +92,7 @@ TEST_CASE("the page of a study shows marked figures apart, with intervals and th
   CHECK(chart_called(page, "Efficiency by workers, makespan").apart == apart);
   CHECK(chart_called(page, "Accuracy by core-seconds").apart == apart);
   REQUIRE(times.table.rows.size() == 3);
-  CHECK(times.table.rows[0][1].value == "10.7");  // of all samples: 10 + 0.5 + 0.2
+  CHECK(times.table.rows[0][1].value == "10.7");  // with all samples: 10 + 0.5 + 0.2
   CHECK(times.table.rows[0][4].value.empty());
   CHECK(times.table.rows[2][1].value.empty());
   CHECK(times.table.rows[2][4].value == "3.2");
@@ -115,7 +115,7 @@ TEST_CASE("the page of a study shows marked figures apart, with intervals and th
   CHECK(std::stod(cost.table.rows[0][1].value) == Catch::Approx(2 * 10.7 / 3600).epsilon(1e-3));
   CHECK(cost.table.rows[5][0].text == "! ensemble, 4 ranks");
 
-  if (!report::has_charts()) return skip("Chart.js was not there when this was built");
+  if (!report::has_charts()) return skip("Chart.js was not installed when this was built");
   const std::string html = page.html();
   CHECK_THAT(html, Contains("4 of 12 cells are marked &quot;oversubscribed&quot;"));
   CHECK_THAT(html, Contains("net &lt;of&gt; tests") && !Contains("<of>"));

@@ -8,7 +8,7 @@
 using namespace convoke::report;
 using Catch::Contains;
 
-TEST_CASE("cells keep the number behind what is read") {
+TEST_CASE("cells keep the number behind their text") {
   CHECK(Cell::count(60000).text == "60,000");
   CHECK(Cell::count(60000).value == "60000");
   CHECK(Cell::number(0.123456).text == "0.1235");
@@ -20,7 +20,7 @@ TEST_CASE("cells keep the number behind what is read") {
   }
 }
 
-TEST_CASE("tables and charts are HTML, and the chart is drawn from its table") {
+TEST_CASE("tables and charts become HTML, and a chart is drawn from its table") {
   const Table table{{"class", "samples"},
                     {{"a<b", Cell::count(1234)}, {"c", Cell::count(5)}, {"·", Cell::zero()}}};
   CHECK(table.html("a \"b\"") ==

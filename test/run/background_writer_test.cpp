@@ -12,7 +12,7 @@
 using convoke::run::BackgroundWriter;
 using namespace std::chrono_literals;
 
-TEST_CASE("work is done beside the caller, one piece after the other") {
+TEST_CASE("work is done in parallel to the caller, one piece after the other") {
   std::vector<int> order;
   std::atomic<bool> may_go = false;
   BackgroundWriter writer;
@@ -21,7 +21,7 @@ TEST_CASE("work is done beside the caller, one piece after the other") {
     while (!may_go) std::this_thread::sleep_for(1ms);
     order.push_back(1);
   });
-  CHECK_FALSE(writer.ready(5ms));  // still at it
+  CHECK_FALSE(writer.ready(5ms));  // still working
   may_go = true;
   CHECK(writer.ready(10s));
   writer.give([&] { order.push_back(2); });
@@ -31,7 +31,7 @@ TEST_CASE("work is done beside the caller, one piece after the other") {
   CHECK(writer.longest_seconds() > 0);
 }
 
-TEST_CASE("what fails is told, and the next piece is done") {
+TEST_CASE("failures are reported, and the next piece is done") {
   BackgroundWriter writer;
   writer.give([] { throw std::runtime_error("no space"); });
   bool done = false;
@@ -42,7 +42,7 @@ TEST_CASE("what fails is told, and the next piece is done") {
   CHECK(writer.failures().empty());
 }
 
-TEST_CASE("what was given is finished before the writer ends") {
+TEST_CASE("the given work is finished before the writer ends") {
   bool done = false;
   {
     BackgroundWriter writer;
@@ -54,7 +54,7 @@ TEST_CASE("what was given is finished before the writer ends") {
   CHECK(done);
 }
 
-TEST_CASE("HDF5 files are written and read by two threads at once") {
+TEST_CASE("two threads can write and read HDF5 files at the same time") {
   const TemporaryFolder folder;
   const std::vector<float> values(1000, 1.5F);
   BackgroundWriter writer;

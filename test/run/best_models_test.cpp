@@ -20,13 +20,13 @@ BestModels in(const TemporaryFolder& folder, std::int64_t kept) {
   return {folder.path(), kept, [](const Validated& validated) { return validated.loss; }};
 }
 
-// A model whose weights tell the step.
+// A model whose weights encode the step.
 void keep(const BestModels& best, std::int64_t step, double loss) {
   best.keep(tiny::description(), tiny::parameters(static_cast<std::uint64_t>(step)),
             {.step = step, .loss = loss, .accuracy = 1 / (1 + loss)});
 }
 
-// The steps of best.h5, best-2.h5, ..., as their weights tell them; and that no other file is there.
+// Returns the steps of best.h5, best-2.h5, ... from their weights; checks that there is no other file.
 std::vector<std::int64_t> steps_in(const TemporaryFolder& folder) {
   std::vector<std::int64_t> steps;
   for (std::size_t place = 1;; ++place) {
@@ -45,12 +45,12 @@ using Steps = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("the best of all validations are kept, ranked; of equal ones the earlier is better") {
+TEST_CASE("the best models of all validations are kept in order; the earlier one first if equal") {
   const TemporaryFolder folder;
   for (const std::int64_t kept : {1, 3}) {
     for (const auto& file : tiny::fs::directory_iterator(folder.path())) remove(file.path());
     convoke::RandomStream random({7, convoke::Purpose::kBench, 0, 0});
-    std::vector<std::pair<double, std::int64_t>> all;  // sorting ranks them
+    std::vector<std::pair<double, std::int64_t>> all;  // sorted below
     for (std::int64_t step = 1; step <= 20; ++step) {
       const double loss = 0.25 * static_cast<double>(random.below(8));
       all.emplace_back(loss, step);
@@ -59,7 +59,7 @@ TEST_CASE("the best of all validations are kept, ranked; of equal ones the earli
       for (std::size_t i = 0; i < all.size() && std::ssize(expected) < kept; ++i) {
         expected.push_back(all[i].second);
       }
-      const BestModels best = in(folder, kept);  // which knows nothing but the files
+      const BestModels best = in(folder, kept);  // which knows only the files
       const bool among = std::count(expected.begin(), expected.end(), step) == 1;
       CHECK(best.admits({.step = step, .loss = loss}) == among);
       keep(best, step, loss);
@@ -68,7 +68,7 @@ TEST_CASE("the best of all validations are kept, ranked; of equal ones the earli
   }
 }
 
-TEST_CASE("a file of the best says what validation it is of, and is a model else") {
+TEST_CASE("a best file is a model file that states its validation") {
   const TemporaryFolder folder;
   keep(in(folder, 1), 12, 0.1);
   const std::optional<Validated> found = convoke::run::validated_in(folder / "best.h5");
@@ -80,7 +80,7 @@ TEST_CASE("a file of the best says what validation it is of, and is a model else
   CHECK_FALSE(convoke::run::validated_in(folder / "none.h5"));
 }
 
-TEST_CASE("a run that goes back forgets the models of later steps, and makes them again") {
+TEST_CASE("a run that goes back removes the models of later steps, and writes them again") {
   const TemporaryFolder folder;
   const auto first = [&] {
     keep(in(folder, 3), 10, 0.5);
@@ -96,19 +96,19 @@ TEST_CASE("a run that goes back forgets the models of later steps, and makes the
   in(folder, 3).go_back_to(40);
   CHECK(steps_in(folder) == Steps{30, 10, 40});
   in(folder, 3).go_back_to(20);
-  CHECK(steps_in(folder) == Steps{10});  // 20 had made room for 40
+  CHECK(steps_in(folder) == Steps{10});  // 20 was removed for 40
   second();
   CHECK(steps_in(folder) == Steps{30, 10, 40});
-  in(folder, 2).go_back_to(40);  // fewer are wanted from now on
+  in(folder, 2).go_back_to(40);  // fewer are kept from now on
   CHECK(steps_in(folder) == Steps{30, 10});
-  in(folder, 0).go_back_to(0);  // none are, so none are looked at
+  in(folder, 0).go_back_to(0);  // none are kept, so no file is inspected
   CHECK(steps_in(folder) == Steps{30, 10});
   CHECK_FALSE(in(folder, 0).admits({.step = 50, .loss = 0}));
   in(folder, 2).go_back_to(0);
   CHECK(steps_in(folder).empty());
 }
 
-TEST_CASE("what a killed process has left between two names is put in order") {
+TEST_CASE("files that a killed process left between two names are put in order") {
   const TemporaryFolder folder;
   const BestModels best = in(folder, 3);
   for (const std::int64_t step : {1, 2, 3}) keep(best, step, 0.1 * static_cast<double>(step));
@@ -118,7 +118,7 @@ TEST_CASE("what a killed process has left between two names is put in order") {
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{1, 4, 2});
   }
-  SECTION("a link that has not got its name") {
+  SECTION("a link that was not renamed") {
     tiny::fs::create_hard_link(folder / "best-2.h5", folder / "best.h5.link");
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{1, 4, 2});
@@ -128,7 +128,7 @@ TEST_CASE("what a killed process has left between two names is put in order") {
     keep(best, 4, 0.15);
     CHECK(steps_in(folder) == Steps{4, 2, 3});
   }
-  SECTION("places that are not what the files say") {
+  SECTION("places that contradict the content of the files") {
     tiny::fs::rename(folder / "best.h5", folder / "other.h5");
     tiny::fs::rename(folder / "best-3.h5", folder / "best.h5");
     tiny::fs::rename(folder / "other.h5", folder / "best-7.h5");
@@ -137,7 +137,7 @@ TEST_CASE("what a killed process has left between two names is put in order") {
   }
 }
 
-TEST_CASE("files that do not say what they are of come last") {
+TEST_CASE("files without a validation come last") {
   const TemporaryFolder folder;
   const BestModels best = in(folder, 3);
   convoke::run::write_model(folder / "best.h5", tiny::description(), tiny::parameters(100));
@@ -153,7 +153,7 @@ TEST_CASE("files that do not say what they are of come last") {
   CHECK(steps_in(folder) == Steps{2, 3, 4});
 }
 
-TEST_CASE("on a full disk the best models stay as they were") {
+TEST_CASE("on a full disk the best models do not change") {
   const TemporaryFolder folder;
   const BestModels best = in(folder, 2);
   keep(best, 1, 0.5);
@@ -168,6 +168,6 @@ TEST_CASE("on a full disk the best models stay as they were") {
   CHECK(bytes_of(folder / "best.h5") == before[0]);
   CHECK(bytes_of(folder / "best-2.h5") == before[1]);
   CHECK(steps_in(folder) == Steps{1, 2});
-  keep(best, 3, 0.4);  // and when there is room again
+  keep(best, 3, 0.4);  // with free space again
   CHECK(steps_in(folder) == Steps{3, 1});
 }

@@ -18,16 +18,16 @@ TEST_CASE("intervals are epochs, steps or time") {
   }
 }
 
-TEST_CASE("what is no interval is refused, with what is one") {
+TEST_CASE("a text that is not an interval is refused, with examples") {
   for (const char* text : {"", "often", "-1", "2.5", "2.5 steps", "10 furlongs", "nan s", "1e99 steps"}) {
     INFO(text);
-    const std::string expected = std::string("\"") + text + "\" is no interval";
+    const std::string expected = std::string("\"") + text + "\" is not an interval";
     CHECK(error_of([&] { CheckpointInterval::from(text); }) == expected);
   }
 }
 
-TEST_CASE("times have units, or are seconds") {
+TEST_CASE("times have units; a plain number is seconds") {
   CHECK(seconds_from("120") == 120);
   CHECK(seconds_from("2 min") == 120);
-  CHECK(error_of([] { seconds_from("2 steps"); }) == "\"2 steps\" is no time");
+  CHECK(error_of([] { seconds_from("2 steps"); }) == "\"2 steps\" is not a time");
 }

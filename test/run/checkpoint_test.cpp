@@ -74,7 +74,7 @@ Newest newest(const Checkpoints& checkpoints) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint holds all that it was given") {
+TEST_CASE("a checkpoint stores the whole state") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder / "new/checkpoints");
   CHECK_FALSE(newest(checkpoints).state);
@@ -101,7 +101,7 @@ TEST_CASE("a checkpoint holds all that it was given") {
   checkpoints.save(validated);
   check_equal(newest(checkpoints).state.value(), validated);
   check_equal(convoke::run::checkpoint_from_bytes(to_bytes(validated)), validated);
-  validated.epochs_done = 6;  // nobody is going to restore the best
+  validated.epochs_done = 6;  // the best will not be restored
   validated.best.parameters.clear();
   checkpoints.save(validated);
   check_equal(newest(checkpoints).state.value(), validated);
@@ -128,7 +128,7 @@ TEST_CASE("the newest two are kept, an interrupted epoch between its neighbours"
   CHECK_FALSE(exists(folder / "epoch-10000.h5"));
 }
 
-TEST_CASE("a checkpoint that cannot be used is reported, and the one before it is used") {
+TEST_CASE("an unusable checkpoint is reported, and the one before it is used") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
   checkpoints.save(state_at(1));
@@ -169,7 +169,7 @@ TEST_CASE("a checkpoint that cannot be used is reported, and the one before it i
   CHECK(found.notes[0].find(reason) != std::string::npos);
 }
 
-TEST_CASE("HDF5 files of others are passed over too") {
+TEST_CASE("HDF5 files of other programs are skipped too") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
   checkpoints.save(state_at(1));
@@ -181,10 +181,10 @@ TEST_CASE("HDF5 files of others are passed over too") {
   const Newest found = newest(checkpoints);
   CHECK(found.state->epochs_done == 1);
   REQUIRE(found.notes.size() == 1);
-  CHECK(found.notes[0].find("not one of Convoke") != std::string::npos);
+  CHECK(found.notes[0].find("not from Convoke") != std::string::npos);
 }
 
-TEST_CASE("another resume fingerprint is refused, naming the keys") {
+TEST_CASE("a different resume fingerprint is refused, naming the keys") {
   const TemporaryFolder folder;
   in(folder.path()).save(state_at(1));
   const std::string why = error_of([&] {
@@ -192,25 +192,26 @@ TEST_CASE("another resume fingerprint is refused, naming the keys") {
   });
   INFO(why);
   CHECK(why.find("epoch-0001.h5") != std::string::npos);
-  CHECK(why.find("train.batch: 32 then, 64 now") != std::string::npos);
-  CHECK(why.find("train.lane: absent then, 8 now") != std::string::npos);
+  CHECK(why.find("train.batch: 32 in the checkpoint, 64 now") != std::string::npos);
+  CHECK(why.find("train.lane: absent in the checkpoint, 8 now") != std::string::npos);
   CHECK(why.find("seed") == std::string::npos);
 }
 
-TEST_CASE("whether a run can be resumed is known from the newest checkpoint that can be read") {
+TEST_CASE("the newest readable checkpoint decides whether a run can be resumed") {
   const TemporaryFolder folder;
   const Checkpoints other = in(folder.path(), {{"seed", "4"}});
   CHECK_NOTHROW(other.require_resumable());  // there is none
   in(folder.path()).save(state_at(1));
   CHECK_NOTHROW(in(folder.path()).require_resumable());
-  CHECK(error_of([&] { other.require_resumable(); }).find("seed: 3 then, 4 now") != std::string::npos);
+  CHECK(error_of([&] { other.require_resumable(); }).find("seed: 3 in the checkpoint, 4 now") !=
+        std::string::npos);
   in(folder.path()).save(state_at(2));
   std::filesystem::resize_file(folder / "epoch-0002.h5", 1000);
   CHECK(error_of([&] { other.require_resumable(); }).find("epoch-0001.h5") != std::string::npos);
   CHECK_NOTHROW(in(folder.path()).require_resumable());
 }
 
-TEST_CASE("as many checkpoints are kept as asked for, and models are none") {
+TEST_CASE("the requested number of checkpoints is kept, and models do not count") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path(), kFingerprint, 3);
   convoke::run::write_model(folder / "best.h5", tiny::description(), tiny::parameters(1));
@@ -221,7 +222,7 @@ TEST_CASE("as many checkpoints are kept as asked for, and models are none") {
   CHECK(newest(checkpoints).state->epochs_done == 4);
 }
 
-TEST_CASE("on a full disk the checkpoint before stays, and the error names the file") {
+TEST_CASE("on a full disk the earlier checkpoint stays, and the error names the file") {
   const TemporaryFolder folder;
   const Checkpoints checkpoints = in(folder.path());
   checkpoints.save(state_at(1));
@@ -234,11 +235,11 @@ TEST_CASE("on a full disk the checkpoint before stays, and the error names the f
   CHECK_FALSE(exists(folder / "epoch-0002.h5"));
   CHECK(std::distance(tiny::fs::directory_iterator(folder.path()), {}) == 1);
   check_equal(newest(checkpoints).state.value(), state_at(1));
-  checkpoints.save(state_at(2));  // and when there is room again
+  checkpoints.save(state_at(2));  // with free space again
   check_equal(newest(checkpoints).state.value(), state_at(2));
 }
 
-TEST_CASE("where no folder can be made, the error names it") {
+TEST_CASE("if the folder cannot be created, the error names it") {
   const TemporaryFolder folder;
   tiny::write_bytes(folder / "file", "in the way");
   const std::string expected =

@@ -27,7 +27,7 @@ ModelSet counted(const nn::Graph& graph) {
 
 }  // namespace
 
-TEST_CASE("what agrees in name and shape is taken, the rest is named") {
+TEST_CASE("parameters that match in name and shape are taken, the others are listed") {
   const ModelSet source = counted(graph(5, "head"));
   const InitialWeights all = take_weights(source, graph(5, "head"), "model.h5");
   CHECK(all.values == source.members[0].parameters);
@@ -45,8 +45,8 @@ TEST_CASE("what agrees in name and shape is taken, the rest is named") {
         "2 of 4 parameters; initialised: classes.weight, classes.bias; not used: head.weight, head.bias");
 }
 
-TEST_CASE("a file of which nothing fits") {
+TEST_CASE("a file without a fitting parameter is refused") {
   const nn::Graph stranger = nn::build_graph(Shape{4}, {{{"layer", "dense"}, {"units", 7}}});
   CHECK(error_of([&] { take_weights(counted(graph(5, "head")), stranger, "model.h5"); }) ==
-        "model.h5: none of its parameters fits this model");
+        "model.h5: no parameter of the file fits this model");
 }

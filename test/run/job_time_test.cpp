@@ -12,7 +12,7 @@ using namespace convoke::run;
 
 namespace {
 
-/// A variable of the environment while it lives.
+/// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -28,7 +28,7 @@ class Variable {
   std::optional<std::string> before_;
 };
 
-/// A squeue that prints `answer` to whoever asks as we do, and fails otherwise.
+/// A squeue that prints `answer` for the arguments that we use, and fails otherwise.
 struct Squeue {
   TemporaryFolder folder;
   Variable path{"PATH", folder.path().string() + ":" + std::getenv("PATH")};
@@ -43,7 +43,7 @@ struct Squeue {
 
 }  // namespace
 
-TEST_CASE("times of Slurm are read") {
+TEST_CASE("Slurm's times are parsed") {
   CHECK(slurm_seconds("1-02:03:04") == 93784.0);
   CHECK(slurm_seconds("02:03:04") == 7384.0);
   CHECK(slurm_seconds("3:04") == 184.0);
@@ -54,7 +54,7 @@ TEST_CASE("times of Slurm are read") {
   }
 }
 
-TEST_CASE("the time that is left is what the controller says, or the end that the job was told") {
+TEST_CASE("the remaining time comes from the controller, or from the job's environment") {
   const Variable job("SLURM_JOB_ID", "77");
   const Variable end("SLURM_JOB_END_TIME", std::to_string(std::time(nullptr) + 300));
   {
@@ -75,7 +75,7 @@ TEST_CASE("the time that is left is what the controller says, or the end that th
   CHECK_FALSE(slurm_seconds_left());
 }
 
-TEST_CASE("training ends before its job does; what leaves no time for it is refused") {
+TEST_CASE("training ends before its job; a setting that leaves no time to train is refused") {
   CHECK_FALSE(deadline_before(in_seconds(120), 0));
   CHECK_FALSE(deadline_before(std::nullopt, 60));
   const auto now = std::chrono::steady_clock::now();
@@ -83,5 +83,5 @@ TEST_CASE("training ends before its job does; what leaves no time for it is refu
   CHECK(until.count() > 29);
   CHECK(until.count() < 31);
   CHECK(error_of([] { deadline_before(in_seconds(120), 120); }) ==
-        "this job ends in 120 s, but run.stop_before keeps the last 120 s of it: nothing would be trained");
+        "this job ends in 120 s, but run.stop_before reserves the last 120 s: no time is left to train");
 }

@@ -14,24 +14,24 @@ Placement on(int node, std::vector<int> cores, double quota = 0) {
 
 }  // namespace
 
-TEST_CASE("ranks bound to cores of their own have all of them") {
+TEST_CASE("ranks with separate bindings have all their cores") {
   const std::vector<Placement> placements{on(0, {0, 1, 2}), on(0, {3})};
   CHECK(machine_of(placements, 0).cores == 3);
   CHECK(machine_of(placements, 1).cores == 1);
 }
 
 TEST_CASE("ranks whose bindings overlap share the union") {
-  // Not bound at all.
+  // Without any binding.
   CHECK(machine_of({on(0, {0, 1, 2, 3}), on(0, {0, 1, 2, 3})}, 1).cores == 2);
-  // 0 and 1 overlap, 1 and 2 overlap: three ranks on six cores; rank 3 is apart.
+  // 0 and 1 overlap, 1 and 2 overlap: three ranks on six cores; rank 3 is separate.
   const std::vector<Placement> chain{on(0, {0, 1, 2}), on(0, {2, 3}), on(0, {3, 4, 5}), on(0, {6, 7})};
   CHECK(machine_of(chain, 0).cores == 2);
   CHECK(machine_of(chain, 1).cores == 2);
   CHECK(machine_of(chain, 2).cores == 2);
   CHECK(machine_of(chain, 3).cores == 2);
-  // Never below one.
+  // At least one core.
   CHECK(machine_of({on(0, {0}), on(0, {0}), on(0, {0})}, 2).cores == 1);
-  // The same core numbers on another node are other cores.
+  // The same core numbers on another node are different cores.
   const std::vector<Placement> two_nodes{on(0, {0, 1}), on(1, {0, 1})};
   CHECK(machine_of(two_nodes, 0).cores == 2);
   CHECK(machine_of(two_nodes, 1).cores == 2);
@@ -56,25 +56,25 @@ TEST_CASE("a quota is shared by the ranks of the node") {
   CHECK(machine_of({on(0, {0, 1, 2, 3}, 0.5)}, 0).cores == 1);
 }
 
-TEST_CASE("threads have cores of their own, or share those that there are") {
+TEST_CASE("threads have separate cores, or share the existing ones") {
   const auto count = [](std::vector<Placement> placements, int threads) {
     const Machine machine = machine_of(std::move(placements), 0);
     return std::pair(machine.all_threads(threads), machine.cores_of_all(threads));
   };
   const std::vector<int> two{0, 1}, four{0, 1, 2, 3};
-  CHECK(count({on(0, four)}, 1) == std::pair(1, 1));  // the others are free for somebody else
+  CHECK(count({on(0, four)}, 1) == std::pair(1, 1));  // the other cores stay free
   CHECK(count({on(0, four), on(0, four)}, 0) == std::pair(4, 4));
   CHECK(count(std::vector(4, on(0, two)), 1) == std::pair(4, 2));
   CHECK(count(std::vector(4, on(0, two)), 0) == std::pair(4, 2));
-  // Two nodes: on the second, rank 3 is crowded while rank 4 has a core that it does not need.
+  // Two nodes: on the second, rank 3 has too few cores while rank 4 does not need one of its cores.
   CHECK(count({on(0, two), on(1, {0}), on(1, two)}, 2) == std::pair(6, 4));
   CHECK(count({on(0, {0}), on(0, {0}), on(0, {1, 2, 3})}, 1) == std::pair(3, 2));
-  // A control group grants less than the binding has, but never nothing.
+  // A control group grants less than the binding has, but at least one core.
   CHECK(count({on(0, four, 2.5), on(0, four, 2.5)}, 2) == std::pair(4, 2));
   CHECK(count({on(0, four, 0.5)}, 2) == std::pair(2, 1));
 }
 
-TEST_CASE("ranks that share cores are told apart from those that have their own") {
+TEST_CASE("ranks that share cores are distinguished from those that do not") {
   const std::vector<Placement> placements{on(0, {0}), on(0, {2, 3}), on(0, {0, 1}), on(1, {0})};
   const auto sharings = convoke::run::sharings(placements, 0);
   REQUIRE(sharings.size() == 2);

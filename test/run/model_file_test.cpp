@@ -35,7 +35,7 @@ Member member(std::int64_t index) {
 
 }  // namespace
 
-TEST_CASE("a model file gives back graph, normalisation, names and parameters") {
+TEST_CASE("a model file stores graph, normalisation, names and parameters") {
   const TemporaryFolder folder;
   write_model(folder / "model.h5", tiny::description(), tiny::parameters(5));
   const ModelSet models = load_models(folder / "model.h5");
@@ -49,7 +49,7 @@ TEST_CASE("a model file gives back graph, normalisation, names and parameters") 
   CHECK(models.members[0].parameters == tiny::parameters(5));
 }
 
-TEST_CASE("a model of tokens, which are not normalised, says so") {
+TEST_CASE("a model of tokens has no normalisation") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();
   description.normalization = {};
@@ -59,7 +59,7 @@ TEST_CASE("a model of tokens, which are not normalised, says so") {
   CHECK(models.description.normalization.shift.empty());
 }
 
-TEST_CASE("a model file whose sizes are not those of its network is refused, before they are used") {
+TEST_CASE("a model file whose sizes contradict its network is refused before they are used") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();
   SECTION("normalisation") {
@@ -75,7 +75,7 @@ TEST_CASE("a model file whose sizes are not those of its network is refused, bef
   }
 }
 
-TEST_CASE("a model keeps how raw samples are prepared, of any length") {
+TEST_CASE("a model stores the preparation of raw samples, of any length") {
   const TemporaryFolder folder;
   ModelDescription description = tiny::description();
   description.preparation = R"({"kind":"text","vocabulary":["été"]})" + std::string(200'000, ' ');
@@ -89,24 +89,24 @@ TEST_CASE("a model keeps how raw samples are prepared, of any length") {
   CHECK(models.members.size() == 1);
 }
 
-TEST_CASE("equal models are equal files, byte for byte") {
+TEST_CASE("equal models give byte-identical files") {
   const TemporaryFolder folder;
   write_model(folder / "a.h5", tiny::description(), tiny::parameters(5));
   tiny::fs::last_write_time(folder / "a.h5", tiny::fs::file_time_type::clock::now() - std::chrono::hours(1));
-  ::sleep(1);  // HDF5's time stamps, if there were any, count seconds
+  ::sleep(1);  // HDF5's time stamps, if stored, have a resolution of seconds
   write_model(folder / "sub-a-longer-name.h5", tiny::description(), tiny::parameters(5));
   CHECK(bytes_of(folder / "a.h5") == bytes_of(folder / "sub-a-longer-name.h5"));
   write_model(folder / "b.h5", tiny::description(), tiny::parameters(6));
   CHECK(bytes_of(folder / "a.h5") != bytes_of(folder / "b.h5"));
 }
 
-TEST_CASE("an ensemble gives back its members and their facts") {
+TEST_CASE("an ensemble file stores its members and their facts") {
   const TemporaryFolder folder;
   const Member first = member(0);
-  const Member third = member(2);  // the second has left
+  const Member third = member(2);  // the second left the vote
   const Member* const members[] = {&first, &third};
   write_ensemble(folder / "ensemble.h5", tiny::description(), members);
-  const ModelSet models = load_models(folder.path());  // a run folder will do
+  const ModelSet models = load_models(folder.path());  // a run folder works too
   REQUIRE(models.members.size() == 2);
   CHECK(models.members[0].seed == 40);
   CHECK(models.members[0].shard == "contiguous");
@@ -118,7 +118,7 @@ TEST_CASE("an ensemble gives back its members and their facts") {
   CHECK(models.members[1].parameters == third.parameters);
 }
 
-TEST_CASE("a graph that is no chain survives") {
+TEST_CASE("a graph that is not a chain is stored correctly") {
   const TemporaryFolder folder;
   const std::vector<convoke::Settings> layers{
       {{"layer", "conv2d"}, {"name", "a"}, {"filters", 4}, {"kernel", 3}, {"padding", "same"}},
@@ -136,7 +136,7 @@ TEST_CASE("a graph that is no chain survives") {
   CHECK(models.description.class_name(2) == "2");
 }
 
-TEST_CASE("files that are no models are refused with the reason") {
+TEST_CASE("files that are not models are refused with the reason") {
   const TemporaryFolder folder;
   const tiny::fs::path file = folder / "model.h5";
   const auto refused = [&] { return error_of([&] { load_models(file); }); };
@@ -152,7 +152,7 @@ TEST_CASE("files that are no models are refused with the reason") {
     other.set_attribute("keras_version", "2.4");
     other.close();
   }
-  CHECK(contains(refused(), "not one of Convoke"));
+  CHECK(contains(refused(), "not from Convoke"));
 
   write_model(file, tiny::description(), tiny::parameters(5));
   const std::string good = bytes_of(file);

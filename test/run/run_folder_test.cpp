@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that rank 0 makes and removes, as the working directory of all ranks.
+/// A folder that rank 0 creates and removes; the working directory of all ranks.
 class SharedFolder {
  public:
   explicit SharedFolder(const convoke::mpi::Communicator& world)
@@ -57,7 +57,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a run gets a folder with its name and the time, the same on all ranks, and a new one each time") {
+TEST_CASE("a run gets a new folder with its name and the time, the same on all ranks") {
   const Session session;
   const SharedFolder shared(session.world());
   std::vector<fs::path> paths;
@@ -71,7 +71,7 @@ TEST_CASE("a run gets a folder with its name and the time, the same on all ranks
   CHECK(paths[1] != paths[2]);
 }
 
-TEST_CASE("a folder that holds something is used again to resume only") {
+TEST_CASE("a folder with content is used again only to resume") {
   const Session session;
   const SharedFolder shared(session.world());
   CHECK(RunFolder::create("mnist", "out/deep", false, session.world()).path() == "out/deep");
@@ -84,7 +84,7 @@ TEST_CASE("a folder that holds something is used again to resume only") {
   CHECK(failure("out/deep", true, session.world()).empty());
 }
 
-TEST_CASE("a folder that cannot be made is an error on all ranks, naming it") {
+TEST_CASE("a folder that cannot be created is an error on all ranks that names it") {
   const Session session;
   const SharedFolder shared(session.world());
   if (session.world().root()) std::fclose(std::fopen("file", "w"));

@@ -20,7 +20,7 @@ using Catch::Contains;
 
 namespace {
 
-// The lock of somebody on another host, renewed `ago`.
+// Writes the lock of a process on another host, renewed `ago`.
 void leave_lock(const TemporaryFolder& folder, const std::string& job, std::chrono::seconds ago) {
   std::ofstream(folder / "lock") << R"({"host":"elsewhere","pid":12,"started":"1","pid_space":"","job":")"
                                  << job << R"(","restarts":0})";
@@ -34,7 +34,7 @@ std::size_t entries(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("a folder is held by one, and free again after him") {
+TEST_CASE("a folder has one owner at a time, and is free afterwards") {
   const TemporaryFolder folder;
   {
     const RunLock lock(folder.path());
@@ -47,7 +47,7 @@ TEST_CASE("a folder is held by one, and free again after him") {
   CHECK(RunLock(folder.path()).taken_over().empty());
 }
 
-TEST_CASE("the lock of a process that is gone is taken over") {
+TEST_CASE("the lock of a process that ended is taken over") {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -61,7 +61,7 @@ TEST_CASE("the lock of a process that is gone is taken over") {
   CHECK(entries(folder) == 0);
 }
 
-TEST_CASE("a process that has ended and was not reaped holds nothing") {
+TEST_CASE("a zombie process holds no lock") {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -75,7 +75,7 @@ TEST_CASE("a process that has ended and was not reaped holds nothing") {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("of two jobs that take over the same lock at once, one gets it") {
+TEST_CASE("if two jobs take over the same lock at the same time, one of them gets it") {
   struct Shared {
     std::atomic<int> ready, tried, held;
   };
@@ -112,7 +112,7 @@ TEST_CASE("of two jobs that take over the same lock at once, one gets it") {
   ::munmap(memory, sizeof(Shared));
 }
 
-TEST_CASE("a lock of another host counts as long as it is renewed") {
+TEST_CASE("a lock of another host is valid as long as it is renewed") {
   const TemporaryFolder folder;
   leave_lock(folder, "", 60s);
   CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }),
@@ -121,7 +121,7 @@ TEST_CASE("a lock of another host counts as long as it is renewed") {
   CHECK(RunLock(folder.path()).taken_over() == "process 12 on elsewhere (Slurm job 7)");
 }
 
-TEST_CASE("a job that was requeued takes its own lock over at once") {
+TEST_CASE("a requeued job takes over its own lock at once") {
   const TemporaryFolder folder;
   ::setenv("SLURM_JOB_ID", "7", 1);
   leave_lock(folder, "7", 1s);
@@ -132,7 +132,7 @@ TEST_CASE("a job that was requeued takes its own lock over at once") {
   ::unsetenv("SLURM_RESTART_COUNT");
 }
 
-TEST_CASE("a lock that cannot be read is somebody's until it is old") {
+TEST_CASE("an unreadable lock is valid until it is old") {
   const TemporaryFolder folder;
   std::ofstream(folder / "lock") << "{";
   CHECK_THAT(error_of([&] { const RunLock lock(folder.path()); }), Contains("on an unknown host"));

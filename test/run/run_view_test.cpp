@@ -21,7 +21,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-/// A run of three epochs, two of them done.
+/// A run of three epochs, two of which are complete.
 struct Run {
   TemporaryFolder folder;
 
@@ -45,7 +45,7 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("status.json says the last that was published, with an ETA from where the run began") {
+TEST_CASE("status.json has the last published status, with an ETA from the start of the run") {
   const TemporaryFolder folder;
   {
     StatusWriter writer(folder / "status.json", in_seconds(3600));
@@ -64,7 +64,7 @@ TEST_CASE("status.json says the last that was published, with an ETA from where 
   CHECK_FALSE(read_status(folder / "none"));
 }
 
-TEST_CASE("a run is seen in its folder while it is under way, stopped, silent and complete") {
+TEST_CASE("the folder shows whether a run is running, stopped, silent or complete") {
   const Run run;
   CHECK(run.view().state == State::kStopped);
   {
@@ -76,7 +76,7 @@ TEST_CASE("a run is seen in its folder while it is under way, stopped, silent an
     const RunView view = run.view();
     CHECK(view.state == State::kRuns);
     const std::string text = to_text(view, 80);
-    CHECK_THAT(text, Contains("under way: process "));
+    CHECK_THAT(text, Contains("running: process "));
     CHECK_THAT(text, Contains("4 ranks x 2 threads on n1, n2"));
     CHECK_THAT(text, Contains("tiny: epoch 3/3, step 250 of 300 (83 %)"));
     CHECK_THAT(text, Contains("loss 0.2500   accuracy 0.9000   12,345 images/s"));
@@ -98,8 +98,8 @@ TEST_CASE("a run is seen in its folder while it is under way, stopped, silent an
   CHECK_THAT(to_text(run.view(), 80), Contains("test accuracy 0.9870"));
 }
 
-TEST_CASE("what is no run is refused") {
+TEST_CASE("a folder that is not a run is refused") {
   const TemporaryFolder folder;
-  CHECK_THAT(error_of([&] { view_run(folder.path()); }), Contains("is no folder of a run"));
-  CHECK_THAT(error_of([&] { view_run(folder / "none"); }), Contains("is no folder of a run"));
+  CHECK_THAT(error_of([&] { view_run(folder.path()); }), Contains("is not a run folder"));
+  CHECK_THAT(error_of([&] { view_run(folder / "none"); }), Contains("is not a run folder"));
 }

@@ -8,7 +8,7 @@
 #include "convoke/run/stop_agreement.hpp"
 #include "support/catch.hpp"
 
-// Groups that stop because another does, on 1 to 4 ranks.
+// Groups that stop because another group stops, on 1 to 4 ranks.
 
 using namespace convoke::run;
 namespace os = convoke::os;
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Steps until this rank's group is to stop; whether it was within half a minute, and why.
+// Steps until this rank's group stops; returns whether that happened within half a minute, and why.
 StopReason train(const Communicator& group, StopCalls& calls) {
   StopAgreement stop(group, std::nullopt, calls);
   const auto begin = std::chrono::steady_clock::now();
@@ -28,7 +28,7 @@ StopReason train(const Communicator& group, StopCalls& calls) {
   return reason;
 }
 
-// One signal, to `rank`.
+// Sends one signal to `rank`.
 void signal_to(int rank, const Communicator& world) {
   world.barrier();
   if (world.rank() == rank) std::raise(SIGUSR1);
@@ -51,19 +51,19 @@ TEST_CASE("a signal to any rank stops all groups") {
   signal_stops(world.size(), world.size() - 1);
 }
 
-TEST_CASE("a rank that has nothing more to train passes its signal on") {
+TEST_CASE("a rank that has finished training passes its signal on") {
   const Session session;
   const Communicator& world = session.world();
   const Communicator group = world.split(world.rank() == 0 ? 0 : 1, 0);
   const os::StopSignals none_yet;
   StopCalls calls(world, group);
   signal_to(world.size() - 1, world);
-  // The group of the signal has come to its end; rank 0 trains alone.
+  // The group that gets the signal has finished; rank 0 trains alone.
   if (world.root() && world.size() > 1) CHECK(train(group, calls).to_string() == "SIGUSR1");
   calls.wait_for_all();
 }
 
-TEST_CASE("calls of all at once, and calls that nobody has looked for, are received") {
+TEST_CASE("simultaneous calls, and calls without a check, are received") {
   const Session session;
   const Communicator& world = session.world();
   const Communicator alone = world.split(world.rank(), 0);
@@ -72,7 +72,7 @@ TEST_CASE("calls of all at once, and calls that nobody has looked for, are recei
     StopCalls calls(world, alone);
     if (i % 2 == 0 || world.rank() == i % world.size()) calls.call(StopReason::out_of_time());
     calls.wait_for_all();
-    // Whom somebody else has called knows of it: all but, at most, the only one that has.
+    // Each rank that was called by another knows it: all ranks, except the only caller if there is just one.
     double called = calls.heard() ? 1 : 0;
     if (called == 1) CHECK(calls.heard().to_string() == "the end of the job's time");
     if (i % 2 != 0) CHECK((called == 1) == (world.rank() != i % world.size()));

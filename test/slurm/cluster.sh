@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# A throw-away Slurm on this one machine, for tests; no systemd, nothing in /etc is touched. Needs root.
-#   cluster.sh up [NODES=3] [CPUS=2]   bring it up; prints the line to `eval`: export SLURM_CONF=...
-#                                      If one is up whose shell (or ctest) is still there, `up` ends with 1; what is left
-#                                      of another is removed first
-#   cluster.sh down                    stop and remove all of it; also what a failed `up` or a killed session has left
-#   cluster.sh crash NODE              the node loses its power: everything on it dies at once
-#   cluster.sh boot NODE               and comes back
-#   cluster.sh pids NODE PROGRAM       the processes of that name on it
-#   cluster.sh check                   says why it cannot be had here, or nothing
-# Exit code 77: it cannot be had here, and the reason is printed.
-# Every "node" is a slurmd in a network, mount and UTS namespace of its own (address, host name, /dev/shm), so that ranks
-# of different nodes talk over TCP, as on a cluster. State is in ${CONVOKE_SLURM:-/tmp/convoke-slurm}.
+# A temporary Slurm on this machine, for tests; uses no systemd and does not change /etc. Needs root.
+#   cluster.sh up [NODES=3] [CPUS=2]   start it; prints the line to `eval`: export SLURM_CONF=...
+#                                      If a cluster of a living shell (or ctest) is up, `up` ends with 1; the remains
+#                                      of a dead one are removed first
+#   cluster.sh down                    stop and remove everything; also after a failed `up` or a killed session
+#   cluster.sh crash NODE              simulate a power failure of the node: all its processes die at once
+#   cluster.sh boot NODE               start the node again
+#   cluster.sh pids NODE PROGRAM       print the processes of that name on the node
+#   cluster.sh check                   print why Slurm cannot run here, or nothing
+# Exit code 77: Slurm cannot run here; the reason is printed.
+# Every "node" is a slurmd in separate network, mount and UTS namespaces (address, host name, /dev/shm), so that ranks of
+# different nodes talk over TCP, as on a cluster. State is in ${CONVOKE_SLURM:-/tmp/convoke-slurm}.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/eventually.sh"
 
 folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
-network=10.79.0 bridge=cvkbr0 prefix=cvk-  # names, addresses and ports of our own: another Slurm may run here
+network=10.79.0 bridge=cvkbr0 prefix=cvk-  # separate names, addresses and ports: another Slurm may run here
 skip=77
 export SLURM_CONF=$folder/slurm.conf
 
@@ -29,17 +29,17 @@ check() {
     command -v "$command" > /dev/null ||
       cannot "$command is missing (apt-get install --no-install-recommends slurmctld slurmd slurm-client munge iproute2)"
   done
-  ip netns add ${prefix}try 2> /dev/null || cannot "this machine (a container?) makes no network namespaces"
+  ip netns add ${prefix}try 2> /dev/null || cannot "this machine (a container?) cannot create network namespaces"
   ip netns del ${prefix}try
 }
 
-# True while a process runs; a zombie whose parent does not reap it does not.
+# True while a process runs; false for a zombie.
 runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2> /dev/null; }
 ended() { ! runs "$1"; }
 all_ended() { local pid; for pid in "$@"; do ended "$pid" || return 1; done; }
 
-# The processes of a daemon that was started for this folder's cluster, by the configuration that it was given.
-daemons() {  # its name
+# Prints the processes of a daemon of this folder's cluster, identified by its configuration file.
+daemons() {  # name of the daemon
   local cmdline
   for cmdline in $(grep -lszxF -- "$SLURM_CONF" /proc/[0-9]*/cmdline); do
     cmdline=${cmdline%/cmdline}
@@ -47,7 +47,7 @@ daemons() {  # its name
   done
 }
 
-stop() {  # processes: TERM, then KILL after 5 s
+stop() {  # processes; sends TERM, then KILL after 5 s
   local pid
   for pid in "$@"; do
     kill "$pid" 2> /dev/null || continue
@@ -55,8 +55,8 @@ stop() {  # processes: TERM, then KILL after 5 s
   done
 }
 
-# Whom the cluster is for: the shell or ctest that brings it up, and when that began, as numbers of processes are given
-# again.
+# The owner of the cluster: the shell or ctest that started it, with its start time, because process numbers
+# are reused.
 began() { sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | cut -d ' ' -f 20; }
 owner_is_there() {
   local owner start
@@ -64,12 +64,12 @@ owner_is_there() {
 }
 in_use() { [ -e "$SLURM_CONF" ] && [ -n "$(daemons slurmctld)" ] && owner_is_there; }
 
-node_names() { ip netns list 2> /dev/null | sed -n "s/^$prefix\(node[0-9]*\).*/\1/p"; }  # those that have a network
-require_up() { [ -e "$SLURM_CONF" ] || { echo "nothing is up in $folder" >&2; exit 1; }; }
+node_names() { ip netns list 2> /dev/null | sed -n "s/^$prefix\(node[0-9]*\).*/\1/p"; }  # nodes that have a network
+require_up() { [ -e "$SLURM_CONF" ] || { echo "no cluster is up in $folder" >&2; exit 1; }; }
 
 munge_daemon() { local pid; read -r pid < /run/munge/munged.pid && grep -qsx munged "/proc/$pid/comm" && echo "$pid"; } 2> /dev/null
 
-start_munge() {  # the key comes with the package; the daemon may be running
+start_munge() {  # the package has the key; the daemon may be running already
   ! munge -n 2> /dev/null | unmunge > /dev/null 2>&1 || return 0
   install -d -o munge -g munge -m 755 /run/munge
   rm -f /run/munge/munge.socket*
@@ -84,7 +84,7 @@ write_config() {
     echo "$network.1 $(hostname)"
     for i in $(seq "$nodes"); do echo "$network.$((10 + i)) node$i"; done
   } > "$folder/hosts"
-  # slurmd starts where /sys/fs/cgroup is not mounted (in containers) only if it is told not to look at it.
+  # If /sys/fs/cgroup is not mounted (in containers), slurmd starts only if it is told to ignore it.
   echo CgroupPlugin=cgroup/v1 > "$folder/cgroup.conf"
   cat > "$SLURM_CONF" << CONFIG
 ClusterName=convoke-test
@@ -92,17 +92,17 @@ SlurmctldHost=$(hostname)($network.1)
 SlurmUser=root
 SlurmctldPort=16917
 SlurmdPort=16918
-# A requeued job may start again after so many seconds (120).
+# A requeued job may start again after this many seconds (120).
 AuthInfo=cred_expire=5
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool-%n
-# mpi/pmix makes folders named after the job on every node, and all nodes share our /tmp.
+# mpi/pmix makes folders named after the job on every node, and all nodes share this machine's /tmp.
 TmpFS=$folder/tmp-%n
 SlurmctldPidFile=$folder/run/slurmctld.pid
 SlurmdPidFile=$folder/run/%n.pid
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/%n.log
-# Without a database: which jobs there were, and how they ended.
+# Records jobs and how they ended, without a database.
 JobCompType=jobcomp/filetxt
 JobCompLoc=$folder/log/jobs.txt
 ProctrackType=proctrack/linuxproc
@@ -112,10 +112,10 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 DefMemPerCPU=256
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
-# More CPUs and memory than there are, if so wanted.
+# More CPUs and memory than exist, if requested.
 SlurmdParameters=config_overrides
 ReturnToService=2
-# Seconds from TERM to KILL (30), and until a silent node is down (300).
+# Seconds from TERM to KILL (30), and until a silent node counts as down (300).
 KillWait=5
 SlurmdTimeout=30
 NodeName=DEFAULT CPUs=$cpus RealMemory=4000 State=UNKNOWN
@@ -129,7 +129,7 @@ CONFIG
 boot() {
   local name=$1 number=${1#node}
   ip netns add "$prefix$name"
-  # Always of the same hardware address: others remember that of a node that crashes and comes back.
+  # Always the same hardware address, because others remember that of a node that crashes and comes back.
   ip link add "cvkv$number" type veth peer name eth0 address "02:00:00:00:00:$(printf %02x "$number")" netns "$prefix$name"
   ip link set "cvkv$number" master $bridge up
   ip -n "$prefix$name" link set lo up
@@ -143,14 +143,15 @@ boot() {
     exec slurmd -f $SLURM_CONF -N $name" > "$folder/log/$name.start" 2>&1
 }
 
-# All processes first, and only when they have ended the network: others are told then that connections are closed, which
-# mpirun acts upon at once. Were the network gone before, mpirun would not know, and Slurm ends the job after SlurmdTimeout.
+# Ends all processes first, and the network only after that: other nodes then learn that connections are
+# closed, and mpirun reacts at once. Without the network, mpirun would not know, and Slurm would end the job
+# after SlurmdTimeout.
 crash() {
   local pids pid
   pids=$(ip netns pids "$prefix$1" 2> /dev/null) || return 0
   for pid in $pids; do kill -9 "$pid" 2> /dev/null || true; done
   eventually 5 all_ended $pids || true
-  sleep 0.2  # what they had to say arrives
+  sleep 0.2  # their last messages arrive
   ip netns del "$prefix$1" 2> /dev/null || true
   ip link del "cvkv${1#node}" 2> /dev/null || true
 }
@@ -161,7 +162,7 @@ up() {
   local nodes=$1 cpus=$2 i
   ! in_use || { echo "a cluster is up in $folder (cluster.sh down ends it)" >&2; exit 1; }
   check
-  down  # what is left of one whose session was killed
+  down  # removes what a killed session has left
   trap 'code=$?; [ $code -eq 0 ] || { tail -n 5 "$folder"/log/* 2> /dev/null; down; } >&2' EXIT
   mkdir -p "$folder"/{state,log,run}
   echo "$PPID $(began $PPID)" > "$folder/owner"
@@ -185,7 +186,7 @@ down() {
   fi
   stop $(daemons slurmctld)
   stop $(daemons slurmd)
-  for name in $(node_names); do crash "$name"; done  # what is left: steps, ranks
+  for name in $(node_names); do crash "$name"; done  # remaining steps and ranks
   ip link del $bridge 2> /dev/null || true
   [ ! -e "$folder/munged-is-ours" ] || stop $(munge_daemon)
   rm -rf "$folder" /tmp/ompi.node[0-9]*.0

@@ -1,4 +1,5 @@
-# Sourced. eventually SECONDS COMMAND...: true as soon as the command is, asked ten times a second; false after that time.
+# Sourced. eventually SECONDS COMMAND...: true as soon as the command succeeds, tried ten times a second;
+# false after that time.
 eventually() {
   local end=$((SECONDS + $1))
   shift

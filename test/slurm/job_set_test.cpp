@@ -1,4 +1,4 @@
-// Scripts and how they hang together, as text; test/slurm/cases submits them for real.
+// Scripts and their dependencies, as text; test/slurm/cases submits them to a real Slurm.
 #include "convoke/slurm/job_set.hpp"
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("words for a shell come back as they were") {
+TEST_CASE("words quoted for a shell are unchanged by it") {
   for (const std::string text : {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "a=[1, 2]", "*"}) {
     CAPTURE(text);
     CHECK(shell("printf %s " + convoke::shell_word(text)).text == text);
@@ -35,7 +35,7 @@ TEST_CASE("words for a shell come back as they were") {
   CHECK(convoke::shell_word("train.epochs=2") == "train.epochs=2");
 }
 
-TEST_CASE("every script of every plan is bash") {
+TEST_CASE("every script of every plan is valid bash") {
   const TemporaryFolder folder;
   for (const Launcher launcher : {Launcher::kMpirun, Launcher::kSrun}) {
     for (const bool bind : {true, false}) {
@@ -61,7 +61,7 @@ TEST_CASE("every script of every plan is bash") {
   }
 }
 
-TEST_CASE("options become directives, and nothing else does") {
+TEST_CASE("only options become directives") {
   JobOptions made = options();
   made.partition = "batch", made.account = "physics", made.constraint = "avx512&ib", made.mail = "me@here";
   made.time_seconds = 90000, made.warning_seconds = 300;
@@ -86,7 +86,7 @@ TEST_CASE("options become directives, and nothing else does") {
   }
 }
 
-TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm gives") {
+TEST_CASE("submit.sh submits dependent jobs with the numbers from Slurm") {
   const TemporaryFolder folder;
   JobSet jobs;
   add_prepare(jobs, options(), kLayout, "pictures", "net.h5", "");
@@ -94,7 +94,7 @@ TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm g
   add_evaluate(jobs, options(), kLayout);
   start_after(jobs, "77");
   std::ofstream(folder / "submit.sh") << submit_script(jobs, options());
-  // An sbatch that only writes down how it was called; on federated clusters it names its own.
+  // An sbatch that only records its arguments; on federated clusters it appends the cluster's name.
   std::ofstream(folder / "sbatch") << "#!/bin/sh\necho \"$@\" >> " + (folder / "calls").string() +
                                           "\necho $((100 + $(wc -l < " + (folder / "calls").string() +
                                           ")))';north'\n";
@@ -115,7 +115,7 @@ TEST_CASE("submit.sh submits what depends on what, with the numbers that Slurm g
   CHECK(outcome.says("result: runs/net-102/ensemble"));
 }
 
-TEST_CASE("a study is an array for each size of its cells, and a job that collects whatever they have left") {
+TEST_CASE("a study is an array for each size of its cells, and a job that collects their results") {
   JobSet jobs;
   Layout small = kLayout, wide = kLayout;
   small.nodes = 1, wide.ranks_per_node = 4;
@@ -125,19 +125,19 @@ TEST_CASE("a study is an array for each size of its cells, and a job that collec
   CHECK(jobs.submissions[1].options == "--nodes=4 --ntasks-per-node=4 --array=3-4,6");
   CHECK(jobs.submissions[2].after == std::vector<std::string>{"runs_1x2x8", "runs_4x4x8"});
   const std::string submit = submit_script(jobs, options());
-  CHECK(has(submit, "--output \"$study\" --begin"));  // a folder that is there is refused
+  CHECK(has(submit, "--output \"$study\" --begin"));  // an existing folder is refused
   CHECK(has(submit, "--dependency=\"afterany:${runs_1x2x8%%;*}:${runs_4x4x8%%;*}\""));
   CHECK(has(submit, "study=${1:-studies/net-$(date +%Y%m%d-%H%M%S)}\nconvoke study \"$here/study.toml\""));
   const std::string run = to_text(jobs.scripts.at(0));
   CHECK(has(run, "--task \"$((SLURM_ARRAY_TASK_ID + ${2:-0}))\""));
-  CHECK_FALSE(has(run, "launch"));  // it starts its ranks itself
+  CHECK_FALSE(has(run, "launch"));  // `convoke study` starts the ranks
   CHECK(jobs.submissions[2].arguments == "\"$study\" \"$here\"");
   CHECK(has(to_text(jobs.scripts.at(1)), "--collect --more \"$here\"\n"));
 
-  JobSet more;  // by the same scripts
+  JobSet more;  // with the same scripts
   add_study_runs(more, {{small, {}}, {wide, {8, 9, 1000, 1001, 2005}}}, 1);
   CHECK(more.scripts.empty());
-  REQUIRE(more.submissions.size() == 4);  // no array has numbers that Slurm does not take
+  REQUIRE(more.submissions.size() == 4);  // all numbers of arrays are valid for Slurm
   CHECK(more.submissions[0].options == "--nodes=4 --ntasks-per-node=4 --array=8-9%1");
   CHECK(more.submissions[0].arguments == "\"$study\"");
   CHECK(has(more.submissions[1].options, "--array=0-1%1"));

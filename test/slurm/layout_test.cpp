@@ -1,4 +1,4 @@
-// Nodes, ranks and cores by hand-worked cases.
+// Nodes, ranks and cores for cases computed by hand.
 #include "convoke/slurm/layout.hpp"
 
 #include "support/catch.hpp"
@@ -24,24 +24,24 @@ Workload lanes(std::int64_t count) {
   return work;
 }
 
-Layout worked_out(std::int64_t count, const Partition& of, Layout wished = {}) {
-  return lay_out(lanes(count), wished, &of);
+Layout worked_out(std::int64_t count, const Partition& of, Layout requested = {}) {
+  return lay_out(lanes(count), requested, &of);
 }
 
 }  // namespace
 
-TEST_CASE("a rank on each socket, a thread on each core, nodes as long as there are lanes") {
+TEST_CASE("one rank per socket, one thread per core, and as many nodes as the lanes keep busy") {
   const Layout layout = worked_out(64, partition(10, 2, 16));
   CHECK(layout.nodes == 4);
   CHECK(layout.ranks_per_node == 2);
   CHECK(layout.cpus_per_rank == 8);
-  CHECK(worked_out(64, partition(3, 2, 16)).nodes == 3);   // no more than there are
+  CHECK(worked_out(64, partition(3, 2, 16)).nodes == 3);   // not more than exist
   CHECK(worked_out(16, partition(10, 2, 48)).nodes == 1);  // 16 lanes do not fill a node of 48 cores
   CHECK(worked_out(16, partition(10, 2, 48)).workers() == 16);
   CHECK(worked_out(1, partition(10, 2, 48)).workers() == 1);
 }
 
-TEST_CASE("what is wished stays, and the rest fits it") {
+TEST_CASE("given sizes are kept, and the others fit them") {
   const Layout two = worked_out(16, partition(10, 2, 16), {.nodes = 2});
   CHECK(two.nodes == 2);
   CHECK(two.ranks_per_node == 2);
@@ -53,7 +53,7 @@ TEST_CASE("what is wished stays, and the rest fits it") {
   CHECK(lay_out(lanes(1000), all, nullptr).workers() == 105);
 }
 
-TEST_CASE("hyper-threads are not taken for cores") {
+TEST_CASE("hardware threads do not count as cores") {
   Partition of = partition(4, 2, 16);
   of.kinds[0].threads_per_core = 2;
   const Layout layout = worked_out(1000, of);
@@ -61,7 +61,7 @@ TEST_CASE("hyper-threads are not taken for cores") {
   CHECK(layout.threads_per_core == 2);
 }
 
-TEST_CASE("memory is asked for with a quarter in reserve, and refused where no node has it") {
+TEST_CASE("memory is requested with a reserve of a quarter, and refused if no node has it") {
   Workload work = lanes(64);
   work.node_bytes = 2 * kGiB;
   work.rank_bytes = [](int threads, std::int64_t ranks) { return threads * kGiB + 0 * ranks; };
@@ -74,7 +74,7 @@ TEST_CASE("memory is asked for with a quarter in reserve, and refused where no n
   CHECK(error.find("at most 16.0 GiB") != std::string::npos);
 }
 
-TEST_CASE("more than there is, or than there is work for, is refused") {
+TEST_CASE("more nodes, cores or ranks than exist or have work are refused") {
   const Partition of = partition(4, 2, 16);
   CHECK(error_of([&] { worked_out(1000, of, {.nodes = 5}); }).find("5 nodes are more") != std::string::npos);
   CHECK(error_of([&] {

@@ -1,5 +1,5 @@
-// make_dataset OUTPUT [TRAIN [SIDE [CLASSES]]]: pictures that train in a moment, as the tests of the program
-// have them. OUTPUT is a dataset (x.h5), or a folder to be filled with the four files of MNIST's form.
+// make_dataset OUTPUT [TRAIN [SIDE [CLASSES]]]: writes small pictures that train quickly, as in the tests of
+// the program. OUTPUT is a dataset (x.h5), or a folder for four files in MNIST's format.
 #include <cstdlib>
 
 #include "apps/place.hpp"

@@ -1,4 +1,4 @@
-// What sinfo says, of real clusters.
+// Output of sinfo from real clusters.
 #include "convoke/slurm/partition.hpp"
 
 #include "support/catch.hpp"
@@ -8,7 +8,7 @@ using namespace convoke::slurm;
 
 namespace {
 
-// P|a|l|D|c|m|z|T; nodes of 2 sockets with 24 cores of 2 threads, some with more memory, some not to be had.
+// P|a|l|D|c|m|z|T; nodes of 2 sockets with 24 cores of 2 threads, some with more memory, some unavailable.
 constexpr const char* kText =
     "batch*|up|2-00:00:00|90|96|192000|2:24:2|idle\n"
     "batch*|up|2-00:00:00|20|96|192000|2:24:2|allocated\n"
@@ -28,7 +28,7 @@ TEST_CASE("partitions are read from sinfo") {
   CHECK(batch.name == "batch");
   CHECK(batch.time_limit == 2 * 86400);
   REQUIRE(batch.kinds.size() == 2);
-  CHECK(batch.kinds[0].count == 110);  // idle and allocated ones, which will be free some day
+  CHECK(batch.kinds[0].count == 110);  // idle and allocated nodes, which will be free later
   CHECK(batch.kinds[0].cores == 48);
   CHECK(batch.kinds[0].sockets == 2);
   CHECK(batch.kinds[0].threads_per_core == 2);
@@ -37,7 +37,7 @@ TEST_CASE("partitions are read from sinfo") {
   CHECK(choose(all, "debug").time_limit == 1800);
 }
 
-TEST_CASE("partitions that are not there, or have no nodes, are refused with those that have") {
+TEST_CASE("unknown or unavailable partitions are refused, and the available ones listed") {
   const std::vector<Partition> all = parse_sinfo(kText);
   CHECK(error_of([&] { choose(all, "batc"); }).find("did you mean \"batch\"") != std::string::npos);
   CHECK(error_of([&] { choose(all, "old"); }).find("all nodes of partition old") != std::string::npos);

@@ -1,13 +1,13 @@
-# For the cases: a place with a recipe, and words to submit jobs and look at what becomes of them. Sourced.
-#   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. A case ends with 77 where there is no Slurm.
+# For the cases, sourced: a folder with a recipe, and functions to submit jobs and check their results.
+#   CONVOKE: the program. MAKE_DATASET: make_dataset.cpp. A case ends with 77 if there is no Slurm.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/eventually.sh"
 cluster_folder=${CONVOKE_SLURM:-/tmp/convoke-slurm}
 export SLURM_CONF=$cluster_folder/slurm.conf
-[ -e "$SLURM_CONF" ] || { "$here/cluster.sh" check || exit 77; echo "no Slurm here: it was not brought up"; exit 77; }
+[ -e "$SLURM_CONF" ] || { "$here/cluster.sh" check || exit 77; echo "no Slurm here: it was not started"; exit 77; }
 
-# Simulated nodes are one machine: its few cores are not to be shared out to each node once more, and who waits yields.
+# Simulated nodes are one machine: nodes must not divide its few cores again, and waiting ranks yield.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 
@@ -59,21 +59,21 @@ check() {  # what, then a command that must succeed
   if "$@"; then echo "ok: $what"; else echo "FAILED: $what: $*"; failed=yes; fi
 }
 same() { cmp "$1" "$2"; }
-says() { grep -qs -- "$2" "$1"; }  # a file, a pattern
+says() { grep -qs -- "$2" "$1"; }  # file, pattern
 absent() { [ ! -e "$1" ]; }
 
 slurm() { "$CONVOKE" slurm "$@" --bind none; }
-# The number of the job that a script is submitted as: submitted < <(slurm train ... --submit)
+# Prints the job number of a submitted script: submitted < <(slurm train ... --submit)
 job_of() { sed -n "s/^$1: job \([0-9]*\).*/\1/p"; }
 
 out_of_queue() { ! squeue -h -j "$1" 2> /dev/null | grep -q .; }
-wait_for() {  # a job, seconds at most
-  eventually "$2" out_of_queue "$1" || { echo "FAILED: job $1 is still there after $2 s"; squeue; failed=yes; }
+wait_for() {  # job, timeout in seconds
+  eventually "$2" out_of_queue "$1" || { echo "FAILED: job $1 is still in the queue after $2 s"; squeue; failed=yes; }
 }
-wait_until() {  # seconds at most, a command
-  eventually "$@" || { echo "FAILED: never came: $*"; failed=yes; }
+wait_until() {  # timeout in seconds, command
+  eventually "$@" || { echo "FAILED: did not happen: $*"; failed=yes; }
 }
-state_of() {  # of a job that has ended
+state_of() {  # state of a job that has ended
   sed -n "s/^JobId=$1 .* JobState=\([A-Z_]*\) .*/\1/p" "$cluster_folder/log/jobs.txt" | tail -n 1
 }
 ended() { [ "$(state_of "$1")" = "$2" ] || { echo "$1 is $(state_of "$1")"; false; }; }

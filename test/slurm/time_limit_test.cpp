@@ -1,4 +1,4 @@
-// Times as Slurm writes them.
+// Times in Slurm's format.
 #include "convoke/slurm/time_limit.hpp"
 
 #include "support/catch.hpp"

@@ -12,7 +12,7 @@ for x in (a, b):
 test = stats.ttest_ind(a, b + 4.4, equal_var=False)
 print("welch", test.statistic, test.df, test.pvalue, test.confidence_interval(0.95))
 
-# Fieller: where the test of a against q b just tells them apart.
+# Fieller: where the test of a against q b is just significant.
 u, v = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
 q = a.mean() / b.mean()
 w = q * q * v
@@ -27,7 +27,7 @@ while stats.t.ppf(0.975, n - 1) * x.std(ddof=1) / np.sqrt(n) / x.mean() > 0.05:
     n += 1
 print("runs needed", n - len(x))
 
-# Amdahl: T(n) = T1 (f + (1 - f) / n), the scatter in proportion to the time.
+# Amdahl: T(n) = T1 (f + (1 - f) / n), scatter proportional to the time.
 ranks = np.array([1, 1, 2, 2, 4, 4, 8, 8.0])
 seconds = np.array([100, 104, 56, 55, 33, 34, 22, 21.5])
 means = np.repeat([seconds[i : i + 2].mean() for i in range(0, 8, 2)], 2)
@@ -41,7 +41,7 @@ for n in (16, 64):
     chi = np.sum(((seconds - amdahl(ranks, t1, f)) / means) ** 2) / (len(ranks) - 2)
     print("at", n, at, t * np.sqrt(gradient @ covariance @ gradient + chi * at * at))
 
-# Gustafson: R(n) = R1 (n - s (n - 1)), the work done in a unit of time, of the same times.
+# Gustafson: R(n) = R1 (n - s (n - 1)), the work done per unit of time, with the same times.
 rates = 1 / seconds
 means = np.repeat([rates[i : i + 2].mean() for i in range(0, 8, 2)], 2)
 gustafson = lambda n, r1, s: r1 * (n - s * (n - 1))

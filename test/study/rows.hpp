@@ -8,7 +8,7 @@
 
 // Measurements and tables for tests.
 
-/// Runs of these makespans.
+/// Returns runs with these makespans.
 inline std::vector<convoke::study::Measurement> runs(const std::string& mode, std::int64_t ranks,
                                                      const std::vector<double>& seconds, double portion = 1) {
   std::vector<convoke::study::Measurement> all;
@@ -31,7 +31,7 @@ inline std::vector<convoke::study::Measurement> operator+(std::vector<convoke::s
   return a;
 }
 
-/// A table that was published.
+/// Returns a published table.
 inline convoke::study::PublishedTable published(const std::string& name) {
   return convoke::study::read_table(std::string(CONVOKE_PUBLISHED) + "/" + name);
 }

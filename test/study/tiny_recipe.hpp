@@ -1,6 +1,6 @@
 #pragma once
 
-/// A recipe whose steps are 32 samples in 4 lanes.
+/// A recipe with steps of 32 samples in 4 lanes.
 inline constexpr const char* kTinyRecipe = R"(
 [data]
 path = "data.h5"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string>
 
-/// All bytes of a file; none of one that is not there.
+/// Returns all bytes of a file; empty if the file does not exist.
 inline std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -2,7 +2,7 @@
 // Catch2 2.13 and 3 in one include.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
-namespace Catch {  // as 2 has them
+namespace Catch {  // the names of version 2
 using Matchers::EndsWith;
 using Matchers::StartsWith;
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
@@ -10,6 +10,6 @@ inline auto Contains(const std::string& part) { return Matchers::ContainsSubstri
 #else
 #include <catch2/catch.hpp>
 namespace Catch {
-using Detail::Approx;  // 3 has it here; in 2 the name would mean a matcher
+using Detail::Approx;  // version 3 has it here; in version 2 the name would be a matcher
 }
 #endif

@@ -35,7 +35,7 @@ long allocations() { return allocation_count; }
 long primitive_executions() { return execution_count; }
 }  // namespace convoke::test
 
-// All forms, for a library may call any of them, and what one allocates another may free.
+// All forms, because a library may call any of them, and free with one form what another has allocated.
 void* operator new(std::size_t n) { return allocate_or_throw(n, kUsual); }
 void* operator new[](std::size_t n) { return allocate_or_throw(n, kUsual); }
 void* operator new(std::size_t n, std::align_val_t a) { return allocate_or_throw(n, a); }

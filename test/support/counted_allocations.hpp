@@ -2,13 +2,13 @@
 
 namespace convoke::test {
 
-/// Calls of operator new, in any of its forms, by all threads since the program started, but for those made
-/// inside a oneDNN primitive (whose bookkeeping is not ours). A program that links this has every operator
+/// Returns the number of calls of operator new, in any form, by all threads since the program started,
+/// without those inside a oneDNN primitive (its own bookkeeping). A program that links this has all operators
 /// new and delete replaced.
 long allocations();
 
-/// Executions of oneDNN primitives: proof that they went through the wrapper that leaves their allocations
-/// out.
+/// Returns the number of executed oneDNN primitives: it shows that they used the wrapper that excludes their
+/// allocations.
 long primitive_executions();
 
 }  // namespace convoke::test

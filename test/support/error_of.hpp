@@ -3,7 +3,7 @@
 
 #include "convoke/core/error.hpp"
 
-/// The message of the convoke::Error that `action` throws; "" if it throws none.
+/// Returns the message of the convoke::Error that `action` throws; "" if it throws none.
 template <class Action>
 std::string error_of(Action&& action) {
   try {

@@ -1,5 +1,5 @@
-// Replaces rename(2) of the program that this is linked into, or preloaded by. While a file "<target>.full"
-// exists, renaming to <target> fails as on a full disk, once: the file is removed.
+// Replaces rename(2) in a program that links or preloads this. While a file "<target>.full" exists, the next
+// rename to <target> fails as on a full disk, and the file is removed.
 #include <fcntl.h>
 #include <unistd.h>
 

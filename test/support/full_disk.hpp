@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <fstream>
 
-/// A file whose every write fails for want of space: a link to /dev/full. Removing it removes the link only.
+/// A file whose writes all fail for lack of space: a link to /dev/full. Removing it removes only the link.
 inline void make_full(const std::filesystem::path& file) {
   std::filesystem::create_symlink("/dev/full", file);
 }
 
-/// Lets the next renaming to `file` fail as on a full disk, in a program with support/failing_rename.cpp.
+/// Makes the next rename to `file` fail as on a full disk, in a program with support/failing_rename.cpp.
 inline void fail_next_rename_to(const std::filesystem::path& file) { std::ofstream(file.string() + ".full"); }
 
-/// While it lives, no file of this process, those in memory (memfd) included, can grow beyond `bytes`.
+/// During its lifetime, no file of this process, including files in memory (memfd), can grow beyond `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

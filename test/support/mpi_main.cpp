@@ -1,5 +1,5 @@
-// The main of test programs under mpirun. Every rank runs the same tests. Shown is the output of rank 0, and
-// that of any other rank only if a check failed there; the exit code is that of the worst rank.
+// The main function of test programs under mpirun. Every rank runs the same tests. Prints the output of rank
+// 0, and that of other ranks only if a check failed there; the exit code is that of the worst rank.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace {
 
-/// Keeps what is written to standard output, from here on, in a file without a name.
+/// Captures standard output from now on, in a file without a name.
 class Capture {
  public:
   Capture() : file_(std::tmpfile()), output_(dup(STDOUT_FILENO)) {
-    if (file_ == nullptr || output_ < 0) throw convoke::Error("cannot set this rank's output aside");
+    if (file_ == nullptr || output_ < 0) throw convoke::Error("cannot capture this rank's output");
     std::fflush(stdout);
     dup2(fileno(file_), STDOUT_FILENO);
   }
@@ -25,7 +25,7 @@ class Capture {
   Capture& operator=(const Capture&) = delete;
   ~Capture() { std::fclose(file_); }
 
-  /// Standard output is itself again; returns what was kept.
+  /// Restores standard output; returns the captured text.
   std::string release() {
     std::fflush(stdout);
     dup2(output_, STDOUT_FILENO);

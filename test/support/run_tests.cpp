@@ -1,4 +1,4 @@
-// Catch2 itself, which takes as long to compile as ten files of tests.
+// Catch2 itself, which takes as long to compile as ten test files.
 #define CATCH_CONFIG_RUNNER
 #include "support/run_tests.hpp"
 

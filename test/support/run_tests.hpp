@@ -1,4 +1,4 @@
 #pragma once
 
-/// Runs the test cases of this program as its command line asks. Returns the exit code.
+/// Runs the test cases selected by the command line. Returns the exit code.
 int run_tests(int argc, char** argv);

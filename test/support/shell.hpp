@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-// The real binary ($CONVOKE_BINARY), run through the shell.
+// Runs the real binary ($CONVOKE_BINARY) through the shell.
 
 struct Outcome {
   int code = 0;
@@ -44,8 +44,8 @@ inline std::string mpirun(int ranks) {
   return "mpirun --oversubscribe --bind-to none -n " + std::to_string(ranks);
 }
 
-/// What such a job exits with when one of its ranks ends in an error with `code`. The mpirun of Open MPI 5 is
-/// asked to end the job (mpi::Session::abort) and has 1 for all.
+/// Returns the exit code of such a job when one of its ranks ends in an error with `code`. Open MPI 5's
+/// mpirun is asked to end the job (mpi::Session::abort), and then always returns 1.
 inline int code_under_mpirun(int code) {
   static const bool open_mpi_5 = shell("mpirun --version").says("Open MPI) 5");
   return open_mpi_5 ? 1 : code;

@@ -1,6 +1,6 @@
 #pragma once
 #include "support/catch.hpp"
 
-/// `return skip("needs root")` ends a test that cannot run here, and says why: ctest knows it by these words,
-/// and counts it as skipped.
+/// `return skip("needs root")` ends a test that cannot run here, with the reason: ctest recognises these
+/// words and counts the test as skipped.
 inline void skip(const char* reason) { WARN("test skipped: " << reason); }

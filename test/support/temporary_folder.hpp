@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-/// A new, empty folder that is removed with all it holds at the end of the test.
+/// A new, empty folder that is removed with its content at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

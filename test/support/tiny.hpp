@@ -13,7 +13,7 @@
 #include "convoke/train/job.hpp"
 #include "support/bytes_of.hpp"
 
-// A model and a data set that train in milliseconds.
+// A model and a dataset that train in milliseconds.
 namespace tiny {
 
 namespace fs = std::filesystem;
@@ -23,7 +23,8 @@ inline void write_bytes(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-/// 8x8 pictures of four classes: one quadrant is brighter, under noise. `count` of them, as uint8.
+/// Returns 8x8 pictures of four classes as uint8: one quadrant is brighter, with noise. `count`: their
+/// number.
 struct Pictures {
   std::vector<std::uint8_t> samples;
   std::vector<std::int32_t> labels;
@@ -54,7 +55,7 @@ struct Pictures {
   }
 };
 
-/// Convolution, batch norm, pooling, dropout, dense: a statistic, a mask and every kind of parameter.
+/// Convolution, batch norm, pooling, dropout, dense: has a statistic, a mask and every kind of parameter.
 inline convoke::nn::Graph graph(bool softmax = true) {
   std::vector<Settings> layers{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
                                {{"layer", "batch_norm"}},
@@ -87,7 +88,7 @@ inline convoke::train::Job job(convoke::engine::Reduction reduction = convoke::e
   return job;
 }
 
-/// Canonical parameters of graph() that are no use but differ from each other.
+/// Returns canonical parameters of graph() that are arbitrary but all different.
 inline std::vector<float> parameters(std::uint64_t seed = 1) {
   const convoke::nn::ParameterLayout layout(graph(), 8);
   const auto arena = convoke::nn::initial_parameters(layout, seed);

@@ -9,7 +9,7 @@
 #include "convoke/train/ensemble.hpp"
 #include "support/tiny.hpp"
 
-// Trainings of tiny models, on all ranks or on one.
+// Training of tiny models, on all ranks or on one.
 namespace tiny {
 
 namespace mpi = convoke::mpi;
@@ -44,13 +44,13 @@ class Run {
   run::RunFolder folder;
 };
 
-/// What this rank's group has trained.
+/// The result of this rank's group.
 struct Result {
   train::Training training;
   run::Phases phases;
 };
 
-/// All members of the job by the ranks of `world`. Collective.
+/// Trains all members of the job on the ranks of `world`. Collective.
 inline Result train_all(const train::Job& job, const Pictures& pictures, const mpi::Communicator& world,
                         const run::RunFolder& folder, bool resume = false) {
   const train::Groups groups = train::split(world, job.members);
@@ -60,7 +60,7 @@ inline Result train_all(const train::Job& job, const Pictures& pictures, const m
   return result;
 }
 
-/// The parameters that one rank alone ends with, on every rank for itself.
+/// Returns the parameters of training on one rank; every rank trains alone.
 inline std::vector<float> alone(const train::Job& job, const Pictures& pictures,
                                 const mpi::Communicator& world) {
   const mpi::Communicator self = world.split(world.rank(), 0);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-/// An environment variable as a test wants it (nullopt: not set); what it was before comes back at the end.
+/// Sets an environment variable for a test (nullopt: not set), and restores its old value at the end.
 class Variable {
  public:
   Variable(std::string name, const std::optional<std::string>& value) : name_(std::move(name)) {

@@ -26,8 +26,8 @@ std::string refused(const nn::Graph& graph, std::int64_t samples, std::int64_t b
   return error_of([&] { require_batch_statistics(graph, options, samples, "job"); });
 }
 
-// The samples that are in a lane together, lane by lane: as the engine cuts an epoch into steps, and a step
-// into lanes.
+// Returns the samples of each lane, with lanes cut as the engine cuts an epoch into steps, and a step into
+// lanes.
 bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int64_t lane) {
   for (std::int64_t step = 0; step < samples; step += batch) {
     const std::int64_t end = std::min(samples, step + batch);
@@ -42,7 +42,7 @@ bool some_lane_is_one_sample(std::int64_t samples, std::int64_t batch, std::int6
 
 // torch 2: BatchNorm1d(4).train()(torch.zeros(1, 4)) and BatchNorm2d(4).train()(torch.zeros(1, 4, 1, 1))
 // raise "Expected more than 1 value per channel when training"; (1, 4, 1, 2), (2, 4), and .eval() do not.
-TEST_CASE("what PyTorch refuses is refused: one value per channel") {
+TEST_CASE("batch norm over one value per channel is refused, as in PyTorch") {
   CHECK(lone_batch_norm(graph_of({4}, kBatchNorm)) == "bn");
   CHECK(lone_batch_norm(graph_of({4, 1, 1}, kBatchNorm)) == "bn");
   CHECK(lone_batch_norm(graph_of({1, 4}, kBatchNorm)) == "bn");  // (L, C): a sequence of one place
@@ -56,10 +56,12 @@ TEST_CASE("what PyTorch refuses is refused: one value per channel") {
   CHECK(lone_batch_norm(graph).empty());
 
   CHECK(refused(graph_of({4, 1, 1}, kBatchNorm), 64, 16, 1) ==
-        "job: node bn has one value per channel in a sample, (4, 1, 1), and no variance where a lane is one "
+        "job: node bn has one value per channel in a sample, (4, 1, 1), so its variance is undefined: a lane "
+        "is one "
         "sample");
   CHECK(refused(graph_of({4}, kBatchNorm), 65, 16, 8) ==
-        "job: node bn has one value per channel in a sample, (4), and no variance where the last lane of an "
+        "job: node bn has one value per channel in a sample, (4), so its variance is undefined: the last "
+        "lane of an "
         "epoch is one sample: 65 training samples in lanes of 8");
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 8).empty());
   CHECK(refused(graph_of({4, 1, 2}, kBatchNorm), 65, 16, 1).empty());

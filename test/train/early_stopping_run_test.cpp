@@ -23,8 +23,8 @@ using mpi::Session;
 
 namespace {
 
-// Validates after every third step, of four in an epoch, and stops long before the last epoch: the accuracy
-// comes to where it cannot grow.
+// Validates after every third of the four steps of an epoch, and stops long before the last epoch, when the
+// accuracy cannot grow any more.
 Job stopping_job() {
   Job job = tiny::job();
   job.epochs = 30;
@@ -41,7 +41,7 @@ CheckpointState newest(const Job& job, const RunFolder& folder) {
   return checkpoints.newest([](const auto&) {}).value();
 }
 
-// Lines of metrics.jsonl, but for what is measured.
+// Returns the lines of metrics.jsonl without measured times.
 std::vector<Settings> lines_of(const RunFolder& folder) {
   std::vector<Settings> lines;
   std::istringstream text(bytes_of(folder.metrics()));
@@ -66,7 +66,7 @@ double number(const Settings& line, const char* key) {
 
 }  // namespace
 
-TEST_CASE("a run that is interrupted after every single step stops early where one at a stretch does") {
+TEST_CASE("a run that is interrupted after every step stops early where an uninterrupted run does") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
@@ -88,9 +88,9 @@ TEST_CASE("a run that is interrupted after every single step stops early where o
     part = tiny::train_all(job, pictures, world, run.folder, true);
     samples += part.training.members.at(0).samples_processed;
   } while (part.training.interrupted_by && ++parts < 30 * 4);
-  const os::StopSignals forget;  // the last one found nothing left to stop
+  const os::StopSignals forget;  // the last request had no effect
   const TrainedMember& found = part.training.members.at(0);
-  CHECK(parts >= 3 * 3);  // the first validation is the best at most, and two others are not
+  CHECK(parts >= 3 * 3);  // at most the first validation is the best, and two others are not
   CHECK(found.model.parameters == expected.model.parameters);
   CHECK(found.model.validation_accuracy == expected.model.validation_accuracy);
   CHECK(found.epochs_done == expected.epochs_done);
@@ -103,7 +103,7 @@ TEST_CASE("a run that is interrupted after every single step stops early where o
   CHECK(a.best.wait == 2);
   CHECK(a.best.updates == a.updates - 2 * 3);
   CHECK(a.best.parameters == expected.model.parameters);
-  CHECK_FALSE(a.parameters == a.best.parameters);  // it is the best that are kept
+  CHECK_FALSE(a.parameters == a.best.parameters);  // the best are kept
   CHECK(b.best.stopped);
   CHECK(b.best.evaluations == a.best.evaluations);
   CHECK(b.best.wait == a.best.wait);
@@ -116,7 +116,7 @@ TEST_CASE("a run that is interrupted after every single step stops early where o
   CHECK(lines_of(run.folder) == lines_of(whole_run.folder));
 }
 
-TEST_CASE("metrics.jsonl tells the validations within epochs, and why training has stopped") {
+TEST_CASE("metrics.jsonl records the validations within epochs, and why training stopped") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
@@ -126,7 +126,7 @@ TEST_CASE("metrics.jsonl tells the validations within epochs, and why training h
   world.barrier();
   const std::vector<Settings> lines = lines_of(run.folder);
 
-  // The best step and its figures, worked out from the lines of validations alone.
+  // Computes the best step and its values from the lines of validations alone.
   std::map<std::string, int> count;
   double best_step = 0, best_loss = 0, best_accuracy = 0, last_step = 0;
   for (const Settings& line : lines) {
@@ -156,7 +156,7 @@ TEST_CASE("metrics.jsonl tells the validations within epochs, and why training h
   CHECK(result.training.members.at(0).model.validation_accuracy == best_accuracy);
 }
 
-TEST_CASE("validations whose loss is not finite are told as such, and nothing is the best") {
+TEST_CASE("validations with a non-finite loss are reported, and none is the best") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150), others(40);
@@ -196,7 +196,7 @@ TEST_CASE("best.h5 is the model of the best validation") {
   world.barrier();
   const auto best = run.folder.checkpoints() / "best.h5";
   if (!world.root()) return;
-  // A plain loop over what it says of the last fifth.
+  // Independent: a plain loop over the model's outputs on the last fifth.
   const ModelSet models = load_models(best);
   engine::Evaluator evaluator(models.description.graph, {.threads = 1, .chunk = 1});
   evaluator.load(models.members.at(0).parameters);
@@ -223,7 +223,7 @@ struct ByLine {
   double loss;
 };
 
-// The best validations by their lines in metrics.jsonl, of equal ones the earlier.
+// Returns the best validations by their lines in metrics.jsonl; the earlier one first if equal.
 std::vector<ByLine> best_by_lines(const RunFolder& folder, std::size_t count) {
   std::vector<ByLine> all;
   for (const Settings& line : lines_of(folder)) {
@@ -236,7 +236,7 @@ std::vector<ByLine> best_by_lines(const RunFolder& folder, std::size_t count) {
   return all;
 }
 
-// best.h5, best-2.h5, best-3.h5, and that there is no best-4.h5.
+// Checks best.h5, best-2.h5, best-3.h5, and that there is no best-4.h5.
 std::vector<std::string> three_best(const RunFolder& folder) {
   CHECK_FALSE(exists(folder.checkpoints() / "best-4.h5"));
   std::vector<std::string> files;
@@ -246,20 +246,21 @@ std::vector<std::string> three_best(const RunFolder& folder) {
   return files;
 }
 
-// Learns fast, then overshoots: the best validations are neither the last nor in order.
+// A job that learns fast, then overshoots: the best validations are neither the last nor in order.
 Job keeping_job() {
   Job job = stopping_job();
   job.epochs = 5;
   job.learning_rate = 0.05;
   job.validate_every = 1;
-  job.early_stopping = EarlyStopping({.patience = 1000, .min_delta = 0.3});  // which is not asked for models
+  job.early_stopping =
+      EarlyStopping({.patience = 1000, .min_delta = 0.3});  // which does not matter for models
   job.keep_best = 3;
   return job;
 }
 
 }  // namespace
 
-TEST_CASE("the models of the three best validations of all are kept, whatever min_delta is") {
+TEST_CASE("the models of the three best validations are kept for any min_delta") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
@@ -283,7 +284,7 @@ TEST_CASE("the models of the three best validations of all are kept, whatever mi
   CHECK_FALSE(exists(run.folder.checkpoints() / "best-4.h5"));
 }
 
-TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keeps the same best models") {
+TEST_CASE("a run that is interrupted and resumed from an older checkpoint keeps the same best models") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
@@ -302,7 +303,7 @@ TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keep
     if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
     part = tiny::train_all(job, pictures, world, run.folder, true);
     world.barrier();
-    // Every third time, the checkpoint of what came last is lost; the models of it are not.
+    // Every third time, the newest checkpoint is lost; its models are kept.
     const auto newest_file =
         run.folder.checkpoints() / fmt::format("epoch-{:04}-step-{:06}.h5", parts / 4, parts % 4 + 1);
     if (parts % 3 == 2 && world.root()) tiny::fs::remove(newest_file);
@@ -313,7 +314,7 @@ TEST_CASE("a run that is interrupted, and goes on from an older checkpoint, keep
   CHECK(three_best(run.folder) == expected);
 }
 
-TEST_CASE("best.h5 is written for a better validation, and only then") {
+TEST_CASE("best.h5 is written only for a better validation") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(150);
@@ -333,13 +334,13 @@ TEST_CASE("best.h5 is written for a better validation, and only then") {
   world.barrier();
   train_to(2, 0);
   CHECK(exists(best));
-  train_to(3, 1e9);  // nothing is better by so much, but better
+  train_to(3, 1e9);  // improvements are smaller than min_delta, but count for best.h5
   CHECK(validated_in(best).value_or(Validated{}).step == 12);
   world.barrier();
-  // A file that takes its place leaves the link alone.
+  // A file that replaces it leaves the link unchanged.
   if (world.root()) tiny::fs::create_hard_link(best, run.folder.path() / "link.h5");
   world.barrier();
-  job.learning_rate = 1;  // nothing is better after that
+  job.learning_rate = 1;  // no later validation is better
   train_to(4, 0);
   CHECK(tiny::fs::hard_link_count(best) == 2);
 }

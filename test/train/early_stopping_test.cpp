@@ -34,9 +34,9 @@ const std::vector<double> kLosses{1.0, 0.8, 0.85, 0.79, 0.795, 0.79, 0.81, 0.7, 
 
 }  // namespace
 
-// Keras 3.15, EarlyStopping(monitor, patience, min_delta), fed with on_epoch_end(epoch, {"val_loss": loss,
-// ...}): best_epoch + 1 as it changes, and stopped_epoch + 1.
-TEST_CASE("early stopping is that of Keras") {
+// From Keras 3.15, EarlyStopping(monitor, patience, min_delta), with on_epoch_end(epoch, {"val_loss": loss,
+// ...}): the values of best_epoch + 1, and stopped_epoch + 1.
+TEST_CASE("early stopping decides as Keras does") {
   const auto with = [](std::int64_t patience, double min_delta) {
     return EarlyStopping({.patience = patience, .min_delta = min_delta});
   };
@@ -59,7 +59,7 @@ TEST_CASE("early stopping is that of Keras") {
   CHECK(found.stopped == 0);
 }
 
-TEST_CASE("early stopping by accuracy, and none") {
+TEST_CASE("early stopping by accuracy, and no early stopping") {
   const EarlyStopping rule({.monitor = "validation_accuracy", .patience = 2});
   const std::vector<double> accuracies{0.5, 0.6, 0.6, 0.7, 0.7, 0.65, 0.9};
   const Course found = course(rule, std::vector<double>(7, 1.0), accuracies);
@@ -82,7 +82,7 @@ TEST_CASE("a validation whose loss is not finite is never the best, not even the
   }
 }
 
-TEST_CASE("early stopping is read, written back, and refused where it is wrong") {
+TEST_CASE("early stopping is read and written back, and wrong values are refused") {
   const EarlyStopping rule = EarlyStopping::read({{"patience", 3}, {"min_delta", 0.5}});
   CHECK(rule.stops());
   CHECK(rule.restores_best());

@@ -1,4 +1,4 @@
-// Features of the frozen beginning of a network, computed once: training with them is training without them.
+// The cached features of the frozen beginning of a network give the same training as without the cache.
 #include "convoke/train/feature_cache.hpp"
 
 #include <cmath>
@@ -48,7 +48,7 @@ std::shared_ptr<const run::InitialWeights> backbone_weights() {
 
 }  // namespace
 
-TEST_CASE("exact: with the cache, the model is that without it, bit for bit, for any ranks and threads") {
+TEST_CASE("exact: the model is bit-identical with and without the cache, for any ranks and threads") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);  // whole lanes: 4 * 32 + 3 * 8
@@ -68,7 +68,7 @@ TEST_CASE("exact: with the cache, the model is that without it, bit for bit, for
   }
 }
 
-TEST_CASE("exact: with as many views as epochs, augmented training is that without the cache") {
+TEST_CASE("exact: with as many views as epochs, augmented training equals that without the cache") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
@@ -84,7 +84,7 @@ TEST_CASE("exact: with as many views as epochs, augmented training is that witho
   CHECK(fit(cached(wanted, 1), pictures, world).parameters() != expected);
 }
 
-TEST_CASE("exact: a backbone with dropout and stochastic depth is cached whole, and trains as without") {
+TEST_CASE("exact: a whole backbone with dropout and stochastic depth is cached, and the result is the same") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(64);
@@ -98,7 +98,7 @@ TEST_CASE("exact: a backbone with dropout and stochastic depth is cached whole, 
   CHECK(found.phases.features.bytes == (world.root() ? 64 * 1280 * 4 : 0));
 }
 
-TEST_CASE("a smaller last lane is as without the cache up to rounding, and the same for any ranks") {
+TEST_CASE("a smaller last lane gives the same result up to rounding, and the same for any ranks") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(150);
@@ -112,7 +112,7 @@ TEST_CASE("a smaller last lane is as without the cache up to rounding, and the s
   CHECK(worst < 1e-4);
 }
 
-TEST_CASE("the frozen part is run once per sample and view, and the validation samples read it too") {
+TEST_CASE("the frozen part runs once per sample and view, also for validation samples") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(160);
@@ -131,7 +131,7 @@ TEST_CASE("the frozen part is run once per sample and view, and the validation s
   }
 }
 
-TEST_CASE("the cache ends with the stage that trains a part of what it holds") {
+TEST_CASE("the cache ends with the stage that unfreezes a cached part") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
@@ -141,11 +141,11 @@ TEST_CASE("the cache ends with the stage that trains a part of what it holds") {
   wanted.stages = {{.epoch = 2, .unfreeze = {"hidden"}}, {.epoch = 4, .unfreeze = {"conv2"}}};
   wanted.engine.update.ema = 0.9;
   const std::vector<float> expected = fit(wanted, pictures, world).parameters();
-  // Before dropout, "hidden" is in the frozen part: its stage ends the cache.
+  // "hidden" comes before dropout and is in the frozen part: its stage ends the cache.
   const Result found = fit(cached(wanted), pictures, world);
   CHECK(found.parameters() == expected);
   CHECK(sum(world, found.phases.features.read) == 152);  // of one epoch
-  // A stage behind it does not; and a run may be resumed with the cache or without.
+  // A stage behind the frozen part does not end the cache; a run may be resumed with or without the cache.
   Job behind = job({"before:head"});
   behind.model.graph = network({"conv1", "norm1", "conv2"});
   behind.stages = {{.epoch = 3, .unfreeze = {"conv2"}, .learning_rate = 0.005}};
@@ -159,14 +159,14 @@ TEST_CASE("the cache ends with the stage that trains a part of what it holds") {
   }
 }
 
-TEST_CASE("features beyond the budget are in a file, of which nothing is left") {
+TEST_CASE("features beyond the budget are in a file, which is removed at the end") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
   Job wanted = job({"before:hidden"});
   const std::vector<float> expected = fit(wanted, pictures, world).parameters();
   wanted = cached(wanted);
-  const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // what the pooling leaves of ten channels
+  const std::int64_t bytes = 152 * 10 * 2 * 2 * 4;  // the pooled output of ten channels
   wanted.cache_bytes = static_cast<std::size_t>(bytes);
   const Folder folder(world, "features");
   CHECK(sum(world, fit(wanted, pictures, world, folder).phases.features.file_bytes) == 0);
@@ -182,7 +182,7 @@ TEST_CASE("features beyond the budget are in a file, of which nothing is left") 
   }
 }
 
-TEST_CASE("members that begin with the same frozen weights share a cache, others have their own") {
+TEST_CASE("members with the same frozen weights share a cache, others have their own") {
   const mpi::Session session;
   const mpi::Communicator world = session.world();
   const tiny::Pictures pictures(152);
@@ -204,7 +204,8 @@ TEST_CASE("members that begin with the same frozen weights share a cache, others
   }
 }
 
-TEST_CASE("memory of a node: what a rank writes, all read, in a window and in a file; a place that is none") {
+TEST_CASE(
+    "memory of a node: all ranks read what a rank writes, in a window and in a file; a bad path is refused") {
   const mpi::Session session;
   const mpi::Communicator node = session.world().split_node();
   const Folder folder(session.world(), "memory");
@@ -221,12 +222,12 @@ TEST_CASE("memory of a node: what a rank writes, all read, in a window and in a 
     node.barrier();
   }
   const std::string error = error_of([&] { run::NodeMemory(node, 64, 0, "/dev/null/memory.bin"); });
-  CHECK(error == "/dev/null/memory.bin: cannot be created: Not a directory; it is to hold 64 B");
+  CHECK(error == "/dev/null/memory.bin: cannot be created: Not a directory; the file needs 64 B");
 }
 
-TEST_CASE("a cache without anything to hold is refused") {
+TEST_CASE("a cache without a frozen beginning is refused") {
   const mpi::Session session;
   const tiny::Pictures pictures(64);
   CHECK(error_of([&] { fit(cached(job({"hidden"})), pictures, session.world()); }) ==
-        "cache_features: nothing is frozen at the beginning of the network: conv1 is trained");
+        "cache_features: the beginning of the network is not frozen: conv1 is trained");
 }

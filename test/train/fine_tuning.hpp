@@ -11,7 +11,7 @@
 #include "convoke/train/ensemble.hpp"
 #include "support/tiny.hpp"
 
-// Training jobs on a network of which a part is frozen.
+// Training jobs on a network with a frozen part.
 namespace fine_tuning {
 
 using namespace convoke;
@@ -39,7 +39,7 @@ class Folder {
   run::RunFolder folder_;
 };
 
-/// Two convolutions, of which the first has a batch norm, a hidden layer under dropout, and a head.
+/// Two convolutions (the first with a batch norm), a hidden layer with dropout, and a head.
 inline nn::Graph network(const std::vector<std::string>& frozen) {
   nn::Graph graph = nn::build_graph(Shape{1, 8, 8},
                                     {{{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"name", "conv1"}},

@@ -45,10 +45,10 @@ TEST_CASE("a model fits samples of its shape, type and classes") {
   CHECK(misfit(model_of({6}), info_of(SampleType::kFloat32, {7})) ==
         "x.h5 has samples of shape (7), but the model of model.h5 takes (6)");
   CHECK(misfit(model_of({6}, 4), info_of(SampleType::kFloat32, {6})) ==
-        "x.h5 has 3 classes, but the model of model.h5 tells 4 apart");
+        "x.h5 has 3 classes, but the model of model.h5 predicts 4");
 }
 
-TEST_CASE("a split that is read only later must be like the one that is trained on") {
+TEST_CASE("a split that is read later must match the training split") {
   const TemporaryFolder folder;
   const auto file = folder / "x.h5";
   {
@@ -88,6 +88,7 @@ TEST_CASE("an embedding must have a row for every token") {
   };
   CHECK(refused(50).empty());
   CHECK(refused(42).empty());
-  CHECK_THAT(refused(41), Contains("x.h5: split \"train\" has token 41, but the embedding of model.h5 knows "
-                                   "0..40"));
+  CHECK_THAT(refused(41),
+             Contains("x.h5: split \"train\" has token 41, but the embedding of model.h5 has rows "
+                      "0..40"));
 }

@@ -9,7 +9,7 @@ using convoke::train::group_of;
 using convoke::train::Groups;
 using convoke::train::member_seed;
 
-TEST_CASE("groups are neighbours, and their sizes differ by at most one") {
+TEST_CASE("groups are contiguous ranks, and their sizes differ by at most one") {
   for (std::int64_t ranks = 1; ranks <= 9; ++ranks) {
     for (std::int64_t groups = 1; groups <= ranks; ++groups) {
       std::map<std::int64_t, std::int64_t> sizes;
@@ -25,11 +25,11 @@ TEST_CASE("groups are neighbours, and their sizes differ by at most one") {
   }
 }
 
-TEST_CASE("members have seeds of their own; that of member 0 is the run's") {
+TEST_CASE("members have different seeds; member 0 has the run's seed") {
   CHECK(member_seed(7, 0) == 7);
   std::map<std::uint64_t, int> seen;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     for (std::int64_t member = 0; member < 20; ++member) ++seen[member_seed(seed, member)];
   }
-  CHECK(seen.size() == 400);  // runs with neighbouring seeds share no member
+  CHECK(seen.size() == 400);  // runs with neighbouring seeds share no member seed
 }

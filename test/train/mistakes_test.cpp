@@ -45,7 +45,7 @@ struct Polled {
 
 }  // namespace
 
-TEST_CASE("the worst mistakes are those of all ranks, with everybody's vote") {
+TEST_CASE("the worst mistakes are collected from all ranks, with the vote of each member") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   constexpr std::uint32_t kSamples = 101;
@@ -55,7 +55,8 @@ TEST_CASE("the worst mistakes are those of all ranks, with everybody's vote") {
   const Polled mine(begin_of(world.rank()), begin_of(world.rank() + 1));
   const Polled all(0, kSamples);
 
-  // Expected by a plain loop: (probability of the truth, id) of those whose truth is not elected by the mean.
+  // Expected, by a plain loop: (probability of the truth, id) of the samples whose truth the mean does not
+  // elect.
   const std::vector<double> mean = vote::mean_probabilities(all.ballots());
   std::vector<std::pair<double, std::int64_t>> expected;
   for (std::uint32_t i = 0; i < kSamples; ++i) {
@@ -93,7 +94,7 @@ TEST_CASE("the worst mistakes are those of all ranks, with everybody's vote") {
   }
 }
 
-TEST_CASE("details of an evaluation leave out what has not happened") {
+TEST_CASE("details of an evaluation leave out zero counts") {
   const mpi::Session session;
   train::Evaluation evaluation;
   evaluation.samples = 3;

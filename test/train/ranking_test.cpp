@@ -11,7 +11,7 @@ using namespace convoke;
 
 namespace {
 
-/// Probabilities in quarters, so that many are equal, and true classes that they hint at.
+/// Probabilities in quarters, so that many are equal, and true classes that correlate with them.
 struct Samples {
   std::size_t classes;
   std::vector<double> probabilities;
@@ -30,7 +30,7 @@ struct Samples {
   double at(std::size_t i, std::size_t c) const { return probabilities[i * classes + c]; }
 };
 
-// Of all pairs of a sample of the class and one of another, those in order; a tie is half of one.
+// Counts, over all pairs of a sample of the class and a sample of another, those in order; a tie counts half.
 double area_by_pairs(const Samples& samples, std::size_t c) {
   double ordered = 0, pairs = 0;
   for (std::size_t i = 0; i < samples.truth.size(); ++i) {
@@ -44,7 +44,7 @@ double area_by_pairs(const Samples& samples, std::size_t c) {
   return ordered / pairs;
 }
 
-// By sorting each row, the lower label first among equals.
+// Sorts each row; among equal values the lower label is first.
 double top_k_by_sorting(const Samples& samples, std::size_t k) {
   double hits = 0;
   for (std::size_t i = 0; i < samples.truth.size(); ++i) {
@@ -59,8 +59,8 @@ double top_k_by_sorting(const Samples& samples, std::size_t k) {
   return hits / static_cast<double>(samples.truth.size());
 }
 
-// What the ranks find together, the samples dealt out in neighbours: ever more to later ranks, and all to the
-// last if it is to have them.
+// Returns the result of all ranks. Neighbouring samples are on one rank: later ranks get more samples, or the
+// last rank gets all.
 train::Ranking rank_of(const Samples& samples, std::int64_t k, const mpi::Communicator& world,
                        bool all_to_last = false) {
   const auto n = samples.truth.size();
@@ -79,7 +79,7 @@ train::Ranking rank_of(const Samples& samples, std::int64_t k, const mpi::Commun
 
 }  // namespace
 
-TEST_CASE("top-k and ROC AUC are those of a slow count of pairs, however the ranks share the samples") {
+TEST_CASE("top-k and ROC AUC equal a slow count of pairs, however the ranks share the samples") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   const mpi::Communicator self = world.split(world.rank(), 0);
@@ -96,9 +96,9 @@ TEST_CASE("top-k and ROC AUC are those of a slow count of pairs, however the ran
     for (const bool all_to_last : {false, true}) {
       const train::Ranking found = rank_of(samples, 2, world, all_to_last);
       CHECK(found.k == 2);
-      CHECK(found.roc_auc == one.roc_auc);  // whole numbers are counted: to the last bit
+      CHECK(found.roc_auc == one.roc_auc);  // bit-identical, because whole numbers are counted
       if (classes == 2) {
-        CHECK(std::isnan(found.top_k_accuracy));  // two of two are always right
+        CHECK(std::isnan(found.top_k_accuracy));  // the top 2 of 2 classes is always right
       } else {
         CHECK(found.top_k_accuracy == top_k_by_sorting(samples, 2));
       }
@@ -106,7 +106,7 @@ TEST_CASE("top-k and ROC AUC are those of a slow count of pairs, however the ran
   }
 }
 
-TEST_CASE("what is not defined is NaN on all ranks: no k, and a class without samples") {
+TEST_CASE("undefined measures are NaN on all ranks: k = 0, or a class without samples") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   Samples samples(40, 3, 1);

@@ -1,4 +1,4 @@
-// Staged fine-tuning: more is trained from an epoch on.
+// Staged fine-tuning: from an epoch on, more parameters are trained.
 #include <csignal>
 
 #include "convoke/mpi/session.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<std::string> kBackbone{"before:head"};
 
-/// The head alone, then the hidden layer at a lower rate, then everything.
+/// Trains the head alone, then also the hidden layer at a lower rate, then everything.
 Job staged() {
   Job result = job(kBackbone);
   result.stages = {{.epoch = 2, .unfreeze = {"hidden"}, .learning_rate = 0.005},
@@ -44,10 +44,10 @@ run::InitialWeights weights_of(const std::vector<float>& parameters) {
 
 }  // namespace
 
-TEST_CASE("a stage is what a second job with the first one's weights does") {
+TEST_CASE("a stage equals a second job that starts with the weights of the first") {
   const mpi::Session session;
   const tiny::Pictures pictures(150);
-  // Without momentum, shuffling and dropout nothing but the weights goes from one job to the other.
+  // Without momentum, shuffling and dropout, only the weights pass from one job to the other.
   const auto plain = [&](const std::vector<std::string>& frozen) {
     Job result = job(frozen, "sgd");
     result.model.graph = without_dropout(result.model.graph);
@@ -70,7 +70,7 @@ TEST_CASE("a stage is what a second job with the first one's weights does") {
   CHECK(of_node("conv2", found.parameters()) != of_node("conv2", half.parameters()));
 }
 
-TEST_CASE("what is frozen stays, until its stage") {
+TEST_CASE("frozen parameters do not change until their stage") {
   const mpi::Session session;
   const tiny::Pictures pictures(150);
   const auto after = [&](std::int64_t epochs) {
@@ -98,7 +98,7 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
     wanted.engine.threads = threads;
     CHECK(fit(wanted, pictures, world).parameters() == expected);
   }
-  // Stopped after each epoch: within a stage, and between two.
+  // Stops after each epoch: within a stage, and between two stages.
   for (std::int64_t epochs = 1; epochs < wanted.epochs; ++epochs) {
     INFO("after epoch " << epochs);
     const Folder folder(world, "stages");
@@ -117,16 +117,16 @@ TEST_CASE("a staged run is the same for any ranks, threads and interruptions") {
       if (world.rank() == world.size() - 1) std::raise(SIGUSR1);
       CHECK(bool(fit(wanted, pictures, world, folder, true).training.interrupted_by));
     }
-    const os::StopSignals again;  // forgets the first
+    const os::StopSignals again;  // resets the first request
     CHECK(fit(wanted, pictures, world, folder, true).parameters() == expected);
   }
 }
 
-TEST_CASE("stages that cannot be are refused") {
+TEST_CASE("invalid stages are refused") {
   const auto refusal = [](const Settings& settings) { return error_of([&] { Stage::read(settings); }); };
   CHECK(refusal({{"epoch", 1}, {"unfreeze", "conv1"}}) ==
         "train.stages: \"epoch\" must be at least 2, but is 1");
-  CHECK(refusal({{"epoch", 3}}) == "train.stages: a stage that changes nothing");
+  CHECK(refusal({{"epoch", 3}}) == "train.stages: the stage changes nothing");
   CHECK(refusal({{"epoch", 3}, {"learning_rate", 0}}) ==
         "train.stages: \"learning_rate\" must be above 0, but is 0");
   const std::vector<Stage> trained{{.epoch = 2, .unfreeze = {"head"}}};

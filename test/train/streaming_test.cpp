@@ -14,7 +14,7 @@
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 
-// Training on samples that do not fit into memory, and validation on a split of its own, on 1 to 4 ranks.
+// Training on samples that do not fit into memory, and validation on a separate split, on 1 to 4 ranks.
 
 using namespace convoke;
 using namespace convoke::run;
@@ -24,7 +24,7 @@ using tiny::Run;
 
 namespace {
 
-/// Pictures in a folder of shards, made by rank 0: 150 to train on, 40 to validate on, 30 to test with.
+/// Pictures in a folder of shards, written by rank 0: 150 for training, 40 for validation, 30 for the test.
 class Stored {
  public:
   explicit Stored(const mpi::Communicator& world)
@@ -62,7 +62,7 @@ class Stored {
   tiny::fs::path path;
 };
 
-/// A dataset that the ranks of the node stream, or hold as far as `budget` goes.
+/// A dataset that the ranks of the node stream, or keep in memory up to `budget`.
 struct Opened {
   Opened(const Stored& stored, const mpi::Communicator& world, std::size_t budget)
       : storage(world.split_node(), budget),
@@ -87,7 +87,7 @@ Training fit(const Job& job, const Feed& feed, const mpi::Communicator& world, c
   return train_members(job, feed, groups, world, folder, resume, true, phases);
 }
 
-/// What one rank ends with that has all samples in memory, on every rank for itself.
+/// Returns the result of one rank with all samples in memory; every rank runs it alone.
 TrainedMember alone(const Job& job, bool own_split, const mpi::Communicator& world) {
   const mpi::Communicator self = world.split(world.rank(), 0);
   const Run run(self, "alone-" + std::to_string(world.rank()) + "-");
@@ -96,13 +96,12 @@ TrainedMember alone(const Job& job, bool own_split, const mpi::Communicator& wor
   return fit(job, Feed(loader, own_split ? &validation : nullptr), self, run.folder).members.at(0);
 }
 
-constexpr std::size_t kLittle =
-    150 * 64 - 1;                    // bytes: not all, but what two steps of one rank need, and more
-constexpr std::size_t kNothing = 1;  // nothing can be read ahead
+constexpr std::size_t kLittle = 150 * 64 - 1;  // bytes: more than two steps of one rank need, but not all
+constexpr std::size_t kNothing = 1;            // nothing can be read ahead
 
 }  // namespace
 
-TEST_CASE("an exact run on streamed samples is that on samples in memory, bit for bit") {
+TEST_CASE("an exact run on streamed samples is bit-identical to one on samples in memory") {
   const Session session;
   const Stored stored(session.world());
   Job job = tiny::job();
@@ -122,7 +121,7 @@ TEST_CASE("an exact run on streamed samples is that on samples in memory, bit fo
   }
 }
 
-TEST_CASE("a streamed run that was interrupted within an epoch ends as one that was not") {
+TEST_CASE("a streamed run that is interrupted within an epoch ends like an uninterrupted run") {
   const Session session;
   const Stored stored(session.world());
   Job job = tiny::job();
@@ -136,20 +135,20 @@ TEST_CASE("a streamed run that was interrupted within an epoch ends as one that 
   const Training stopped = fit(job, opened.training, session.world(), run.folder);
   CHECK(bool(stopped.interrupted_by));
   CHECK(stopped.members[0].samples_processed == 32);
-  const os::StopSignals again;  // forgets the first
+  const os::StopSignals again;  // resets the first request
   const Training result = fit(job, opened.training, session.world(), run.folder, true);
   CHECK(result.members[0].samples_processed == 2 * 150 - 32);
   CHECK(result.members[0].model.parameters == expected.model.parameters);
 }
 
-TEST_CASE("members of an ensemble stream their shards, and validate on a split of its own") {
+TEST_CASE("members of an ensemble stream their shards, and validate on a separate split") {
   const Session session;
   const Stored stored(session.world());
   Job job = tiny::job();
   job.ensemble = true;
   job.members = 2;
   job.shards = GENERATE(data::Sharding::kContiguous, data::Sharding::kBootstrap);
-  job.validation_split = 0.5;  // which the split of its own makes void
+  job.validation_split = 0.5;  // ignored, because there is a separate split
   job.shuffle = data::Shuffle::chunks(64, 40 * 64, 5 * 64);
   const Opened opened(stored, session.world(), GENERATE(kLittle, std::size_t{1} << 20));
   const Run run(session.world());
@@ -160,7 +159,7 @@ TEST_CASE("members of an ensemble stream their shards, and validate on a split o
   const tiny::Pictures others = Stored::pictures_of(1);
   for (const TrainedMember& member : result.members) {
     CHECK(member.model.training_samples == 75);
-    engine::Evaluator evaluator(tiny::graph());  // by itself, on all samples of the split
+    engine::Evaluator evaluator(tiny::graph());  // on one rank, with all samples of the split
     evaluator.load(member.model.parameters);
     const std::vector<float> rows = evaluator.predict(others.loader(), others.ids());
     int correct = 0;
@@ -191,7 +190,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   Job begun = job;
   begun.epochs = 1;
   fit(begun, feed, world, run.folder);
-  const auto file = stored.path / "train-00004-of-00005.h5";  // of member 1 alone
+  const auto file = stored.path / "train-00004-of-00005.h5";  // read only by member 1
   const std::string bytes = bytes_of(file);
   world.barrier();
   if (world.root()) tiny::fs::resize_file(file, 64);
@@ -226,7 +225,7 @@ TEST_CASE("a member whose samples cannot be read leaves the vote, and a resumed 
   }
 }
 
-TEST_CASE("where no member is left, the error says why of each; a single model ends the job at once") {
+TEST_CASE("if no member is left, the error gives the reason of each; a single model ends the job at once") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const Stored stored(world);
@@ -258,7 +257,7 @@ TEST_CASE("where no member is left, the error says why of each; a single model e
   CHECK(error.find("train-00004-of-00005.h5") > error.find("; member 1: "));
 }
 
-TEST_CASE("early stopping looks at a split of its own") {
+TEST_CASE("early stopping monitors a separate split") {
   const Session session;
   const Stored stored(session.world());
   Job job = tiny::job();

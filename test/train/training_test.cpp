@@ -10,7 +10,7 @@
 #include "support/tiny.hpp"
 #include "support/training.hpp"
 
-// Training as a whole, on 1 to 4 ranks: what comes out must not depend on them.
+// Training as a whole, on 1 to 4 ranks: the results must not depend on the ranks.
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -30,10 +30,10 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and threads") {
+TEST_CASE("an exact run is bit-identical for any number of ranks and threads") {
   const Session session;
   const tiny::Pictures pictures(
-      150);  // the last step has 150 - 4 * 32 = 22 samples: two lanes and a part of one
+      150);  // the last step has 150 - 4 * 32 = 22 samples: two lanes and a smaller one
   const std::vector<float> expected = alone(tiny::job(), pictures, session.world());
   for (const int threads : {1, 2}) {
     Job job = tiny::job();
@@ -46,7 +46,8 @@ TEST_CASE("an exact run is the same, bit for bit, for any number of ranks and th
   }
 }
 
-TEST_CASE("an exact run is the same with augmentation, mixtures and balanced classes, resumed too") {
+TEST_CASE(
+    "an exact run with augmentation, mixtures and balanced classes is the same on any ranks, also resumed") {
   const Session session;
   tiny::Pictures pictures(150);
   for (std::size_t i = 0; i < 60; ++i) pictures.labels[i] = 0;  // uneven classes: some samples come twice
@@ -76,7 +77,7 @@ TEST_CASE("an exact run is the same with augmentation, mixtures and balanced cla
   }
 }
 
-TEST_CASE("with a moving average, it is the average that is validated and kept") {
+TEST_CASE("with a moving average, the average is validated and kept") {
   const Session session;
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
@@ -88,14 +89,14 @@ TEST_CASE("with a moving average, it is the average that is validated and kept")
   const Result result = train_all(job, pictures, session.world(), run.folder);
   const std::vector<float>& kept = result.training.members[0].model.parameters;
   CHECK(kept == alone(job, pictures, session.world()));
-  // The weights themselves go their way as without it.
+  // Training of the weights themselves is the same as without it.
   if (session.world().root()) {
     const Checkpoints checkpoints(run.folder.checkpoints(), canonical_parameters(tiny::graph()),
                                   job.fingerprint, job.recipe);
     const CheckpointState state = checkpoints.newest([](const auto&) {}).value();
     CHECK(state.parameters == plain.training.members[0].model.parameters);
     CHECK(state.average == kept);
-    // What was validated: as a plain evaluation of what is kept.
+    // The validated model: equal to a plain evaluation of the kept model.
     Evaluator evaluator(tiny::graph());
     evaluator.load(kept);
     const data::BatchLoader loader = pictures.loader();
@@ -115,7 +116,7 @@ TEST_CASE("a fast run differs by rounding only") {
   const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job(Reduction::kFast);
-  // Not Adam: it divides the gradient of a bias before batch norm, which is nothing but rounding, by itself.
+  // Not Adam: the gradient of a bias before batch norm is pure rounding error, which Adam divides by itself.
   job.optimizer = optim::make_optimizer({{"name", "sgd"}, {"momentum", 0.9}});
   const std::vector<float> expected = alone(job, pictures, session.world());
   const Run run(session.world());
@@ -131,7 +132,7 @@ TEST_CASE("a fast run differs by rounding only") {
   CHECK(std::sqrt(difference / norm) < 1e-5);
 }
 
-TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
+TEST_CASE("a run that is interrupted and resumed ends like an uninterrupted run") {
   const Session session;
   const tiny::Pictures pictures(150);
   Job job = tiny::job();
@@ -140,7 +141,7 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   if (GENERATE(false, true)) {
     job.optimizer = optim::make_optimizer({{"name", "lamb"}});
     job.engine.update = {.clip_norm = 0.5, .ema = 0.9};
-    // Reduces the rate after every epoch but the first.
+    // Reduces the rate after every epoch except the first.
     job.schedule = optim::make_schedule({{"name", "plateau"}, {"patience", 1}, {"min_delta", 100}});
   }
   const std::vector<float> expected = alone(job, pictures, session.world());
@@ -163,7 +164,7 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
     CHECK(bool(stopped.training.interrupted_by));
     CHECK(stopped.training.members[0].samples_processed == 32);  // agreed after the first step
     CHECK(exists(run.folder.checkpoints() / "epoch-0000-step-000001.h5"));
-    const os::StopSignals again;  // forgets the first
+    const os::StopSignals again;  // resets the first request
     const Result result = train_all(job, pictures, session.world(), run.folder, true);
     CHECK_FALSE(bool(result.training.interrupted_by));
     CHECK(result.training.members[0].model.parameters == expected);
@@ -178,7 +179,7 @@ TEST_CASE("a run that was interrupted and resumed ends as one that was not") {
   }
 }
 
-TEST_CASE("another resume fingerprint is refused on all ranks") {
+TEST_CASE("a different resume fingerprint is refused on all ranks") {
   const Session session;
   const tiny::Pictures pictures(64);
   const Run run(session.world());
@@ -186,10 +187,10 @@ TEST_CASE("another resume fingerprint is refused on all ranks") {
   train_all(job, pictures, session.world(), run.folder);
   job.fingerprint = {{"train.batch", "32"}, {"seed", "4"}};
   const std::string why = error_of([&] { train_all(job, pictures, session.world(), run.folder, true); });
-  CHECK(contains(why, "seed: 3 then, 4 now"));
+  CHECK(contains(why, "seed: 3 in the checkpoint, 4 now"));
 }
 
-TEST_CASE("one synchronous model learns, and its verdict is that of a plain loop") {
+TEST_CASE("one synchronous model learns, and its verdict equals that of a plain loop") {
   const Session session;
   const tiny::Pictures pictures(256);
   const tiny::Pictures test(101, 99);
@@ -223,7 +224,7 @@ TEST_CASE("one synchronous model learns, and its verdict is that of a plain loop
   CHECK(load_models(run.folder.path()).members.at(0).parameters == parameters);
 }
 
-TEST_CASE("an ensemble is the same on any number of ranks, in groups and in turns") {
+TEST_CASE("an ensemble is the same on any number of ranks, in groups and one after another") {
   const Session session;
   const tiny::Pictures pictures(240);
   const tiny::Pictures test(60, 99);
@@ -268,13 +269,13 @@ TEST_CASE("an ensemble is the same on any number of ranks, in groups and in turn
       CHECK(outcome.prefixes[k].total() == 60);
       CHECK(accuracy(outcome.prefixes[k]) == accuracy(expected.test.rule(rule).prefixes[k]));
     }
-    // One voter elects what it says itself.
+    // With one voter the vote equals its own prediction.
     CHECK(accuracy(outcome.prefixes[0]) == found.test.members[0].accuracy);
   }
   CHECK(found.report.accuracy == accuracy(found.test.rule("mean").all()));
 }
 
-TEST_CASE("an ensemble goes on with some members finished, one under way, and others not begun") {
+TEST_CASE("an ensemble resumes with some members finished, one in progress, and others not started") {
   const Session session;
   const mpi::Communicator& world = session.world();
   const tiny::Pictures pictures(240);
@@ -289,7 +290,7 @@ TEST_CASE("an ensemble goes on with some members finished, one under way, and ot
   const Run whole_run(world, "whole");
   const std::vector<TrainedMember> expected = trained(train_all(job, pictures, world, whole_run.folder));
 
-  // Every time each group gets one step further with one of its members.
+  // In each round, every group trains one of its members by one step.
   const Run run(world, "parts");
   Result part;
   int parts = 0;
@@ -309,7 +310,7 @@ TEST_CASE("an ensemble goes on with some members finished, one under way, and ot
   }
 }
 
-TEST_CASE("metrics.jsonl has the epochs of all members and the evaluation") {
+TEST_CASE("metrics.jsonl contains the epochs of all members and the evaluation") {
   const Session session;
   const tiny::Pictures pictures(120);
   Job job = tiny::job(Reduction::kFast);
@@ -327,7 +328,7 @@ TEST_CASE("metrics.jsonl has the epochs of all members and the evaluation") {
   CHECK(contains(lines, R"("event":"evaluation")"));
 }
 
-TEST_CASE("a loss that is not finite names epoch, step and layer") {
+TEST_CASE("the error for a loss that is not finite names epoch, step and layer") {
   const Session session;
   const tiny::Pictures pictures(128);
   Job job = tiny::job();
@@ -382,7 +383,7 @@ TEST_CASE("a member that diverges leaves the vote; the others stay") {
   CHECK(load_models(run.folder.path()).members.at(0).index == 1);
 }
 
-TEST_CASE("more ranks and threads than lanes, more batch than samples") {
+TEST_CASE("more ranks and threads than lanes, and a batch larger than the dataset, train correctly") {
   const Session session;
   const tiny::Pictures pictures(5);
   Job job = tiny::job();
@@ -412,7 +413,7 @@ TEST_CASE("ranks stop together at the same step") {
   CHECK(steps < 2e6);
 }
 
-TEST_CASE("ranks stop together when the time of one of them is over") {
+TEST_CASE("ranks stop together when the time limit of one of them is reached") {
   const Session session;
   const os::StopSignals none_yet;
   using namespace std::chrono_literals;
@@ -428,10 +429,10 @@ TEST_CASE("ranks stop together when the time of one of them is over") {
   CHECK(most == steps);
 }
 
-TEST_CASE("no rate implies more time than the makespan, however the ranks share computing and waiting") {
+TEST_CASE("no rate exceeds the makespan, however the ranks share computing and waiting") {
   const Session session;
   const mpi::Communicator& world = session.world();
-  // Every rank is within steps for 20 of 21 seconds; the first only computes, the last only waits.
+  // Every rank spends 20 of 21 seconds in steps; the first only computes, the last only waits.
   Phases phases;
   phases.load = 1 + world.rank();
   phases.steps = 20 - 0.5 * world.rank();
@@ -457,7 +458,7 @@ TEST_CASE("no rate implies more time than the makespan, however the ranks share 
   CHECK(240000 / number(summary, "images_per_second") <= number(summary, "makespan_seconds"));
   CHECK(number(summary, "images_per_second") == Catch::Approx(240000 / 20.0));
 
-  // However many threads share two cores, they cost two.
+  // Any number of threads on two cores costs two cores.
   CHECK(std::get<std::int64_t>(summary.find("all_threads")->data()) == 2 * world.size());
   CHECK(std::get<std::int64_t>(summary.find("cores")->data()) == 2);
   CHECK(number(summary, "core_seconds") == Catch::Approx(21 * 2));

@@ -31,7 +31,7 @@ struct ManualGroup {
   std::vector<ManualEntry> entries;
 };
 
-/// What a command says about itself. The help, the manual page and the completion scripts are made from it.
+/// The description of a command. The help, the manual page and the completion scripts are made from it.
 struct Manual {
   std::string name;         ///< "analyse"
   std::string full_name;    ///< "convoke study analyse"

@@ -109,7 +109,7 @@ std::vector<doctor::Finding> complaints(const std::string& mine, const std::stri
 }
 
 struct Examined {
-  int threads = 0;  ///< wanted per rank; 0: auto
+  int threads = 0;  ///< requested per rank; 0: auto
   doctor::Binding binding;
   std::vector<doctor::Finding> findings;  ///< those of the recipe only at the root
 };

@@ -20,7 +20,7 @@ struct JobRequest {
   std::string recipe_words;  ///< the recipe and its changes, for a shell
   const slurm::Partition* partition;
 
-  /// The size of the jobs. Warns if the memory of the samples is unknown.
+  /// Returns the size of the jobs. Warns if the memory of the samples is unknown.
   slurm::Layout layout(const slurm::Workload& workload) const;
 };
 

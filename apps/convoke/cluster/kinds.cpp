@@ -54,9 +54,9 @@ void plan_prepare(const JobRequest& request, slurm::JobSet& jobs) {
   workload.name = "preparing";
   workload.most_workers = std::int64_t{1} << 30;
   workload.one_node = true;
-  slurm::Layout wished = request.options.layout;
-  if (wished.cpus_per_rank == 0) wished.cpus_per_rank = 1;
-  add_prepare(jobs, request.job, lay_out(workload, wished, request.partition), request.options.source,
+  slurm::Layout requested = request.options.layout;
+  if (requested.cpus_per_rank == 0) requested.cpus_per_rank = 1;
+  add_prepare(jobs, request.job, lay_out(workload, requested, request.partition), request.options.source,
               request.recipe.data.path, request.options.prepare_options);
 }
 
@@ -115,11 +115,12 @@ slurm::Layout JobRequest::layout(const slurm::Workload& workload) const {
                "  hint: if they are many, add their size to --mem in the scripts\n",
                recipe.data.path);
   }
-  slurm::Layout wished = options.layout;
-  if (recipe.run.threads > 0 && wished.cpus_per_rank == 0) wished.cpus_per_rank = recipe.run.threads;
+  slurm::Layout requested = options.layout;
+  if (recipe.run.threads > 0 && requested.cpus_per_rank == 0) requested.cpus_per_rank = recipe.run.threads;
   // With as many members as ranks, each core gets a rank, as in a job without Slurm.
-  if (workload.one_node && wished.cpus_per_rank == 0 && wished.ranks_per_node == 0) wished.cpus_per_rank = 1;
-  return lay_out(workload, wished, partition);
+  if (workload.one_node && requested.cpus_per_rank == 0 && requested.ranks_per_node == 0)
+    requested.cpus_per_rank = 1;
+  return lay_out(workload, requested, partition);
 }
 
 const JobKind& job_kind(const std::string& name) { return find_in(kKinds, name, "kind of job"); }

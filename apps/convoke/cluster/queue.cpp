@@ -12,7 +12,7 @@ namespace convoke::app {
 namespace {
 
 struct Explanation {
-  std::string_view said;  ///< a part of the message of sbatch
+  std::string_view message;  ///< a part of the message of sbatch
   const char* hint;
 };
 
@@ -43,7 +43,7 @@ constexpr std::array kExplanations{
 
 const char* explain(const std::string& text) {
   for (const Explanation& explanation : kExplanations) {
-    if (text.find(explanation.said) != std::string::npos) return explanation.hint;
+    if (text.find(explanation.message) != std::string::npos) return explanation.hint;
   }
   return "see man sbatch";
 }
@@ -57,9 +57,9 @@ void warn_of_hopeless(const std::string& submitted) {
     const std::string job = submitted.substr(from, submitted.find_first_not_of("0123456789", from) - from);
     const std::string reason = os::run({"squeue", "--noheader", "--jobs=" + job, "--format=%R"}).output;
     for (const Explanation& explanation : kExplanations) {
-      if (reason.find(explanation.said) == std::string::npos || explanation.said == "dependency") continue;
-      fmt::print(stderr, "warning: job {} may wait for ever: {}\n  hint: {}\n", job, reason,
-                 explanation.hint);
+      if (reason.find(explanation.message) == std::string::npos || explanation.message == "dependency")
+        continue;
+      fmt::print(stderr, "warning: job {} may wait forever: {}\n  hint: {}\n", job, reason, explanation.hint);
       break;
     }
   }

@@ -25,12 +25,12 @@ slurm::Layout layout_of(const study::Configuration& cell, int per_node, const sl
   if (most == 0) most = std::max<std::int64_t>(1, partition->kinds.front().cores / cell.at.threads);
   std::int64_t each = std::min(most, cell.at.ranks);
   while (cell.at.ranks % each != 0) --each;
-  const slurm::Layout wished{.nodes = cell.at.ranks / each,
-                             .ranks_per_node = static_cast<int>(each),
-                             .cpus_per_rank = static_cast<int>(cell.at.threads)};
+  const slurm::Layout requested{.nodes = cell.at.ranks / each,
+                                .ranks_per_node = static_cast<int>(each),
+                                .cpus_per_rank = static_cast<int>(cell.at.threads)};
   slurm::Workload workload = workload_of(recipe, false);
   workload.most_workers = std::max(workload.most_workers, cell.at.ranks);  // configurations() has checked it
-  return lay_out(workload, wished, partition);
+  return lay_out(workload, requested, partition);
 }
 
 // All sizes of the study in ascending order, each with its runs among `numbers`.

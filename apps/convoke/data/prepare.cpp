@@ -146,7 +146,7 @@ void add_text_and_table_options(CLI::App& parser, data_prep::SourceOptions& samp
 void add_split_options(CLI::App& parser, PrepareOptions& options) {
   parser
       .add_option("--split", options.split,
-                  "Split the samples anew, for example train=0.8,validation=0.1,test=0.1")
+                  "Split the samples again, for example train=0.8,validation=0.1,test=0.1")
       ->type_name("NAME=SHARE,...")
       ->group("Splits");
   parser
@@ -175,10 +175,10 @@ void add_split_options(CLI::App& parser, PrepareOptions& options) {
 
 // Turns a source into a dataset file; the ranks share the decoding.
 int prepare(const PrepareOptions& options) {
-  // 1. Who decodes.
+  // 1. The ranks that decode.
   mpi::Session session;
 
-  // 2. What is wanted.
+  // 2. The options of the preparation.
   data_prep::PrepareOptions work = options.work;
   if (!options.size.empty()) {
     std::tie(work.samples.picture.height, work.samples.picture.width) =
@@ -194,7 +194,7 @@ int prepare(const PrepareOptions& options) {
   work.splits.stratified = !options.unstratified;
   work.order = data_prep::order_from(options.order);
 
-  // 3. Decode: every rank an equal share, into one file.
+  // 3. Decode: every rank decodes an equal share into one file.
   settled(session.world(), 1);
   prepare_source(work, session.world());
   return EXIT_SUCCESS;

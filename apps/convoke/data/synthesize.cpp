@@ -37,16 +37,17 @@ void read_size(const std::string& text, std::int64_t& height, std::int64_t& widt
         width <= 4096)
       return;
   }
-  throw Error(fmt::format("--size {}: is no height and width", text), "write 224x224; each side 16 to 4096");
+  throw Error(fmt::format("--size {}: is not a height and width", text),
+              "write 224x224; each side 16 to 4096");
 }
 
-// Writes a stand-in for a published data set; the ranks share its samples.
+// Writes a substitute for a published data set; the ranks share its samples.
 int synthesize(const SynthesizeOptions& options) {
-  // 1. What to make.
+  // 1. The kind and size of the data.
   data_prep::SynthesizeOptions work = options;
   if (!options.size.empty()) read_size(options.size, work.height, work.width);
 
-  // 2. Make it: every rank its part of the samples.
+  // 2. Make it: each rank makes its part of the samples.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   std::unique_ptr<metrics::Progress> progress;
@@ -58,7 +59,7 @@ int synthesize(const SynthesizeOptions& options) {
   data_prep::synthesize(work, {world.rank(), world.size(), [&world] { world.barrier(); }, {}});
   if (progress != nullptr) progress->finish();
 
-  // 3. Where it is.
+  // 3. Print the location.
   if (world.root()) {
     fmt::print("{}: synthetic {}, in the layout of the original; next: convoke prepare {} --output FILE\n",
                work.output.string(), work.kind, work.output.string());

@@ -30,12 +30,11 @@ constexpr const char* kCompareHelp = R"(Examples:
 report::RunRecord read_complete(const std::string& folder) {
   report::RunRecord run = read_run_and_recipe(folder);
   if (run.complete()) return run;
-  throw Error(
-      fmt::format("{} is not there", (run.folder / "summary.json").string()),
-      "name the folders of finished runs; a run that was interrupted has no summary yet (train --resume)");
+  throw Error(fmt::format("{} does not exist", (run.folder / "summary.json").string()),
+              "pass the folders of finished runs; an interrupted run has no summary yet (train --resume)");
 }
 
-/// Finished runs: what they reached and the keys of their recipes, by the same names.
+/// Finished runs: their results and the keys of their recipes, by the same names.
 struct Finished {
   std::vector<report::RunResult> results;
   std::vector<report::NamedKeys> recipes;
@@ -55,7 +54,7 @@ Finished read_finished(const std::vector<std::string>& folders) {
   return runs;
 }
 
-// Columns as wide as their texts; the first to the left.
+// Columns as wide as their texts; the first one is aligned to the left.
 void print_fitted(const report::Table& table, std::size_t left) {
   std::vector<std::size_t> width;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -108,7 +107,7 @@ void print(const report::Table& table) {
 
 // Prints finished runs ranked by validation accuracy, with the recipe keys in which they differ, then side by
 // side with the speed-up over the first. For an ensemble and a synchronous run on equally many cores, says
-// which is better, or why that cannot be said.
+// which is better, or why there is no verdict.
 int compare(const CompareOptions& options) {
   const Finished finished = read_finished(options.runs);
   const std::vector<report::RunResult>& runs = finished.results;

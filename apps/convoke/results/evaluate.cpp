@@ -46,8 +46,8 @@ std::filesystem::path dataset_of(const EvaluateOptions& options,
                                  const std::optional<recipe::Recipe>& recipe) {
   if (!options.data.empty()) return options.data;
   if (recipe) return recipe::resolve_dataset(*recipe);
-  throw Error(fmt::format("{}: there is no recipe beside this model that names a dataset", options.model),
-              "name one with --data FILE");
+  throw Error(fmt::format("{}: no recipe next to this model names a dataset", options.model),
+              "pass a dataset with --data FILE");
 }
 
 std::string split_of(const EvaluateOptions& options, const std::optional<recipe::Recipe>& recipe) {
@@ -55,9 +55,9 @@ std::string split_of(const EvaluateOptions& options, const std::optional<recipe:
   return recipe ? recipe->data.test_split : recipe::DataRecipe().test_split;
 }
 
-// Accuracy, votes and the classification report of a model or an ensemble on a split of a dataset.
+// Prints accuracy, votes and the classification report of a model or an ensemble on a split of a dataset.
 int evaluate(const EvaluateOptions& options) {
-  // 1. The models, and who evaluates them.
+  // 1. The models, and the ranks that evaluate them.
   mpi::Session session;
   const mpi::Communicator& world = session.world();
   const run::Machine machine = settled(world, options.threads);
@@ -79,7 +79,7 @@ int evaluate(const EvaluateOptions& options) {
       dataset.split(split), models.description.graph.input_shape(), models.description.normalization,
       test_augmenter(options.views, models.description, recipe, dataset.info().sample_type));
 
-  // 3. Every rank its part of the samples, all members on each.
+  // 3. Each rank evaluates all members on its part of the samples.
   const os::Stopwatch watch;
   engine::Evaluator evaluator(models.description.graph, {.threads = machine.threads_for(options.threads),
                                                          .precision = options.precision,
@@ -99,7 +99,7 @@ int evaluate(const EvaluateOptions& options) {
   world.barrier();
   if (!world.root()) return EXIT_SUCCESS;
 
-  // 4. Say it.
+  // 4. Print the results.
   if (options.json) {
     Settings result = train::evaluation_summary(evaluation, rule, members);
     const Settings details =

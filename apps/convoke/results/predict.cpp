@@ -108,8 +108,8 @@ struct Views : engine::TestViews {
   std::shared_ptr<const data::Augmenter> augmenter;  ///< null: one view, the sample as it is
 };
 
-// A view of normalised samples (n, C, H, W): converts them to pixels (H, W, C) and augments them. `first`:
-// the number of the first sample.
+// Makes a view of normalised samples (n, C, H, W): converts them to pixels (H, W, C) and augments them.
+// `first`: the number of the first sample.
 std::vector<float> seen_in(std::int64_t view, const Views& views, std::span<const float> samples,
                            std::int64_t first, const run::ModelDescription& model) {
   const Shape shape = model.graph.input_shape();
@@ -151,7 +151,7 @@ Prediction predict_range(const std::vector<SampleSource>& sources, std::int64_t 
   return result;
 }
 
-// The outputs of the last layer, (n, ...) for each member.
+// Returns the outputs of the last layer, (n, ...) for each member.
 std::vector<std::vector<float>> raw_range(const std::vector<SampleSource>& sources, std::int64_t begin,
                                           std::int64_t end, engine::Evaluator& evaluator,
                                           const run::ModelSet& models) {
@@ -243,7 +243,7 @@ int predict(const PredictOptions& options) {
     throw Error("--raw writes an array, which needs a file", "add --output FILE.npy");
   }
   if (options.inputs.empty() && options.texts.empty()) {
-    throw Error("nothing to label", "name files, or give texts with --text \"...\"");
+    throw Error("nothing to label", "pass files, or texts with --text \"...\"");
   }
   mpi::Session session;
   const mpi::Communicator& world = session.world();

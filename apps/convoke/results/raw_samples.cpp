@@ -148,7 +148,7 @@ class CsvRows {
   std::vector<CsvRow> rows_;  // without cells
 };
 
-// The lines of `file`, a text in each.
+// Returns the lines of `file`, one text per line.
 SampleSource from_lines(const std::string& file, const run::ModelDescription& model) {
   const TextEncoder encoder = text_encoder(file, model);
   std::ifstream in(file, std::ios::binary);
@@ -204,8 +204,8 @@ void require_same_preparation(const run::ModelDescription& model, const data::Da
   if (data_prep::prepare_alike(model.preparation, dataset.preparation)) return;
   throw Error(
       fmt::format("{}: the samples were not prepared like those that the model was trained on", dataset_file),
-      kind == "text" ? "its words have other numbers: give the CSV of the texts, or the dataset of the model"
-                     : "its columns are scaled differently: give the CSV, or the dataset of the model");
+      kind == "text" ? "its words have other numbers: pass the CSV of the texts, or the dataset of the model"
+                     : "its columns are scaled differently: pass the CSV, or the dataset of the model");
 }
 
 }  // namespace convoke::app

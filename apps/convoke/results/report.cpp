@@ -46,11 +46,10 @@ void require_one_kind(const std::vector<std::filesystem::path>& named) {
   throw Error(fmt::format("{} is a study, {} is a run: they cannot share a page",
                           (study_first ? named.front() : *other).string(),
                           (study_first ? *other : named.front()).string()),
-              "name only runs, or only studies and tables of times");
+              "pass only runs, or only studies and tables of times");
 }
 
-// Writes the page of a run, of a comparison of several, or of a study or several taken
-// together.
+// Writes the page of a run, of a comparison of several runs, or of one or more studies analysed together.
 int report(const ReportOptions& options) {
   // 1. Check that a page can be written, before the long work.
   report::require_charts();

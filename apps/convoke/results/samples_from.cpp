@@ -28,7 +28,7 @@ constexpr const char* kNumbersHint =
 
 bool takes_images(const run::ModelDescription& model) { return model.graph.input_shape().rank() == 3; }
 
-// (n, ..., F) values v -> the same of v * scale + shift.
+// Converts values v (n, ..., F) to v * scale + shift.
 template <class T>
 std::vector<float> normalise_features(std::span<const T> values, const data::Normalization& normalization) {
   const std::size_t features = normalization.scale.size();
@@ -41,7 +41,7 @@ std::vector<float> normalise_features(std::span<const T> values, const data::Nor
   return inputs;
 }
 
-// (n, H, W, C) or (n, C, H, W) values v -> (n, C, H, W) inputs v * scale + shift.
+// Converts values v, (n, H, W, C) or (n, C, H, W), to inputs (n, C, H, W): v * scale + shift.
 template <class T>
 std::vector<float> normalise_images(std::span<const T> values, const Shape& sample, bool channels_last,
                                     const data::Normalization& normalization) {
@@ -67,7 +67,8 @@ Shape with_samples(std::int64_t count, const std::vector<std::int64_t>& sample) 
   return Shape(std::move(extents));
 }
 
-/// Do the samples of `batch` have their channels last? Throws Error if they do not fit the model.
+/// Returns true if the samples of `batch` have their channels last. Throws Error if they do not fit the
+/// model.
 bool channels_last(const std::string& file, const Shape& batch, const Shape& sample, BatchLayout layout) {
   const std::vector<std::int64_t>& extents = batch.extents();
   const Shape one(std::vector<std::int64_t>(extents.begin() + (extents.empty() ? 0 : 1), extents.end()));
@@ -177,9 +178,9 @@ SampleSource samples_from(const std::string& input, const SampleOptions& options
   }
   if (is_raw_file(input)) return samples_from_raw_file(input, model);
   if (!takes_images(model)) {
-    throw Error(fmt::format("{}: taken for a picture, but the model takes samples of shape {}", input,
+    throw Error(fmt::format("{}: expected to be a picture, but the model takes samples of shape {}", input,
                             model.graph.input_shape().to_string()),
-                "give a dataset (.h5), a NumPy array (.npy, .npz), a CSV of rows or texts, or --text");
+                "pass a dataset (.h5), a NumPy array (.npy, .npz), a CSV of rows or texts, or --text");
   }
   return from_image(input, model);
 }

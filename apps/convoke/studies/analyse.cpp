@@ -54,9 +54,10 @@ are computed again. The analysis reports the values that do not agree.
 study::AnalysisOptions analysis_options(const StudyAnalyseOptions& options) {
   study::AnalysisOptions analysis;
   analysis.scaling = {.machine_devices = options.machine_devices, .up_to = options.up_to};
-  if (!options.deadline.empty()) analysis.wishes.deadline_seconds = run::seconds_from(options.deadline);
-  if (options.budget_core_hours) analysis.wishes.budget_core_seconds = 3600 * *options.budget_core_hours;
-  analysis.wishes.accuracy = options.accuracy;
+  if (!options.deadline.empty()) analysis.requirements.deadline_seconds = run::seconds_from(options.deadline);
+  if (options.budget_core_hours)
+    analysis.requirements.budget_core_seconds = 3600 * *options.budget_core_hours;
+  analysis.requirements.accuracy = options.accuracy;
   if (!options.machines.empty()) analysis.machines = study::read_machines(options.machines);
   analysis.study = std::filesystem::path(options.tables.front()).parent_path();
   if (analysis.study.empty()) analysis.study = ".";

@@ -51,7 +51,7 @@ std::string samples_of(const nn::Graph& graph) {
 /// "3.41", "41.3", "8031": large networks process few images per second.
 std::string figures(double rate) { return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0); }
 
-/// The speed of a plan whose primitives are all that takes time.
+/// The speed of a plan if only its primitives took time.
 struct Bound {
   double images_per_second = 0;  ///< of one worker
   double flops_per_image = 0;

@@ -26,7 +26,7 @@ struct StudyPredictOptions : RecipeOptions {
   std::vector<int> ranks;
   int ranks_per_node = 0;  // 0: as many as on this one
   double latency = 0;      // between nodes, seconds; 0: measured, or assumed
-  double bandwidth = 0;    // between nodes, bytes per second; likewise
+  double bandwidth = 0;    // between nodes, bytes per second; 0: measured, or assumed
   double core_share = -1;  // of the transfer between nodes; below 0: that of TCP
   bool weak = false;
   bool check = false;

@@ -97,7 +97,7 @@ study::Surroundings surroundings_of(const StudyOptions& options) {
   return {.program = this_program(),
           .cores = study::cores_here(),
           .all_cores = study::cores_of_job(),
-          .wish = {.bind = options.jobs.bind == "core", .srun = options.jobs.launcher == "srun"}};
+          .launch_options = {.bind = options.jobs.bind == "core", .srun = options.jobs.launcher == "srun"}};
 }
 
 void print_plan(const study::StudyFile& file, const std::vector<study::Configuration>& cells,
@@ -107,7 +107,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   for (const std::uint32_t i : study::order_of_round(static_cast<std::int64_t>(cells.size()), file.seed, 1)) {
     const study::Configuration& cell = cells[i];
     const study::Launch launch =
-        study::launch_of(cell.at.ranks, cell.at.threads, surroundings.all_cores, surroundings.wish);
+        study::launch_of(cell.at.ranks, cell.at.threads, surroundings.all_cores, surroundings.launch_options);
     fmt::print("  {}{}\n    {} convoke train {}", cell.name, launch.oversubscribed ? "  OVERSUBSCRIBED" : "",
                join(launch.words, " "), cell.recipe);
     for (const std::string& change : cell.changes) fmt::print(" --set {}", change);
@@ -115,7 +115,7 @@ void print_plan(const study::StudyFile& file, const std::vector<study::Configura
   }
 }
 
-// The time of the study itself, besides its runs: spin loops, files, the table.
+// The time of the study in addition to its runs: spin loops, files, the table.
 void print_own_work(double own, double runs) {
   if (runs == 0) return;
   constexpr double kMost = 0.02;

@@ -128,7 +128,7 @@ void require_distinct(std::span<const fs::path> studies) {
       return fs::equivalent(table_of(*study), table_of(other));
     };
     if (std::none_of(studies.begin(), study, same)) continue;
-    throw Error(fmt::format("{}: named twice", study->string()), "name each study once");
+    throw Error(fmt::format("{}: is passed twice", study->string()), "pass each study once");
   }
 }
 

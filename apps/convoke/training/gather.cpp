@@ -68,8 +68,7 @@ struct Spent {
 Spent spent_by(const fs::path& run) {
   const fs::path file = run / "summary.json";
   if (!fs::is_directory(run)) {
-    throw Error(fmt::format("{}: not the folder of a run", run.string()),
-                "name the folders of finished runs");
+    throw Error(fmt::format("{}: is not a run folder", run.string()), "pass the folders of finished runs");
   }
   const std::optional<Settings> summary = metrics::read_json(file);
   if (!summary) {
@@ -114,7 +113,7 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
         data::inspect(path, {other.data.test_split}).content_hash != dataset.info().content_hash) {
       throw Error(fmt::format("{} was trained on other samples than {}: {} and {}", run, runs.front(),
                               path.string(), dataset.file().string()),
-                  "gather runs of one recipe on one dataset");
+                  "pass runs of one recipe on one dataset");
     }
     const run::Fingerprint& expected = job.fingerprint;
     const run::Fingerprint found = job_from(other, dataset, threads, 1).fingerprint;
@@ -126,12 +125,12 @@ void require_one_recipe(const std::vector<std::string>& runs, const data::Datase
       throw Error(
           fmt::format("{} and {} are members of different ensembles: {} is {} in one, {} in the other",
                       runs.front(), run, key, before, value),
-          "gather runs of one recipe");
+          "pass runs of one recipe");
     }
   }
 }
 
-// Reuses a folder that an interrupted gather has left: all files in it can be made again.
+// Reuses a folder left by an interrupted gather: all files in it can be made again.
 run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator& world) {
   constexpr std::array kOurs{"ensemble.h5", "recipe.toml", "environment.json", "metrics.jsonl",
                              "evaluation.json"};
@@ -141,9 +140,8 @@ run::RunFolder folder_for(const GatherOptions& options, const mpi::Communicator&
       const std::string name = entry.path().filename().string();
       const bool ours = std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end();
       if (!ours && !os::is_temporary(entry.path())) {
-        throw Error(
-            fmt::format("{}: not empty, and the folder of a run is never overwritten", options.output),
-            "choose another --output");
+        throw Error(fmt::format("{}: is not empty, and run folders are never overwritten", options.output),
+                    "choose another --output");
       }
     }
     os::remove_temporaries(options.output);
@@ -178,7 +176,7 @@ int gather(const GatherOptions& options) {
     if (std::string what = train::difference(run.models.description, runs.front().models.description);
         !what.empty()) {
       throw Error(fmt::format("{} and {} cannot vote together: {}", folder, folders.front(), what),
-                  "gather runs of one recipe");
+                  "pass runs of one recipe");
     }
     if (world.root()) continue;
     for (run::Member& member : run.models.members) member.parameters.clear();
@@ -195,7 +193,7 @@ int gather(const GatherOptions& options) {
   const data::Dataset dataset =
       data::Dataset::open(recipe::resolve_dataset(recipe), splits, memory.storage());
   require_one_recipe(folders, dataset, threads);
-  recipe.ensemble.member = -1;  // all of them, from here on
+  recipe.ensemble.member = -1;  // all members from here on
   train::Job job = job_from(recipe, dataset, threads, world.size());
   job.log = {};  // the runs have their own logs
 

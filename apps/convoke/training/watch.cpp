@@ -64,7 +64,7 @@ int watch(const WatchOptions& options) {
 
 std::function<int()> add_watch(CLI::App& parser) {
   auto options = std::make_shared<WatchOptions>();
-  parser.add_option("run", options->folder, "The folder of a run")->required()->type_name("RUN");
+  parser.add_option("run", options->folder, "The run folder")->required()->type_name("RUN");
   parser.add_option("--interval", options->interval, "Seconds between two updates")
       ->check(in_range(0.1, 3600))
       ->type_name("SECONDS")

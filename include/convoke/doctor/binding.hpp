@@ -23,10 +23,11 @@ struct Binding {
   std::string fixed = {};                      ///< what was changed, in one line; "" if nothing
 };
 
-/// Fixes bindings that nobody asked for, then returns where each rank runs (run::survey). A binding is fixed
-/// if it leaves a rank only one core (Open MPI's default for one and two ranks), or gives one core to several
-/// ranks or threads. The ranks of a node then divide the launcher's cores evenly. Call it before worker
-/// threads are started, since they inherit the cores. `threads`: wanted per rank; 0: auto. Collective.
+/// Fixes bindings that the user did not choose, then returns where each rank runs (run::survey). A binding is
+/// fixed if it leaves a rank only one core (Open MPI's default for one and two ranks), or gives one core to
+/// several ranks or threads. The ranks of a node then divide the launcher's cores evenly. Call it before
+/// worker threads are started, because they inherit the cores. `threads`: requested per rank; 0: auto.
+/// Collective.
 Binding settle(const mpi::Communicator& world, int threads);
 
 /// The cores that each rank should move to; empty for a rank that stays. Pure.

@@ -15,7 +15,7 @@ namespace convoke::doctor {
 struct Context {
   const mpi::Communicator& world;
   const Binding& binding;
-  int threads = 0;                 ///< wanted per rank; 0: auto
+  int threads = 0;                 ///< requested per rank; 0: auto
   bool quick = false;              ///< measure nothing
   std::filesystem::path runs;      ///< the folder for runs; it need not exist yet
   const Demand* demand = nullptr;  ///< null: no recipe

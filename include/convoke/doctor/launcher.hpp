@@ -7,7 +7,7 @@
 
 namespace convoke::doctor {
 
-/// Finds processes that were started together, but are each alone in an MPI world of their own. Uses only the
+/// Finds processes that were started together, but are each alone in a separate MPI world. Uses only the
 /// environment variables of launchers (mpi::launcher_warning).
 std::vector<Finding> judge_launcher(const run::Machine& machine);
 

@@ -5,11 +5,12 @@
 
 namespace convoke::recipe {
 
-/// A recipe as the engine takes it, with `threads` workers per rank.
+/// Returns the engine options of a recipe with `threads` workers per rank.
 engine::EngineOptions engine_options(const Recipe& recipe, int threads);
 
-/// A recipe as the trainer takes it: on this dataset, with so many threads per rank and ranks. Throws Error
-/// if dataset and model do not fit. Its resume fingerprint holds the keys that decide the result.
+/// Converts a recipe to the trainer's job on this dataset, with this number of threads per rank and of ranks.
+/// Throws Error if dataset and model do not fit. The job's resume fingerprint holds the keys that decide the
+/// result.
 train::Job job_from(const Recipe& recipe, const data::Dataset& dataset, int threads, int ranks);
 
 }  // namespace convoke::recipe

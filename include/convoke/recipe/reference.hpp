@@ -3,7 +3,8 @@
 
 namespace convoke::recipe {
 
-/// The tables of all keys of a recipe, from the keys' own entries, as Markdown: a part of docs/recipes.md.
+/// Returns tables of all recipe keys as Markdown, made from the entries of the keys: a part of
+/// docs/recipes.md.
 std::string key_reference();
 
 }  // namespace convoke::recipe

@@ -20,16 +20,16 @@
 
 namespace convoke::recipe {
 
-/// What a run ends in.
+/// The result of a run.
 struct Outcome {
-  run::StopReason interrupted_by;         ///< a signal or the end of the job's time; then there is no verdict
+  run::StopReason interrupted_by;         ///< a signal or the end of the job's time; no verdict in this case
   std::optional<train::Verdict> verdict;  ///< the models at rank 0, and their results on the test samples
   train::Cost cost;
-  std::string provenance;  ///< of the test samples, as their dataset says; may be empty
+  std::string provenance;  ///< of the test samples, from their dataset; may be empty
 };
 
-/// A recipe with its samples, ready to be trained by the ranks of a communicator. `convoke train` is this
-/// with a command line around it; a program that embeds Convoke needs no more:
+/// A recipe with its samples, ready for training by the ranks of a communicator. `convoke train` is a command
+/// line around this class; a program that embeds Convoke needs only this:
 ///
 ///     const mpi::Session session;
 ///     const run::Machine machine = run::survey(session.world());
@@ -38,19 +38,19 @@ struct Outcome {
 ///     const recipe::Outcome outcome = run.train(folder);
 class Run {
  public:
-  /// Opens the training samples (one copy per node) and makes the job. Collective over `world`, a
-  /// communicator that this object and `machine` are for. Throws Error if recipe, dataset and memory do not
-  /// fit together: nothing has been written then.
+  /// Opens the training samples (one copy per node) and makes the job. Collective over `world`, which
+  /// `machine` describes. Throws Error if recipe, dataset and memory do not fit together; nothing has been
+  /// written then.
   Run(Recipe recipe, const mpi::Communicator& world, const run::Machine& machine);
 
-  const Recipe& recipe() const { return recipe_; }  ///< with data.path where it was found
+  const Recipe& recipe() const { return recipe_; }  ///< data.path is the path where the dataset was found
   const train::Job& job() const { return job_; }
   const data::Dataset& dataset() const { return dataset_; }
 
-  /// Trains the members, from their newest checkpoints if `resume`; has them vote on the test samples; writes
-  /// everything but the page into `folder`, at the end summary.json, which makes the run complete. `quiet`:
-  /// no progress. `seconds_before`: what the process took before this object was made, for the summary.
-  /// Collective. Throws Error as train::train_members and train::convene.
+  /// Trains the members, from their newest checkpoints if `resume`, lets them vote on the test samples, and
+  /// writes everything except the page into `folder`; summary.json comes last and makes the run complete.
+  /// `quiet`: print no progress. `seconds_before`: time of the process before this object was made, for the
+  /// summary. Collective. Throws Error as train::train_members and train::convene do.
   Outcome train(const run::RunFolder& folder, bool resume = false, bool quiet = true,
                 double seconds_before = 0);
 
@@ -69,7 +69,7 @@ class Run {
   train::Groups groups_;
   data::BatchLoader loader_;
   std::optional<data::BatchLoader> validation_;
-  std::uint64_t predicted_bytes_ = 0;  ///< of memory, by the largest rank
+  std::uint64_t predicted_bytes_ = 0;  ///< predicted memory of the largest rank
 };
 
 /// Writes evaluation.json, then summary.json, which makes the run complete. `tested`: the dataset of the

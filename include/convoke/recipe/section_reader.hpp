@@ -11,10 +11,10 @@
 
 namespace convoke::recipe {
 
-/// A SettingsReader for one section of a TOML document, whose messages name the line of the key rather than
-/// of the section, or the --set that it came from.
+/// A SettingsReader for one section of a TOML document. Its messages name the line of the key (not of the
+/// section), or the --set argument that set it.
 class SectionReader {
-  // Reads `key` in a table that holds nothing else and stands where the key does.
+  // Reads `key` in a table that holds only this key and has its place.
   template <class Read>
   auto alone(std::string_view key, Read read) {
     known_.emplace_back(key);
@@ -24,9 +24,9 @@ class SectionReader {
   }
 
  public:
-  /// `section`: "train", or "" for the keys at the top. A section that is not there is an empty one. Throws
-  /// Error if it is not a table. `whole`: what the document is, for messages about keys at the top.
-  /// `document` must outlive the reader.
+  /// `section`: "train", or "" for the keys at the top. A missing section counts as empty. Throws Error if it
+  /// is not a table. `whole`: the name of the document, for messages about keys at the top. `document` must
+  /// outlive the reader.
   SectionReader(const TomlDocument& document, std::string section, const std::string& whole = "recipe");
 
   template <class T>
@@ -40,22 +40,22 @@ class SectionReader {
       alone(key.name, [&](SettingsReader& read) { key.read(read, key, options); });
     }
   }
-  /// At least `minimum`.
+  /// Reads a number of at least `minimum`.
   std::int64_t get_count(std::string_view key, std::int64_t fallback, std::int64_t minimum);
-  /// True if the key is there; marks it as known.
+  /// Returns true if the key is present; marks it as known.
   bool has(std::string_view key);
-  /// The value as it was written, null if the key is not there; marks it as known.
+  /// Returns the value as written, or null if the key is missing; marks it as known.
   const Value* find(std::string_view key);
-  /// True if the key is there and its value is text, of a key that may hold something else too.
+  /// Returns true if the key is present and its value is text; for keys that also accept other types.
   bool holds_text(std::string_view key) const;
   std::string require_string(std::string_view key);
   Settings table(std::string_view key);
   std::vector<Settings> tables(std::string_view key);
 
-  /// Fails unless `holds`: `"batch" must be at least 1, but is 0`.
+  /// Throws Error unless `holds`: `"batch" must be at least 1, but is 0`.
   void check(std::string_view key, bool holds, std::string_view expected) const;
   [[noreturn]] void fail(std::string_view key, const std::string& message, std::string hint = {}) const;
-  /// Calls `work`; an Error of it gets the place of `key` in front.
+  /// Calls `work`; prefixes its Errors with the place of `key`.
   template <class Work>
   auto at(std::string_view key, Work work) const {
     try {
@@ -64,9 +64,9 @@ class SectionReader {
       throw Error(place(key) + ": " + error.what(), error.hint());
     }
   }
-  /// Where `key` was written; the section if it was not.
+  /// Returns the place of `key`; the place of the section if the key is missing.
   std::string place(std::string_view key) const;
-  /// Throws if the section holds a key that was not asked for.
+  /// Throws Error if the section has a key that was not read.
   void finish() const;
 
  private:

@@ -12,17 +12,17 @@ namespace convoke::report {
 
 struct FiguresWritten {
   std::vector<std::filesystem::path> files;
-  std::string notice;  ///< lines: why charts were not drawn, characters that no font has
+  std::string notice;  ///< lines about charts that were not drawn, and characters that no font has
 };
 
-/// Writes charts, tables and pictures for a paper into a folder, which is made if need be. A chart becomes
-/// TITLE.svg and TITLE.pdf, drawn by gnuplot for a column of 84 mm with letters of 8 pt, and TITLE.csv with
+/// Writes charts, tables and pictures for a paper into a folder, which is created if necessary. A chart
+/// becomes TITLE.svg and TITLE.pdf, drawn by gnuplot for a column of 84 mm with 8 pt text, and TITLE.csv with
 /// its numbers; a series has the same style in all charts. A table becomes TITLE.tex (booktabs, tabularx) and
-/// TITLE.csv; the pictures of a gallery become TITLE-1.png, ..., and a table of what they show. File names
-/// are titles in lower case with "-" between words, and "-2" and so on for a title that is taken. Without
-/// gnuplot charts are not drawn, and the notice names its package; neither is a chart without numbers. Files
-/// of these names are replaced, each as a whole. Throws Error naming the file that cannot be written, or with
-/// the message of gnuplot.
+/// TITLE.csv; the pictures of a gallery become TITLE-1.png, ..., and a table of captions. File names are
+/// titles in lower case with "-" between words, followed by "-2" and so on for repeated titles. Without
+/// gnuplot charts are not drawn, and the notice names its package; charts without numbers are not drawn
+/// either. Existing files of these names are replaced atomically. Throws Error naming the file that cannot be
+/// written, or with the message of gnuplot.
 FiguresWritten write_figures(std::span<const Chart> charts, std::span<const NamedTable> tables,
                              const std::filesystem::path& folder,
                              std::span<const NamedGallery> galleries = {});

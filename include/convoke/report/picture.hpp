@@ -14,21 +14,21 @@ struct Picture {
   std::vector<std::uint8_t> pixels = {};  ///< (height, width, channels)
 };
 
-/// The picture as a lossless PNG file.
+/// Returns the picture as a lossless PNG file.
 std::vector<std::uint8_t> png(const Picture& picture);
 
-/// "data:image/png;base64,...": the picture within a page. PNG, which is lossless; colour pictures become
-/// JPEG (quality 90) if that takes less than half, as for photographs.
+/// Returns "data:image/png;base64,...": the picture embedded in a page. PNG is lossless; colour pictures
+/// become JPEG (quality 90) if that takes less than half the bytes, as for photographs.
 std::string data_uri(const Picture& picture);
 
-/// Pictures of one size in rows of `columns`, with `gap` grey pixels between them. Not empty.
+/// Arranges pictures of one size in rows of `columns`, with `gap` grey pixels between them. Not empty.
 Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap = 2);
 
-/// A picture in a page.
+/// A picture on a page.
 struct Figure {
   Picture picture;
   std::string caption;
-  double scale = 1;  ///< pixels of the page per pixel; it shrinks if the page is too narrow
+  double scale = 1;  ///< page pixels per pixel; smaller if the page is too narrow
 };
 
 /// Pictures that a page shows together.
@@ -37,7 +37,7 @@ struct NamedGallery {
   std::vector<Figure> figures;
 };
 
-/// `<div class=gallery>` of figures side by side, as many as fit in a row.
+/// Returns `<div class=gallery>` of figures side by side, as many as fit in a row.
 std::string gallery(std::span<const Figure> figures);
 
 }  // namespace convoke::report

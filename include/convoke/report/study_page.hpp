@@ -8,19 +8,19 @@
 
 namespace convoke::report {
 
-/// The origin of a study's times, as far as it is known; all empty for a table of times alone.
+/// The origin of a study's times, as far as known; all empty for a table of times alone.
 struct StudyOrigin {
   std::string toml;           ///< the study's file
-  std::string command;        ///< repeats the study
+  std::string command;        ///< the command that repeats the study
   Settings environment = {};  ///< of one of its runs
-  std::int64_t missing = 0;   ///< the least number of runs that it still lacks
-  std::string resume = {};    ///< the command that makes them
+  std::int64_t missing = 0;   ///< lower bound of the runs that are missing
+  std::string resume = {};    ///< the command that makes the missing runs
 };
 
-/// A study as a page: its findings in sentences, time, speed-up and efficiency over the workers with
+/// Returns a study as a page: its results in sentences, time, speed-up and efficiency over the workers with
 /// intervals and the ideal line, predictions by Amdahl's law, portions of the data, accuracy by cost, phases,
-/// costs on machines, and every table of the analysis. Marked measurements are series of their own in charts,
-/// named after their mark, hollow and dashed. `made_by`: a line on how the page was made.
+/// costs on machines, and every table of the analysis. Marked measurements are separate series in charts,
+/// named after their mark, hollow and dashed. `made_by`: a line about the origin of the page.
 Page study_page(const std::string& title, const study::Analysis& analysis, const StudyOrigin& origin,
                 const std::string& made_by);
 

@@ -6,24 +6,24 @@
 
 namespace convoke::report {
 
-/// One cell of a table: its text, and the exact number behind it if it shows one.
+/// One cell of a table: its text, and the exact number if it shows one.
 struct Cell {
   std::string text;
   std::string value = {};  ///< the number, as JavaScript reads it; empty if there is none
-  double shade = 0;        ///< in [-1, 1]: the strength of its background, in one of two colours
+  double shade = 0;        ///< in [-1, 1]: the strength of its background; the sign selects the colour
 
   Cell(std::string_view words) : text(words) {}    // NOLINT: conversions are the point
   Cell(const char* words) : text(words) {}         // NOLINT
   Cell(const std::string& words) : text(words) {}  // NOLINT
-  /// "60,000".
+  /// Returns "60,000".
   static Cell count(std::int64_t number);
-  /// With `digits` significant digits; "–" if it is not finite.
+  /// Formats with `digits` significant digits; "–" if it is not finite.
   static Cell number(double number, int digits = 4);
-  /// 0.123 as "12.3 %", with `digits` decimals.
+  /// Formats 0.123 as "12.3 %", with `digits` decimals.
   static Cell percent(double share, int digits = 1);
-  /// "5.64 s".
+  /// Formats as "5.64 s".
   static Cell seconds(double seconds);
-  /// "·", a 0 that does not distract from other numbers; screen readers say "0".
+  /// Returns "·", a 0 that does not distract from other numbers; screen readers say "0".
   static Cell zero();
 
   Cell shaded(double by) const;
@@ -35,9 +35,10 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
 
-  /// `<div class="scroll"><table>...`; it scrolls if it is wider than the page. `name`: for screen readers.
+  /// Returns `<div class="scroll"><table>...`; it scrolls if it is wider than the page. `name`: for screen
+  /// readers.
   std::string html(std::string_view name) const;
-  /// CSV (RFC 4180) with a header. Numbers have no separators and units; a missing number is empty.
+  /// Returns CSV (RFC 4180) with a header. Numbers have no separators and units; a missing number is empty.
   std::string csv() const;
 };
 

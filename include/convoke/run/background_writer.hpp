@@ -9,26 +9,26 @@
 
 namespace convoke::run {
 
-/// Writes files while training goes on: a thread of its own does one piece of work after the other. A failure
-/// is kept as a text and never stops it. Used by one thread.
+/// Writes files while training goes on: one thread does the given work, piece by piece. It stores failures as
+/// text and continues with the next piece. Used by one thread.
 class BackgroundWriter {
  public:
   using Work = std::function<void()>;
 
   BackgroundWriter() = default;
-  ~BackgroundWriter();  ///< finishes what was given
+  ~BackgroundWriter();  ///< finishes the given work
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
-  /// True once the work that was given before is done; false if it is not after `patience`.
+  /// Returns true once all given work is done; false if it is not done after `patience`.
   bool ready(std::chrono::milliseconds patience);
-  /// Takes work that owns all it needs, when the work before is done.
+  /// Passes on work that owns everything it needs; waits until earlier work is done.
   void give(Work work);
-  /// Returns when all that was given is done.
+  /// Returns when all given work is done.
   void wait();
-  /// What has failed since this was last asked.
+  /// Returns the failures since the last call.
   std::vector<std::string> failures();
-  /// Seconds that the longest piece of work has taken.
+  /// Seconds that the longest piece of work took.
   double longest_seconds();
 
  private:
@@ -37,11 +37,11 @@ class BackgroundWriter {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Work work_;  // under way, or to be begun; empty: there is none
+  Work work_;  // in progress or waiting; empty: no work
   std::vector<std::string> failures_;
   double longest_seconds_ = 0;
   bool ends_ = false;
-  std::thread thread_;  // begins with the first work
+  std::thread thread_;  // starts with the first work
 };
 
 }  // namespace convoke::run

@@ -12,22 +12,22 @@
 
 namespace convoke::run {
 
-/// Parameters, their average and optimizer state (`slots` arrays) of an engine -> the arrays of `state`,
-/// canonical.
+/// Copies parameters, their average and optimizer state (`slots` arrays) of an engine to the arrays of
+/// `state`, canonical.
 void capture(engine::LaneEngine& engine, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, CheckpointState& state);
 
-/// The newest usable checkpoint, read by the root of `group`, on all its ranks. Collective. Throws Error as
-/// Checkpoints::newest, on all ranks.
+/// Returns on all ranks of `group` the newest usable checkpoint, which the root reads. Collective. Throws
+/// Error on all ranks as Checkpoints::newest does.
 std::optional<CheckpointState> newest_for_all(const Checkpoints& checkpoints, const mpi::Communicator& group,
                                               const std::function<void(const std::string&)>& note);
 
-/// The inverse of capture(), number of updates included; `state` loses its arrays. Throws Error if they do
-/// not fit.
+/// Restores what capture() saved, including the number of updates; takes the arrays out of `state`. Throws
+/// Error if they do not fit.
 void restore(CheckpointState& state, std::size_t slots,
              std::span<const engine::CanonicalParameter> parameters, engine::LaneEngine& engine);
 
-/// Puts the weights that are given into an engine; the others stay as they are.
+/// Copies the given weights into an engine; the other weights do not change.
 void apply(const InitialWeights& weights, std::span<const engine::CanonicalParameter> parameters,
            engine::LaneEngine& engine);
 

@@ -8,17 +8,16 @@
 
 namespace convoke::run {
 
-/// "0.1.0", and what `git describe` said of the source when this was built; "" if it was built elsewhere.
+/// "0.1.0", and the output of `git describe` for the source at build time; "" if built outside of git.
 std::string convoke_version();
 std::string build_description();
 
-/// environment.json: when, by which command, with what versions, on which machine, with which ranks bound to
-/// which cores. Keys in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
+/// Returns the content of environment.json: time, command, versions, machine, and the cores to which each
+/// rank is bound. The keys are in docs/formats.md. `threads`: workers of this rank. Call it on one rank.
 Settings environment(const Machine& machine, int threads);
 
-/// Writes recipe.toml, the resolved recipe as it is carried out, and environment.json: before the work, so
-/// that a run that fails can be explained. Collective over `world`. Throws Error on all ranks if that cannot
-/// be.
+/// Writes recipe.toml (the resolved recipe) and environment.json before the work, so that a failed run can be
+/// explained. Collective over `world`. Throws Error on all ranks if the files cannot be written.
 void describe_run(const RunFolder& folder, const std::string& recipe, const Machine& machine, int threads,
                   const mpi::Communicator& world);
 

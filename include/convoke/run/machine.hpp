@@ -7,24 +7,24 @@
 
 namespace convoke::run {
 
-/// Where a rank may run.
+/// The placement of a rank: its host and cores.
 struct Placement {
   std::string host;
-  int node = 0;            ///< equal for ranks that share memory: the lowest of them
-  std::vector<int> cores;  ///< physical cores of its binding, by their first logical CPU, sorted
+  int node = 0;            ///< lowest of the ranks that share memory with this one
+  std::vector<int> cores;  ///< physical cores of its binding, numbered by their first logical CPU, sorted
   double quota = 0;        ///< CPUs that the control group grants; 0: no limit
 };
 
-/// Ranks of a node whose bindings overlap, directly or through others, and the cores they share; sorted.
+/// Ranks of a node whose bindings overlap, directly or through other ranks, and the cores they share; sorted.
 struct Sharing {
   std::vector<int> ranks;
   std::vector<int> cores;
 };
 
-/// Those of `node`; a rank whose cores are its own is alone in one.
+/// Returns the groups of `node`; a rank that shares no core is alone in its group.
 std::vector<Sharing> sharings(std::span<const Placement> placements, int node);
 
-/// Who runs where, as one rank sees it.
+/// Where each rank runs, as seen by one rank.
 struct Machine {
   std::string host;
   int rank = 0;
@@ -32,26 +32,27 @@ struct Machine {
   int nodes = 1;
   int local_rank = 0;  ///< among the ranks of its node
   int local_ranks = 1;
-  /// This rank's share of its binding, at least 1: ranks bound to cores of their own have all of them, ranks
-  /// whose bindings overlap divide the union; a control group's quota is divided among the ranks of the node.
+  /// The number of cores of this rank, at least 1. A rank with a separate binding has all its cores; ranks
+  /// with overlapping bindings divide the union; a control group's quota is divided among the ranks of the
+  /// node.
   int cores = 1;
   std::vector<Placement> placements;  ///< of every rank
 
-  /// Worker threads of this rank: `requested`, or its share of cores when that is 0 ("auto").
+  /// Returns the worker threads of this rank: `requested`, or its number of cores if that is 0 ("auto").
   int threads_for(int requested) const { return requested > 0 ? requested : cores; }
-  /// The same of any rank.
+  /// Returns the worker threads of any rank.
   int threads_of(int other, int requested) const;
-  /// Worker threads of all ranks.
+  /// Returns the number of worker threads of all ranks.
   int all_threads(int requested) const;
-  /// Physical cores that they have: as many as threads, or those they share; of a node no more than its
-  /// quota.
+  /// Returns the number of physical cores that these threads use: one per thread, but not more than the
+  /// bindings share, nor more than the quota of a node.
   int cores_of_all(int requested) const;
 };
 
 /// Collective over `world`.
 Machine survey(const mpi::Communicator& world);
 
-/// What survey() makes of everybody's placement; a pure function.
+/// Computes the result of survey() from the placements of all ranks; a pure function.
 Machine machine_of(std::vector<Placement> placements, int rank);
 
 }  // namespace convoke::run

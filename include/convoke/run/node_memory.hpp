@@ -10,18 +10,19 @@
 
 namespace convoke::run {
 
-/// One block of memory per node that all its ranks read and write: a shared window, or where it would be
-/// larger than `budget` or cannot be had, a file that is mapped into memory. The file has no name once it is
-/// mapped, so that nothing is left of it. Collective over `node` to make and to destroy.
+/// One block of memory per node that all its ranks read and write: a shared window, or a memory-mapped file
+/// if the window would be larger than `budget` or cannot be allocated. The file's name is removed once it is
+/// mapped, so the file disappears with the processes. Construction and destruction are collective over
+/// `node`.
 class NodeMemory {
  public:
-  /// `file`: where to put it, on a disk that the node's ranks see; the root's counts. Throws Error naming it
-  /// on all ranks if the disk is full.
+  /// `file`: its path, on a disk that all ranks of the node see; the root's path is used. Throws Error naming
+  /// it on all ranks if the disk is full.
   NodeMemory(const mpi::Communicator& node, std::size_t bytes, std::size_t budget,
              const std::filesystem::path& file);
   std::span<std::byte> bytes() const { return bytes_; }
   bool in_file() const { return !window_; }
-  /// Collective over the node: what each rank wrote before is visible to all after.
+  /// Makes the writes of each rank visible to all ranks. Collective over the node.
   void publish() const;
 
  private:

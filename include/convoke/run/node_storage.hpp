@@ -8,11 +8,11 @@
 
 namespace convoke::run {
 
-/// Memory for datasets that the ranks of a node hold once: each reads a part of the samples, all see what all
-/// have read. Making it, opening a dataset with it and destroying it are collective over `node`.
+/// Memory for datasets that the ranks of a node store once: each rank reads a part of the samples, and all
+/// ranks see all samples. Construction, destruction and opening a dataset with it are collective over `node`.
 class NodeStorage {
  public:
-  /// `budget`: bytes of the node for samples, beyond which they are streamed; 0: half of what it has left.
+  /// `budget`: bytes of the node for samples; larger splits are streamed. 0: half of the free memory.
   explicit NodeStorage(mpi::Communicator node, std::size_t budget = 0)
       : node_(std::move(node)), budget_(budget) {}
   NodeStorage(const NodeStorage&) = delete;

@@ -9,45 +9,45 @@
 
 namespace convoke::run {
 
-/// What caches of features have done (train::FeatureCache). Of this rank; over all ranks these add up, but
-/// the seconds.
+/// Statistics of feature caches (train::FeatureCache) on this rank. Over all ranks the counts add up, the
+/// seconds do not.
 struct FeatureUse {
-  std::int64_t computed = 0;    ///< samples that the frozen beginning of the network was run on
-  std::int64_t read = 0;        ///< samples whose features were taken; counted by the root of a group
-  std::int64_t bytes = 0;       ///< of the caches; counted by the root of a node
-  std::int64_t file_bytes = 0;  ///< the part of them that is in files
+  std::int64_t computed = 0;    ///< samples that went through the frozen beginning of the network
+  std::int64_t read = 0;        ///< samples whose features were read; counted by the root of a group
+  std::int64_t bytes = 0;       ///< size of the caches; counted by the root of a node
+  std::int64_t file_bytes = 0;  ///< the part of `bytes` that is in files
   double seconds = 0;           ///< spent computing
 
   bool any() const { return computed > 0; }
-  /// The part of what was read that had not to be computed for it.
+  /// The share of the samples read that did not have to be computed.
   double hit_rate() const {
     return read == 0 ? 0 : 1 - static_cast<double>(std::min(computed, read)) / static_cast<double>(read);
   }
 };
 
-/// Sums over the ranks, and the most seconds of one. Collective.
+/// Sums the counts over the ranks, and takes the maximum of the seconds. Collective.
 FeatureUse sum_over_ranks(const FeatureUse& mine, const mpi::Communicator& world);
 
-/// What keeping checkpoints took. Of this rank; over all ranks the numbers add up, the seconds do not.
+/// Statistics of checkpoints on this rank. Over all ranks the counts add up, the seconds do not.
 struct CheckpointUse {
-  std::int64_t written = 0;    ///< files, models of the best validation among them
-  std::int64_t left_out = 0;   ///< the one before was still being written, or the disk was full
-  double longest_wait = 0;     ///< seconds that training stood still: for the copy of its state
-  double longest_writing = 0;  ///< seconds, beside the training
+  std::int64_t written = 0;    ///< files, including models of the best validations
+  std::int64_t left_out = 0;   ///< skipped: the previous one was still being written, or the disk was full
+  double longest_wait = 0;     ///< seconds that training waited for a copy of its state
+  double longest_writing = 0;  ///< seconds, in parallel to training
 };
 
-/// Sums over the ranks, and the most seconds of one. Collective.
+/// Sums the counts over the ranks, and takes the maximum of the seconds. Collective.
 CheckpointUse sum_over_ranks(const CheckpointUse& mine, const mpi::Communicator& world);
 
-/// Where the time of a run goes on this rank, in seconds.
+/// How this rank spends the time of a run, in seconds.
 struct Phases {
-  double load = 0;                   ///< opening the dataset and compiling what works on it
+  double load = 0;                   ///< opening the dataset and compiling the networks
   double steps = 0;                  ///< within training steps
   double exposed_communication = 0;  ///< the part of `steps` spent waiting for other ranks
-  double checkpoint = 0;             ///< standing still for checkpoints
+  double checkpoint = 0;             ///< waiting for checkpoints
   double evaluation = 0;             ///< validation and test
-  double gather = 0;                 ///< members to rank 0, and writing the model file
-  double first_step = 0;             ///< from the making of this object to the first training step
+  double gather = 0;                 ///< sending members to rank 0, and writing the model file
+  double first_step = 0;             ///< from the construction of this object to the first training step
 
   FeatureUse features;
   CheckpointUse checkpoints;
@@ -57,13 +57,13 @@ struct Phases {
   double compute() const { return steps - exposed_communication; }
 };
 
-/// A time over the ranks, in seconds.
+/// Statistics of a time over the ranks, in seconds.
 struct Spread {
   double max = 0, mean = 0, min = 0;
 };
 
-/// Phases over the ranks, each for itself: the largest compute() and the largest exposed_communication may be
-/// of different ranks, so only means may be added up.
+/// Statistics of each phase over the ranks: the largest compute() and the largest exposed_communication may
+/// belong to different ranks, so only means may be added up.
 struct PhaseSpreads {
   Spread load, steps, compute, exposed_communication, checkpoint, evaluation, gather, first_step;
 };
@@ -73,10 +73,10 @@ struct RankPhases {
   std::vector<double> load, steps, exposed_communication, checkpoint, evaluation, gather;
 };
 
-/// At rank 0; elsewhere empty. Collective.
+/// Gathers the phases at rank 0; empty elsewhere. Collective.
 RankPhases phases_of_ranks(const Phases& mine, const mpi::Communicator& world);
 
-/// The same on all ranks. Collective.
+/// Computes the statistics, the same on all ranks. Collective.
 PhaseSpreads spread_over_ranks(const Phases& mine, const mpi::Communicator& world);
 
 }  // namespace convoke::run

@@ -8,19 +8,19 @@
 
 namespace convoke::run {
 
-/// The folder that a run leaves behind; see docs/formats.md for what is in it. Every rank knows it, rank 0
-/// writes.
+/// The folder of a run; docs/formats.md describes its files. Every rank knows it, rank 0 writes.
 class RunFolder {
  public:
-  /// Makes `output` or, if that is empty, `runs/<name>-<YYYYmmdd-HHMMSS>` (with -2, -3, ... if it is taken).
-  /// A folder that holds anything is never used again, unless `resume`. Collective: the folder or the failure
-  /// is the same on all ranks. It is locked (RunLock) while rank 0 has this object. Throws Error naming the
-  /// folder if it holds anything, is in use by another job, or cannot be written.
+  /// Creates `output`, or if that is empty `runs/<name>-<YYYYmmdd-HHMMSS>` (with -2, -3, ... if it exists). A
+  /// folder with any content is used only with `resume`. Collective: the folder or the error is the same on
+  /// all ranks. The folder is locked (RunLock) as long as rank 0 has this object. Throws Error naming the
+  /// folder if it has content, is in use by another job, or cannot be written.
   static RunFolder create(const std::string& name, const std::filesystem::path& output, bool resume,
                           const mpi::Communicator& world);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Whose lock was left behind, as RunLock says; empty: nobody's, and on all ranks but 0.
+  /// The owner of a lock that was left behind, as RunLock describes it; empty if there was none, and on all
+  /// ranks except 0.
   std::string taken_over() const { return lock_ ? lock_->taken_over() : std::string(); }
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
   std::filesystem::path model() const { return file("model.h5"); }

@@ -8,20 +8,21 @@
 
 namespace convoke::run {
 
-/// Seconds without a renewal after which a process of another host counts as dead: longer than renewals of a
-/// busy file system are apart.
+/// Seconds without a renewal after which a process of another host counts as dead: longer than a busy file
+/// system delays a renewal.
 inline constexpr double kLockSilence = 90;
 
-/// Holds the folder of a run for one job: a file `lock` in it names the process, which renews the file's time
-/// of change while it lives. Made by the rank that writes the folder.
+/// Locks the folder of a run for one job. A file `lock` in the folder names the process, which renews the
+/// file's modification time while it lives. Made by the rank that writes the folder.
 class RunLock {
  public:
-  /// Throws Error with host, process and Slurm job of a holder that lives. A dead one is replaced, see
-  /// taken_over(). On this host a holder is dead when its process has ended, reaped or not; elsewhere when
-  /// the lock has not been renewed for 90 seconds by the clock of the file system, or when it was this Slurm
+  /// Throws Error with host, process and Slurm job if the owner of the lock is alive. Replaces the lock of a
+  /// dead owner, see taken_over(). An owner on this host is dead when its process has ended, even as a
+  /// zombie; an owner on another host is dead when the lock was not renewed for 90 seconds by the clock of
+  /// the file system, or when it was this Slurm job before it was requeued.
   /// job before it was requeued.
   explicit RunLock(const std::filesystem::path& folder);
-  /// "process 4711 on n1 (Slurm job 12)", whose lock was left behind; empty if there was none.
+  /// "process 4711 on n1 (Slurm job 12)": the owner of the replaced lock; empty if there was none.
   std::string taken_over() const;
 
  private:
@@ -29,7 +30,8 @@ class RunLock {
   os::PeriodicThread renewer_;
 };
 
-/// "process 4711 on n1 (Slurm job 12)" that has locked `folder`, if it may still live; else empty.
+/// Returns "process 4711 on n1 (Slurm job 12)" if that process has locked `folder` and may be alive;
+/// otherwise empty.
 std::string lock_holder(const std::filesystem::path& folder);
 
 }  // namespace convoke::run

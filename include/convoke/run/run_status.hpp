@@ -12,31 +12,31 @@
 
 namespace convoke::run {
 
-/// How far a run is: what status.json in its folder says, for those who look from outside.
+/// The progress of a run as status.json in its folder reports it to other programs.
 struct RunStatus {
   std::string title;       ///< "mnist-ensemble member 2/4"
   std::int64_t epoch = 0;  ///< from 1
   std::int64_t epochs = 0;
   std::int64_t step = 0;  ///< since the start of the training
   std::int64_t steps = 0;
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< of the epoch so far
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean over the epoch so far
   double accuracy = std::numeric_limits<double>::quiet_NaN();
   double images_per_second = 0;
-  double eta_seconds = std::numeric_limits<double>::quiet_NaN();       ///< of this model's training
-  double job_seconds_left = std::numeric_limits<double>::quiet_NaN();  ///< of its Slurm job
+  double eta_seconds = std::numeric_limits<double>::quiet_NaN();       ///< until this model is trained
+  double job_seconds_left = std::numeric_limits<double>::quiet_NaN();  ///< of the run's Slurm job
 };
 
-/// Writes status.json: a thread does, every two seconds, if there is news. What cannot be written is left
-/// out: a run must not end for being watched.
+/// Writes status.json from a thread every two seconds if the status has changed. A failed write is ignored,
+/// so that it cannot end the run.
 class StatusWriter {
  public:
-  /// `job_end`: of the Slurm job; nothing: there is none, or no limit.
+  /// `job_end`: end of the Slurm job; empty: no job, or no limit.
   StatusWriter(std::filesystem::path file, Deadline job_end);
-  ~StatusWriter();  ///< writes the last news
+  ~StatusWriter();  ///< writes the last status
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  /// The ETA follows from the first status of the same title. Cheap enough for every step.
+  /// The ETA is computed from the first status of the same title. Cheap enough for every step.
   void publish(const RunStatus& status);
 
  private:
@@ -53,10 +53,10 @@ class StatusWriter {
   std::mutex mutex_;
   std::optional<RunStatus> news_;
   std::optional<Mark> first_;
-  std::optional<os::PeriodicThread> writer_;  // last: it begins when the rest is there
+  std::optional<os::PeriodicThread> writer_;  // declared last: it starts when the other members exist
 };
 
-/// What status.json says; nothing if there is none, or none that can be read.
+/// Reads status.json; empty if it does not exist or cannot be read.
 std::optional<RunStatus> read_status(const std::filesystem::path& file);
 
 }  // namespace convoke::run

@@ -10,33 +10,33 @@
 
 namespace convoke::run {
 
-/// A run as its folder shows it, from any host, while it is under way and after.
+/// A run as its folder shows it on any host, during the run and afterwards.
 struct RunView {
   enum class State {
-    kBegins,  ///< nothing is trained yet
+    kBegins,  ///< training has not started yet
     kRuns,
-    kStopped,   ///< nobody holds the folder any more, and it is not complete
-    kSilent,    ///< it is held, but there has been no sign of life for 90 seconds
-    kComplete,  ///< there is a summary
+    kStopped,   ///< not complete, and no process holds the lock
+    kSilent,    ///< locked, but without a sign of life for 90 seconds
+    kComplete,  ///< it has a summary
   };
 
   std::filesystem::path folder;
   State state = State::kBegins;
   double age_seconds = 0;  ///< since the last sign of life, by this host's clock
-  std::string holder;      ///< who has it locked; empty: nobody
+  std::string holder;      ///< owner of the lock; empty: not locked
   std::string place;       ///< "4 ranks x 2 threads on n1, n2"
   std::optional<RunStatus> status;
   std::string checkpoint;  ///< the newest, relative to the folder; empty: none
   double checkpoint_age_seconds = 0;
   std::vector<metrics::Curve> loss;  ///< over epochs: training and validation
   std::vector<metrics::Curve> accuracy;
-  std::string summary;  ///< of a complete run, in a line
+  std::string summary;  ///< of a complete run, in one line
 };
 
-/// Throws Error if there is no run in `folder`.
+/// Throws Error if `folder` is not a run folder.
 RunView view_run(const std::filesystem::path& folder);
 
-/// As lines, with charts of `width` characters.
+/// Returns lines of text, with charts of `width` characters.
 std::string to_text(const RunView& view, int width);
 
 }  // namespace convoke::run

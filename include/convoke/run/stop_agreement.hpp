@@ -11,20 +11,20 @@
 
 namespace convoke::run {
 
-/// When to stop by itself; nothing: not at all.
+/// The time at which training stops; empty: no limit.
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 /// Lets the ranks of a group stop at the same step without a collective in every step: they agree about once
-/// a second, at step numbers that all of them derive from the last agreement. One stops for a signal
-/// (os::StopSignals), because its deadline is over, or because another group does (StopCalls).
+/// a second, at step numbers that all of them derive from the last agreement. A group stops for a signal
+/// (os::StopSignals), after its deadline, or because another group stops (StopCalls).
 class StopAgreement {
  public:
-  /// What is given must outlive it.
+  /// The arguments must outlive it.
   StopAgreement(const mpi::Communicator& group, Deadline deadline, StopCalls& calls)
       : group_(group), deadline_(deadline), calls_(calls) {}
 
-  /// After each step, on all ranks of the group: the reason, on all of them, if one of them is to stop. Calls
-  /// the other groups then.
+  /// Call it after each step on all ranks of the group. Returns on all of them the reason if any rank wants
+  /// to stop, and then calls the other groups.
   StopReason after_step();
 
  private:
@@ -35,7 +35,7 @@ class StopAgreement {
   StopCalls& calls_;
   os::Stopwatch watch_;
   std::int64_t step_ = 0;
-  std::int64_t next_ = 1;  // the first step of which the ranks agree
+  std::int64_t next_ = 1;  // the step of the next agreement
 };
 
 }  // namespace convoke::run

@@ -7,34 +7,34 @@
 
 namespace convoke::run {
 
-/// Lets all groups of a job stop when one of them is to. Groups meet in no collective while they train, so a
-/// rank calls the others: it sends a message to the first rank of each group, which looks for one whenever
-/// its group agrees (StopAgreement).
+/// Stops all groups of a job when one of them stops. Groups share no collective while they train, so a rank
+/// sends a message ("call") to the first rank of each group, which checks for messages whenever its group
+/// agrees (StopAgreement).
 class StopCalls {
  public:
-  /// `world`: all ranks; `group`: those that train together with this one. Collective over `world`.
+  /// `world`: all ranks; `group`: the ranks that train together with this one. Collective over `world`.
   StopCalls(const mpi::Communicator& world, const mpi::Communicator& group);
 
-  /// Calls all groups, unless somebody has done so before, as far as this rank knows.
+  /// Calls all groups, unless this rank knows of an earlier call.
   void call(StopReason reason);
 
-  /// What this rank was called for; on ranks that are not the first of a group: nothing.
+  /// The reason of the calls to this rank; empty on ranks that are not the first of a group.
   StopReason heard();
 
-  /// For a rank that trains no more: returns when all do so, and asleep until then. A signal that comes
-  /// meanwhile is passed on to those that still train. No message is under way any more afterwards.
-  /// Collective over `world`.
+  /// For a rank that has finished training: sleeps until all ranks have finished. Passes on a signal that
+  /// arrives meanwhile to the groups that still train. Afterwards no message is in transit. Collective over
+  /// `world`.
   void wait_for_all();
 
  private:
   static constexpr int kTag = 1;
 
-  mpi::Communicator world_;    // for these messages alone
-  bool first_;                 // in its group
-  std::vector<int> firsts_;    // of all groups but for this rank, in `world`
-  std::int64_t called_ = 0;    // what for, as a number; 0: this rank has not called
-  std::int64_t heard_ = 0;     // likewise
-  std::int64_t messages_ = 0;  // that were received
+  mpi::Communicator world_;    // only for these messages
+  bool first_;                 // this rank is the first of its group
+  std::vector<int> firsts_;    // first ranks of all groups without this rank, in `world`
+  std::int64_t called_ = 0;    // the reason as a number; 0: this rank has not called
+  std::int64_t heard_ = 0;     // reason of the received calls as a number; 0: none
+  std::int64_t messages_ = 0;  // number of received messages
   std::vector<mpi::Request> sent_;
 };
 

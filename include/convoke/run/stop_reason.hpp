@@ -4,14 +4,14 @@
 
 namespace convoke::run {
 
-/// The exit code of a job that was told to stop and can be resumed: "requeue me" (EX_TEMPFAIL is 75;
-/// schedulers' scripts look for this one).
+/// The exit code of a job that was stopped and can be resumed: "requeue me" (EX_TEMPFAIL is 75; scheduler
+/// scripts check for this code).
 inline constexpr int kExitRequeue = 85;
 
-/// Why training stops before its end. A number, so that ranks can agree on the largest.
+/// Why training stops before its end. Stored as a number, so that ranks can agree on the largest.
 class StopReason {
  public:
-  StopReason() = default;  ///< it does not
+  StopReason() = default;  ///< training does not stop
   static StopReason out_of_time() { return StopReason(1); }
   static StopReason by_signal(int signal) { return StopReason(1 + signal); }
   static StopReason from(std::int64_t number) { return StopReason(number); }

@@ -10,13 +10,13 @@ namespace convoke::slurm {
 
 /// One call of sbatch.
 struct Submission {
-  std::string variable;                 ///< of submit.sh, for the job's number
-  std::string script;                   ///< file
+  std::string variable;                 ///< variable of submit.sh for the job's number
+  std::string script;                   ///< file name
   std::vector<std::string> after = {};  ///< variables or numbers of the jobs that must succeed first
-  bool whatever = false;                ///< they need only end
-  std::string options = {};             ///< of sbatch, besides those in the script
-  std::string arguments = {};           ///< of the script, as shell words
-  std::string then = {};                ///< lines of submit.sh after it; may be empty
+  bool whatever = false;                ///< these jobs need only end
+  std::string options = {};             ///< options of sbatch in addition to those in the script
+  std::string arguments = {};           ///< arguments of the script, as shell words
+  std::string then = {};                ///< lines of submit.sh after this call; may be empty
 };
 
 using File = std::pair<std::string, std::string>;  ///< name, text
@@ -35,13 +35,13 @@ struct JobSet {
 void add_prepare(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& source,
                  const std::string& dataset, const std::string& more);
 void add_train(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe);
-/// An array of `members` jobs, at most `at_once` at a time (0: any number), and a job that gathers them.
+/// Adds an array of `members` jobs, at most `at_once` at a time (0: any number), and a job that gathers them.
 void add_ensemble(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
                   std::int64_t members, std::int64_t at_once);
 /// The changes of a variant: "train.batch=64". Without spaces and quotes.
 using Changes = std::vector<std::string>;
 
-/// An array with a job for each variant, and a comparison.
+/// Adds an array with one job per variant, and a comparison.
 void add_sweep(JobSet& jobs, const JobOptions& options, const Layout& layout, const std::string& recipe,
                const std::vector<Changes>& variants, std::int64_t at_once);
 /// Runs of a study that need the same nodes.
@@ -51,25 +51,25 @@ struct StudyJobs {
 };
 /// Options of the jobs of a study.
 struct StudyJobOptions {
-  std::int64_t at_once = 0;  ///< jobs of an array at the same time; 0: any number
-  std::string folder = {};   ///< of the study; empty: a new one each time
+  std::int64_t at_once = 0;  ///< jobs of an array that run at the same time; 0: any number
+  std::string folder = {};   ///< study folder; empty: a new one each time
   bool resumes = false;      ///< the folder may exist; otherwise it is refused, so that no run is made twice
   std::string options = {};  ///< further options of `convoke study` for a run, as shell words
-  std::string more_options = {};  ///< the same for the job that may submit further runs
+  std::string more_options = {};  ///< options for the job that may submit further runs
 };
-/// For each of `sizes`, which are all sizes of the study, an array with a job for each run; and one job that
-/// collects the measurements and submits further runs. The scripts need a file study.toml next to them.
+/// Adds an array with one job per run for each of `sizes` (all sizes of the study), and one job that collects
+/// the measurements and submits further runs. The scripts need a file study.toml next to them.
 void add_study(JobSet& jobs, const JobOptions& job, const std::vector<StudyJobs>& sizes,
                const StudyJobOptions& how);
-/// The same jobs with existing scripts. submit.sh must set $study, the folder of the study.
+/// Adds the same jobs with existing scripts. submit.sh must set $study, the study folder.
 void add_study_runs(JobSet& jobs, const std::vector<StudyJobs>& sizes, std::int64_t at_once);
-/// Evaluates the run of the job before, on the test split of its recipe.
+/// Adds a job that evaluates the run of the job before it on the test split of its recipe.
 void add_evaluate(JobSet& jobs, const JobOptions& options, const Layout& layout);
 
 /// Makes the first job wait for a job that is already in the queue.
 void start_after(JobSet& jobs, const std::string& job);
 
-/// A script that submits all jobs and prints their numbers.
+/// Returns a script that submits all jobs and prints their numbers.
 std::string submit_script(const JobSet& jobs, const JobOptions& options);
 
 }  // namespace convoke::slurm

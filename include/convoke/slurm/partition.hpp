@@ -31,11 +31,11 @@ struct Partition {
 /// The call of sinfo, which prints a line for each kind of node in each partition.
 inline constexpr std::array kSinfo{"sinfo", "--noheader", "--exact", "--format", "%P|%a|%l|%D|%c|%m|%z|%T"};
 
-/// The partitions in the output of this call, in its order. Throws Error for a line of another form.
+/// Parses the output of this call to partitions, in its order. Throws Error for an unexpected line.
 std::vector<Partition> parse_sinfo(const std::string& text);
 
-/// The partition `name`; if that is empty, the default partition, or else the first. Throws Error if the name
-/// is unknown or no node of the partition is available.
+/// Returns the partition `name`; if that is empty, the default partition, or the first. Throws Error if the
+/// name is unknown or no node of the partition is available.
 const Partition& choose(const std::vector<Partition>& partitions, std::string_view name);
 
 }  // namespace convoke::slurm

@@ -13,24 +13,25 @@ namespace convoke::train {
 
 class FeatureCache;
 
-/// Which model a trainer trains, and on what.
+/// The model that a trainer trains, and its samples.
 struct Assignment {
   std::int64_t member = 0;
   std::uint64_t seed = 0;
   std::span<const std::uint32_t> training;    ///< sample ids
   std::span<const std::uint32_t> validation;  ///< may be empty
-  /// Whose samples `validation` numbers; null: that of training.
+  /// The loader whose sample ids `validation` holds; null: the loader of the training samples.
   const data::BatchLoader* validation_loader = nullptr;
-  FeatureCache* features = nullptr;         ///< of all members together; null: a cache of its own, if any
-  std::filesystem::path feature_file = {};  ///< where that may be
+  FeatureCache* features = nullptr;  ///< shared by all members; null: the trainer makes its own, if any
+  std::filesystem::path feature_file = {};  ///< where that cache may be stored
 };
 
-/// The samples of an epoch (counted from 0) in their order: a pure function of the job, the assignment's seed
-/// and the epoch. `loader`: of the training samples.
+/// Returns the sample ids of an epoch (counted from 0) in their order: a pure function of the job, the
+/// assignment's seed and the epoch. `loader`: loader of the training samples.
 data::EpochPlan plan_epoch(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                            std::int64_t epoch);
 
-/// Which samples of a step this rank of the group takes, in lanes of `lane`: those that it reads ahead.
+/// Returns the samples of a step that this rank of the group processes, in lanes (micro-batches) of `lane`
+/// samples. The rank reads these ahead.
 data::ReadAhead::Share share_of_rank(std::int64_t lane, const mpi::Communicator& group);
 
 }  // namespace convoke::train

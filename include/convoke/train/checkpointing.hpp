@@ -18,29 +18,30 @@
 
 namespace convoke::train {
 
-/// Keeps the state of training while it goes on: when the job says so, the group's root copies it, and a
-/// thread writes the copy. A checkpoint that cannot be written is a warning, and the ones before it stay.
+/// Writes checkpoints while training goes on: at the intervals of the job, the root of the group copies the
+/// state, and a thread writes the copy. If a checkpoint cannot be written, a warning is printed and the
+/// earlier checkpoints stay.
 class Checkpointing {
  public:
-  /// Everything given must outlive it. The root makes the folder. Collective; throws Error on all ranks if
-  /// that cannot be.
+  /// The arguments must outlive this object. The root creates the folder. Collective; throws Error on all
+  /// ranks if the folder cannot be created.
   Checkpointing(const Job& job, StagedEngine& engine, const mpi::Communicator& group,
                 run::Checkpoints checkpoints, const Reports& reports, run::Phases& phases);
   ~Checkpointing();
   Checkpointing(const Checkpointing&) = delete;
   Checkpointing& operator=(const Checkpointing&) = delete;
 
-  /// After a step that does not end its epoch, and after each epoch.
+  /// Call it after each step that does not end its epoch, and after each epoch.
   void after_step(const run::CheckpointState& state);
   void after_epoch(const run::CheckpointState& state);
-  /// A model file of a validation that is among the best so far. `parameters`: canonical.
+  /// Writes a model file of a validation that is among the best so far. `parameters`: canonical.
   void keep_best(const std::vector<float>& parameters, const run::Validated& validated);
-  /// When no step follows: the last state is on disk when this returns. Throws JobError at the root if it is
-  /// not, and `needed`: nobody can go on from here then.
+  /// Call it after the last step: when it returns, the last state is on disk. Throws JobError at the root if
+  /// that state is not on disk and `needed` is set, because the run could not be resumed.
   void finish(const run::CheckpointState& state, bool needed);
 
-  /// The newest usable state, the same on all ranks, or nothing if there is none; the engine has it then.
-  /// Collective. Throws Error as run::Checkpoints::newest.
+  /// Loads the newest usable state into the engine and returns it, the same on all ranks; empty if there is
+  /// none. Collective. Throws Error as run::Checkpoints::newest does.
   std::optional<run::CheckpointState> resume();
 
  private:
@@ -48,7 +49,7 @@ class Checkpointing {
     std::int64_t epochs = -1, steps = -1;
     friend bool operator==(const Position&, const Position&) = default;
   };
-  /// A model that is to be among the best; a failure is tried again.
+  /// A model that belongs to the best ones; the write is repeated if it fails.
   struct Best {
     run::Validated validated;
     std::vector<float> parameters;
@@ -59,7 +60,7 @@ class Checkpointing {
   void write(const std::shared_ptr<Best>& best);
   void note_written();
   void save(const run::CheckpointState& state);
-  std::vector<std::string> failures();  // of the writer; they count as left out
+  std::vector<std::string> failures();  // errors of the writer; these checkpoints count as left out
   void report_failures();
 
   const Job& job_;
@@ -70,12 +71,13 @@ class Checkpointing {
   const Reports& reports_;
   run::Phases& phases_;
 
-  Position saved_;  // the newest that was given to the writer, or resumed from
+  Position saved_;  // of the newest state that was passed to the writer or resumed from
   std::int64_t saved_updates_ = 0;
   os::Stopwatch since_saved_;
-  std::vector<std::shared_ptr<Best>> unwritten_;  // or not known to be; at most keep_best
-  std::vector<double> written_costs_;  // of the best known to be written, rising; at most keep_best
-  run::BackgroundWriter writer_;       // last: it ends first
+  std::vector<std::shared_ptr<Best>> unwritten_;  // or not confirmed as written; at most keep_best
+  std::vector<double>
+      written_costs_;             // of the best models confirmed as written, ascending; at most keep_best
+  run::BackgroundWriter writer_;  // declared last, so that it is destroyed first
 };
 
 }  // namespace convoke::train

@@ -10,37 +10,37 @@
 
 namespace convoke::train {
 
-/// Names and defaults are Keras', but for its "val_" and the patience, which it has at 0.
+/// The names and defaults are those of Keras, except that Keras writes "val_" and its patience is 0.
 struct EarlyStoppingOptions {
   std::string monitor = "validation_loss";  ///< or "validation_accuracy"
   std::int64_t patience =
-      -1;                ///< evaluations without a better one before training stops, >= 0; -1: it never does
-  double min_delta = 0;  ///< what a better one must be better by, >= 0: by more than this
-  bool restore_best = false;  ///< the best weights are kept, not the last
+      -1;                ///< training stops after this many evaluations without improvement, >= 0; -1: never
+  double min_delta = 0;  ///< an improvement must be larger than this, >= 0
+  bool restore_best = false;  ///< keep the best weights, not the last
 };
 
-/// Says which validation is the best so far, and ends training when none has been for a while: Keras'
-/// EarlyStopping. Holds options only.
+/// Decides which validation is the best so far, and stops training when the validations do not improve for a
+/// while, as Keras' EarlyStopping does. Holds options only.
 class EarlyStopping {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options = {}) : options_(std::move(options)) {}
-  /// { monitor = "validation_loss", patience = 5, min_delta = 0, restore_best = true }; an empty table:
-  /// never. Throws Error for an unknown key or monitor, a value out of range, and without patience.
+  /// Reads { monitor = "validation_loss", patience = 5, min_delta = 0, restore_best = true }; an empty table:
+  /// never stop. Throws Error for an unknown key or monitor, a value out of range, and a missing patience.
   static EarlyStopping read(const Settings& settings);
 
-  /// Takes a validation after `updates` steps into account: true if it is the best so far, which one whose
+  /// Records a validation after `updates` steps. Returns true if it is the best so far; a validation whose
   /// loss is not finite never is. May set `best.stopped`.
   bool judge(const engine::Score& score, std::int64_t updates, run::BestSoFar& best) const;
 
-  /// What is monitored, such that less is better; infinite where the loss is not finite.
+  /// Returns the monitored value as a cost (less is better); infinite if the loss is not finite.
   double cost(double loss, double accuracy) const;
 
   bool stops() const { return options_.patience >= 0; }
   bool restores_best() const { return options_.restore_best; }
   const std::string& monitor() const { return options_.monitor; }
-  /// The options, such that read() makes an equal one; empty if it never stops.
+  /// Returns the options from which read() makes an equal object; empty if training never stops early.
   Settings settings() const;
-  /// The keys of such a table.
+  /// The keys of the recipe table.
   static std::vector<OptionTable> tables();
 
  private:

@@ -8,10 +8,10 @@
 
 namespace convoke::train {
 
-/// What evaluation.json holds, the keys are in docs/formats.md: of the decision of all voters by `rule` the
-/// confusion matrix and the scores of each class, of each pair of members their disagreement, of the mean
-/// probabilities and of each member the calibration, and the worst mistakes. `members`: the numbers of those
-/// evaluated; `class_names`: one for each class, or empty.
+/// Returns the content of evaluation.json, whose keys are in docs/formats.md: the confusion matrix and the
+/// scores of each class for the decision of all voters by `rule`, the disagreement of each pair of members,
+/// the calibration of the mean probabilities and of each member, and the worst mistakes. `members`: the
+/// numbers of the evaluated members; `class_names`: one for each class, or empty.
 Settings evaluation_details(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names);

@@ -17,30 +17,30 @@
 
 namespace convoke::train {
 
-/// What the frozen beginning of a network (nn::frozen_prefix) makes of all samples of a split: computed once
-/// per sample and view by the ranks of a node together, kept once per node, and read from then on in place of
-/// the samples. A view is what augmentation makes of a sample in one epoch; that of an epoch is its number
-/// modulo Job::cache_features.
+/// The outputs (features) of the frozen beginning of a network (nn::frozen_prefix) for all samples of a
+/// split. The ranks of a node compute them together once per sample and view, keep them once per node, and
+/// later read them instead of the samples. A view is the augmented version of a sample in one epoch; epoch e
+/// uses view e modulo Job::cache_features.
 ///
-/// The samples are taken in order of their ids, always one lane of them together, by the plan of one lane:
-/// the bits depend on nothing but the network, the sample and its neighbours in that order.
+/// The samples are taken in order of their ids, one lane at a time, by the plan of one lane: the bits depend
+/// only on the network, the sample and its neighbours in that order.
 class FeatureCache {
  public:
-  /// Collective over `node`. `parameters`: canonical, of the whole network. `file`: see run::NodeMemory. What
-  /// is given by reference must outlive it. Throws Error if nothing is frozen at the beginning of the
+  /// Collective over `node`. `parameters`: canonical, of the whole network. `file`: see run::NodeMemory.
+  /// Arguments passed by reference must outlive it. Throws Error if nothing is frozen at the beginning of the
   /// network.
   FeatureCache(const Job& job, const data::BatchLoader& samples, std::span<const float> parameters,
                const mpi::Communicator& node, const std::filesystem::path& file, run::Phases& phases);
 
-  /// From now on the features of epoch `epoch` (from 0) are read, which are computed if they have not been.
-  /// Collective over the node the first time of a view.
+  /// Selects the features of epoch `epoch` (counted from 0), and computes them if they are missing.
+  /// Collective over the node at the first call for a view.
   void turn_to(std::int64_t epoch);
 
-  /// Feeds a nn::suffix_of() the network.
+  /// Feeds an nn::suffix_of() the network.
   const data::BatchLoader& loader() const { return loader_; }
-  /// The node of the network that puts out the features.
+  /// The node of the network whose output is cached.
   std::size_t last_node() const { return last_; }
-  /// The prefix's parameters, canonical: the first of the network's.
+  /// The canonical parameters of the prefix: the first ones of the network's.
   std::span<const float> parameters() const { return parameters_; }
 
  private:
@@ -62,12 +62,12 @@ class FeatureCache {
   data::BatchLoader loader_;
 };
 
-/// Where a rank's cache of features is a file if it is one.
+/// Returns the path of a rank's feature cache, used if the cache is a file.
 std::filesystem::path feature_file(const run::RunFolder& folder, const mpi::Communicator& world);
 
-/// The features of all members of an ensemble, whose networks begin alike if all their frozen weights are
-/// given (Job::weights). Members go through their epochs each for itself, so all views are computed at once.
-/// Null if they do not, or there is one model only. Collective over `world`.
+/// Makes the feature cache that all members of an ensemble share. Their networks begin alike if all frozen
+/// weights are given (Job::weights). Members reach their epochs at different times, so all views are computed
+/// at once. Returns null if the networks differ or there is only one model. Collective over `world`.
 std::unique_ptr<FeatureCache> common_features(const Job& job, const data::BatchLoader& loader,
                                               const run::RunFolder& folder, const mpi::Communicator& world,
                                               run::Phases& phases);

@@ -21,12 +21,13 @@
 
 namespace convoke::train {
 
-/// Ends the job although a single member met it: what fails is needed by all, as the disk of the run folder.
+/// An error that ends the job although a single member met it, because all members need what failed, such as
+/// the disk of the run folder.
 struct JobError : Error {
   using Error::Error;
 };
 
-/// What a run logs besides metrics.jsonl.
+/// The logs that a run writes in addition to metrics.jsonl.
 struct LogOptions {
   bool csv = false;          ///< metrics.csv
   bool tensorboard = false;  ///< event files in tensorboard/
@@ -38,46 +39,47 @@ struct Job {
 
   std::string name;
   run::ModelDescription model;
-  engine::EngineOptions engine;  ///< its seed is that of the run; a member has its own
+  engine::EngineOptions engine;  ///< with the seed of the run; members have other seeds
   std::shared_ptr<const optim::Optimizer> optimizer;
   std::shared_ptr<const optim::Schedule> schedule;
   double learning_rate = 1e-3;
-  std::vector<Stage> stages;        ///< by rising epoch
-  std::int64_t cache_features = 0;  ///< views of a sample whose features are kept (FeatureCache); 0: none
-  std::size_t cache_bytes = 0;      ///< of a node, beyond which they go to a file; 0: half of what is free
+  std::vector<Stage> stages;        ///< in ascending order of epoch
+  std::int64_t cache_features = 0;  ///< cached views per sample (FeatureCache); 0: none
+  std::size_t cache_bytes =
+      0;  ///< memory of a node for features, which otherwise go to a file; 0: half of the free memory
   std::int64_t epochs = 1;
   data::Shuffle shuffle;
   data::Sampling sampling = data::Sampling::kAll;
-  std::shared_ptr<const data::Augmenter>
-      augmenter;                ///< of training samples; null: they are taken as they are
-  double validation_split = 0;  ///< of the training samples; 0: none, or those of a split of its own
-  double portion = 1;           ///< of the training samples that are not held out, (0, 1]
-  std::shared_ptr<const run::InitialWeights> weights;  ///< what training starts from; null: initial values
-  std::int64_t validate_every = 0;                     ///< steps, besides each epoch's end; 0: only there
+  std::shared_ptr<const data::Augmenter> augmenter;  ///< for training samples; null: no augmentation
+  double validation_split = 0;  ///< share of the training samples; 0: none, or a separate split
+  double portion = 1;           ///< share of the training samples that are not held out, (0, 1]
+  std::shared_ptr<const run::InitialWeights> weights;  ///< weights to start from; null: initial values
+  std::int64_t validate_every = 0;  ///< steps between validations within an epoch; 0: only at its end
   EarlyStopping early_stopping;
-  std::int64_t top_k = kDefaultTopK;  ///< of evaluations
+  std::int64_t top_k = kDefaultTopK;  ///< for evaluations
   run::CheckpointInterval checkpoint_every;
-  std::int64_t keep_checkpoints = 2;  ///< the newest so many
-  run::Deadline job_end;              ///< when the batch system ends the job, for those who watch
+  std::int64_t keep_checkpoints = 2;  ///< number of newest checkpoints to keep
+  run::Deadline job_end;              ///< when the batch system ends the job, for `convoke watch`
   run::Deadline deadline;             ///< when to stop, with a checkpoint
-  std::uint64_t memory_bytes = 0;     ///< of a node, for all ranks; 0: what it has
+  std::uint64_t memory_bytes = 0;     ///< memory of a node for all its ranks; 0: all of it
   LogOptions log;
-  std::int64_t keep_best = 1;  ///< models of the best validation, and of those that were it before; 0: none
+  std::int64_t keep_best = 1;  ///< number of best models (by validation) to keep; 0: none
 
-  bool ensemble = false;     ///< independent members; else one model on all ranks
+  bool ensemble = false;     ///< true: independent members; false: one model on all ranks
   std::int64_t members = 1;  ///< > 0
   data::Sharding shards = data::Sharding::kFull;
   std::string shards_name = "full";
-  std::string rule = "majority";  ///< of the verdict
+  std::string rule = "majority";  ///< the voting rule that decides
 
-  run::Fingerprint fingerprint;  ///< what must be equal to resume
-  std::string recipe;            ///< resolved, as TOML: kept in checkpoints
+  run::Fingerprint fingerprint;  ///< resume fingerprint: must be equal to resume
+  std::string recipe;            ///< the resolved recipe as TOML, stored in checkpoints
 
-  /// The engine of a member.
+  /// The engine options of a member.
   engine::EngineOptions engine_for(std::uint64_t seed) const;
 };
 
-/// The seed of a member: the run's for member 0, else a number keyed by (seed, member) below 2^32.
+/// Returns the seed of a member: the run's seed for member 0, otherwise a number below 2^32 keyed by (seed,
+/// member).
 std::uint64_t member_seed(std::uint64_t seed, std::int64_t member);
 
 }  // namespace convoke::train

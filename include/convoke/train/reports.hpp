@@ -14,21 +14,21 @@
 
 namespace convoke::train {
 
-/// Where a trainer tells how far it is.
+/// Where a trainer reports its progress.
 struct Reports {
-  metrics::Progress& progress;               ///< silent on all ranks but one
+  metrics::Progress& progress;               ///< silent on all ranks except one
   std::function<void(const Settings&)> log;  ///< takes a line for metrics.jsonl; may be empty
   std::string title = {};                    ///< "mnist-ensemble member 2/4"
-  run::StatusWriter* status = nullptr;       ///< for those who watch; null: on all ranks but one
+  run::StatusWriter* status = nullptr;       ///< for `convoke watch`; null on all ranks except one
 
-  /// After `step` of `steps` since the start; `fields` of the epoch so far.
+  /// Call it after `step` of `steps` since the start; `fields` of the epoch so far.
   void step_done(std::int64_t step, std::int64_t steps, const metrics::ProgressFields& fields) const;
-  /// At the end of an epoch of a member, after `updates` steps since the start.
+  /// Call it at the end of an epoch of a member, after `updates` steps since the start.
   void epoch_done(std::int64_t member, std::int64_t updates, const metrics::EpochFields& fields) const;
 };
 
-/// The logs of all members: metrics.jsonl and, if the job wants it, metrics.csv. Rank 0 alone writes them:
-/// whole lines appended by several hosts are not safe on a network file system.
+/// The logs of all members: metrics.jsonl and, if the job wants it, metrics.csv. Only rank 0 writes them,
+/// because several hosts cannot safely append lines to one file on a network file system.
 class RunLogs {
  public:
   /// Throws Error naming the file.

@@ -16,37 +16,38 @@
 
 namespace convoke::train {
 
-/// The engine of one model through the stages of its training. Where a stage trains other parameters than the
-/// one before, they lie in another order, so the engine is made anew from canonical parameters, their average
-/// and the optimizer's state; what was frozen until then starts without any. With Job::cache_features it is
-/// the engine of the network behind its frozen beginning as long as that is frozen, fed by a FeatureCache.
+/// The engine of one model through the stages of its training. If a stage changes the set of trained
+/// parameters, their order changes, so a new engine is made from the canonical parameters, their average and
+/// the optimizer's state; newly unfrozen parameters start without optimizer state. With Job::cache_features,
+/// and as long as the beginning of the network is frozen, the engine trains only the network behind that
+/// beginning, on samples from a FeatureCache.
 class StagedEngine {
  public:
-  /// Collective over `group`. Everything given must outlive it.
+  /// Collective over `group`. The arguments must outlive it.
   StagedEngine(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
                const mpi::Communicator& group, run::Phases& phases);
 
-  /// Starts from the weights that are given instead of initial values. Collective.
+  /// Starts from the given weights instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
 
-  /// To be called before the epoch after `epochs_done`. True if a stage begins with it. Collective. Throws
-  /// Error if a cache of all members was made with other frozen weights than these.
+  /// Call it before the epoch after `epochs_done`. Returns true if a stage begins with that epoch.
+  /// Collective. Throws Error if the shared cache of all members was made with other frozen weights.
   bool begin_epoch(std::int64_t epochs_done);
 
   engine::LaneEngine::StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples,
                                       double learning_rate, std::span<const std::uint32_t> repeats);
   std::string diagnose() { return engine_->diagnose(); }
 
-  /// The base rate of the stage.
+  /// The base learning rate of the stage.
   double learning_rate() const { return learning_rate_; }
-  /// What to evaluate and to keep, canonical, of the whole network. Collective.
+  /// The canonical parameters of the whole network, to evaluate and to store. Collective.
   std::vector<float> result();
 
-  /// What the epoch's samples are read from in place of them; null: nothing.
+  /// The cache that replaces the samples of the epoch; null: none.
   const FeatureCache* features() const { return features_; }
 
-  /// Fills the arrays of `state`, and takes them: run::capture() and run::restore(). The latter enters the
-  /// stage that `state` was in, and is collective.
+  /// Fill the arrays of `state`, and load them: run::capture() and run::restore(). restore() enters the stage
+  /// that `state` was in, and is collective.
   void capture(run::CheckpointState& state);
   void restore(run::CheckpointState& state);
 
@@ -67,14 +68,14 @@ class StagedEngine {
   std::int64_t steps_per_epoch_;
   std::vector<engine::CanonicalParameter> parameters_;  // of the whole network
 
-  // Of the stage.
+  // State of the current stage.
   std::size_t stages_begun_ = 0;
   double learning_rate_ = 0;
-  std::unique_ptr<FeatureCache> own_;  // if it is not shared by the members
+  std::unique_ptr<FeatureCache> own_;  // used if the members share no cache
   FeatureCache* features_ = nullptr;   // in use
   nn::Graph graph_;                    // what the engine trains
   std::unique_ptr<engine::LaneEngine> engine_;
-  double exposed_seconds_ = 0;  // of the engines before
+  double exposed_seconds_ = 0;  // of the earlier engines
 };
 
 }  // namespace convoke::train

@@ -10,42 +10,42 @@
 
 namespace convoke::train {
 
-/// What a run cost.
+/// The cost of a run.
 struct Cost {
   int ranks = 1;
-  int threads = 1;                        ///< of each rank (the largest number, should they differ)
+  int threads = 1;                        ///< of each rank (the largest number if they differ)
   int all_threads = 1;                    ///< worker threads of all ranks together
-  int cores = 1;                          ///< physical cores that they had, fewer where they shared some
+  int cores = 1;                          ///< distinct physical cores of all ranks
   double makespan_seconds = 0;            ///< from a barrier before loading to a barrier after the verdict
-  run::PhaseSpreads phases;               ///< over the ranks
-  run::RankPhases rank_phases;            ///< of each rank; at rank 0 alone
-  run::FeatureUse features;               ///< of all ranks
-  run::CheckpointUse checkpoints;         ///< of all ranks
+  run::PhaseSpreads phases;               ///< statistics over the ranks
+  run::RankPhases rank_phases;            ///< of each rank; only at rank 0
+  run::FeatureUse features;               ///< sum over all ranks
+  run::CheckpointUse checkpoints;         ///< over all ranks
   std::uint64_t peak_resident_bytes = 0;  ///< of the largest rank
-  std::uint64_t predicted_bytes = 0;      ///< the same, as it was expected before the first step
+  std::uint64_t predicted_bytes = 0;      ///< prediction of peak_resident_bytes before the first step
 
   double core_seconds() const { return makespan_seconds * cores; }
   bool oversubscribed() const { return all_threads > cores; }
 };
 
-/// Collective. `makespan_seconds` of this rank, taken right after a barrier; `threads` as they were
-/// requested, 0: each rank's share of the cores.
+/// Measures the cost. Collective. `makespan_seconds`: of this rank, measured right after a barrier;
+/// `threads`: as requested, 0: each rank's share of the cores.
 Cost cost_of(double makespan_seconds, const run::Machine& machine, int threads, const run::Phases& phases,
              const mpi::Communicator& world, std::uint64_t predicted_bytes = 0);
 
-/// summary.json; the keys are in docs/formats.md.
+/// Returns the content of summary.json; its keys are in docs/formats.md.
 Settings summary(const Job& job, const Verdict& verdict, const Cost& cost);
 
-/// The same for people, with units: a block of lines and the classification report.
+/// Returns the summary as text with units: a block of lines and the classification report.
 std::string summary_text(const Job& job, const Verdict& verdict, const Cost& cost);
 
-/// What an evaluation says, as a part of summaries: accuracy, precision, recall, f1 (weighted), loss and
-/// accuracy of members, accuracy of each prefix under each rule, disagreement. `members`: the numbers of
-/// those evaluated.
+/// Returns the results of an evaluation as a part of summaries: accuracy, precision, recall, f1 (weighted),
+/// loss and accuracy of members, accuracy of each prefix under each rule, disagreement. `members`: the
+/// numbers of the evaluated members.
 Settings evaluation_summary(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members);
 
-/// Lines about members and votes, and the classification report of `rule`.
+/// Returns lines about members and votes, and the classification report of `rule`.
 std::string evaluation_text(const Evaluation& evaluation, const std::string& rule,
                             const std::vector<std::int64_t>& members,
                             const std::vector<std::string>& class_names);

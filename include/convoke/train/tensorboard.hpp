@@ -11,18 +11,18 @@ namespace convoke::train {
 
 struct Verdict;
 
-// What TensorBoard is told of a run: `tensorboard --logdir RUN`.
+// Writes event files of a run for TensorBoard: `tensorboard --logdir RUN`.
 
-/// Where the event files of a member are: tensorboard/ in the run folder, of an ensemble
-/// tensorboard/member-000.
+/// Returns the folder for the event files of a member: tensorboard/ in the run folder, or
+/// tensorboard/member-000 in an ensemble.
 std::filesystem::path events_folder(const Job& job, const run::RunFolder& folder, std::int64_t member);
 
-/// Adds what an epoch's or a validation's record (train/records.hpp) has of loss, accuracy, learning rate and
-/// speed, at its step; other records have nothing. Throws Error naming the file.
+/// Writes loss, accuracy, learning rate and speed of an epoch's or a validation's record (train/records.hpp)
+/// at its step; ignores other records. Throws Error naming the file.
 void append_curves(metrics::EventFile& events, const Settings& record);
 
-/// The test, after the last step: of each member that votes in its folder, of an ensemble the accuracy of
-/// every rule in tensorboard/. Call it on one rank. Throws Error naming the file.
+/// Writes the test results after the last step: those of each voting member to its folder, and in an ensemble
+/// the accuracy of every rule to tensorboard/. Call it on one rank. Throws Error naming the file.
 void append_test(const Job& job, const run::RunFolder& folder, const Verdict& verdict);
 
 }  // namespace convoke::train

@@ -21,43 +21,43 @@
 
 namespace convoke::train {
 
-/// The loss of a step, or a weight after the last one, was not finite. Names layer, rank, epoch and step
+/// The loss of a step, or a weight after the last step, was not finite. Names layer, rank, epoch and step
 /// where they are known; the same on all ranks of the group.
 struct Divergence : mpi::GroupError {
   using GroupError::GroupError;
 };
 
-/// What becomes of the training of one model.
+/// The result of training one model.
 struct Outcome {
-  run::StopReason interrupted_by;  ///< if it was, there is a checkpoint to go on from
+  run::StopReason interrupted_by;  ///< if set, there is a checkpoint to resume from
   std::int64_t epochs_done = 0;
-  std::int64_t steps = 0;              ///< since the start
-  std::int64_t stopped_at = 0;         ///< steps after which early stopping ended it; 0: it did not
-  std::int64_t samples_processed = 0;  ///< by this run, all ranks of the group together
+  std::int64_t steps = 0;       ///< since the start
+  std::int64_t stopped_at = 0;  ///< steps after which early stopping ended training; 0: not stopped early
+  std::int64_t samples_processed = 0;  ///< by this run on all ranks of the group
   double validation_accuracy = std::numeric_limits<double>::quiet_NaN();
-  std::vector<float> parameters;  ///< canonical; the best or the last, and the accuracy is theirs
+  std::vector<float> parameters;  ///< canonical; the best or the last; validation accuracy belongs to these
 };
 
 /// Trains one model with the ranks of one group.
 class Trainer {
  public:
-  /// Collective over `group`. Everything given must outlive the trainer.
+  /// Collective over `group`. The arguments must outlive the trainer.
   Trainer(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
           const mpi::Communicator& group, run::StopAgreement& stop, run::Checkpoints checkpoints,
           Reports reports, run::Phases& phases);
 
-  /// Starts from the weights that are given instead of initial values. Collective.
+  /// Starts from the given weights instead of initial values. Collective.
   void start_from(const run::InitialWeights& weights);
 
-  /// Goes on from the newest usable checkpoint, if there is one. Collective. Throws Error as
-  /// Checkpoints::newest.
+  /// Resumes from the newest usable checkpoint, if there is one. Collective. Throws Error as
+  /// Checkpoints::newest does.
   void resume();
 
-  /// Steps since the start, those of the runs before included.
+  /// Steps since the start, including those of earlier runs.
   std::int64_t steps() const { return state_.updates; }
 
   /// Trains to the last epoch, until early stopping, or until a signal. Collective. Throws Divergence,
-  /// JobError as Checkpointing::finish, and what a rank of the group throws (mpi::GroupError, on all of
+  /// JobError as Checkpointing::finish does, and any error of a rank of the group (mpi::GroupError, on all of
   /// them).
   Outcome run();
 
@@ -81,7 +81,7 @@ class Trainer {
   StagedEngine engine_;
   Checkpointing checkpointing_;
   Validation validation_;
-  run::CheckpointState state_;  // of its arrays, only the best is ever filled
+  run::CheckpointState state_;  // only its array of the best weights is ever filled
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t samples_processed_ = 0;
 };

@@ -15,30 +15,29 @@
 
 namespace convoke::train {
 
-/// Validates a model while it trains, and sees to what follows from it: the models of the best, and early
-/// stopping.
+/// Validates a model while it trains, keeps the best models, and applies early stopping.
 class Validation {
  public:
-  /// `loader`: of the training samples, a part of which may be held out. `engine`: whose features, if it has
-  /// any, are read in place of those. Everything given must outlive it. Throws Error if early stopping has no
-  /// samples to look at.
+  /// `loader`: loader of the training samples, a part of which may be held out. `engine`: if it caches
+  /// features, they are read instead of the samples. The arguments must outlive it. Throws Error if early
+  /// stopping has no validation samples.
   Validation(const Job& job, const Assignment& assignment, const data::BatchLoader& loader,
              const StagedEngine& engine, const mpi::Communicator& group, Checkpointing& checkpointing,
              const Reports& reports, run::Phases& phases);
 
   /// True if there are samples to validate on.
   bool possible() const { return !assignment_.validation.empty(); }
-  /// True if `validate_every` wants one after this many steps since the start.
+  /// True if `validate_every` requires a validation after this many steps since the start.
   bool due(std::int64_t updates) const;
 
-  /// Scores the canonical `parameters` that `state.updates` steps have led to. Of one and the same step only
-  /// the first call does the work. The same on all ranks. Collective over the group.
+  /// Evaluate the canonical `parameters` after `state.updates` steps. Only the first call for a step does the
+  /// work. The result is the same on all ranks. Collective over the group.
   void at_step(const std::vector<float>& parameters, run::CheckpointState& state);  ///< logs a line
   void at_epoch_end(const std::vector<float>& parameters, run::CheckpointState& state,
-                    metrics::EpochFields& line);  ///< fills it in
+                    metrics::EpochFields& line);  ///< fills in `line`
 
-  /// The weights to keep: the best if early stopping restores them, else `last`. `state` as above; its
-  /// validation accuracy becomes that of these.
+  /// Returns the weights to keep: the best if early stopping restores them, otherwise `last`. `state` as
+  /// above; its validation accuracy becomes that of the returned weights.
   std::vector<float> kept(std::vector<float> last, run::CheckpointState& state) const;
 
  private:
@@ -54,9 +53,9 @@ class Validation {
   const Reports& reports_;
   run::Phases& phases_;
   std::optional<engine::Evaluator> evaluator_;  // made at the first validation
-  const FeatureCache* features_ = nullptr;      // that it reads
+  const FeatureCache* features_ = nullptr;      // the features that the evaluator reads
   engine::Score latest_;
-  std::int64_t latest_updates_ = -1;  // the step that latest_ is of
+  std::int64_t latest_updates_ = -1;  // the step to which latest_ belongs
 };
 
 }  // namespace convoke::train

@@ -14,9 +14,9 @@ namespace convoke::report {
 namespace {
 
 constexpr int kLabels = 6;
-constexpr double kRounding = 1e-9;  // of a step
+constexpr double kRounding = 1e-9;  // relative to a step
 
-// "0.05", "2000", "12.5k", "3M".
+// Returns a label: "0.05", "2000", "12.5k", "3M".
 std::string tick_label(double number) {
   constexpr double kLongest = 1e4;
   constexpr std::array kUnits{std::pair{1e9, "G"}, std::pair{1e6, "M"}, std::pair{1e3, "k"}};
@@ -27,7 +27,7 @@ std::string tick_label(double number) {
   return fmt::format("{:.6g}", number);
 }
 
-// The next number that is 1, 2 or 5 times a power of ten.
+// Returns the next number that is 1, 2 or 5 times a power of ten.
 double round_up(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -36,7 +36,7 @@ double round_up(double least) {
   return 10 * power;
 }
 
-// A step, at most `count` of which make the length.
+// Returns a step such that at most `count` steps cover the length.
 double round_step(double length, int count) { return round_up(length / count); }
 
 std::vector<Tick> ticks_at_steps(double low, double high, double step) {
@@ -46,7 +46,7 @@ std::vector<Tick> ticks_at_steps(double low, double high, double step) {
   return ticks;
 }
 
-// Half a value leaves room for it to be seen, as a bar or above the axis.
+// Half of the smallest value leaves room to show it, as a bar or above the axis.
 Axis decades(const Bounds& shown, int labels) {
   Axis axis{.title = {}, .low = 1, .high = 10, .logarithm = 10};
   if (std::isfinite(shown.least_positive)) {
@@ -55,7 +55,7 @@ Axis decades(const Bounds& shown, int labels) {
   }
   const double count = std::log10(axis.high / axis.low);
   const int every = std::max(1, static_cast<int>(std::ceil(count / labels)));
-  constexpr double kFew = 1.5;  // decades within which 2 and 5 have labels, too
+  constexpr double kFew = 1.5;  // decades up to which 2 and 5 have labels too
   for (int n = 0; n <= count + 1; n += every) {
     const double power = axis.low * std::pow(10, n);
     for (const double factor : {1.0, 2.0, 5.0}) {
@@ -67,7 +67,7 @@ Axis decades(const Bounds& shown, int labels) {
   return axis;
 }
 
-// All doublings have a label, or every second and so on, as there is room.
+// All doublings have a label, or every second one and so on if there is less room.
 Axis doubling_axis(const std::vector<double>& doublings, double high) {
   constexpr std::size_t kDoublings = 8;
   Axis axis{.title = {}, .low = doublings.front(), .high = high, .logarithm = 2};
@@ -115,7 +115,7 @@ Axis name_axis(const Chart& chart) {
 }
 
 Axis place_axis(const Chart& chart, std::optional<double> end) {
-  constexpr double kRoom = 0.08;  // of the axis, for a label
+  constexpr double kRoom = 0.08;  // share of the axis, for a label
   std::set<double> places;
   for (const std::vector<Cell>& row : chart.table.rows) {
     if (const double x = row.front().as_double(); std::isfinite(x)) places.insert(x);

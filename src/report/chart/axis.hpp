@@ -15,7 +15,7 @@ struct Bounds {
   void add(double number);  ///< ignored if it is not finite
 };
 
-/// A place along an axis that has a label.
+/// A position along an axis that has a label.
 struct Tick {
   double at = 0;
   std::string label;
@@ -29,17 +29,20 @@ struct Axis {
   std::vector<Tick> ticks = {};
 };
 
-/// The axis of values of `chart`. A logarithmic one begins at a power of ten below all values; a linear one
-/// begins and ends at a tick. `shown`: values and ends of intervals; `labels`: how many there is room for.
+/// Returns the axis of values of `chart`. A logarithmic axis begins at a power of ten below all values; a
+/// linear axis begins and ends at a tick. `shown`: values and ends of intervals; `labels`: the number of
+/// labels that fit.
 Axis value_axis(const Chart& chart, Bounds shown, bool from_zero, int labels);
 
-/// The axis of names, which stand at 0, 1, 2, ...; of very many names only every second or third has a label.
+/// Returns the axis of names, which are at 0, 1, 2, ...; if there are very many, only every second or third
+/// has a label.
 Axis name_axis(const Chart& chart);
 
-/// The x axis of lines and histograms, from the first to the last place. `end`: where the last bin ends.
+/// Returns the x axis of lines and histograms, from the first to the last position. `end`: the end of the
+/// last bin.
 Axis place_axis(const Chart& chart, std::optional<double> end);
 
-/// An axis of a scatter chart, with a margin for the marks; it ends at `most`.
+/// Returns an axis of a scatter chart, with a margin for the marks; it ends at `most`.
 Axis point_axis(const std::string& title, const Bounds& shown, std::optional<double> most);
 
 }  // namespace convoke::report

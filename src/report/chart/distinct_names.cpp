@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-// The first `begin` characters, "…" and the last ones: `characters` in all.
+// Returns the first `begin` characters, "…" and the last ones: `characters` in total.
 std::string cut(const std::string& name, std::size_t begin, std::size_t characters) {
   const std::string line = one_line(name);
   std::vector<std::string> letters;

@@ -11,13 +11,13 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kManyRows = 14;    // beyond which bars lie
-constexpr std::size_t kManyPoints = 40;  // beyond which lines have no marks and bars no outlines
+constexpr std::size_t kManyRows = 14;    // above this, bars are horizontal
+constexpr std::size_t kManyPoints = 40;  // above this, lines have no marks and bars no outlines
 constexpr std::size_t kCloudOfPoints = 1000;
 constexpr std::size_t kNarrowLine = 42;                // characters of names that fit side by side
-constexpr std::size_t kManySeries = 24;                // beyond which there is no legend
+constexpr std::size_t kManySeries = 24;                // above this, there is no legend
 constexpr std::size_t kInLegend = 36;                  // characters of a label
-constexpr std::size_t kTitle = 40, kNarrowTitle = 28;  // characters of an axis title; of a plot beside names
+constexpr std::size_t kTitle = 40, kNarrowTitle = 28;  // characters of an axis title; narrow: next to names
 constexpr std::array kKinds{"bar", "histogram", "line", "scatter", "box"};
 
 bool names_fit(const Axis& names) {
@@ -107,7 +107,7 @@ Drawing::Drawing(const Chart& drawn, std::span<const SeriesStyle> styles) : char
     values = point_axis(chart.y_title, shown, chart.most);
   } else if (kind == Kind::kBar || kind == Kind::kBox) {
     along = name_axis(chart);
-    lying = kind == Kind::kBox || table.rows.size() > kManyRows || !names_fit(along);
+    horizontal = kind == Kind::kBox || table.rows.size() > kManyRows || !names_fit(along);
   } else if (kind == Kind::kHistogram && rows > 0) {
     along = place_axis(chart, bin_edges(table).back());
   } else {
@@ -115,15 +115,15 @@ Drawing::Drawing(const Chart& drawn, std::span<const SeriesStyle> styles) : char
   }
   if (kind != Kind::kScatter) {
     const bool from_zero = kind == Kind::kBar || kind == Kind::kHistogram || chart.from_zero;
-    values = value_axis(chart, shown, from_zero, lying ? 4 : 6);
+    values = value_axis(chart, shown, from_zero, horizontal ? 4 : 6);
   }
 
-  values.title = shortened(one_line(values.title), lying ? kNarrowTitle : kTitle);
+  values.title = shortened(one_line(values.title), horizontal ? kNarrowTitle : kTitle);
   along.title = shortened(one_line(along.title), kTitle);
 
-  // 3. The height of rows that lie.
+  // 3. The height of horizontal rows.
   if (kind == Kind::kBox) text_lines = 1.25 * std::max(rows, 3.0);
-  if (kind == Kind::kBar && lying)
+  if (kind == Kind::kBar && horizontal)
     text_lines = rows * std::max(1.0, 0.6 * static_cast<double>(series.size()));
 }
 
@@ -131,7 +131,7 @@ Settings Drawing::settings() const {
   Value::Array all;
   for (const DrawnSeries& each : series) all.emplace_back(settings_of(each));
   return {{"kind", kKinds[static_cast<std::size_t>(chart.kind)]},
-          {"lying", lying},
+          {"horizontal", horizontal},
           {"legend", legend},
           {"many", many},
           {"lines", text_lines},

@@ -18,8 +18,7 @@ constexpr int kHatchings = 4;
 constexpr std::array kChannels{std::pair{"blue", 0}, std::pair{"red", 1}, std::pair{"green", 8},
                                std::pair{"grey", 9}};
 
-// With each turn of the palette another mark and dash, so that no two numbers below kinds x colours have all
-// in common.
+// Each cycle of the palette has another mark and dash, so that any two numbers below kinds x colours differ.
 template <class Kinds>
 const auto& kind_of(std::size_t number, const Kinds& kinds) {
   return kinds[(number + number / kPalette.size()) % kinds.size()];
@@ -36,7 +35,7 @@ std::vector<int> SeriesStyle::dash() const {
   return {lengths.begin(), std::find(lengths.begin(), lengths.end(), 0)};
 }
 
-// Solid as long as three colours differ in grey, then pale; hatching does not show on a thin bar.
+// Solid for the first three colours, which differ in grey, then pale; hatching is not visible on a thin bar.
 int SeriesStyle::filling() const {
   constexpr std::size_t kSolid = 3, kPale = 3;
   if (number < kSolid) return 0;
@@ -44,8 +43,8 @@ int SeriesStyle::filling() const {
   return 2 + static_cast<int>(number - kSolid - kPale) % kHatchings;
 }
 
-// Each name takes the first style that no name in a chart with it has: a colouring of the graph of names, in
-// the order in which they first appear.
+// Each name takes the first style that no name in a chart with it has: a graph colouring of the names, in
+// order of first appearance.
 SeriesStyles::SeriesStyles(std::span<const Chart> charts) {
   std::vector<std::string> order;
   std::map<std::string, std::set<std::string>> together;
@@ -53,7 +52,7 @@ SeriesStyles::SeriesStyles(std::span<const Chart> charts) {
   for (const Chart& chart : charts) {
     std::vector<std::string> names = chart.names();
     for (const auto& [name, other] : chart.apart)
-      names.push_back(other);  // whose colour no other series takes, drawn or not
+      names.push_back(other);  // keeps its colour from other series, even if it is not drawn
     for (const std::string& name : names) {
       if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
       together[name].insert(names.begin(), names.end());

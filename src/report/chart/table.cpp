@@ -20,7 +20,7 @@ constexpr std::string_view kNone = "–", kZero = "·";
 
 std::string html_of(const Cell& cell, bool header) {
   std::string attributes;
-  const bool dotted = cell.text == kZero && !cell.value.empty();  // not a class named "·"
+  const bool dotted = cell.text == kZero && !cell.value.empty();  // false for a class named "·"
   if (dotted) {
     attributes += " class=\"n z\"";  // the style sheet draws the dot
   } else if (!cell.value.empty()) {
@@ -30,14 +30,14 @@ std::string html_of(const Cell& cell, bool header) {
     attributes += fmt::format(" data-s={} style=\"--s:{:.2f}\"", cell.shade > 0 ? "p" : "m",
                               std::min(1.0, std::abs(cell.shade)));
   }
-  constexpr std::size_t kWide = 30;  // letters, beyond which a name gets a wider column
+  constexpr std::size_t kWide = 30;  // letters; longer names get a wider column
   if (header && cell.value.empty() && cell.text.size() > kWide) attributes += " class=w";
   const std::string text = escape(dotted ? cell.value : cell.text);
   return header ? fmt::format("<th scope=row{}>{}</th>", attributes, text)
                 : fmt::format("<td{}>{}</td>", attributes, text);
 }
 
-// The text has an interval or a mark besides the number.
+// True if the text has an interval or a mark in addition to the number.
 bool has_more_than_number(const Cell& cell) {
   constexpr std::array kMore{"(", "[", "±", " to ", "< "};
   return std::any_of(kMore.begin(), kMore.end(),
@@ -100,7 +100,7 @@ double Cell::as_double() const { return value.empty() ? NAN : std::strtod(value.
 
 std::string Table::html(std::string_view name) const {
   for (const std::vector<Cell>& row : rows)
-    ensure(row.size() == columns.size(), "a row has as many cells as the table has columns");
+    ensure(row.size() == columns.size(), "a row must have as many cells as the table has columns");
   std::string html = fmt::format(
       "<div class=scroll tabindex=0 role=region aria-label=\"{}\"><table><thead><tr>", escape(name));
   for (std::size_t c = 0; c < columns.size(); ++c) {

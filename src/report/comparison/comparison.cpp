@@ -14,10 +14,10 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kSameCost = 1.05;  // times the core-seconds of the other
+constexpr double kSameCost = 1.05;  // core-seconds within this factor count as equal
 
 // The difference of two shares p and q of n samples has a standard error of about sqrt((p(1-p) + q(1-q)) /
-// n), or less, as here both shares are of the same samples.
+// n), or less if, as here, both shares come from the same samples.
 double margin_of_difference(const RunResult& a, const RunResult& b) {
   const auto variance = [](const RunResult& r) {
     return r.accuracy * (1 - r.accuracy) / static_cast<double>(r.samples);
@@ -44,7 +44,7 @@ std::string verdict_on(const RunResult& a, const RunResult& b) {
                             more.core_seconds / less.core_seconds);
 }
 
-// "on samples of different datasets"; "" if they are the same, as far as is known.
+// Returns "on samples of different datasets"; "" if they are the same, as far as known.
 std::string difference_of_samples(const RunResult& a, const RunResult& b) {
   const auto differ = [](const std::string& x, const std::string& y) {
     return !x.empty() && !y.empty() && x != y;
@@ -65,7 +65,7 @@ std::int64_t failed_members(const RunRecord& run) {
 
 std::string alone(const RunResult& run) {
   const std::int64_t cores = run.workers.cores;
-  return fmt::format("{}: there is no {} on as many cores ({}).", run.name,
+  return fmt::format("{}: there is no {} on equally many cores ({}).", run.name,
                      run.ensemble ? "synchronous run" : "ensemble", cores);
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kTestedOnOthers =
     "The runs were tested on different samples: their accuracies cannot be compared.";
 
-/// A run, its name in the comparison, and its results; those of an incomplete run are empty.
+/// A run, its name in the comparison, and its results (empty for an incomplete run).
 struct Compared {
   const RunRecord& run;
   std::string name;
@@ -121,12 +121,12 @@ void add_common_curves(Page& page, const std::vector<Compared>& runs) {
 
 std::string kind_of(const RunResult& run) { return run.ensemble ? "ensemble" : "synchronous"; }
 
-// The name of a run's line in charts; runs whose threads shared cores have a line of their own.
+// Returns the name of a run's line in charts; runs whose threads shared cores have a separate line.
 std::string line_of(const RunResult& run) {
   return kind_of(run) + (run.workers.oversubscribed() ? " (oversubscribed)" : "");
 }
 
-// A line of synchronous runs and one of ensembles, over the cores that they used.
+// Draws one line for synchronous runs and one for ensembles, over the cores that they used.
 Chart speed_up_chart(const std::vector<Compared>& runs, bool efficiency) {
   const RunResult& first = runs.front().result;
   Chart chart{Chart::Kind::kLine,

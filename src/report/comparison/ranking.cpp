@@ -12,7 +12,7 @@
 namespace convoke::report {
 namespace {
 
-// Every key of a recipe by its path; lists stand as a whole.
+// Returns every key of a recipe by its path; a list is one value.
 void flatten(const Settings& settings, const std::string& path, std::map<std::string, std::string>& keys) {
   for (const auto& [key, value] : settings.entries()) {
     const std::string full = path.empty() ? key : path + "." + key;
@@ -24,14 +24,14 @@ void flatten(const Settings& settings, const std::string& path, std::map<std::st
   }
 }
 
-// A long text from a little before the place where it differs from another.
+// Shortens a long text to begin a little before the position where it differs from another.
 std::string from_difference(const std::string& text, const std::string& other, std::size_t longest) {
   constexpr std::size_t kBefore = 10;
   const auto place = static_cast<std::size_t>(
       std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first - text.begin());
   std::size_t start = place > kBefore ? place - kBefore : 0;
   while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0U) == 0x80U)
-    --start;  // not within a letter
+    --start;  // not within a UTF-8 character
   return (start > 0 ? "…" : "") + shortened(text.substr(start), longest);
 }
 
@@ -40,8 +40,8 @@ std::string text_of(const NamedKeys& run, const std::string& key) {
   return at == run.keys.end() ? "" : at->second;
 }
 
-// What decides the samples that a run validates on, in words: a split of its own, or the last part of the
-// training samples, of an ensemble that of each shard.
+// Describes the samples for validation in words: a separate split, or the last part of the training samples
+// (of each shard, in an ensemble).
 std::string held_out(const NamedKeys& run) {
   const std::string split = text_of(run, "data.validation_split");
   const bool fraction = !split.empty() && split.front() >= '0' && split.front() <= '9';
@@ -105,18 +105,18 @@ Ranking ranked(std::span<const RunResult> runs, std::span<const NamedKeys> recip
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return runs[a].validation_accuracy > runs[b].validation_accuracy;  // nothing is below every number
+    return runs[a].validation_accuracy > runs[b].validation_accuracy;  // no value is below every number
   });
   if (order.empty() || !known(order.front())) {
     ranking.warnings.emplace_back(
-        "No run has validated (data.validation_split), so the runs are not ranked: to select by the test "
-        "accuracy would spoil the test.");
+        "No run has validations (data.validation_split), so the runs are not ranked: selecting by test "
+        "accuracy would bias the test.");
     return ranking;
   }
   if (!validated_alike(runs, recipes)) {
     ranking.warnings.emplace_back(
-        "The runs were not all validated on the same samples: small differences between their validation "
-        "accuracies mean nothing.");
+        "The runs were not all validated on the same samples, so small differences between their validation "
+        "accuracies are meaningless.");
   }
   Table keys = differences("key", recipes);
   if (keys.rows.size() > kFewKeys) keys.rows.clear();

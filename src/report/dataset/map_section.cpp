@@ -11,7 +11,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostGroups = 20;       // classes with a colour of their own
+constexpr std::size_t kMostGroups = 20;       // classes with a separate colour
 constexpr std::int64_t kMostComponents = 12;  // shown as pictures
 constexpr double kComponentSide = 112;
 
@@ -19,7 +19,7 @@ std::string trust(double value) {
   return std::isfinite(value) ? fmt::format(" Trustworthiness (12 neighbours): {:.3f}.", value) : "";
 }
 
-// The name of a class on the maps; classes beyond the most frequent ones share a name.
+// Returns the name of a class on the maps; classes beyond the most frequent ones share a name.
 std::string group_of(const Shown& shown, std::int32_t label) {
   const auto& classes = shown.found.survey.shown_classes;
   if (static_cast<std::size_t>(shown.found.info.classes) <= kMostGroups) return shown.class_name(label);

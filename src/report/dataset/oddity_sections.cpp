@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kSide = 84;
 
-// Two pictures next to each other.
+// Shows two pictures next to each other.
 Figure pair_figure(const Shown& shown, const explore::NearPair& pair, const std::string& caption) {
   const std::vector<Picture> both{shown.picture(pair.first), shown.picture(pair.second)};
   const double scale = scale_to(both.front(), kSide);
@@ -43,7 +43,7 @@ void add_pairs(Page& page, const Shown& shown, const std::vector<explore::NearPa
   page.add(table);
 }
 
-// `why`: the reason, for each sample.
+// `why`: returns the reason for each sample.
 template <class Why>
 void add_odd(Page& page, const Shown& shown, const std::vector<explore::Oddity>& oddities, const Why& why) {
   if (shown.images()) {

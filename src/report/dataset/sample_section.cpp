@@ -47,7 +47,7 @@ std::vector<Figure> mean_images(const Shown& shown) {
   return figures;
 }
 
-// The mean of each class over time, a chart for each feature.
+// The mean of each class over time, with one chart per feature.
 std::vector<Chart> mean_signals(const Shown& shown) {
   const explore::Survey& survey = shown.found.survey;
   const Shape& shape = shown.found.info.sample_shape;

@@ -11,31 +11,32 @@
 
 namespace convoke::report {
 
-/// An inspection with the texts and pictures of its page.
+/// An inspection with the texts and pictures for its page.
 struct Shown {
   const explore::Inspection& found;
 
   bool images() const { return found.kind() == "images"; }
   bool tokens() const { return found.kind() == "tokens"; }
-  /// "The 40 classes with most training samples, of 525." or "": for captions.
+  /// Returns "The 40 classes with most training samples, of 525." or "", for captions.
   std::string of_classes() const;
   std::string class_name(std::int32_t label) const { return found.class_name(label); }
-  /// "train 17".
+  /// Returns "train 17".
   std::string place(explore::Place place) const;
-  /// "channel 2", or "feature 2"; "red", "green", "blue" of three.
+  /// Returns "channel 2" or "feature 2"; "red", "green", "blue" for three channels.
   std::string channel_name(std::size_t channel) const;
-  /// The word of a token, or "#12".
+  /// Returns the word of a token, or "#12".
   std::string word(std::int32_t token) const { return word_of(token, found.names); }
-  /// The first words of a text, or the first numbers.
+  /// Returns the first words of a text, or the first numbers.
   std::string excerpt(const explore::Exhibit& exhibit) const {
     return excerpt_of(exhibit, tokens(), found.names);
   }
 
-  /// The picture of an image of (h, w, C) stored values: the first channel, or the first three if there are
-  /// three or more. Real numbers are scaled from the least to the largest of the training split.
+  /// Returns the picture of an image of (h, w, C) stored values: the first channel, or the first three if
+  /// there are three or more. Real numbers are scaled from the minimum to the maximum of the training split.
   Picture picture(const Shape& shape, std::span<const double> values) const;
   Picture picture(const explore::Exhibit& exhibit) const { return picture(exhibit.shape, exhibit.values); }
-  /// A picture of any numbers (h, w, C): 0 is grey, the number of largest magnitude black or white.
+  /// Returns a picture of any numbers (h, w, C): 0 is grey, the number of largest magnitude is black or
+  /// white.
   Picture relief(const Shape& shape, std::span<const double> values) const;
 };
 
@@ -49,7 +50,7 @@ void add_maps(Page& page, const Shown& shown);
 void add_duplicates(Page& page, const Shown& shown);
 void add_oddities(Page& page, const Shown& shown);
 
-/// The table of a Chart::Kind::kBox.
+/// Returns the table of a Chart::Kind::kBox.
 Table box_table(const std::string& what);
 void add_box(Table& table, const std::string& name, const explore::BoxPlot& box);
 

@@ -25,7 +25,7 @@ std::string sentence(std::initializer_list<std::string> parts) {
   return text;
 }
 
-// Features by the share of their variance that the class explains, largest first.
+// Sorts features by the share of their variance that the class explains, largest first.
 std::vector<std::size_t> by_ratio(const Shown& shown) {
   std::vector<std::size_t> order(shown.found.survey.histograms.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -61,7 +61,7 @@ Table moments_table(const Shown& shown) {
   return table;
 }
 
-// All channels of 8-bit images in one histogram, in bins of 8 values.
+// Shows all channels of 8-bit images in one histogram, in bins of 8 values.
 Chart byte_histogram(const Shown& shown) {
   constexpr std::size_t kValuesPerBin = 8;
   Chart chart{Chart::Kind::kHistogram,
@@ -110,7 +110,7 @@ std::vector<Chart> number_histograms(const Shown& shown) {
   return charts;
 }
 
-// Features differ in units, so their boxes share an axis after standardisation, as does the table.
+// Features have different units, so their boxes share an axis only after standardisation, as in the table.
 Chart standardised_boxes(const Shown& shown) {
   Chart chart{Chart::Kind::kBox,
               shown.images() ? "Values by channel" : "Values by feature",
@@ -131,7 +131,7 @@ Chart standardised_boxes(const Shown& shown) {
   return chart;
 }
 
-// A box for each of the shown classes that has samples.
+// Shows a box for each of the shown classes that has samples.
 Chart class_boxes(const Shown& shown, const std::string& title, const std::string& note,
                   const std::string& axis, const std::vector<explore::BoxPlot>& boxes) {
   Chart chart{Chart::Kind::kBox, title, sentence({note, kBoxNote, shown.of_classes()}), "", axis,

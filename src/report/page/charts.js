@@ -1,5 +1,5 @@
-// Draws every figure.chart by Chart.js, from the table within it and its entry of "drawings" (chart/drawing.hpp), which
-// holds all decisions; again when light turns to dark.
+// Draws every figure.chart with Chart.js, from the table in it and its entry of "drawings" (chart/drawing.hpp), which
+// holds all decisions. Draws again when the page changes between light and dark.
 "use strict";
 (() => {
   const DRAWINGS = JSON.parse(document.getElementById("drawings").textContent);
@@ -42,12 +42,12 @@
   const is_of_bars = (chart) => chart.config.type === "bar";
   // Whiskers on bars and below marks, a band below a line without marks.
   const draw_intervals = (chart) => {
-    const lying = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
-    const scale = chart.scales[lying ? "x" : "y"];
+    const horizontal = chart.options.indexAxis === "y", { ctx, chartArea: area } = chart;
+    const scale = chart.scales[horizontal ? "x" : "y"];
     const at = (value) => scale.getPixelForValue(Math.max(value, scale.min));
     chart.data.datasets.forEach(({ ends, pointRadius, borderColor }, d) => {
       if (!ends || !chart.isDatasetVisible(d)) return;
-      const spans = chart.getDatasetMeta(d).data.map((mark, i) => [lying ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
+      const spans = chart.getDatasetMeta(d).data.map((mark, i) => [horizontal ? mark.y : mark.x, ...ends[i]]).filter((s) => s.every(Number.isFinite));
       ctx.save();
       ctx.beginPath();
       ctx.rect(area.left - 6, area.top, area.width + 12, area.height);
@@ -60,7 +60,7 @@
         ctx.fillStyle = borderColor;
         ctx.fill();
       } else {
-        const line = (a, b, c, e) => { ctx.moveTo(...(lying ? [b, a] : [a, b])); ctx.lineTo(...(lying ? [e, c] : [c, e])); };
+        const line = (a, b, c, e) => { ctx.moveTo(...(horizontal ? [b, a] : [a, b])); ctx.lineTo(...(horizontal ? [e, c] : [c, e])); };
         for (const [place, low, high] of spans) {
           line(place, at(low), place, at(high));
           for (const end of [low, high]) line(place - 4, at(end), place + 4, at(end));
@@ -81,7 +81,7 @@
     afterDatasetsDraw(chart) { if (is_of_bars(chart)) draw_intervals(chart); },
   });
 
-  // A series for Chart.js: `data` makes a point of a row.
+  // Makes a series for Chart.js: `data` converts a row to a point.
   const dataset = (series, all_rows, data) => {
     const rows = series.rows.length > 0 ? series.rows.map((r) => all_rows[r]) : all_rows, colour = colour_of(series);
     return {
@@ -102,7 +102,7 @@
       backgroundColor: filling(colour_of(one), one.filling), borderWidth: one.filling === 0 || many ? 0 : 1.5,
     })),
   });
-  // Bars that touch, or of several series their outlines, which end where the last bin does.
+  // Adjacent bars, or the outlines of several series, which end where the last bin ends.
   const histogram = ({ series, along }, rows) => {
     const edges = [...rows.map((row) => number(row[0])), along.high];
     return series.length === 1 ? {
@@ -127,7 +127,7 @@
     type: "scatter",
     datasets: series.map((one) => ({ ...points(one, rows, many ? 2.5 : 4), borderWidth: 1, pointHoverRadius: 6 })),
   });
-  // Bars over one another: the whisker, the box, and marks of no length for median and ends.
+  // Bars on top of one another: the whisker, the box, and marks of zero length for the median and the ends.
   const boxes = (drawing, rows) => {
     const layer = (from, to, thickness, backgroundColor, minBarLength) =>
       ({ data: rows.map((row) => [number(row[from]), number(row[to])]), rows, grouped: false, barThickness: thickness, backgroundColor, minBarLength });
@@ -141,7 +141,7 @@
   };
   const KINDS = { bar: bars, histogram, line: lines, scatter, box: boxes };
 
-  // The row that is touched: of a series its value and interval; of points and boxes what else the table says.
+  // The tooltip of a row: value and interval of a series; the other columns of points and boxes.
   const tooltip = ({ kind, series }, columns) => ({
     filter: (item) => kind !== "box" || item.datasetIndex === 0,
     callbacks: {
@@ -156,7 +156,7 @@
   });
 
   const draw = (figure, drawing) => {
-    const { kind, lying, legend, along, values } = drawing, plot = figure.querySelector(".plot");
+    const { kind, horizontal, legend, along, values } = drawing, plot = figure.querySelector(".plot");
     const columns = [...figure.querySelectorAll("thead th")].map(text);
     const rows = [...figure.querySelectorAll("tbody tr")].map((row) => [...row.cells]);
     if (drawing.lines > 0) plot.style.height = `${drawing.lines * LINE_PIXELS + 90}px`;
@@ -165,9 +165,9 @@
     drawn.push(new Chart(plot.querySelector("canvas"), {
       type, data: { datasets },
       options: {
-        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: lying ? "y" : "x",
+        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: horizontal ? "y" : "x",
         interaction: kind === "box" ? { mode: "index", axis: "y", intersect: false } : kind === "histogram" ? { mode: "index", intersect: false } : {},
-        scales: lying ? { x: axis(values), y: named } : { x: named, y: axis(values) },
+        scales: horizontal ? { x: axis(values), y: named } : { x: named, y: axis(values) },
         plugins: {
           legend: { display: legend, labels: { color: ink("--ink"), usePointStyle: true, boxHeight: 8 } },
           tooltip: tooltip(drawing, columns),
@@ -182,7 +182,7 @@
   };
   draw_all();
   dark.addEventListener("change", draw_all);
-  // Paper is light.
+  // Prints in light colours.
   addEventListener("beforeprint", () => { page.add("paper"); draw_all(); });
   addEventListener("afterprint", () => { page.remove("paper"); draw_all(); });
 })();

@@ -1,8 +1,7 @@
 #pragma once
 #include <string_view>
 
-// Files that every page contains; they become part of the library when it is built
-// (src/report/CMakeLists.txt).
+// Files that every page contains; the build compiles them into the library (src/report/CMakeLists.txt).
 
 namespace convoke::report {
 

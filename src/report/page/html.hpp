@@ -4,8 +4,8 @@
 
 namespace convoke::report {
 
-/// Text for HTML, in elements and in quoted attributes: & < > " ' are replaced by their names, control
-/// characters and bytes that are not UTF-8 by U+FFFD.
+/// Escapes text for HTML elements and quoted attributes: & < > " ' become entities, control characters and
+/// bytes that are not UTF-8 become U+FFFD.
 std::string escape(std::string_view text);
 
 }  // namespace convoke::report

@@ -12,7 +12,7 @@
 namespace convoke::report {
 namespace {
 
-// All drawings for charts.js, as JSON that cannot end the script around it.
+// Returns all drawings for charts.js, as JSON that cannot end the surrounding script element.
 std::string drawings_json(std::span<const Chart> charts) {
   const SeriesStyles styles(charts);
   std::string json;
@@ -89,7 +89,7 @@ bool has_charts() { return !chart_library().empty(); }
 void require_charts() {
   if (!has_charts()) {
     throw Error("this build of Convoke has no charts: Chart.js was not installed when it was built",
-                "apt-get install libjs-chart.js, then configure and build again");
+                "run `apt-get install libjs-chart.js`, then configure and build again");
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace {
 
-// stb's own deflate makes files a fifth larger. stb frees the result.
+// stb's deflate would make files a fifth larger. stb frees the result.
 unsigned char* compress_by_zlib(unsigned char* data, int size, int* out_size, int /*quality*/) {
   uLongf bound = compressBound(static_cast<uLong>(size));
   auto* out = static_cast<unsigned char*>(std::malloc(bound));
@@ -74,7 +74,7 @@ std::string base64(const Bytes& bytes) {
 
 void require_pixels(const Picture& picture) {
   ensure(std::ssize(picture.pixels) == picture.width * picture.height * picture.channels,
-         "a picture has the pixels that its extents say");
+         "a picture must have height x width x channels values");
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::string data_uri(const Picture& picture) {
 }
 
 Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, std::int64_t gap) {
-  ensure(!pictures.empty() && columns > 0, "a sheet has pictures");
+  ensure(!pictures.empty() && columns > 0, "a sheet needs pictures");
   const Picture& first = pictures.front();
   const std::int64_t across = std::min<std::int64_t>(columns, std::ssize(pictures));
   const std::int64_t down = (std::ssize(pictures) + across - 1) / across;
@@ -109,7 +109,7 @@ Picture contact_sheet(std::span<const Picture> pictures, std::int64_t columns, s
     const Picture& picture = pictures[static_cast<std::size_t>(i)];
     ensure(
         picture.width == first.width && picture.height == first.height && picture.channels == first.channels,
-        "the pictures of a sheet have one size");
+        "the pictures of a sheet must have one size");
     require_pixels(picture);
     const std::int64_t left = i % across * (first.width + gap);
     const std::int64_t top = i / across * (first.height + gap);
@@ -127,7 +127,7 @@ std::string gallery(std::span<const Figure> figures) {
   for (const Figure& figure : figures) {
     const auto width = std::lround(figure.scale * static_cast<double>(figure.picture.width));
     const auto height = std::lround(figure.scale * static_cast<double>(figure.picture.height));
-    html += fmt::format(  // alt is empty, or screen readers would read the caption twice
+    html += fmt::format(  // alt is empty, so that screen readers do not read the caption twice
         "<figure style=\"--w:{}px\"><img src=\"{}\" width={} height={} "
         "alt=\"\"><figcaption>{}</figcaption></figure>\n",
         width, data_uri(figure.picture), width, height, escape(figure.caption));

@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostCharacters = 60;
-constexpr const char* kHint = "choose a folder that you may write to, with space left";
+constexpr const char* kHint = "choose a writable folder on a disk with free space";
 
 bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-// "Words of <b>" becomes "words-of-b": characters that are safe in file names everywhere.
+// Converts "Words of <b>" to "words-of-b": characters that are safe in file names everywhere.
 std::string file_name(const std::string& title) {
   std::string name;
   for (char c : title) {
@@ -63,7 +63,7 @@ class FigureFolder {
       throw Error(fmt::format("{}: cannot be created: {}", path_.string(), failed.message()), kHint);
   }
 
-  /// The path of the files of a title, without their extensions; no other title has it.
+  /// Returns the path of the files of a title, without extension; it differs from those of all other titles.
   std::string stem(const std::string& title) {
     const std::string name = file_name(title);
     std::string unique = name;
@@ -122,9 +122,9 @@ FiguresWritten write_figures(std::span<const Chart> charts, std::span<const Name
   if (!can_draw && !charts.empty()) {
     notices.emplace_back("charts were not drawn: gnuplot is not installed (Debian package gnuplot-nox)");
   }
-  if (!empty.empty()) notices.push_back("not drawn, for they have no numbers: " + join(empty));
+  if (!empty.empty()) notices.push_back("not drawn, because they have no numbers: " + join(empty));
   if (!missing.empty()) {
-    notices.push_back(fmt::format("no font has {}: \"?\" stands for it in PDF (packages fonts-noto-...)",
+    notices.push_back(fmt::format("no font has {}: the PDF shows \"?\" instead (packages fonts-noto-...)",
                                   join(std::vector<std::string>(missing.begin(), missing.end()), " ")));
   }
   written.notice = join(notices, "\n");

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kPixelsPerMm = 96 / 25.4, kPixelsPerPoint = 96.0 / 72;
-constexpr double kPoints = 8;  // of letters; pdfcairo's points are 4/3 of these
+constexpr double kPoints = 8;  // size of letters; a point of pdfcairo is 4/3 of these
 
 std::string svg_script(const GnuplotScript& drawing, const fs::path& file) {
   return fmt::format(
@@ -39,7 +39,7 @@ std::string pdf_script(const GnuplotScript& drawing, const fs::path& file) {
       drawing.commands);
 }
 
-// The name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot".
+// Sets the name of the picture in browsers and screen readers, which gnuplot sets to "Gnuplot".
 void set_title(const fs::path& svg, const std::string& title) {
   constexpr std::string_view kBegin = "<title>", kEnd = "</title>";
   std::string text = read_text(svg).value_or("");
@@ -49,9 +49,9 @@ void set_title(const fs::path& svg, const std::string& title) {
   std::ofstream(svg, std::ios::binary) << text;
 }
 
-constexpr char32_t kLastOfEverywhere = 0x17F;  // letters of European names, which every font has
+constexpr char32_t kLastOfEverywhere = 0x17F;  // last of the letters of European names, which every font has
 
-// As fontconfig says, whose tools are installed with the library that draws the text.
+// Asks fontconfig, whose tools are installed with the library that draws the text.
 bool has_font(char32_t character) {
   static std::map<char32_t, bool> known;
   const auto [entry, is_new] = known.try_emplace(character);
@@ -63,8 +63,8 @@ bool has_font(char32_t character) {
   return entry->second;
 }
 
-// Commands with "?" for characters that no installed font has: gnuplot's PDF shows a black area over half of
-// the figure for them. An SVG is shown with the fonts of its reader.
+// Returns the commands with "?" for characters that no installed font has: gnuplot's PDF would show a black
+// area over half of the figure. An SVG is shown with the fonts of its reader.
 std::string in_known_letters(std::string_view commands, std::set<std::string>& missing) {
   std::string known;
   while (!commands.empty()) {
@@ -90,7 +90,7 @@ void draw(const Chart& chart, std::span<const SeriesStyle> styles, const fs::pat
   std::string script = svg_script(drawing, drawn_svg.temporary()) + "reset session\n";
   drawing.commands = in_known_letters(drawing.commands, missing);
   script += pdf_script(drawing, drawn_pdf.temporary());
-  const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: without anybody's settings
+  const os::Answer answer = os::run({kGnuplot, "-d"}, {.input = script});  // -d: ignore the user's settings
   std::error_code failed;
   const auto is_empty = [&](const fs::path& file) { return fs::file_size(file, failed) == 0 || failed; };
   if (answer.code != 0 || is_empty(drawn_svg.temporary()) || is_empty(drawn_pdf.temporary())) {

@@ -15,11 +15,11 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kCharacterMm = 1.6, kLineMm = 3.6;  // of letters of 8 pt, about
-constexpr double kMostHeightMm = 220;                // of a page
-constexpr const char* kPale = "#99bbdd";             // of boxes, on which a line is visible
+constexpr double kCharacterMm = 1.6, kLineMm = 3.6;  // approximate, for letters of 8 pt
+constexpr double kMostHeightMm = 220;                // height of a page
+constexpr const char* kPale = "#99bbdd";             // colour of boxes, on which a line is visible
 
-// Numbers as a line of data.
+// Writes numbers as a line of data.
 std::string data_line(const std::vector<double>& numbers) {
   std::string line;
   for (const double number : numbers)
@@ -39,14 +39,13 @@ int point_type(const DrawnSeries& series) {
 }
 
 std::string fill_style(const DrawnSeries& series) {
-  constexpr int kFirstHatching = 4;  // of gnuplot's patterns
+  constexpr int kFirstHatching = 4;  // number of gnuplot's first hatching pattern
   const int filling = series.style.filling();
   return filling < 2 ? fmt::format("solid {}", filling == 0 ? 1.0 : 0.45)
                      : fmt::format("pattern {}", kFirstHatching + filling - 2);
 }
 
-/// Collects data, commands and what is plotted. Columns of data are counted from 1 by gnuplot, those of
-/// tables from 0.
+/// Collects data, commands and plots. gnuplot counts columns of data from 1, tables count columns from 0.
 class GnuplotCommands {
  public:
   explicit GnuplotCommands(const Drawing& drawing) : drawing_(drawing) {
@@ -63,8 +62,8 @@ class GnuplotCommands {
               (series == nullptr ? " notitle" : " title " + gnuplot_quoted(series->label));
   }
 
-  /// Rows of the table as $name, with ends of intervals cut where a logarithmic axis begins. Names along an
-  /// axis become the numbers of their rows.
+  /// Writes the rows of the table as $name, with ends of intervals clipped to the start of a logarithmic
+  /// axis. Names along an axis become the numbers of their rows.
   void data(const std::string& name, std::span<const std::size_t> rows) {
     line("$" + name + " << EOD");
     for (const std::size_t r : rows) {
@@ -87,23 +86,24 @@ class GnuplotCommands {
     data("data", rows);
   }
 
-  /// From column `low` to `high` of $data or another, along the axis of values, at `place` on the other one.
+  /// Draws from column `low` to `high` of $data or another block along the axis of values, at `place` on the
+  /// other axis.
   void whiskers(const std::string& place, std::size_t low, std::size_t high, const std::string& colour,
                 const std::string& data = "data") {
     const std::string length = fmt::format("(${}-${})", high + 1, low + 1);
-    const std::string ends = drawing_.lying ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
-                                            : fmt::format("{}:{}:(0):{}", place, low + 1, length);
+    const std::string ends = drawing_.horizontal ? fmt::format("{}:{}:{}:(0)", low + 1, place, length)
+                                                 : fmt::format("{}:{}:(0):{}", place, low + 1, length);
     plot(fmt::format("${} using {} with vectors heads size screen 0.008,90 lc rgb '{}' lw 0.7", data, ends,
                      colour));
   }
 
-  /// All of it, with axes and the legend. Call it once.
+  /// Returns the whole script, with axes and the legend. Call it once.
   GnuplotScript script() {
-    axis(drawing_.lying ? 'y' : 'x', drawing_.along);
-    axis(drawing_.lying ? 'x' : 'y', drawing_.values);
+    axis(drawing_.horizontal ? 'y' : 'x', drawing_.along);
+    axis(drawing_.horizontal ? 'x' : 'y', drawing_.values);
     if (drawing_.chart.kind == Chart::Kind::kScatter) script_.height_mm = 76;
     if (drawing_.chart.kind != Chart::Kind::kScatter)
-      line(fmt::format("set grid {}tics lt 1 lc rgb '#dddddd' lw 0.5", drawing_.lying ? 'x' : 'y'));
+      line(fmt::format("set grid {}tics lt 1 lc rgb '#dddddd' lw 0.5", drawing_.horizontal ? 'x' : 'y'));
     if (drawing_.text_lines > 0) {
       script_.height_mm = std::min(14 + kLineMm * drawing_.text_lines, kMostHeightMm);
       name_margin();
@@ -118,13 +118,13 @@ class GnuplotCommands {
     return drawing_.chart.kind == Chart::Kind::kBar || drawing_.chart.kind == Chart::Kind::kBox;
   }
 
-  // A label is a format for its number, in which % has a meaning.
+  // A label is a format for its number, in which % is special.
   void axis(char which, const Axis& axis) {
     line(fmt::format("set {}label {}", which, gnuplot_quoted(axis.title)));
     if (axis.logarithm != 0) line(fmt::format("set logscale {} {}", which, axis.logarithm));
-    // A little beyond the last, which gnuplot would leave out for what a logarithm is rounded by.
+    // A little beyond the last tick, which gnuplot would omit because of the rounding of logarithms.
     const double high = axis.logarithm != 0 ? axis.high * 1.001 : axis.high;
-    const bool downwards = which == 'y' && drawing_.lying;
+    const bool downwards = which == 'y' && drawing_.horizontal;
     line(fmt::format("set {}range [{:.9g}:{:.9g}]", which, downwards ? high : axis.low,
                      downwards ? axis.low : high));
     std::vector<std::string> ticks;
@@ -137,7 +137,7 @@ class GnuplotCommands {
     line(fmt::format("set {}tics ({})", which, join(ticks)));
   }
 
-  // Room for the names of rows that lie.
+  // Leaves room for the names of horizontal rows.
   void name_margin() {
     std::size_t longest = 0;
     for (const Tick& tick : drawing_.along.ticks) longest = std::max(longest, character_count(tick.label));
@@ -145,15 +145,15 @@ class GnuplotCommands {
     line(fmt::format("set lmargin at screen {:.4f}", mm / script_.width_mm));
   }
 
-  // Above the plot, from the left edge of the figure on, as many labels in a row as there is room for.
+  // The legend is above the plot, from the left edge of the figure, with as many labels in a row as fit.
   void legend() {
     if (!drawing_.legend) return line("set key off");
     std::size_t longest = 0;
     for (const DrawnSeries& series : drawing_.series)
       longest = std::max(longest, character_count(series.label));
-    const double entry_mm = 1.2 * kCharacterMm * static_cast<double>(longest) + 12;  // as gnuplot has it
+    const double entry_mm = 1.2 * kCharacterMm * static_cast<double>(longest) + 12;  // as gnuplot computes it
     const double in_a_row = std::max(1.0, std::floor(script_.width_mm / entry_mm));
-    constexpr double kSpacing = 1.25;  // of lines of the key; below it stands the topmost number of the axis
+    constexpr double kSpacing = 1.25;  // line spacing of the key; the topmost number of the axis is below it
     const double mm =
         kSpacing * kLineMm * std::ceil(static_cast<double>(drawing_.series.size()) / in_a_row) + 2.5;
     script_.height_mm = std::min(script_.height_mm + mm, kMostHeightMm);
@@ -181,7 +181,7 @@ void draw_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
         fmt::format("fs {} {} lc rgb '{}' lw 0.4", fill_style(series),
                     drawing.many ? "noborder" : "border lc rgb 'black'", colour(series));
     const std::size_t value = series.column + 1;
-    if (drawing.lying) {
+    if (drawing.horizontal) {
       gnuplot.plot(
           fmt::format("$data using {2}:{0}:({1:g}):{2}:($1{3:+.4f}):($1{4:+.4f}) with boxxyerror {5}", place,
                       drawing.values.low, value, offset - width / 2, offset + width / 2, style),
@@ -196,8 +196,7 @@ void draw_bars(const Drawing& drawing, GnuplotCommands& gnuplot) {
 
 void draw_histogram(const Drawing& drawing, GnuplotCommands& gnuplot) {
   const std::vector<double> edges = bin_edges(drawing.chart.table);
-  gnuplot.line(
-      "$data << EOD");  // where a bin begins, where it ends, and its values; the last twice, for steps
+  gnuplot.line("$data << EOD");  // start and end of a bin, and its values; the last row twice, for steps
   for (std::size_t edge = 0; edge < edges.size(); ++edge) {
     const std::size_t bin = std::min(edge, edges.size() - 2);
     std::vector<double> values{edges[edge], edges[bin + 1]};
@@ -220,8 +219,9 @@ void draw_histogram(const Drawing& drawing, GnuplotCommands& gnuplot) {
 
 void draw_lines(const Drawing& drawing, GnuplotCommands& gnuplot) {
   gnuplot.data();
-  gnuplot.line("set datafile missing 'NaN'");  // lines go on across: between validations within an epoch
-  for (const DrawnSeries& series : drawing.series) {  // bands lie below lines
+  gnuplot.line("set datafile missing 'NaN'");         // lines continue across missing values, e.g. between
+                                                      // validations within an epoch
+  for (const DrawnSeries& series : drawing.series) {  // bands are drawn below lines
     if (series.high == 0 || !drawing.many) continue;
     gnuplot.plot(
         fmt::format("$data using 1:{}:{} with filledcurves fs transparent solid 0.2 noborder lc rgb '{}'",
@@ -249,7 +249,7 @@ void draw_scatter(const Drawing& drawing, GnuplotCommands& gnuplot) {
   }
 }
 
-// Columns: name, least, low, quartile, median, quartile, high, largest.
+// Columns: name, minimum, low, quartile, median, quartile, high, maximum.
 void draw_boxes(const Drawing&, GnuplotCommands& gnuplot) {
   gnuplot.data();
   gnuplot.whiskers("1", 2, 6, "black");

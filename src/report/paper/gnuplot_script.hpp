@@ -6,17 +6,17 @@
 
 namespace convoke::report {
 
-/// gnuplot's commands for a chart: everything but the terminal and the file that it is drawn to.
+/// gnuplot's commands for a chart, without terminal and output file.
 struct GnuplotScript {
   double width_mm = 84;  ///< a column of a paper
   double height_mm = 58;
   std::string commands = {};
 };
 
-/// The chart without its title, which belongs into the caption.
+/// Returns the script of the chart without its title, which belongs in the caption.
 GnuplotScript gnuplot_script(const Drawing& drawing);
 
-/// Text of one line as a string of gnuplot in which nothing has a meaning, in single quotes.
+/// Returns a line of text as a string of gnuplot in single quotes, in which no character is special.
 std::string gnuplot_quoted(std::string_view text);
 
 }  // namespace convoke::report

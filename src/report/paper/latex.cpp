@@ -25,9 +25,9 @@ constexpr std::array<Named, 34> kNamed{{{"\\", "\\textbackslash{}"},
                                         {"|", "\\textbar{}"},
                                         {"\"", "\\char34{}"},
                                         {"`", "\\textasciigrave{}"},
-                                        {"[", "{[}"},  // behind \\ it would begin an option
+                                        {"[", "{[}"},  // after \\ it would begin an option
                                         {"*", "{*}"},
-                                        {"-", "-{}"},  // so that two do not become a dash
+                                        {"-", "-{}"},  // prevents that two become a dash
                                         {"−", "$-$"},
                                         {"≤", "$\\le$"},
                                         {"≥", "$\\ge$"},

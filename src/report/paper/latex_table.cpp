@@ -14,10 +14,10 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kManyRows = 30, kManyWrappedRows = 12;  // beyond which a table breaks across pages
-constexpr double kEmPerCharacter = 0.55, kGapEm = 0.4;  // the gap to each side of a column, in small letters
+constexpr std::size_t kManyRows = 30, kManyWrappedRows = 12;  // above this, a table breaks across pages
+constexpr double kEmPerCharacter = 0.55, kGapEm = 0.4;  // gap on each side of a column, for small letters
 
-/// A size of letters, and the line of an A4 article of 10, 11 or 12 pt in its em, at least.
+/// A size of letters, and the minimal line width of an A4 article of 10, 11 or 12 pt in its em.
 struct LetterSize {
   const char* command;
   double line_em, gap_em;
@@ -25,7 +25,7 @@ struct LetterSize {
 constexpr LetterSize kNormalSize{"", 32, 0.6};
 constexpr std::array kSmallSizes{LetterSize{"\\scriptsize", 42, kGapEm}, LetterSize{"\\tiny", 50, kGapEm}};
 
-// Characters of all columns that fit into a line.
+// Returns the number of characters of all columns that fit into a line.
 double room_for(const LetterSize& size, std::size_t columns) {
   return (size.line_em - 2 * size.gap_em * static_cast<double>(columns - 1)) / kEmPerCharacter;
 }
@@ -35,7 +35,7 @@ bool holds_numbers(const Table& table, std::size_t column) {
                      [&](const auto& row) { return !row[column].value.empty(); });
 }
 
-// In characters; capital letters are one and a half.
+// Returns the length in characters; capital letters count one and a half.
 double longest_piece(const std::string& text, std::string_view breaks) {
   double longest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -50,7 +50,7 @@ double longest_piece(const std::string& text, std::string_view breaks) {
   return longest;
 }
 
-// Characters of the longest piece in each column. Lines of texts break at `text_breaks`, of numbers at
+// Returns the characters of the longest piece in each column. Texts break at `text_breaks`, numbers at
 // `number_breaks`.
 std::vector<double> longest_pieces(const Table& table, const char* text_breaks, const char* number_breaks) {
   std::vector<double> widths;
@@ -67,15 +67,15 @@ std::vector<double> longest_pieces(const Table& table, const char* text_breaks, 
 
 double sum(const std::vector<double>& widths) { return std::accumulate(widths.begin(), widths.end(), 0.0); }
 
-/// Columns whose cells wrap: their size of letters, and their widths in characters. Without widths nothing
+/// Columns whose cells wrap: their size of letters, and their widths in characters. Without widths no cell
 /// wraps.
 struct Wrapped {
   const char* size = "";
   std::vector<double> widths = {};
 };
 
-// As CSS 2.1 (17.5.2.2) has it, each column has room for its longest word, and the rest of the line goes by
-// how much more each column would take. Numbers wrap only where there is no other way.
+// As in CSS 2.1 (17.5.2.2), each column has room for its longest word, and the rest of the line is shared in
+// proportion to the further width that each column needs. Numbers wrap only if there is no other way.
 Wrapped wrapped(const Table& table) {
   const std::vector<double> whole = longest_pieces(table, "", "");
   for (const LetterSize& size : kSmallSizes) {
@@ -90,7 +90,7 @@ Wrapped wrapped(const Table& table) {
       return columns;
     }
   }
-  Wrapped columns{kSmallSizes.back().command};  // too wide in any size: what is set is shrunk to the line
+  Wrapped columns{kSmallSizes.back().command};  // too wide in any size: the table is shrunk to the line
   if (table.rows.size() <= kManyWrappedRows) columns.widths = longest_pieces(table, " -", " ");
   return columns;
 }
@@ -117,7 +117,7 @@ std::string latex_cell(const Cell& cell) {
 
 std::string line_of(const std::vector<std::string>& cells) { return join(cells, " & ") + " \\\\\n"; }
 
-// Numbers to the right; `width`: of a column that wraps, in LaTeX, from its share of the line.
+// Aligns numbers to the right; `width`: width of a column that wraps, in LaTeX, from its share of the line.
 template <class Width>
 std::string column_types(const Table& table, const Wrapped& columns, const Width& width) {
   std::string types = "@{}";
@@ -176,8 +176,8 @@ std::string latex(const NamedTable& named) {
   std::string lengths;
   if (*columns.size != '\0')
     lengths = fmt::format("{}\\setlength{{\\tabcolsep}}{{{}em}}", columns.size, kGapEm);
-  if (wraps) lengths += "\\setlength{\\extrarowheight}{2pt}";  // space between rows of several lines
-  return fmt::format("% {}; takes \\usepackage{{{}}}\n{{{}%\n{}}}\n", one_line(named.title), packages,
+  if (wraps) lengths += "\\setlength{\\extrarowheight}{2pt}";  // gap between rows of several lines
+  return fmt::format("% {}; needs \\usepackage{{{}}}\n{{{}%\n{}}}\n", one_line(named.title), packages,
                      lengths, set);
 }
 

@@ -15,7 +15,7 @@ Chart reliability(const Settings& calibration, const std::string& whose) {
   Chart chart{
       Chart::Kind::kLine,
       "Reliability",
-      fmt::format("How often {} is right among predictions of similar confidence. Below the ideal line it is "
+      fmt::format("How often {} is right for predictions of similar confidence. Below the ideal line it is "
                   "overconfident, above it underconfident.",
                   whose),
       "confidence, %",
@@ -66,7 +66,7 @@ void add_calibration(Page& page, const RunRecord& run) {
       "mean, over the samples, of the distance between confidence and accuracy of their bin (Guo et al. "
       "2017).",
       votes
-          ? fmt::format("This section is about the mean of the members' probabilities and its most probable "
+          ? fmt::format("This section evaluates the mean of the members' probabilities and its most probable "
                         "class, not about the {} vote. ",
                         text_at(run.evaluation, "rule"))
           : std::string()));

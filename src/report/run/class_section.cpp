@@ -12,7 +12,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr std::int64_t kMostClasses = 40;  // of a whole matrix, and of a chart
+constexpr std::int64_t kMostClasses = 40;  // in a whole matrix, and in a chart
 constexpr std::size_t kMostConfusions = 40;
 
 struct Confusion {
@@ -29,8 +29,8 @@ std::vector<Confusion> confusions_of(const Settings& evaluation) {
   return confusions;
 }
 
-// Blue: the share of the class that is right. Orange: the share of a confusion over that of the worst one, or
-// it would hardly be visible next to the blue cells.
+// Blue: the share of the class that is right. Orange: the share of a confusion relative to the worst one;
+// otherwise it would hardly be visible next to the blue cells.
 Table matrix_table(const std::vector<Confusion>& confusions, const std::vector<double>& support,
                    const ClassNames& names) {
   const auto classes = static_cast<std::size_t>(names.count());
@@ -80,8 +80,8 @@ Table worst_confusions(std::vector<Confusion> confusions, const std::vector<doub
   return table;
 }
 
-/// Scores of each class. A score with a denominator of 0 is NaN; evaluation.json has 0 there, as
-/// scikit-learn.
+/// Scores of each class. A score with a denominator of 0 is NaN here; evaluation.json has 0, as scikit-learn
+/// does.
 struct ClassScores {
   std::vector<double> precision, recall, f1, support;
   std::vector<std::int64_t> never_predicted, without_samples;
@@ -121,7 +121,7 @@ Table score_table(const ClassScores& scores, const ClassNames& names) {
   return table;
 }
 
-// Errors rather than scores, because small differences of scores near 100 % are hard to see.
+// Shows errors instead of scores, because small differences of scores near 100 % are hard to see.
 Chart score_chart(const ClassScores& scores, const ClassNames& names) {
   Chart chart{
       Chart::Kind::kBar,
@@ -138,7 +138,7 @@ Chart score_chart(const ClassScores& scores, const ClassNames& names) {
   return chart;
 }
 
-// "bee, cat and 3 more"
+// Returns "bee, cat and 3 more".
 std::string names_of(const std::vector<std::int64_t>& labels, const ClassNames& names) {
   constexpr std::size_t kMostNames = 10;
   std::vector<std::string> some;

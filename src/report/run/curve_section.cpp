@@ -11,7 +11,7 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kWide = 30;  // a learning rate that falls by a larger factor has a logarithmic axis
+constexpr double kWide = 30;  // a learning rate that decreases by a larger factor has a logarithmic axis
 
 struct Quantity {
   const char* key;
@@ -30,8 +30,8 @@ std::vector<EpochCurve> by_member(const RunRecord& run, const std::vector<std::i
   return curves;
 }
 
-// One model has training and validation in one chart. Members have a chart for each, or there would be too
-// many colours.
+// One model has training and validation in one chart. Members have separate charts for each, because there
+// would be too many colours.
 void add_quantity(std::vector<Chart>& charts, const RunRecord& run, const std::vector<std::int64_t>& members,
                   const Quantity& of) {
   const std::string title = of.title;
@@ -88,8 +88,8 @@ void add_curves(Page& page, const RunRecord& run) {
   if (!run.complete() && text_at(run.recipe, "train.mode") == "ensemble") {
     std::vector<std::string> shown;
     for (const std::int64_t member : members) shown.push_back(std::to_string(member));
-    page.paragraph(
-        "While an ensemble trains, its log holds only the members that rank 0 trains: " + join(shown) + ".");
+    page.paragraph("While an ensemble trains, its log contains only the members that rank 0 trains: " +
+                   join(shown) + ".");
   }
   std::vector<Chart> charts;
   add_quantity(charts, run, members, {"loss", "Loss", "loss", false});

@@ -9,9 +9,10 @@
 namespace convoke::report {
 namespace {
 
-constexpr double kPlaces = 1000;  // validations within an epoch are placed to this fraction of it
+constexpr double kPlaces =
+    1000;  // positions of validations within an epoch are rounded to this fraction of it
 
-// 0 before the first epoch has ended.
+// Returns the steps per epoch; 0 before the first epoch has ended.
 double steps_of_epoch(const RunRecord& run, std::int64_t member) {
   for (const Settings& line : run.log) {
     if (text_at(line, "event") != "epoch" || count_at(line, "member").value_or(0) != member) continue;

@@ -8,27 +8,27 @@
 #include "convoke/report/chart.hpp"
 #include "convoke/report/run_record.hpp"
 
-// The lines of metrics.jsonl as curves over epochs.
+// Converts the lines of metrics.jsonl to curves over epochs.
 
 namespace convoke::report {
 
-/// A quantity over epochs, without those where it is NaN.
+/// A quantity over epochs, without NaN values.
 struct EpochCurve {
   std::string name;
-  std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first
+  std::map<double, double> values;  ///< by completed epochs: 1 is the end of the first epoch
 };
 
-/// The members in the log, in rising order.
+/// Returns the members in the log, ascending.
 std::vector<std::int64_t> trained_members(const RunRecord& run);
 
-/// `key` ("loss", "validation_accuracy", ...) of a member's epochs and of validations within them. After a
-/// resumption the later line of an epoch counts.
+/// Returns `key` ("loss", "validation_accuracy", ...) of a member's epochs and of validations within them. If
+/// a resumed run repeats an epoch, the later line is used.
 EpochCurve curve_of(const RunRecord& run, std::int64_t member, const std::string& key);
 
-/// The mean over all members that have reached each epoch.
+/// Returns the mean over all members that have reached each epoch.
 EpochCurve mean_curve(const RunRecord& run, const std::string& key);
 
-/// Curves in one chart, without empty ones. `share`: values are shares, shown in percent.
+/// Draws curves in one chart, without empty ones. `share`: values are shares, shown in percent.
 Chart curve_chart(const std::string& title, const std::string& note, const std::string& axis,
                   std::span<const EpochCurve> curves, bool share);
 

@@ -6,12 +6,12 @@
 #include "convoke/core/lookup.hpp"
 #include "report/run/sections.hpp"
 
-// Members of an ensemble: their results, their vote, and how much they differ.
+// Members of an ensemble: their results, their vote, and their disagreement.
 
 namespace convoke::report {
 namespace {
 
-constexpr std::size_t kMostPairs = 64;  // members, beyond which their pairs are not shown
+constexpr std::size_t kMostPairs = 64;  // above this number of members, their pairs are not shown
 
 Cell loss_cell(const Settings& tested) {
   const double loss = number_at(tested, "loss");
@@ -97,7 +97,7 @@ Chart accuracy_chart(const RunRecord& run) {
   return chart;
 }
 
-// Pairs of members, shaded by how often they differ; the largest share has the full colour.
+// Pairs of members, shaded by how often they disagree; the largest share has the full colour.
 void add_pairs(Page& page, const RunRecord& run) {
   const std::vector<double> members = numbers_at(run.evaluation, "members");
   const Value::Array& pairs = list_at(run.evaluation, "disagreement_of_pairs");
@@ -108,8 +108,8 @@ void add_pairs(Page& page, const RunRecord& run) {
       "Members that never differ cannot correct each other.",
       100 * number_at(run.summary, "test.disagreement")));
   if (members.size() > kMostPairs) {
-    page.paragraph(fmt::format(
-        "The pairs of {} members are too many to be shown here; evaluation.json has them.", members.size()));
+    page.paragraph(fmt::format("The pairs of {} members are too many to show here; evaluation.json has them.",
+                               members.size()));
     return;
   }
   Table table{{"member"}, {}};

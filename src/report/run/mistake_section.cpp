@@ -17,9 +17,9 @@ namespace convoke::report {
 namespace {
 
 constexpr double kSide = 112;
-constexpr std::size_t kMostVotes = 16;  // named one by one
+constexpr std::size_t kMostVotes = 16;  // listed one by one
 
-/// The split that a run was tested on, if the dataset still has it.
+/// The split on which a run was tested, if the dataset still has it.
 class TestSamples {
  public:
   explicit TestSamples(const RunRecord& run) {
@@ -32,7 +32,7 @@ class TestSamples {
         return part.name == text_at(run.evaluation, "split");
       });
       if (split == splits.end() || reader_->info().content_hash != hash) {
-        missing_ = file + " holds other samples than the run was tested on";
+        missing_ = file + " has other samples than those of the run's test";
         reader_.reset();
         return;
       }
@@ -65,20 +65,20 @@ class TestSamples {
   std::string missing_;
 };
 
-// "2 (98 %), 2 (71 %), 3 (55 %)", with spaces at which lines do not break.
+// Returns "2 (98 %), 2 (71 %), 3 (55 %)", with non-breaking spaces inside entries.
 std::string votes_text(const Settings& mistake, const ClassNames& names) {
   const std::vector<double> votes = numbers_at(mistake, "votes");
   const std::vector<double> probabilities = numbers_at(mistake, "probabilities");
-  std::vector<std::string> told;
+  std::vector<std::string> texts;
   for (std::size_t m = 0; m < std::min({votes.size(), probabilities.size(), kMostVotes}); ++m) {
-    told.push_back(
+    texts.push_back(
         fmt::format("{}\u00a0({:.0f}\u00a0%)", names(std::llround(votes[m])), 100 * probabilities[m]));
   }
-  if (votes.size() > told.size()) told.push_back(fmt::format("and {} more", votes.size() - told.size()));
-  return join(told);
+  if (votes.size() > texts.size()) texts.push_back(fmt::format("and {} more", votes.size() - texts.size()));
+  return join(texts);
 }
 
-// The class that the rule of the run elects; -1 if the file lacks it.
+// Returns the class elected by the rule of the run; -1 if the file lacks it.
 std::int64_t elected(const Settings& mistake, const std::string& rule,
                      const std::vector<std::string>& rules) {
   const auto at = static_cast<std::size_t>(std::find(rules.begin(), rules.end(), rule) - rules.begin());
@@ -93,7 +93,7 @@ void add_mistakes(Page& page, const RunRecord& run) {
   if (run.evaluation.empty()) return;
   const std::string rule = text_at(run.evaluation, "rule"), split = text_at(run.evaluation, "split");
   const std::vector<std::string> rules = texts_at(run.evaluation, "rules");
-  // The list is made by mean probabilities; another rule may predict some of them correctly.
+  // The list is sorted by mean probabilities; another rule may predict some of the samples correctly.
   std::erase_if(mistakes, [&](const Settings& mistake) {
     return elected(mistake, rule, rules) == count_at(mistake, "truth").value_or(-1);
   });
@@ -123,20 +123,21 @@ void add_mistakes(Page& page, const RunRecord& run) {
   for (const Settings& mistake : mistakes) {
     const std::int64_t sample = count_at(mistake, "sample").value_or(0);
     const std::string truth = names(count_at(mistake, "truth").value_or(0));
-    const std::string said = names(elected(mistake, rule, rules));
-    const std::string told = votes_text(mistake, names);
+    const std::string decision = names(elected(mistake, rule, rules));
+    const std::string votes_of_members = votes_text(mistake, names);
     if (samples.images()) {
       Picture picture = samples.picture(sample);
       const double scale = scale_to(picture, kSide);
       figures.push_back(
           {std::move(picture),
-           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, said, told)
-                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, told),
+           votes ? fmt::format("{} {}: is {}, elected {}; votes {}", split, sample, truth, decision,
+                               votes_of_members)
+                 : fmt::format("{} {}: is {}, predicted {}", split, sample, truth, votes_of_members),
            scale});
       continue;
     }
     table.rows.push_back({fmt::format("{} {}", split, sample), truth,
-                          Cell::percent(number_at(mistake, "probability"), 2), said, told});
+                          Cell::percent(number_at(mistake, "probability"), 2), decision, votes_of_members});
     if (samples.there()) table.rows.back().emplace_back(samples.excerpt(sample));
   }
   if (samples.images()) {

@@ -21,7 +21,7 @@ std::string kind_of(const RunRecord& run) {
       run.complete() ? number_at(run.summary, "members") : number_at(run.recipe, "ensemble.members");
   const std::vector<Settings> facts = tables_at(run.summary, "member_facts");
   const double all = number_at(run.recipe, "ensemble.members");
-  if (facts.size() == 1 && all > 1) {  // trained alone
+  if (facts.size() == 1 && all > 1) {  // trained in a separate job
     return fmt::format("member {:g} of an ensemble of {:g}", number_at(facts.front(), "member") + 1, all);
   }
   if (std::isnan(members)) return "an ensemble";
@@ -39,7 +39,7 @@ bool votes(const RunRecord& run) { return tables_at(run.summary, "test.members")
 
 std::string vote_text(const RunRecord& run) { return text_at(run.summary, "test.rule") + " vote"; }
 
-// For an ensemble each name says whether the score is of the vote or of the mean of the members'
+// For an ensemble each name says whether the score belongs to the vote or to the mean of the members'
 // probabilities.
 Facts scores(const RunRecord& run) {
   Facts facts;
@@ -109,8 +109,8 @@ std::string of_all(double count, double all) {
 // The status of a run that has not ended.
 void add_unfinished(Page& page, const RunRecord& run) {
   page.warning(
-      "This run is not complete: there is no summary.json. It is under way, was stopped, or has failed. This "
-      "page shows what it has written so far.");
+      "This run is not complete: there is no summary.json. It is running, was stopped, or has failed. This "
+      "page shows the results so far.");
   Facts facts{{"Workers", workers_text(run)}};
   const auto add = [&](const char* name, const char* path, const char* format) {
     const double value = number_at(run.status, path);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty if there is no such file.
+// Returns an empty result if there is no such file.
 Settings read_json(const fs::path& file) { return metrics::read_json(file).value_or(Settings()); }
 
 }  // namespace
@@ -35,7 +35,7 @@ Workers RunRecord::workers() const {
   workers.cores = workers.threads;
   if (const auto cores = count_at(summary, "cores")) {
     workers.cores = *cores;
-  } else if (list_at(summary, "gathered_from").empty()) {  // those ran on machines of their own
+  } else if (list_at(summary, "gathered_from").empty()) {  // gathered runs have used other machines
     const auto of_node = count_at(environment, "cores"), nodes = count_at(environment, "nodes");
     if (of_node && nodes) workers.cores = std::min(workers.threads, *of_node * *nodes);
   }
@@ -50,13 +50,13 @@ RunRecord read_run(const fs::path& folder) {
   run.summary = read_json(folder / "summary.json");
   if (run.environment.empty() && run.summary.empty()) {
     throw Error(fmt::format("{}: is not a run folder", folder.string()),
-                "name a folder that `convoke train` has written: its --output, or runs/<name>-<time>");
+                "pass a folder that `convoke train` has written: its --output, or runs/<name>-<time>");
   }
   run.evaluation = read_json(folder / "evaluation.json");
   run.log = metrics::read_json_lines(folder / "metrics.jsonl");
   try {
     run.status = read_json(folder / "status.json");
-  } catch (const Error&) {  // it is rewritten all the time, and the page can do without
+  } catch (const Error&) {  // it is rewritten often, and the page does not need it
   }
   return run;
 }

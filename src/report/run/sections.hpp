@@ -11,7 +11,7 @@
 
 namespace convoke::report {
 
-/// Names of classes, or their numbers.
+/// Names of classes, or their numbers if they have no names.
 class ClassNames {
  public:
   explicit ClassNames(const Settings& evaluation);
@@ -42,16 +42,16 @@ void add_mistakes(Page& page, const RunRecord& run);
 void add_times(Page& page, const RunRecord& run);
 void add_setup(Page& page, const RunRecord& run);
 
-/// The shell command that repeats the training.
+/// Returns the shell command that repeats the training.
 std::string repeating_command(const RunRecord& run);
 
-/// "2 ranks x 1 thread"; with a mark if threads shared cores.
+/// Returns "2 ranks x 1 thread"; with a mark if threads shared cores.
 std::string workers_text(const RunRecord& run);
 
-/// Warns of the numbers of a run whose threads shared cores.
+/// Returns a warning about the numbers of a run whose threads shared cores.
 std::string oversubscription_note(const Workers& workers);
 
-/// Names and values from environment.json, in the order of the page.
+/// Returns names and values from environment.json, in the order of the page.
 std::vector<std::pair<std::string, std::string>> environment_facts(const Settings& environment);
 
 }  // namespace convoke::report

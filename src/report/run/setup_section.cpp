@@ -43,7 +43,7 @@ std::string repeating_command(const RunRecord& run) {
   if (const auto threads = count_at(run.environment, "threads")) {
     command += fmt::format(" --set run.threads={}", *threads);
   }
-  // A member that was trained alone belongs to an ensemble.
+  // A member of an ensemble that was trained in a separate job.
   const std::vector<Settings> members = tables_at(run.summary, "member_facts");
   const double all = number_at(run.recipe, "ensemble.members");
   if (text_at(run.summary, "mode") == "ensemble" && members.size() == 1 && all > 1) {
@@ -95,7 +95,7 @@ void add_setup(Page& page, const RunRecord& run) {
   }
   if (!run.recipe_text.empty()) {
     page.heading("Recipe");
-    page.paragraph("Every key with its value, defaults included.");
+    page.paragraph("Every key with its value, including defaults.");
     page.folded("recipe.toml", run.recipe_text);
   }
 }

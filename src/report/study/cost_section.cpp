@@ -12,7 +12,7 @@ namespace convoke::report {
 
 namespace {
 
-constexpr const char* kMarkNote = "A name that begins with ! is that of a marked cell.";
+constexpr const char* kMarkNote = "A name that begins with ! belongs to a marked cell.";
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void add_phases(Page& page, const study::Analysis& analysis) {
   page.add(chart);
 }
 
-// A group of bars for each cell, a colour for each machine and its terms of use.
+// One group of bars for each cell, one colour for each machine and its terms of use.
 void add_costs(Page& page, const study::Analysis& analysis) {
   if (analysis.costs.empty()) return;
   Chart chart{Chart::Kind::kBar,

@@ -8,7 +8,7 @@
 
 namespace convoke::report {
 
-/// A quantity over numbers, with intervals where they are known.
+/// A quantity over numbers, with intervals if they are known.
 struct Line {
   struct Point {
     double x = 0, y = 0;
@@ -16,7 +16,7 @@ struct Line {
   };
   std::string name;
   std::vector<Point> points = {};
-  std::string apart_from = {};  ///< the line that it must not be mistaken for
+  std::string apart_from = {};  ///< the related line, from which it must be distinguishable
 };
 
 /// Lines in one chart, without empty ones; its table has a row for every x of any line.

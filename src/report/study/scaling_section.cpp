@@ -27,8 +27,8 @@ std::string capital(std::string text) {
   return text;
 }
 
-// Adds a point to the line of that name; a marked point belongs to a line of its own, since it must not be
-// mistaken for the others.
+// Adds a point to the line of that name; a marked point is added to a separate line, so that readers can
+// distinguish it.
 void add_point(Lines& lines, const std::string& name, const std::vector<std::string>& marks,
                const Line::Point& point) {
   const std::string full = marks.empty() ? name : fmt::format("{}, {}", name, join(marks));
@@ -37,7 +37,7 @@ void add_point(Lines& lines, const std::string& name, const std::vector<std::str
   line->points.push_back(point);
 }
 
-// Curves of the largest portion of the samples; other portions have a chart of their own.
+// Curves of the largest portion of the samples; other portions have a separate chart.
 std::vector<const study::Curve*> largest(const study::Analysis& analysis, const std::string& quantity) {
   const double portion = largest_portion(analysis);
   std::vector<const study::Curve*> curves;
@@ -57,7 +57,7 @@ void add_scaling_of(Page& page, const std::vector<const study::Curve*>& curves, 
     const bool several_threads =
         std::any_of(curve->points.begin(), curve->points.end(),
                     [&](const study::ScalingPoint& p) { return p.at.threads != curve->base.threads; });
-    // The same number of workers may be ranks or threads, hence a line for each number of threads.
+    // The same number of workers may be ranks or threads, so each number of threads has a line.
     const auto name_of = [&](const study::Coordinates& at) {
       return several_threads ? fmt::format("{}, {}", curve_name, counted(at.threads, "thread")) : curve_name;
     };

@@ -15,11 +15,11 @@ void add_accuracy(Page& page, const study::Analysis& analysis);
 void add_phases(Page& page, const study::Analysis& analysis);
 void add_costs(Page& page, const study::Analysis& analysis);
 
-/// Most charts show only the largest portion of the samples, or they would be too long; other portions have a
-/// chart of their own.
+/// Most charts show only the largest portion of the samples, because they would be too long; other portions
+/// have a separate chart.
 double largest_portion(const study::Analysis& analysis);
 std::vector<study::MeasuredCell> whole_cells(const study::Analysis& analysis);
-/// " With all of the samples.": for captions, if there are other portions.
+/// Returns " With all of the samples.", for captions, if there are other portions.
 std::string of_portion(const study::Analysis& analysis);
 
 }  // namespace convoke::report

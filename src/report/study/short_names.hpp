@@ -6,19 +6,19 @@
 
 namespace convoke::report {
 
-/// Short names of a study's cells and curves for charts: the coordinates in which they differ. A mode that
-/// follows from the system is left out.
+/// Returns short names of a study's cells and curves for charts: the coordinates in which they differ. A mode
+/// that follows from the system is omitted.
 class ShortNames {
  public:
   explicit ShortNames(std::span<const study::MeasuredCell> cells);
 
-  /// "mnist-sync, 4 ranks, 1/2".
+  /// Returns "mnist-sync, 4 ranks, 1/2".
   std::string cell(const study::Coordinates& at) const;
-  /// The same; with "! " before the name of a marked cell, which must not be mistaken for the others.
+  /// Returns the short name, with "! " before the name of a marked cell, so that readers can distinguish it.
   std::string cell(const study::MeasuredCell& cell) const {
     return (cell.marks.empty() ? "" : "! ") + this->cell(cell.at);
   }
-  /// Without ranks and threads: "mnist-sync, 1/2".
+  /// Returns the name without ranks and threads: "mnist-sync, 1/2".
   std::string curve(const study::Coordinates& at) const;
 
  private:

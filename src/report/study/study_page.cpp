@@ -15,7 +15,7 @@
 namespace convoke::report {
 namespace {
 
-// A text that is a number, or a number with its unit, interval or marks, becomes a cell with that number.
+// Converts a text that is a number, or a number with its unit, interval or marks, to a cell with that number.
 Cell cell_of(const std::string& text) {
   static const std::regex number(R"re((?:< )?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: (?:%|±|to|\(|\[).*)?)re");
   Cell cell(text);
@@ -44,7 +44,7 @@ void add_overview(Page& page, const study::Analysis& analysis, const StudyOrigin
   page.section("Overview");
   if (origin.missing > 0) {
     page.warning(fmt::format(
-        "This study is not complete: at least {} more {} missing. If no job is making them, continue with:",
+        "This study is not complete: at least {} more {} missing. If no job makes them, continue with:",
         format_count(origin.missing), origin.missing == 1 ? "run is" : "runs are"));
     page.code(origin.resume);
   }

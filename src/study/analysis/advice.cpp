@@ -14,23 +14,24 @@ double upper(double value, const std::optional<Interval>& interval) {
   return interval ? interval->high : value;
 }
 
-// What decides: with a deadline few core-seconds, otherwise little time.
-bool is_better(const Recommendation& a, const Recommendation& b, const Wishes& wishes) {
-  if (wishes.deadline_seconds) {
+// The criterion: with a deadline, few core-seconds; otherwise, little time.
+bool is_better(const Recommendation& a, const Recommendation& b, const Requirements& requirements) {
+  if (requirements.deadline_seconds) {
     return a.at.workers() != b.at.workers() ? a.at.workers() < b.at.workers() : a.seconds < b.seconds;
   }
   return a.seconds < b.seconds;
 }
 
-// "" if it fulfils them.
-std::string shortcoming(const Recommendation& r, const Wishes& wishes) {
+// Returns "" if the cell fulfils the requirements, otherwise the reason.
+std::string shortcoming(const Recommendation& r, const Requirements& requirements) {
   const double seconds = upper(r.seconds, r.seconds_interval);
-  if (wishes.deadline_seconds && seconds > *wishes.deadline_seconds) return "deadline";
-  if (wishes.budget_core_seconds &&
-      seconds * static_cast<double>(r.at.workers()) > *wishes.budget_core_seconds) {
+  if (requirements.deadline_seconds && seconds > *requirements.deadline_seconds) return "deadline";
+  if (requirements.budget_core_seconds &&
+      seconds * static_cast<double>(r.at.workers()) > *requirements.budget_core_seconds) {
     return "budget";
   }
-  if (wishes.accuracy && (!r.accuracy || r.accuracy->at_least() < *wishes.accuracy)) return "accuracy";
+  if (requirements.accuracy && (!r.accuracy || r.accuracy->at_least() < *requirements.accuracy))
+    return "accuracy";
   return "";
 }
 
@@ -61,37 +62,38 @@ Recommendation predicted(const Curve& curve, std::int64_t workers) {
   return r;
 }
 
-std::string wanted(const Wishes& wishes) {
+std::string wanted(const Requirements& requirements) {
   std::vector<std::string> parts;
-  if (wishes.deadline_seconds)
-    parts.push_back(fmt::format("{} at most", format_duration(*wishes.deadline_seconds)));
-  if (wishes.budget_core_seconds) {
-    parts.push_back(fmt::format("{:.4g} core-hours at most", *wishes.budget_core_seconds / 3600));
+  if (requirements.deadline_seconds)
+    parts.push_back(fmt::format("{} at most", format_duration(*requirements.deadline_seconds)));
+  if (requirements.budget_core_seconds) {
+    parts.push_back(fmt::format("{:.4g} core-hours at most", *requirements.budget_core_seconds / 3600));
   }
-  if (wishes.accuracy) parts.push_back(fmt::format("accuracy {} at least", *wishes.accuracy));
+  if (requirements.accuracy) parts.push_back(fmt::format("accuracy {} at least", *requirements.accuracy));
   return join(parts);
 }
 
 }  // namespace
 
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
-                                      const Wishes& wishes, std::int64_t up_to) {
+                                      const Requirements& requirements, std::int64_t up_to) {
   std::vector<Recommendation> all;
   for (const Curve& curve : curves) {
     if (curve.quantity != "makespan_seconds" || curve.base.workers() == 0) continue;
     Recommendation best;
     const auto consider = [&](const Recommendation& r) {
-      if (shortcoming(r, wishes).empty() && (!best.possible || is_better(r, best, wishes))) best = r;
+      if (shortcoming(r, requirements).empty() && (!best.possible || is_better(r, best, requirements)))
+        best = r;
     };
     std::int64_t most = 0;
     for (const ScalingPoint& point : curve.points) {
       if (is_oversubscribed(point.marks)) continue;
       most = std::max(most, point.at.workers());
-      // The base may be of another mode.
+      // The base may have another mode.
       if (point.at.mode == curve.mode && point.at.batch == curve.batch) consider(measured(point, cells));
     }
-    // It says nothing of accuracies.
-    const bool by_law = !best.possible && curve.amdahl && !wishes.accuracy && up_to > most;
+    // The law does not predict accuracies.
+    const bool by_law = !best.possible && curve.amdahl && !requirements.accuracy && up_to > most;
     if (by_law) {
       const std::int64_t threads = curve.base.threads;
       for (std::int64_t n = (most / threads + 1) * threads; n <= up_to; n += threads)
@@ -99,17 +101,17 @@ std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<c
     }
     best.curve = title_of(curve, curve.portion);
     if (best.possible) {
-      best.reason = fmt::format("{}: {}", wanted(wishes),
-                                wishes.deadline_seconds ? "the fewest workers" : "the fastest");
+      best.reason = fmt::format("{}: {}", wanted(requirements),
+                                requirements.deadline_seconds ? "the fewest workers" : "the fastest");
     } else {
-      best.reason = fmt::format("{}: no cell measured does{}", wanted(wishes),
-                                by_law ? fmt::format(", nor up to {} workers by Amdahl's law", up_to) : "");
+      best.reason = fmt::format("{}: no measured cell fulfils this{}", wanted(requirements),
+                                by_law ? fmt::format(", nor does Amdahl's law up to {} workers", up_to) : "");
     }
     all.push_back(std::move(best));
   }
   if (all.empty()) {
     Recommendation none;
-    none.reason = wanted(wishes) + ": there are no makespans on two numbers of workers or more";
+    none.reason = wanted(requirements) + ": makespans of at least two numbers of workers are needed";
     all.push_back(std::move(none));
   }
   return all;

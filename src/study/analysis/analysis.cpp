@@ -11,7 +11,7 @@
 namespace convoke::study {
 namespace {
 
-// False of a row that holds derived figures alone: it is no run.
+// False for a row that has only derived figures: it is not a run.
 bool is_run(const Measurement& m) {
   return m.has_mark("failed") ||
          std::any_of(kQuantities.begin(), kQuantities.end(),
@@ -26,8 +26,8 @@ std::vector<MeasuredCell> cells_of_runs(std::span<const TableRow> rows) {
   return cells_of(measurements);
 }
 
-// Runs are made in random order. Systems, modes, batches and variants stay as they first appeared; of each,
-// portions and workers rise.
+// Runs are made in random order. Systems, modes, batches and variants keep the order of first appearance;
+// within each, portions and workers are ascending.
 std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
   std::vector<Coordinates> families;
   const auto family_of = [&](const Coordinates& at) {
@@ -44,12 +44,12 @@ std::vector<MeasuredCell> in_order(std::vector<MeasuredCell> cells) {
   return cells;
 }
 
-// A run that fails may not get as far as to say where it was.
+// A run that failed early may not have recorded its machine.
 bool names_its_machine(const TableRow& row) {
   return !row.measurement.machine.empty() || !row.measurement.has_mark("failed");
 }
 
-// The machine of all rows, which then need not name it; "" if there are several, which all name theirs.
+// Returns the machine of all rows, which then need not name it; "" if there are several, which all rows name.
 std::string take_machine(std::vector<TableRow>& rows) {
   const auto first = std::find_if(rows.begin(), rows.end(), names_its_machine);
   const std::string machine = first == rows.end() ? "" : first->measurement.machine;
@@ -67,13 +67,14 @@ std::string take_machine(std::vector<TableRow>& rows) {
   return one ? machine : "";
 }
 
-// Cells of the study made again, as those of the first: of one machine, which is said apart.
+// Returns the cells of the repeated study with the machine of the first; a different machine is noted
+// separately.
 std::vector<MeasuredCell> cells_made_again(const PublishedTable& again, Analysis& analysis) {
   std::vector<TableRow> rows = again.rows;
   const std::string machine = take_machine(rows);
   if (!machine.empty() && !analysis.machine.empty() && machine != analysis.machine) {
-    analysis.notices.push_back(fmt::format("the second study was made on another machine: {} rather than {}",
-                                           machine, analysis.machine));
+    analysis.notices.push_back(
+        fmt::format("the second study ran on another machine: {} instead of {}", machine, analysis.machine));
   }
   return cells_of_runs(rows);
 }
@@ -90,17 +91,19 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   analysis.equal_cost = at_equal_cost(analysis.cells);
   if (options.again)
     analysis.replication = replication(analysis.cells, cells_made_again(*options.again, analysis));
-  if (!options.wishes.empty()) {
+  if (!options.requirements.empty()) {
     analysis.recommendations =
-        recommend(analysis.curves, analysis.cells, options.wishes, options.scaling.up_to);
+        recommend(analysis.curves, analysis.cells, options.requirements, options.scaling.up_to);
   }
-  if (options.wishes.accuracy) {
-    analysis.times_to_accuracy = times_to_accuracy(analysis.cells, options.study, *options.wishes.accuracy);
+  if (options.requirements.accuracy) {
+    analysis.times_to_accuracy =
+        times_to_accuracy(analysis.cells, options.study, *options.requirements.accuracy);
     if (analysis.times_to_accuracy.empty()) {
       analysis.notices.emplace_back(
-          "times to an accuracy are not known: they are read from the folders of runs, and beside the table "
-          "there "
-          "is no runs/ with the validations of any");
+          "times to an accuracy are unknown: they are read from the folders of runs, but the folder of the "
+          "table "
+          "has "
+          "no runs/ with validations");
     }
   }
   analysis.costs = costs(analysis.cells, options.machines, options.reference);
@@ -108,7 +111,7 @@ Analysis analyse_rows(std::vector<TableRow> rows, const AnalysisOptions& options
   return analysis;
 }
 
-// Price and cost without a time: as long as that lasts.
+// A price and a cost without a time: the time is their quotient.
 std::int64_t imply_makespans(std::vector<TableRow>& rows) {
   std::int64_t count = 0;
   for (TableRow& row : rows) {
@@ -125,12 +128,12 @@ std::int64_t imply_makespans(std::vector<TableRow>& rows) {
 
 bool same_run(const TableRow& a, const TableRow& b) { return a.measurement == b.measurement; }
 
-// A run that counts twice makes every interval narrower than it is. By when it was started it is known;
-// tables that do not say when are the same if all their rows are.
+// A run that counts twice makes every interval too narrow. Runs are identified by their start time; tables
+// without start times are the same if all their rows are equal.
 void require_other_runs(const PublishedTable& table, const PublishedTable& earlier) {
-  const std::string hint = "every run counts once: name each table once";
+  const std::string hint = "every run must count once: pass each table once";
   if (std::equal(table.rows.begin(), table.rows.end(), earlier.rows.begin(), earlier.rows.end(), same_run)) {
-    throw Error(fmt::format("two tables are the same: {} and {} begin them", earlier.rows.front().where,
+    throw Error(fmt::format("two tables are equal: they begin at {} and {}", earlier.rows.front().where,
                             table.rows.front().where),
                 hint);
   }
@@ -139,7 +142,7 @@ void require_other_runs(const PublishedTable& table, const PublishedTable& earli
     const auto twin = std::find_if(earlier.rows.begin(), earlier.rows.end(),
                                    [&](const TableRow& other) { return same_run(other, row); });
     if (twin == earlier.rows.end()) continue;
-    throw Error(fmt::format("{}: is the run of {}", row.where, twin->where), hint);
+    throw Error(fmt::format("{}: is the same run as {}", row.where, twin->where), hint);
   }
 }
 
@@ -163,7 +166,7 @@ Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& 
     notices.insert(notices.end(), table.notices.begin(), table.notices.end());
   }
   if (const std::int64_t count = imply_makespans(rows); count > 0) {
-    notices.push_back(fmt::format("the makespans of {} rows without one are cost / price", count));
+    notices.push_back(fmt::format("{} rows have no makespan: cost / price is used", count));
   }
   Analysis analysis = analyse_rows(std::move(rows), options);
   analysis.notices.insert(analysis.notices.begin(), notices.begin(), notices.end());

@@ -1,4 +1,4 @@
-// Analysis as analysis.json has it. Names are those of the structs; what is not known is absent.
+// Writes analysis.json with the names of the structs; unknown values are absent.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -127,7 +127,7 @@ Value of(const ScaledCurve& curve) {
   return s;
 }
 
-// Places are written as -1 where there is no cell: [curve, point].
+// Indices [curve, point] are -1 if there is no cell.
 Value of(const PortionTable& table) {
   Settings s = family(table);
   s.set("portions", json_list(table.portions, [](double portion) { return Value(portion); }));

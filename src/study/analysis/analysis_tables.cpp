@@ -74,19 +74,20 @@ TextTable comparison_table(const Analysis& analysis) {
 }
 
 std::string verdict_text(const EqualCost& v) {
-  if (v.better.empty()) return "cannot be told";
+  if (v.better.empty()) return "not significant";
   if (v.better == "unknown") return "single runs";
-  if (v.better == "dearer") return "synchronous, for more";
+  if (v.better == "dearer") return "synchronous, at higher cost";
   return v.better == "sync" ? "synchronous" : v.better;
 }
 
 TextTable equal_cost_table(const Analysis& analysis) {
-  TextTable table{"Ensembles at equal core-seconds",
-                  "beside the most accurate synchronous cell that costs at most 5 % more, else the cheapest; "
-                  "the difference with its 95 % interval (Welch)",
-                  {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "accuracy of that (%)",
-                   "core-seconds of that", "difference (points)", "more accurate"},
-                  {}};
+  TextTable table{
+      "Ensembles at equal core-seconds",
+      "compared with the most accurate synchronous cell that costs at most 5 % more, otherwise the cheapest; "
+      "the difference with its 95 % interval (Welch)",
+      {"ensemble", "accuracy (%)", "core-seconds", "synchronous", "its accuracy (%)", "its core-seconds",
+       "difference (points)", "more accurate"},
+      {}};
   for (const EqualCost& v : analysis.equal_cost) {
     const MeasuredCell &ensemble = analysis.cells[v.ensemble], &sync = analysis.cells[v.sync];
     const std::optional<Interval> ends =
@@ -102,7 +103,7 @@ TextTable equal_cost_table(const Analysis& analysis) {
 
 std::string lost_text(const Cost& c) {
   if (c.terms != "preemptible") return "";
-  return c.restart_share > 0 || c.restart_seconds ? format_fixed(100 * c.restart_share, 1) : "not known";
+  return c.restart_share > 0 || c.restart_seconds ? format_fixed(100 * c.restart_share, 1) : "unknown";
 }
 
 std::string restart_text(const Cost& c) {
@@ -112,7 +113,7 @@ std::string restart_text(const Cost& c) {
 
 TextTable cost_table(const Analysis& analysis) {
   TextTable table{"Cost of one training",
-                  "nodes x price of an hour x time; saved: against the reference, %",
+                  "nodes x price of an hour x time; saved: % relative to the reference",
                   {"cell", "machine", "terms", "nodes", "price of an hour", "time (s)", "a restart (s)",
                    "lost to restarts (%)", "cost", "saved (%)"},
                   {}};
@@ -127,8 +128,8 @@ TextTable cost_table(const Analysis& analysis) {
 
 TextTable accuracy_table(const Analysis& analysis) {
   TextTable table{"Time to an accuracy",
-                  "seconds of training until the first validation that reached it; of an ensemble, the mean "
-                  "of its members",
+                  "seconds of training until the first validation that reached it; for an ensemble, the mean "
+                  "over its members",
                   {"cell", "accuracy (%)", "reached by", "training time (s)"},
                   {}};
   for (const TimeToAccuracy& t : analysis.times_to_accuracy) {
@@ -159,7 +160,7 @@ TextTable recommendation_table(const Analysis& analysis) {
 
 TextTable check_table(const Analysis& analysis) {
   TextTable table{"Published columns",
-                  "derived again from the others",
+                  "derived again from other columns",
                   {"column", "definition", "figures", "as printed", "within rounding", "do not follow"},
                   {}};
   const std::vector<Check>& checks = analysis.audit.checks;
@@ -178,7 +179,7 @@ TextTable check_table(const Analysis& analysis) {
   return table;
 }
 
-// A few in words, of many how many: the table has them.
+// A few verdicts are sentences; for many, their counts (the table has the details).
 void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
   constexpr std::size_t kFew = 3;
   const std::vector<EqualCost>& verdicts = analysis.equal_cost;
@@ -197,13 +198,17 @@ void add_verdicts(std::vector<std::string>& all, const Analysis& analysis) {
   });
   const auto dearer = count("dearer");
   all.push_back(fmt::format(
-      "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less, {} "
-      "cannot be told apart from it{}",
+      "at equal core-seconds: of {} ensembles{} {} more accurate than synchronous training, {} less "
+      "accurate, {} "
+      "without a significant difference{}",
       verdicts.size(), marked == 0 ? "" : fmt::format(" ({} MARKED)", marked),
       count("ensemble") == 1 ? "1 is" : fmt::format("{} are", count("ensemble")), count("sync"),
       count("") + count("unknown"),
-      dearer == 0 ? ""
-                  : fmt::format(", {} stand beside none as cheap, only more accurate for more", dearer)));
+      dearer == 0
+          ? ""
+          : fmt::format(
+                ", {} without an equally cheap synchronous cell, but less accurate than a more expensive one",
+                dearer)));
 }
 
 }  // namespace
@@ -225,7 +230,7 @@ std::vector<TextTable> tables(const Analysis& analysis) {
 
 std::vector<std::string> remarks(const Analysis& analysis) {
   std::vector<std::string> all = analysis.notices;
-  if (!analysis.machine.empty()) all.push_back("all runs were made on one machine: " + analysis.machine);
+  if (!analysis.machine.empty()) all.push_back("all runs used one machine: " + analysis.machine);
   std::int64_t single = 0;
   for (const MeasuredCell& cell : analysis.cells) {
     single += cell.runs.size() == 1 ? 1 : 0;
@@ -233,26 +238,26 @@ std::vector<std::string> remarks(const Analysis& analysis) {
       const bool is_time = name == "makespan_seconds" || name == "epoch_seconds";
       if (is_time && statistics.is_constant()) {
         all.push_back(fmt::format(
-            "{}: all {} runs have the same {}: the interval has no width, which says more of the clock "
-            "than of the runs",
+            "{}: all {} runs have the same {}: the interval has zero width because of the resolution "
+            "of the clock",
             to_string(cell.at), statistics.count, name));
       }
     }
-    if (cell.runs.empty()) all.push_back(fmt::format("{}: every run has failed", to_string(cell.at)));
+    if (cell.runs.empty()) all.push_back(fmt::format("{}: all runs failed", to_string(cell.at)));
   }
   if (single > 0) {
-    all.push_back(fmt::format("{} of {} cells {} one row only: no interval, and no test, can be made of it",
-                              single, analysis.cells.size(), single == 1 ? "has" : "have"));
+    all.push_back(fmt::format("{} of {} cells {} one row only: no interval or test is possible", single,
+                              analysis.cells.size(), single == 1 ? "has" : "have"));
   }
   for (const Curve& curve : analysis.curves) {
     if (curve.base.workers() > 0) continue;
-    all.push_back(fmt::format("{}: the number of ranks is not said, so there is no efficiency",
+    all.push_back(fmt::format("{}: the number of ranks is unknown, so there is no efficiency",
                               title_of(curve, curve.portion)));
   }
   for (const Curve& curve : analysis.curves) {
     if (!curve.superlinear) continue;
     all.push_back(fmt::format(
-        "{}: times fall by more than the workers (Amdahl's f would be {}): no law holds for them, so nothing "
+        "{}: the speed-up exceeds the number of workers (Amdahl's f would be {}): no law applies, so nothing "
         "is predicted from them",
         title_of(curve, curve.portion), with_ends(curve.superlinear->value, curve.superlinear->interval, 4)));
   }

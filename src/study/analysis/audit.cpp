@@ -14,13 +14,14 @@ namespace convoke::study {
 namespace {
 
 Agreement agreement(const Printed& printed, const Range& derived) {
-  const double half = printed.half_unit + 1e-9 * std::max(1.0, std::abs(printed.value));  // binary fractions
+  const double half =
+      printed.half_unit + 1e-9 * std::max(1.0, std::abs(printed.value));  // tolerance for binary fractions
   if (std::abs(derived.value - printed.value) <= half) return Agreement::kPrinted;
   const Range range{printed.value, printed.value - half, printed.value + half};
   return overlap(range, derived) ? Agreement::kRounding : Agreement::kDifferent;
 }
 
-// With as many digits as were printed.
+// Formats a number with as many digits as were printed.
 std::string like(const Printed& printed, double value) {
   const int digits = std::clamp(static_cast<int>(std::lround(-std::log10(2 * printed.half_unit))), 0, 9);
   return fmt::format("{:.{}f}", value, digits);
@@ -43,7 +44,8 @@ std::vector<Check> checks_by(const Definition& definition, std::string_view colu
   return checks;
 }
 
-// A figure that does not follow: what it should be, and whether another definition gives it.
+// Describes a figure that does not follow: the derived value, and another definition that gives the printed
+// one.
 AuditFinding contradiction(const Check& check, const Definition& best, const std::vector<Definition>& all,
                            const Rows& rows, const TableRow& row) {
   const Printed& printed = *printed_in(row, check.column);
@@ -54,12 +56,12 @@ AuditFinding contradiction(const Check& check, const Definition& best, const std
     if (!derived) continue;
     text += fmt::format(
         "; {} gives {}{}", other.name, like(printed, derived->value),
-        agreement(printed, *derived) == Agreement::kDifferent ? "" : ", which is what is printed");
+        agreement(printed, *derived) == Agreement::kDifferent ? "" : ", which is the printed value");
   }
   return {true, fmt::format("{} of {}", check.column, check.row), text};
 }
 
-// A column that follows, but from a definition of its own.
+// Describes a column that follows from an unusual definition.
 AuditFinding unusual(std::string_view column, const Definition& definition, const Rows& rows) {
   constexpr std::size_t kExamples = 4;
   std::vector<std::string> examples;
@@ -68,7 +70,7 @@ AuditFinding unusual(std::string_view column, const Definition& definition, cons
     const auto usual = printed == nullptr ? std::nullopt : definition.usual(rows, row);
     if (!usual || agreement(*printed, *usual) != Agreement::kDifferent || examples.size() == kExamples)
       continue;
-    examples.push_back(fmt::format("{} in place of {} for {}", like(*printed, usual->value),
+    examples.push_back(fmt::format("{} instead of {} for {}", like(*printed, usual->value),
                                    like(*printed, printed->value), name_of(row)));
   }
   std::string text = fmt::format("is {} in every row", definition.name);
@@ -76,8 +78,8 @@ AuditFinding unusual(std::string_view column, const Definition& definition, cons
   return {!examples.empty(), std::string(column), text};
 }
 
-// Checks a column by the definition that most of it follows; of equals the one with most figures as printed,
-// of these the first.
+// Checks a column by the definition that fits most of it; among equals by the one with the most exact
+// figures, and then by the first.
 void check_column(std::string_view column, const Rows& rows, Audit& audit) {
   const std::vector<Definition> all = definitions(column, rows);
   const Definition* best = nullptr;
@@ -118,8 +120,8 @@ std::string_view to_string(Agreement agreement) {
 }
 
 Audit audit(std::span<const TableRow> table) {
-  std::vector<TableRow>
-      counting;  // as in the cells: runs that failed do not, disturbed ones if there are others
+  std::vector<TableRow> counting;  // counted as in the cells: without failed runs, and without disturbed ones
+                                   // if there are others
   for (const TableRow& row : table) {
     const Measurement& m = row.measurement;
     const bool others = std::any_of(table.begin(), table.end(), [&](const TableRow& other) {

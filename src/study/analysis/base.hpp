@@ -8,8 +8,8 @@
 
 namespace convoke::study {
 
-/// The variant without keys of ensembles, which are how work is done, not which: groups have their members in
-/// it.
+/// Returns the variant without keys of ensembles, which say how work is done, not which work: a group's
+/// variant contains its members.
 inline std::string variant_of_work(const Coordinates& at) {
   std::istringstream words(at.variant);
   std::string kept;
@@ -19,15 +19,16 @@ inline std::string variant_of_work(const Coordinates& at) {
   return kept;
 }
 
-/// The same work on the same machine, however it is shared.
+/// Returns true for the same work on the same machine, in any mode.
 inline bool same_work(const Coordinates& a, const Coordinates& b) {
   return a.system == b.system && a.machine == b.machine && a.portion == b.portion &&
          variant_of_work(a) == variant_of_work(b);
 }
 
-/// What a curve is compared with, of `all` that `is_measured`: the fewest workers of the same work; of
-/// several, the curve's own mode and batch policy. Where numbers of workers are not said, what is called
-/// sequential. Null if there is none. `place` gives the coordinates of one of `all`.
+/// Returns the base of a curve among those of `all` that `is_measured`: the cell of the same work with the
+/// fewest workers; of several, the one with the curve's mode and batch policy. If numbers of workers are
+/// unknown, a sequential mode is the base. Null if there is none. `place` returns the coordinates of an
+/// element of `all`.
 template <class T, class Place, class Measured>
 const T* base_among(std::span<const T> all, const Coordinates& curve, Place place, Measured is_measured) {
   const auto order = [&](const Coordinates& at) {

@@ -12,18 +12,17 @@
 namespace convoke::study {
 namespace {
 
-// Nothing follows from accuracies, or times, of different samples. Where one is not known it is taken to be
-// the other.
+// Accuracies, or times, of different samples are not comparable. An unknown dataset counts as equal.
 bool are_of_one_dataset(const MeasuredCell& a, const MeasuredCell& b) {
   return a.dataset_hash().empty() || b.dataset_hash().empty() || a.dataset_hash() == b.dataset_hash();
 }
 
-// The one coordinate in which two cells differ; "" if there is none or several. Recipes that differ in their
-// mode, too, are one thing: mnist-ensemble and mnist-sync.
+// Returns the one coordinate in which two cells differ; "" if there is none or several. Recipes that differ
+// only in their mode count as one coordinate: mnist-ensemble and mnist-sync.
 std::string_view difference(const Coordinates& a, const Coordinates& b) {
   if (a.portion != b.portion) return "";
   const bool system = a.system != b.system, mode = a.mode != b.mode;
-  // Keys of ensembles mean nothing to another mode: groups have their members in the variant.
+  // Keys of ensembles have no meaning in another mode: a group's variant contains its members.
   const bool variant = mode ? variant_of_work(a) != variant_of_work(b) : a.variant != b.variant;
   const std::array<std::pair<std::string_view, bool>, 8> differ{{{"system", system && !mode},
                                                                  {"mode", mode && !system},
@@ -41,7 +40,7 @@ std::string_view difference(const Coordinates& a, const Coordinates& b) {
   return found;
 }
 
-// False if another cell lies between the two, in ranks or in threads.
+// False if another cell lies between the two in ranks or in threads.
 bool are_neighbours(const Coordinates& a, const Coordinates& b, std::string_view varies,
                     std::span<const MeasuredCell> cells) {
   if (varies != "ranks" && varies != "threads") return true;
@@ -57,10 +56,10 @@ bool has_accuracy_and_cost(const MeasuredCell& cell) {
   return cell.find("accuracy") != nullptr && cost != nullptr && cost->mean > 0;
 }
 
-constexpr double kEqual = 1.05;  // times as many core-seconds are as many still
+constexpr double kEqual = 1.05;  // core-seconds within this factor count as equal
 
-// Of the cells that `is` holds for, the most accurate one that costs no more than `core_seconds`, about; if
-// all cost more, the cheapest. cells.size() if there is none.
+// Returns, among the cells for which `is` holds, the most accurate one that costs at most about
+// `core_seconds`; if all cost more, the cheapest. cells.size() if there is none.
 template <class Predicate>
 std::size_t best_sync_cell(std::span<const MeasuredCell> cells, double core_seconds, Predicate is) {
   std::size_t best = cells.size();
@@ -155,16 +154,17 @@ std::string sentence(const EqualCost& v, std::span<const MeasuredCell> cells) {
   std::string text = fmt::format("{} against {}: ", described(cells[ensemble_first ? v.ensemble : v.sync]),
                                  described(cells[ensemble_first ? v.sync : v.ensemble]));
   if (!v.test) {
-    text += fmt::format("{:.2f} points more, of a single run of one of them: no test can be made", points);
+    text += fmt::format("{:.2f} points more, but one has a single run: no test is possible", points);
   } else {
     const Interval by =
         ensemble_first ? v.test->interval : Interval{-v.test->interval.high, -v.test->interval.low};
     text += fmt::format("{:.2f} points more (95 % interval {:.2f} to {:.2f}){}", points, 100 * by.low,
-                        100 * by.high, v.better.empty() ? ", which the repeats cannot tell from chance" : "");
+                        100 * by.high, v.better.empty() ? ", which is not significant" : "");
   }
   if (v.core_seconds_ratio > kEqual) {
-    text += fmt::format("; no synchronous cell is as cheap: this takes {:.2f} times the core-seconds",
-                        v.core_seconds_ratio);
+    text +=
+        fmt::format("; no synchronous cell is equally cheap: this one takes {:.2f} times the core-seconds",
+                    v.core_seconds_ratio);
   }
   return text + ".";
 }

@@ -59,19 +59,19 @@ PricedMachine read_machine(const Settings& table) {
   read.finish();
   if (!machine.price_per_hour && !machine.preemptible_price_per_hour && !machine.ownership) {
     read.fail(fmt::format("\"{}\" has no price", machine.name),
-              "price_per_hour, preemptible_price_per_hour, or purchase and years");
+              "set price_per_hour, preemptible_price_per_hour, or purchase and years");
   }
   return machine;
 }
 
-// What it took the cell's runs until they trained: of a study's own runs alone.
+// Returns the time from the start of the cell's runs until they trained; only a study's own runs have it.
 std::optional<double> measured_restart(const MeasuredCell& cell) {
   const Statistics *launch = cell.find("launch_seconds"), *load = cell.find("load_seconds");
   if (launch == nullptr) return {};
   return launch->mean + (load == nullptr ? 0 : load->mean);
 }
 
-// What it kept busy: of ranks that share cores, the cores that there were.
+// Returns the number of busy cores: if ranks share cores, the number of existing cores.
 std::int64_t cores_of(const MeasuredCell& cell) {
   const Statistics *core_seconds = cell.find("core_seconds"), *makespan = cell.find("makespan_seconds");
   if (!is_oversubscribed(cell.marks) || core_seconds == nullptr) return cell.at.workers();
@@ -111,7 +111,7 @@ Cost cost_of(const MeasuredCell& cell, const PricedMachine& machine, std::string
   return cost;
 }
 
-// What a mode says of where it ran: "TPUv3-8", or "TPUv3-8 preemptible" if it ran on such terms.
+// Parses the machine in a mode: "TPUv3-8", or "TPUv3-8 preemptible" for these terms.
 bool names(const std::string& mode, const PricedMachine& machine) {
   return mode == machine.name || mode == machine.name + " preemptible";
 }
@@ -149,7 +149,7 @@ double Preemption::expected_seconds(double seconds) const {
 std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
   const std::optional<std::string> text = read_text(toml);
   if (!text)
-    throw Error(fmt::format("{}: cannot be read", toml.string()), "a TOML file of tables [[machine]]");
+    throw Error(fmt::format("{}: cannot be read", toml.string()), "pass a TOML file with tables [[machine]]");
   const recipe::TomlDocument document = recipe::parse_toml(*text, toml.string());
   SettingsReader read(document.settings, "machines");
   std::vector<PricedMachine> machines;
@@ -157,11 +157,11 @@ std::vector<PricedMachine> read_machines(const std::filesystem::path& toml) {
     machines.push_back(read_machine(table));
     const auto same = [&](const PricedMachine& m) { return m.name == machines.back().name; };
     if (std::count_if(machines.begin(), machines.end(), same) > 1) {
-      throw Error(fmt::format("{}: machine \"{}\" is there twice", table.where(), machines.back().name));
+      throw Error(fmt::format("{}: machine \"{}\" occurs twice", table.where(), machines.back().name));
     }
   }
   read.finish();
-  if (machines.empty()) throw Error(fmt::format("{}: describes no [[machine]]", toml.string()));
+  if (machines.empty()) throw Error(fmt::format("{}: has no [[machine]]", toml.string()));
   return machines;
 }
 

@@ -19,12 +19,13 @@ constexpr std::array kTimes{TimeColumn{"makespan_seconds", "makespans"},
                             TimeColumn{"epoch_seconds", "times per epoch"},
                             TimeColumn{"mean_over_ranks_seconds", "means over ranks"}};
 
-// The speed-up of a row, as it is printed or made of times.
+// Returns the speed-up of a row, as printed or derived from times.
 std::optional<Range> speedup_of(const Rows& rows, const TableRow& row, std::string_view source) {
   return source == "speedup" ? Rows::figure(row, source) : rows.speedup(row, source);
 }
 
-// The number that all speed-ups divided by the printed efficiencies may be; a whole one if there is.
+// Returns the number by which all speed-ups may have been divided to give the printed efficiencies; a whole
+// number if possible.
 std::optional<double> common_divisor(const Rows& rows, std::string_view source) {
   double low = 0, high = HUGE_VAL;
   int count = 0;
@@ -42,7 +43,7 @@ std::optional<double> common_divisor(const Rows& rows, std::string_view source) 
   return whole >= low && whole <= high ? whole : (low + high) / 2;
 }
 
-// `make` of the speed-up of makespans, of times per epoch, and, which is not usual, of means over ranks.
+// Applies `make` to the speed-up of makespans, of times per epoch, and (unusual) of means over ranks.
 std::vector<Definition> of_times(
     const std::string& formula,
     const std::function<std::optional<Range>(const Range& speedup, double p)>& make) {
@@ -60,13 +61,13 @@ std::vector<Definition> of_times(
   return all;
 }
 
-// Speed-up by workers, and by one number in all rows, if there is one that fits.
+// Speed-up divided by workers, and by one number in all rows if there is one that fits.
 std::vector<Definition> of_efficiency(const Rows& rows) {
   std::vector<Definition> usual, constant;
   for (const auto& [source, what] :
        {std::pair<std::string_view, std::string>{"makespan_seconds", "T1 / Tn of makespans"},
         {"epoch_seconds", "T1 / Tn of times per epoch"},
-        {"speedup", "the speed-up that is printed"}}) {
+        {"speedup", "the printed speed-up"}}) {
     const auto by = [source = source](const Rows& all, const TableRow& row,
                                       double divisor) -> std::optional<Range> {
       const auto speedup = speedup_of(all, row, source);

@@ -9,11 +9,11 @@
 #include "convoke/study/tables/cells.hpp"
 #include "convoke/study/tables/published_table.hpp"
 
-// The arithmetic of an audit: figures that are printed stand for a range, and so does what is made from them.
+// Interval arithmetic for an audit: printed figures stand for a range, and so do values derived from them.
 
 namespace convoke::study {
 
-/// A figure, and the ends of what it may be.
+/// A figure, and the bounds of its possible values.
 struct Range {
   double value = 0, low = 0, high = 0;
 };
@@ -31,7 +31,7 @@ inline Range one_minus(const Range& r) { return {1 - r.value, 1 - r.high, 1 - r.
 
 inline bool overlap(const Range& a, const Range& b) { return a.low <= b.high && b.low <= a.high; }
 
-/// The rows of a table, asked for figures.
+/// The rows of a table, with access to their figures.
 class Rows {
  public:
   explicit Rows(std::span<const TableRow> rows) : rows_(rows) {}
@@ -39,39 +39,40 @@ class Rows {
   auto begin() const { return rows_.begin(); }
   auto end() const { return rows_.end(); }
 
-  /// The column's figure in the row; a positive one, or none.
+  /// Returns the column's figure in the row; empty unless it is positive.
   static std::optional<Range> figure(const TableRow& row, std::string_view column);
 
-  /// The mean of the column over all rows of these coordinates.
+  /// Returns the mean of the column over all rows of these coordinates.
   std::optional<Range> mean(const Coordinates& at, std::string_view column) const;
 
-  /// Of the same rows; a count of 0 without any.
+  /// Returns the statistics over the same rows; with count 0 if there is none.
   Statistics statistics(const Coordinates& at, std::string_view column) const;
 
-  /// The row that a row of the same system, portion and variant is compared with: that of the fewest workers,
-  /// or where they are not said, of a sequential mode. Null without one that has the column.
+  /// Returns the base of a row of the same system, portion and variant: the row with the fewest workers, or
+  /// of a sequential mode if workers are unknown. Null if no such row has the column.
   const TableRow* base(const TableRow& row, std::string_view column) const;
 
-  /// T1 / Tn of the column.
+  /// Returns T1 / Tn of the column.
   std::optional<Range> speedup(const TableRow& row, std::string_view column) const;
 
-  /// Workers of the row / workers of the base; 0: not said. Without a row that has `column`, workers.
+  /// Returns workers of the row / workers of the base; 0: unknown. If no row has `column`, the workers of the
+  /// row.
   double workers(const TableRow& row, std::string_view column) const;
 
  private:
   std::span<const TableRow> rows_;
 };
 
-/// A way to derive a column's figure.
+/// A definition that derives a column's figure.
 struct Definition {
   using Derive = std::function<std::optional<Range>(const Rows& rows, const TableRow& row)>;
   std::string name;
   Derive derive;
-  std::string usual_name;  ///< of one that textbooks do not have: the usual one that it stands for,
-  Derive usual;            ///< else empty
+  std::string usual_name;  ///< for an unusual definition: name of the usual one that it replaces,
+  Derive usual;            ///< otherwise empty
 };
 
-/// The definitions of a derived column in use, the usual ones first; empty if it has none.
+/// Returns the known definitions of a derived column, the usual ones first; empty if it has none.
 std::vector<Definition> definitions(std::string_view column, const Rows& rows);
 
 }  // namespace convoke::study

@@ -25,7 +25,7 @@ std::optional<LineFit> LineFit::of(std::span<const ValuesAt> points) {
   }
   if (!several) return {};
 
-  // Rows (1, x) and y, divided by the mean y at x. Two columns: the normal equations are 2 x 2.
+  // Rows (1, x) and y, both divided by the mean y at x. Two columns: the normal equations are 2 x 2.
   Eigen::Matrix<double, Eigen::Dynamic, 2> x(count, 2);
   Eigen::VectorXd y(count);
   std::int64_t row = 0;
@@ -64,7 +64,7 @@ Estimate LineFit::at_one() const { return {y(1), interval(y(1), variance(1), deg
 
 Estimate LineFit::share_of_constant() const {
   const double sum = y(1), share = constant_ / sum;
-  // The share's derivatives by constant and slope, times sum^2: slope and -constant.
+  // The derivatives of the share by constant and slope, times sum^2: slope and -constant.
   const double variance = (slope_ * slope_ * covariance_[0] - 2 * slope_ * constant_ * covariance_[1] +
                            constant_ * constant_ * covariance_[2]) /
                           (sum * sum * sum * sum);

@@ -9,7 +9,7 @@ namespace {
 
 PortionTable::Size size_of(const ScalingPoint& point) { return {point.at.ranks, point.at.threads}; }
 
-// Of a family, by what was measured of two cells or more that belong to it.
+// Keys of cells of one family; only values that occur in two cells or more are used.
 ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> cells) {
   ScaledCurve curve;
   curve.system = of.system;
@@ -29,7 +29,7 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
     });
     curve.quantity = quantity.name;
     curve.points.clear();
-    std::vector<TimesAt> times;  // of as much work as the base's
+    std::vector<TimesAt> times;  // for the amount of work of the base
     for (const MeasuredCell* cell : family) {
       const MeasuredCell& base = *family.front();
       const double p = static_cast<double>(cell->at.workers()) / static_cast<double>(base.at.workers());
@@ -47,7 +47,8 @@ ScaledCurve scaled_curve(const Coordinates& of, std::span<const MeasuredCell> ce
     }
     if (curve.points.size() < 2) continue;
     curve.gustafson = gustafson_serial_fraction(times);
-    if (curve.gustafson && curve.gustafson->value < 0) curve.gustafson.reset();  // more than the law allows
+    if (curve.gustafson && curve.gustafson->value < 0)
+      curve.gustafson.reset();  // the law does not allow this
     break;
   }
   return curve;

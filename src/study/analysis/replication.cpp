@@ -55,7 +55,7 @@ Replication replication(std::span<const MeasuredCell> first, std::span<const Mea
 }
 
 TextTable table_of(const Replication& replication) {
-  TextTable table{"Made again",
+  TextTable table{"Repetition",
                   "means ± half the 95 % Student-t interval; change: second / first - 1, Fieller's interval",
                   {"cell", "first (s)", "second (s)", "change (%)", "within the first's interval"},
                   {}};
@@ -71,17 +71,17 @@ TextTable table_of(const Replication& replication) {
 
 std::string sentence(const Replication& replication) {
   const auto cells = static_cast<std::int64_t>(replication.cells.size());
-  if (cells == 0) return "made again: the two studies have no cell with an interval in common";
+  if (cells == 0) return "repetition: the two studies have no common cell with an interval";
   std::string text = fmt::format(
-      "made again: {} of {} means of the second study lie within the first's intervals ({:.0f} %); {:.1f} "
-      "would if nothing but chance told the two apart, as a second mean scatters too",
+      "repetition: {} of {} means of the second study lie within the first's intervals ({:.0f} %); {:.1f} "
+      "are expected if the studies differ only by chance, because the second mean scatters too",
       replication.covered(), cells,
       100.0 * static_cast<double>(replication.covered()) / static_cast<double>(cells),
       replication.expected());
   if (!replication.left_out.empty()) {
     std::vector<std::string> names;
     for (const Coordinates& at : replication.left_out) names.push_back(to_string(at));
-    text += "; left out, in one study alone or without an interval: " + join(names, "; ");
+    text += "; left out, because only one study has them or they have no interval: " + join(names, "; ");
   }
   return text;
 }

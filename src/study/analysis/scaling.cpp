@@ -13,7 +13,7 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
   ScalingPoint point;
   point.at = at;
   point.speedup = speedup;
-  Ratio inverted = speedup;  // of which 1 / S is monotone
+  Ratio inverted = speedup;  // 1 / S is a monotone function of it
   if (inverted.interval && inverted.interval->low <= 0) inverted.interval.reset();
   point.decrease_percent = transformed(inverted, [](double s) { return 100 * (1 - 1 / s); });
   if (devices > 0) point.machine_efficiency = speedup.value / static_cast<double>(devices);
@@ -25,7 +25,7 @@ ScalingPoint point_of(const Coordinates& at, const Coordinates& base, Ratio spee
   return point;
 }
 
-// Of the points that had the cores that they count.
+// Only points without oversubscription.
 void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions& options) {
   if (curve.base.workers() == 0) return;
   const std::optional<AmdahlFit> fit = AmdahlFit::of(times);
@@ -34,7 +34,7 @@ void fit_laws(Curve& curve, std::span<const TimesAt> times, const ScalingOptions
     return;
   }
   curve.amdahl = fit;
-  std::vector<TimesAt> shares(times.begin(), times.end());  // by workers of the base
+  std::vector<TimesAt> shares(times.begin(), times.end());  // times by workers relative to the base
   for (TimesAt& at : shares) at.workers /= static_cast<double>(curve.base.workers());
   curve.gustafson = gustafson_serial_fraction(shares);
   if (!curve.amdahl || options.up_to < 1) return;
@@ -53,7 +53,7 @@ Curve named(const Coordinates& at) {
   return curve;
 }
 
-// The curve of measured times; without points if there is nothing to compare.
+// Returns the curve of measured times; without points if there is no base to compare with.
 Curve measured_curve(const Coordinates& at, std::span<const MeasuredCell> cells,
                      const ScalingOptions& options) {
   Curve curve = named(at);
@@ -97,7 +97,7 @@ Curve measured_curve(const Coordinates& at, std::span<const MeasuredCell> cells,
   return curve;
 }
 
-// The curve of speed-ups, or decreases, that were published without times.
+// Returns the curve of speed-ups, or decreases, that were published without times.
 Curve published_curve(const Coordinates& at, std::span<const TableRow> rows, const ScalingOptions& options) {
   Curve curve = named(at);
   curve.quantity = "published";

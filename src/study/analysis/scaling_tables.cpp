@@ -10,7 +10,7 @@
 namespace convoke::study {
 namespace {
 
-// " of net, sync"; nothing where nothing is named.
+// Returns " of net, sync"; empty without a name.
 template <class Family>
 std::string of_title(const Family& family, double portion = 1) {
   const std::string title = title_of(family, portion);
@@ -87,14 +87,14 @@ std::string fraction(const std::optional<Estimate>& estimate) {
   return estimate ? with_ends(estimate->value, estimate->interval, 4) : "";
 }
 
-// The cells that the law is fitted to may bear marks, and so does what follows from them.
+// The cells to which the law is fitted may have marks, which apply to all that follows from the law.
 std::string law_title(const Curve& curve) { return marked(title_of(curve, curve.portion), curve.law_marks); }
 
 TextTable law_table(const Analysis& analysis) {
   TextTable table{"Laws",
-                  "Amdahl: T(n) = T1 (f + (1 - f) / n), the scatter in proportion to the time; Gustafson: "
-                  "S(n) = n - s (n - 1), likewise",
-                  {"curve", "T1 (s)", "Amdahl's f", "speed-up at most", "Gustafson's s"},
+                  "Amdahl: T(n) = T1 (f + (1 - f) / n), scatter proportional to the time; Gustafson: "
+                  "S(n) = n - s (n - 1), scatter as for Amdahl",
+                  {"curve", "T1 (s)", "Amdahl's f", "largest speed-up", "Gustafson's s"},
                   {}};
   for (const Curve& curve : analysis.curves) {
     if (!curve.amdahl) continue;
@@ -109,7 +109,7 @@ TextTable law_table(const Analysis& analysis) {
 
 TextTable scaled_table(const Analysis& analysis) {
   TextTable table{"Work that grows with the workers",
-                  "portion in proportion to the workers; speed-up of the scaled work: p T1 / Tp",
+                  "portion proportional to the workers; speed-up of the scaled work: p T1 / Tp",
                   {"cell", "workers", "scaled speed-up", "Gustafson's s of the curve"},
                   {}};
   for (const ScaledCurve& curve : analysis.scaled) {

@@ -6,7 +6,7 @@
 
 namespace convoke::study {
 
-/// Curves, portions, laws, work that grows with the workers, predictions.
+/// Returns the tables of curves, portions, laws, work that grows with the workers, and predictions.
 void add_scaling_tables(std::vector<TextTable>& all, const Analysis& analysis);
 
 }  // namespace convoke::study

@@ -13,14 +13,14 @@
 namespace convoke::study {
 namespace {
 
-// The regularised incomplete beta function I_x(a, b).
+// Returns the regularised incomplete beta function I_x(a, b).
 double incomplete_beta(double a, double b, double x) { return Eigen::numext::betainc(a, b, x); }
 
-// Squared standard error of a mean.
+// Returns the squared standard error of a mean.
 double error_squared(const Statistics& s) { return s.deviation * s.deviation / static_cast<double>(s.count); }
 
-// Degrees of freedom of a sum of two squared standard errors (Satterthwaite): (u + v)^2 / (u^2/(n-1) +
-// v^2/(m-1)).
+// Returns the degrees of freedom of a sum of two squared standard errors (Satterthwaite): (u + v)^2 /
+// (u^2/(n-1) + v^2/(m-1)).
 double satterthwaite(double u, std::int64_t n, double v, std::int64_t m) {
   const double sum = u + v;
   return sum * sum / (u * u / static_cast<double>(n - 1) + v * v / static_cast<double>(m - 1));
@@ -34,7 +34,7 @@ double student_p(double t, double degrees) {
   return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
-// p falls with t: bracketed, then halved until neighbouring numbers.
+// p decreases with t: bracketed, then halved until the bounds are neighbouring numbers.
 double student_t(double degrees) {
   constexpr double kOutside = 0.05;
   double low = 0, high = 2;
@@ -53,14 +53,14 @@ double median(std::vector<double> values) {
 }
 
 Statistics summarize(std::span<const double> values) {
-  ensure(!values.empty(), "there is a value to summarize");
+  ensure(!values.empty(), "summarize needs at least one value");
   Statistics s;
   s.count = static_cast<std::int64_t>(values.size());
   const auto n = static_cast<double>(s.count);
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   s.median = median(sorted);
-  if (sorted.front() == sorted.back()) {  // exactly, which a rounded mean might not be
+  if (sorted.front() == sorted.back()) {  // exact, while a mean could be rounded
     s.mean = sorted.front();
   } else {
     s.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / n;
@@ -80,15 +80,15 @@ std::optional<std::int64_t> runs_needed(const Statistics& s, double target) {
   assert(target > 0);
   if (!s.relative_error) return {};
   if (*s.relative_error <= target) return 0;
-  const double allowed = target * std::abs(s.mean) / s.deviation;  // t / sqrt(n) at most
-  // Of so many runs the quantile is the normal one, which the incomplete beta function takes long to tell.
+  const double allowed = target * std::abs(s.mean) / s.deviation;  // largest t / sqrt(n)
+  // For this many runs the quantile is that of the normal distribution; the incomplete beta function is slow.
   constexpr double kNormal = 1.959964, kMany = 1e4, kMost = 1e15;
   const double about = kNormal * kNormal / (allowed * allowed);
   if (!(about <= kMany)) return static_cast<std::int64_t>(std::min(about, kMost)) + 1 - s.count;
   const auto enough = [&](std::int64_t n) {
     return student_t(static_cast<double>(n - 1)) / std::sqrt(static_cast<double>(n)) <= allowed;
   };
-  std::int64_t low = s.count, high = 2 * s.count;  // not enough, enough
+  std::int64_t low = s.count, high = 2 * s.count;  // too few, enough
   while (!enough(high)) high *= 2;
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -146,7 +146,7 @@ Ratio ratio(const Statistics& a, const Statistics& b) {
   const double A = b.mean * b.mean - t * t * v;
   const double B = a.mean * b.mean;
   const double C = a.mean * a.mean - t * t * u;
-  if (A <= 0) return result;  // b may be 0: the interval has no end
+  if (A <= 0) return result;  // b may be 0: the interval is unbounded
   const double root = std::sqrt(std::max(0.0, B * B - A * C));
   result.interval = Interval{(B - root) / A, (B + root) / A};
   return result;

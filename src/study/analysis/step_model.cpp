@@ -11,16 +11,16 @@
 namespace convoke::study {
 namespace {
 
-// ceil(log2 n).
+// Returns ceil(log2 n).
 int rounds_for(int n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
 
-// One way of a sum, to the sums or back from them, for the rank that has most to do.
+// One direction of a sum (to the sums, or back), for the busiest rank.
 struct Way {
-  double network_seconds = 0;  // while the core may compute
-  double core_seconds = 0;     // while it may not
+  double network_seconds = 0;  // while the core can compute
+  double core_seconds = 0;     // while it cannot
 };
 
-// `bytes` by one message over a link; the network's part goes on beside the core's.
+// Sends `bytes` in one message over a link; the network's part overlaps with the core's.
 Way message(const LinkSpeed& link, double bytes) {
   const double core = link.core_seconds_per_byte * bytes;
   return {link.latency_seconds + std::max(0.0, bytes / link.bytes_per_second - core), core};
@@ -31,23 +31,23 @@ void add(Way& way, const Way& part, double times = 1) {
   way.core_seconds += times * part.core_seconds;
 }
 
-// Ranks of a node are neighbours. In a tree, and in Rabenseifner's, partners are 1, 2, 4, ... ranks away:
-// within nodes first.
+// Ranks of a node are neighbours. In a tree, and in Rabenseifner's algorithm, partners are 1, 2, 4, ... ranks
+// away: within nodes first.
 Way way_of(const Cluster& cluster, int ranks, double bytes) {
   Way way;
   if (cluster.algorithm == SumAlgorithm::kRing) {
-    // Every round takes as long as its slowest link.
+    // Every round takes the time of its slowest link.
     const bool several = ranks > cluster.ranks_per_node;
     add(way, message(several ? cluster.between : cluster.within, bytes / ranks), ranks - 1);
     return way;
   }
   const bool halves = cluster.algorithm == SumAlgorithm::kRabenseifner;
   const int inner = rounds_for(std::min(ranks, cluster.ranks_per_node));
-  // Ranks beyond a power of two hand over all they have first, and get it back last.
+  // Ranks beyond a power of two send all they have first, and receive the result last.
   const bool beyond = halves && !std::has_single_bit(static_cast<unsigned>(ranks));
   const int rounds = beyond ? rounds_for(ranks) - 1 : rounds_for(ranks);
   if (beyond) add(way, message(inner > 0 ? cluster.within : cluster.between, bytes));
-  double share = 1;  // of the bytes, in this round
+  double share = 1;  // share of the bytes in this round
   for (int round = 0; round < rounds; ++round) {
     if (halves) share /= 2;
     add(way, message(round < inner ? cluster.within : cluster.between, share * bytes));
@@ -55,7 +55,7 @@ Way way_of(const Cluster& cluster, int ranks, double bytes) {
   return way;
 }
 
-// Bytes that a rank adds to its own in one sum.
+// Returns the bytes that a rank adds to its own in one sum.
 double added(const Cluster& cluster, int ranks, double bytes) {
   if (cluster.algorithm == SumAlgorithm::kTree) return rounds_for(ranks) * bytes;
   return bytes * (ranks - 1) / ranks;
@@ -98,12 +98,12 @@ StepPrediction predict_step(const StepProfile& profile, const Cluster& cluster, 
     double summed = -step.compute_seconds, done = -step.compute_seconds;
     for (const Bucket& bucket : profile.buckets) {
       const Way way = way_of(cluster, ranks, bucket.bytes);
-      // In a tree all goes up, and then down: one bucket may while another does the other. A ring, and halves
-      // that are swapped, use both directions of a link all the time.
+      // In a tree all bytes go up, then down: one bucket may go up while another goes down. A ring, and
+      // halving, use both directions of a link all the time.
       const bool tree = cluster.algorithm == SumAlgorithm::kTree;
       summed = std::max(tree ? summed : done, -bucket.seconds_before_end) + way.network_seconds;
       done = std::max(done, summed) + way.network_seconds;
-      // The tree's root receives on the way there, others on the way back: the busiest does one of both.
+      // The tree's root receives on the way up, others on the way down: the busiest rank does one of both.
       const double ways = tree ? 1 : 2;
       step.summing_seconds +=
           ways * way.core_seconds + profile.add_seconds_per_byte * added(cluster, ranks, bucket.bytes);

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view kMean = "mean_over_ranks_seconds", kMakespan = "makespan_seconds";
 
-// The speed-up that a row claims, from whatever column has it, and which.
+// The speed-up that a row claims, and the column it comes from.
 struct Claim {
   Range speedup;
   std::string text;  // "a decrease of 82.72 %"
 };
 
-// Repeats scatter: of times that were measured, the lower end of the interval must be more than the workers.
+// Repeats scatter: for measured times, the lower end of the interval must exceed the number of workers.
 Range with_scatter(Range speedup, const Rows& rows, const TableRow& row, std::string_view column) {
   const TableRow* base = rows.base(row, column);
   if (base == nullptr) return speedup;
@@ -58,14 +58,14 @@ std::vector<AuditFinding> means_over_ranks(const Rows& rows) {
     const auto mean = Rows::figure(row, kMean), slowest = Rows::figure(row, kMakespan);
     if (!mean || !slowest || mean->high >= slowest->low) continue;
     std::string text = fmt::format(
-        "the mean over the ranks is {:.4g} s, but the job is over when the slowest is done, after {:.4g} s: "
+        "the mean over the ranks is {:.4g} s, but the job ends with the slowest rank, after {:.4g} s: "
         "a mean over "
-        "ranks is no makespan",
+        "ranks is not a makespan",
         mean->value, slowest->value);
     const auto looks = rows.speedup(row, kMean), is = rows.speedup(row, kMakespan);
     if (looks && is) {
       text += fmt::format(
-          "; by it the speed-up would be {:.2f} in place of {:.2f}, the decrease {:.1f} % in place of {:.1f} "
+          "; with it the speed-up would be {:.2f} instead of {:.2f}, the decrease {:.1f} % instead of {:.1f} "
           "%",
           looks->value, is->value, 100 * (1 - 1 / looks->value), 100 * (1 - 1 / is->value));
     }
@@ -74,7 +74,7 @@ std::vector<AuditFinding> means_over_ranks(const Rows& rows) {
   return findings;
 }
 
-// One finding for each system, mode and kind of claim.
+// Makes one finding for each system, mode and kind of claim.
 std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
   struct Group {
     std::vector<std::string> workers;
@@ -98,8 +98,9 @@ std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
       if (claim.speedup.value / p <= group.excess) continue;
       group.excess = claim.speedup.value / p;
       group.worst = fmt::format(
-          "by {} {:.2f} times faster on {:g} workers, where at most {:g} times, a decrease of {:.4g} %, "
-          "can come from sharing the work",
+          "by {} {:.2f} times faster on {:g} workers, but sharing the work gives at most {:g} times, a "
+          "decrease "
+          "of {:.4g} %",
           claim.text, claim.speedup.value, p, p, 100 * (1 - 1 / p));
     }
   }
@@ -108,8 +109,8 @@ std::vector<AuditFinding> impossible_speedups(const Rows& rows) {
     findings.push_back(
         {true, fmt::format("speed-up of {} on {} workers", name, join(group.workers)),
          fmt::format(
-             "is more than the workers ({}): either the time is not the makespan (a mean over ranks?), "
-             "or each worker did less in all (a smaller share for fewer steps), or the sequential "
+             "exceeds the number of workers ({}): either the time is not the makespan (a mean over ranks?), "
+             "or each worker did less work (a smaller share for fewer steps), or the sequential "
              "run was slower for another reason",
              group.worst)});
   }
@@ -134,12 +135,13 @@ std::vector<AuditFinding> free_preemptions(const Rows& rows) {
       });
       if (twin == rows.end() || !hours(row) || !hours(*twin) || !overlap(*hours(row), *hours(*twin)))
         continue;
-      findings.push_back({false, fmt::format("cost_per_training of {}", name_of(row)),
-                          fmt::format("is of {:.0f} to {:.0f} s, which is what {} took ({:.0f} to {:.0f} s): "
-                                      "no restart is in it, nor "
-                                      "work that was lost",
-                                      3600 * hours(row)->low, 3600 * hours(row)->high, other,
-                                      3600 * hours(*twin)->low, 3600 * hours(*twin)->high)});
+      findings.push_back(
+          {false, fmt::format("cost_per_training of {}", name_of(row)),
+           fmt::format("corresponds to {:.0f} to {:.0f} s, the time that {} took ({:.0f} to {:.0f} s): "
+                       "it includes no restart and no "
+                       "lost work",
+                       3600 * hours(row)->low, 3600 * hours(row)->high, other, 3600 * hours(*twin)->low,
+                       3600 * hours(*twin)->high)});
     }
   }
   return findings;

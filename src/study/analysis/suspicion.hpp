@@ -5,19 +5,19 @@
 #include "convoke/study/analysis/audit.hpp"
 #include "study/analysis/derivation.hpp"
 
-// Figures that may be computed rightly from the wrong thing.
+// Finds figures that may be computed correctly from the wrong input.
 
 namespace convoke::study {
 
 std::string name_of(const TableRow& row);
 
-/// Means over ranks beside makespans: how much faster the one makes it look.
+/// Finds means over ranks next to makespans: how much faster the means make the job look.
 std::vector<AuditFinding> means_over_ranks(const Rows& rows);
 
-/// Speed-ups, measured or published, above the number of workers, and decreases that come to that.
+/// Finds speed-ups, measured or published, above the number of workers, and equivalent decreases.
 std::vector<AuditFinding> impossible_speedups(const Rows& rows);
 
-/// Preemptible machines that take as long as those on demand.
+/// Finds preemptible machines that take as long as those on demand.
 std::vector<AuditFinding> free_preemptions(const Rows& rows);
 
 }  // namespace convoke::study

@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr auto kLook = std::chrono::milliseconds(10);
 constexpr double kMeanwhile = 0.25;  // seconds between calls
-constexpr double kEnergy = 30;       // seconds: counters begin anew after minutes
+constexpr double kEnergy = 30;       // seconds: counters wrap around after minutes
 
-/// How a process ended.
+/// The end of a process.
 struct End {
   int code = 0;
   int interrupted_by = 0;
@@ -50,8 +50,8 @@ End wait_for(os::ChildProcess& child, EnergyMeter& energy, const std::function<v
   }
 }
 
-// What a log says was wrong: its first line with "error: "; or the first line of the last message that Open
-// MPI puts between two lines of dashes, which is its subject; or the last line.
+// Returns the error in a log: its first line with "error: "; or the subject of the last message of Open MPI,
+// which is the first line between two lines of dashes; or the last line.
 std::string complaint_in(const fs::path& log) {
   std::ifstream in(log);
   std::string last, subject;
@@ -67,7 +67,7 @@ std::string complaint_in(const fs::path& log) {
     }
   }
   if (!subject.empty()) return subject;
-  return last.empty() ? "it says nothing" : last;
+  return last.empty() ? "it printed nothing" : last;
 }
 
 void remove_models(const fs::path& folder) {
@@ -87,7 +87,7 @@ bool CellRunner::oversubscribes(const Configuration& cell) const {
   return launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores).oversubscribed;
 }
 
-// Cores of this host that it keeps busy.
+// Returns the number of busy cores of this host.
 std::int64_t CellRunner::busy(const Configuration& cell) const {
   return std::min(cell.at.workers(), static_cast<std::int64_t>(surroundings_.cores.size()));
 }
@@ -99,10 +99,10 @@ void CellRunner::calibrate(const std::vector<Configuration>& cells) {
 std::vector<std::string> CellRunner::command(const Configuration& cell, std::int64_t repeat,
                                              const fs::path& output) const {
   std::vector<std::string> words =
-      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.wish).words;
+      launch_of(cell.at.ranks, cell.at.threads, surroundings_.all_cores, surroundings_.launch_options).words;
   words.insert(words.end(),
                {surroundings_.program, "train", cell.recipe, "--quiet", "--output", output.string()});
-  // There would be a page for each of hundreds of runs; [set] may ask for them.
+  // Hundreds of runs do not need a page each; [set] may ask for them.
   words.insert(words.end(), {"--set", "run.report=false"});
   for (const std::string& change : cell.changes_of(study_, repeat))
     words.insert(words.end(), {"--set", change});
@@ -146,7 +146,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   if (end.code == 0) {
     try {
       run = read_finished_run(output);
-      // The counters are those of this host.
+      // The counters belong to this host.
       if (surroundings_.all_cores <= std::ssize(surroundings_.cores)) run.joules = joules;
       run.launch_seconds = std::max(0.0, end.seconds - run.makespan_seconds.value_or(end.seconds));
     } catch (const Error& error) {
@@ -165,7 +165,7 @@ RunOutcome CellRunner::run(const Configuration& cell, std::int64_t repeat,
   }
   if (oversubscribes(cell)) {
     run.marks.emplace_back("oversubscribed");
-    // They shared the cores that there are.
+    // The threads shared the existing cores.
     run.core_seconds = run.makespan_seconds.value_or(0) * static_cast<double>(surroundings_.all_cores);
   }
   if (outcome.slowdown > study_.disturbed_above) run.marks.emplace_back("disturbed");

@@ -12,12 +12,12 @@
 namespace convoke::study {
 namespace {
 
-// Three significant digits, in seconds.
+// Formats seconds with three significant digits.
 std::string seconds_text(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds >= 100 ? 0 : seconds >= 10 ? 1 : seconds >= 1 ? 2 : 3);
 }
 
-// Runs of the same cell that other machines have made.
+// Returns the number of runs of the same cell on other machines.
 std::int64_t runs_elsewhere(std::span<const MeasuredCell> measured, const MeasuredCell& cell) {
   std::int64_t runs = 0;
   for (const MeasuredCell& other : measured) {
@@ -34,7 +34,7 @@ std::string notes_of(const MeasuredCell& cell, const Statistics* makespan, std::
   if (cell.failed > 0) notes.push_back(fmt::format("{} FAILED", cell.failed));
   if (elsewhere > 0) notes.push_back(fmt::format("{} on another machine", elsewhere));
   if (makespan != nullptr && makespan->count == 1) notes.emplace_back("one run: no interval");
-  if (makespan != nullptr && makespan->is_constant()) notes.emplace_back("all equal: no scatter to judge by");
+  if (makespan != nullptr && makespan->is_constant()) notes.emplace_back("all equal: the scatter is unknown");
   return join(notes);
 }
 

@@ -12,7 +12,7 @@
 namespace convoke::study {
 namespace {
 
-// Every combination of values on the axes of recipe keys, as changes.
+// Returns every combination of values on the axes of recipe keys, as changes.
 std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes) {
   std::vector<std::vector<std::string>> variants{{}};
   for (const Axis& axis : axes) {
@@ -32,14 +32,14 @@ std::vector<std::vector<std::string>> variants_of(const std::vector<Axis>& axes)
 struct Point {
   const std::string& recipe;
   const std::vector<std::string>& variant;
-  const Mode* mode;  ///< null: that of the recipe
+  const Mode* mode;  ///< null: the recipe's
   std::int64_t ranks, threads;
-  const double* portion;  ///< null: that of the recipe
+  const double* portion;  ///< null: the recipe's
   const std::string& batch;
 };
 
-// What a recipe says against a change, said of where the study makes it: "study "mine", [set] train.epochs=0:
-// ...".
+// Rewrites a recipe's message about a change to name the place in the study: "study "mine", [set]
+// train.epochs=0: ...".
 recipe::Recipe load(const StudyFile& study, const Point& point, const Configuration& made) {
   try {
     return recipe::Recipe::load(made.recipe, made.changes);
@@ -79,7 +79,7 @@ Configuration configuration_at(const StudyFile& study, const Point& point) {
                                : recipe.ensemble.members > 0 ? recipe.ensemble.members
                                                              : point.ranks;
   if (point.batch == "weak") {
-    // The batch grows with the ranks of a member; the lane, which may follow from the batch, must not.
+    // The batch grows with the ranks of a member; the lane, which may depend on the batch, must not change.
     const std::int64_t group = std::max<std::int64_t>(1, point.ranks / members);
     change(fmt::format("train.lane={}", recipe.lane()));
     change(fmt::format("train.batch={}", recipe.train.batch * group));
@@ -111,7 +111,7 @@ std::vector<Configuration> all_of(const StudyFile& study) {
   for (const std::string& recipe : study.recipes) {
     for (const std::vector<std::string>& variant : variants_of(study.axes)) {
       for (const Mode* mode : modes) {
-        const bool groups = mode != nullptr && mode->name == "groups";  // these say how many ranks they are
+        const bool groups = mode != nullptr && mode->name == "groups";  // groups determine their ranks
         const std::vector<std::int64_t> ranks =
             groups ? std::vector{mode->members * mode->member_ranks} : study.ranks;
         for (const double* portion : portions) {
@@ -133,8 +133,8 @@ void require_distinct(const std::vector<Configuration>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (all[i].name != all[j].name) continue;
-      throw Error(fmt::format("two cells of the study are the same, or have the same name: {}", all[i].name),
-                  "take out what is named twice: a recipe, a mode, a value of an axis");
+      throw Error(fmt::format("two cells of the study are equal, or have the same name: {}", all[i].name),
+                  "remove the duplicate: a recipe, a mode, or a value of an axis");
     }
   }
 }
@@ -145,7 +145,7 @@ std::string obstacle(const recipe::Recipe& recipe, std::int64_t ranks) {
   const bool votes = recipe.train.mode == "ensemble";
   const std::int64_t members = !votes ? 1 : recipe.ensemble.members > 0 ? recipe.ensemble.members : ranks;
   const std::int64_t lanes = recipe.train.batch / recipe.lane();
-  const std::int64_t group = (ranks + members - 1) / members;  // of the largest group
+  const std::int64_t group = (ranks + members - 1) / members;  // size of the largest group
   if (group <= lanes) return {};
   return fmt::format("{} ranks{}, but a step of {} samples has {} of {}: {} would have no work", group,
                      votes ? " for a member" : "", recipe.train.batch, counted(lanes, "lane"), recipe.lane(),
@@ -179,7 +179,8 @@ std::vector<Configuration> configurations(const StudyFile& study) {
   if (!study.leave_out || impossible.size() == all.size()) {
     throw Error(fmt::format("{} of {} cells cannot run:\n  {}", impossible.size(), all.size(),
                             join(impossible, "\n  ")),
-                "a smaller train.lane or a larger train.batch under [set], fewer ranks; or leave_out = true");
+                "set a smaller train.lane or a larger train.batch under [set], use fewer ranks, or set "
+                "leave_out = true");
   }
   std::erase_if(all, [](const Configuration& each) { return !each.obstacle.empty(); });
   return all;

@@ -24,8 +24,8 @@ std::string word_in(const fs::path& file) {
 
 }  // namespace
 
-// Zones are intel-rapl:0 (a package), intel-rapl:0:1 (a part of it); "psys" is the whole system, packages
-// included. A package's own counter has its cores but not its memory ("dram").
+// Zones are intel-rapl:0 (a package), intel-rapl:0:1 (a part of it); "psys" is the whole system including
+// packages. A package's counter includes its cores but not its memory ("dram").
 EnergyMeter::EnergyMeter(const fs::path& powercap) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(powercap, missing)) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 Settings require_json(const fs::path& file) {
   if (std::optional<Settings> settings = metrics::read_json(file)) return *std::move(settings);
-  throw Error(fmt::format("{} cannot be read", file.string()), "did the run end?");
+  throw Error(fmt::format("{} cannot be read", file.string()), "check that the run has ended");
 }
 
 std::optional<double> measured(const Settings& table, std::string_view path) {
@@ -29,13 +29,14 @@ std::optional<double> measured(const Settings& table, std::string_view path) {
 double require(const Settings& table, const std::string& path) {
   if (const auto number = measured(table, path)) return *number;
   throw Error(fmt::format("{} has no number \"{}\"", table.where(), path),
-              "was it written by another version of Convoke?");
+              "check that this version of Convoke wrote it");
 }
 
-// Members train side by side, those of one rank in turn: an epoch has passed when all of the slowest have had
-// it.
+// Members train at the same time, those of one rank in turn: the time of an epoch is that of the slowest rank
+// for all its members.
 std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
-  std::map<std::int64_t, std::map<std::int64_t, double>> epochs;  // each by rank that trains members in turn
+  std::map<std::int64_t, std::map<std::int64_t, double>>
+      epochs;  // seconds of each epoch by the rank that trains members in turn
   for (const Settings& record : metrics::read_json_lines(log)) {
     if (text_at(record, "event") != "epoch") continue;
     const std::int64_t turn = count_at(record, "member").value_or(0) % ranks;
@@ -51,7 +52,7 @@ std::optional<double> epoch_seconds(const fs::path& log, std::int64_t ranks) {
   return sum / static_cast<double>(epochs.size());
 }
 
-// "AMD EPYC 9B14, 2 cores, DDR5"; "" of an environment that does not name the processor.
+// Returns "AMD EPYC 9B14, 2 cores, DDR5"; "" if the environment does not name the processor.
 std::string machine_of(const Settings& environment) {
   std::string machine = text_at(environment, "cpu");
   if (machine.empty()) return {};
@@ -69,8 +70,8 @@ Measurement read_finished_run(const fs::path& folder) {
   const Settings environment = require_json(folder / "environment.json");
   for (const Settings& member : tables_at(summary, "member_facts")) {
     if (const std::string failure = text_at(member, "failure"); !failure.empty()) {
-      throw Error(fmt::format("member {:g} has left the vote: {}", number_at(member, "member"), failure),
-                  "a run whose members did not all train is not a measurement");
+      throw Error(fmt::format("member {:g} left the vote: {}", number_at(member, "member"), failure),
+                  "a run is a measurement only if all its members were trained");
     }
   }
   Measurement run;
@@ -101,7 +102,7 @@ std::string bindings_of(const fs::path& folder) {
     const Value* placements = environment.find("placements");
     const auto* list = placements == nullptr ? nullptr : std::get_if<Value::Array>(&placements->data());
     if (list == nullptr) return {};
-    std::vector<std::string> hosts;  // by first appearance
+    std::vector<std::string> hosts;  // in order of first appearance
     for (const Value& placement : *list) {
       if (placement.table() == nullptr) return {};
       const std::string host = text_at(*placement.table(), "host");

@@ -13,11 +13,11 @@
 
 namespace convoke::study {
 
-Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, LaunchWish wish) {
+Launch launch_of(std::int64_t ranks, std::int64_t threads, std::int64_t cores, LaunchOptions launch_options) {
   Launch launch{.oversubscribed = ranks * threads > cores};
   std::vector<std::string>& words = launch.words;
-  const bool bind = wish.bind && !launch.oversubscribed;
-  if (wish.srun) {
+  const bool bind = launch_options.bind && !launch.oversubscribed;
+  if (launch_options.srun) {
     words = {"srun", "--mpi=pmix", "--kill-on-bad-exit=1", fmt::format("--ntasks={}", ranks)};
     words.push_back(fmt::format("--cpus-per-task={}", threads));
     words.emplace_back(bind ? "--cpu-bind=cores" : "--cpu-bind=none");

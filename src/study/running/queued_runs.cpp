@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What there is, and the files that tasks have left.
+// Returns measurements.csv and the files that tasks have written.
 std::pair<Collected, std::vector<fs::path>> gather(const StudyFile& study,
                                                    const std::vector<Configuration>& cells,
                                                    const StudyFolder& folder) {
@@ -58,7 +58,7 @@ std::vector<std::int64_t> wanted_tasks(const StudyFile& study, const std::vector
   }
   std::vector<std::int64_t> left;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    // A guess by few runs is a poor one: at most twice as many as before.
+    // An estimate from few runs is imprecise: at most twice as many as before.
     const auto before = static_cast<std::int64_t>(made[cell].size());
     left.push_back(std::min(schedule.runs_left(cell), std::max(study.repeats, before)));
   }
@@ -81,7 +81,7 @@ RunOutcome run_task(const Task& task, const std::vector<Configuration>& cells, c
   fs::remove(row);
   runner.calibrate({cell});
   const Configuration* warming =
-      quickest(cells, [&](const Configuration& other) {  // that this job has cores for
+      quickest(cells, [&](const Configuration& other) {  // cells that fit into this job's cores
         return other.recipe == cell.recipe && other.at.threads == cell.at.threads &&
                other.at.ranks <= cell.at.ranks;
       });

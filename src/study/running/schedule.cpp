@@ -10,7 +10,7 @@
 namespace convoke::study {
 namespace {
 
-// Of the makespan, over the runs that count, on the machine that has made most; nothing before the first.
+// Returns the makespan over the counted runs, on the machine with the most runs; empty before the first run.
 std::optional<Statistics> makespan_of(std::span<const Measurement> runs) {
   const std::vector<MeasuredCell> cells = cells_of(runs);
   if (cells.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ bool RunSchedule::is_done(std::size_t cell) const {
   const auto made = static_cast<std::int64_t>(history.made.size());
   if (is_given_up(cell) || made >= rules_.at_most) return true;
   if (made < rules_.repeats) return false;
-  // Of runs that count: disturbed ones may not.
+  // Counted runs only: disturbed ones may not count.
   const std::optional<Statistics> makespan = makespan_of(history.runs);
   return makespan && makespan->count >= rules_.repeats && makespan->relative_error &&
          *makespan->relative_error <= rules_.target;
@@ -109,7 +109,7 @@ std::int64_t RunSchedule::runs_left(std::size_t cell) const {
   std::int64_t more = std::max<std::int64_t>(0, rules_.repeats - made);
   if (const std::optional<Statistics> makespan = makespan_of(history.runs)) {
     more = std::max({more, rules_.repeats - makespan->count,
-                     runs_needed(*makespan, rules_.target).value_or(1)});  // of one run nobody knows
+                     runs_needed(*makespan, rules_.target).value_or(1)});  // one run: the number is unknown
   }
   return std::min(more, rules_.at_most - made);
 }

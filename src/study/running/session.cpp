@@ -19,7 +19,7 @@
 namespace convoke::study {
 namespace {
 
-constexpr std::size_t kMostLines = 20;  // of the live table: a terminal has 24
+constexpr std::size_t kMostLines = 20;  // lines of the live table: a terminal has 24
 
 /// One session of a study.
 class Session {
@@ -67,7 +67,7 @@ class Session {
     return study_.budget_seconds - watch_.seconds();
   }
 
-  // For each recipe: it brings the dataset into memory and the processor out of its sleep.
+  // A warm-up for each recipe loads the dataset into memory and wakes up the processor.
   void warm_up() {
     std::set<std::string> recipes;
     for (const Configuration& cell : cells_) recipes.insert(cell.recipe);
@@ -109,12 +109,12 @@ class Session {
     block_.note(line_of(what, cell, task, outcome));
     if (outcome.correction > study_.disturbed_above) {
       block_.note(fmt::format(
-          "warning: spin loops are {:.0f} % faster now than when they were calibrated: the machine was not "
-          "quiet then, and runs until now may have been disturbed without a mark",
+          "warning: spin loops are {:.0f} % faster now than during calibration: the machine was not "
+          "quiet then, and earlier disturbed runs may have no mark",
           100 * outcome.correction));
     }
     if (schedule_.is_given_up(task.cell)) {
-      block_.note(fmt::format("{} is given up after {} runs that failed; --resume tries it again", cell.name,
+      block_.note(fmt::format("{} is abandoned after {} failed runs; --resume tries it again", cell.name,
                               kFailuresInARow));
     }
     draw();
@@ -138,7 +138,7 @@ class Session {
     return line + "  " + progress();
   }
 
-  // What is known changes when a run ends, not while it is measured: the cores are its own.
+  // Results change when a run ends, not while it is measured: the cores belong to the run.
   void sum_up() {
     runs_left_ = schedule_.runs_left();
     expected_seconds_ = schedule_.seconds_left();
@@ -171,8 +171,8 @@ class Session {
   RunSchedule schedule_;
   metrics::LiveBlock block_;
   std::vector<Measurement> runs_;
-  std::int64_t runs_left_ = 0;   // as of the last run that ended,
-  double expected_seconds_ = 0;  // and what they will take
+  std::int64_t runs_left_ = 0;   // after the last finished run,
+  double expected_seconds_ = 0;  // and their estimated time
   os::Stopwatch since_;
   std::vector<std::string> table_;
   std::string doing_;

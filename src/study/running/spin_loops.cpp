@@ -21,13 +21,13 @@ constexpr int kCalibrations = 7;
 
 using Four [[gnu::vector_size(16)]] = float;
 
-// Since `watch` was set, which may be that of several threads.
+// Time since `watch` was set; several threads may share it.
 double seconds_of(std::uint64_t iterations, const os::Stopwatch& watch = {}) {
-  [[maybe_unused]] const volatile float kept = spin(iterations);  // so that it is not left out
+  [[maybe_unused]] const volatile float kept = spin(iterations);  // prevents removal by the compiler
   return watch.seconds();
 }
 
-// Of this thread alone; where the system refuses, it stays where it is.
+// Binds this thread only; if the system refuses, the thread stays unbound.
 void move_to(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -41,8 +41,8 @@ double slowest(const std::vector<double>& seconds) {
 
 }  // namespace
 
-// As many chains as hide the latency of a multiplication and an addition, and as registers hold. All go to 4,
-// and none begins there, as a compiler would see that it stays.
+// As many chains as hide the latency of a multiplication and an addition, and fit into registers. All
+// converge to 4, and none starts there, because a compiler would see the fixed point.
 float spin(std::uint64_t iterations) {
   constexpr int kChains = 12;
   Four chains[kChains];
@@ -60,11 +60,11 @@ float spin(std::uint64_t iterations) {
 
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations) {
   std::vector<double> seconds(cores.size());
-  // One watch for all: what a thread waits for its core counts.
+  // One clock for all threads: waiting for a core counts too.
   os::Stopwatch watch;
   std::barrier all_there(std::ssize(cores), [&]() noexcept { watch = {}; });
   std::vector<std::thread> threads;
-  const os::BlockedSignals blocked;  // inherited; for some 20 ms
+  const os::BlockedSignals blocked;  // inherited by the threads; for about 20 ms
   for (std::size_t i = 0; i < cores.size(); ++i) {
     threads.emplace_back([&, i] {
       move_to(cores[i]);
@@ -113,13 +113,13 @@ void SpinLoops::read() {
   if (!settings) return;
   SettingsReader read(*settings, "calibration");
   iterations_ = static_cast<std::uint64_t>(read.get("multiply_add_steps", std::int64_t{0}));
-  if (iterations_ == 0) return;  // of another loop
+  if (iterations_ == 0) return;  // the file belongs to another loop
   const Settings seconds = read.table("seconds");
   SettingsReader each(seconds, "seconds");
   for (const auto& [busy, value] : seconds.entries()) calibrated_[std::stoll(busy)] = each.get(busy, 0.0);
 }
 
-// Jobs on one host may write it at the same time: the last one counts.
+// Jobs on one host may write the file at the same time: the last one wins.
 void SpinLoops::write() const {
   Settings seconds;
   for (const auto& [busy, each] : calibrated_) seconds.set(fmt::format("{}", busy), each);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using recipe::SectionReader;
 using recipe::TomlDocument;
 
-// As --set takes it: text without quotes, unless it would then be something else.
+// Formats a value for --set: text without quotes, unless it would be parsed as another type.
 std::string set_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.data())) {
     const bool plain = text->find_first_of(" \t\"'\\") == std::string::npos && !text->empty();
@@ -28,7 +28,7 @@ std::string set_text(const Value& value) {
   return value.to_string();
 }
 
-// "train.optimizer.learning_rate" and its value, for each value in `table`.
+// Returns "train.optimizer.learning_rate" and its value, for each value in `table`.
 void flatten(const Settings& table, const std::string& prefix,
              std::vector<std::pair<std::string, Value>>& flat) {
   for (const auto& [key, value] : table.entries()) {
@@ -46,13 +46,13 @@ std::vector<std::pair<std::string, Value>> keys_of(SectionReader& read, const ch
   return flat;
 }
 
-// Keys that are axes of their own, or that a study sets itself.
+// Keys that have their own axis, or that a study sets.
 void require_free(const SectionReader& read, const std::string& section, const std::string& key) {
   constexpr std::pair<std::string_view, std::string_view> kOwn[] = {
       {"run.threads", "threads"}, {"train.mode", "mode"}, {"data.portion", "portion"}};
   for (const auto& [recipe_key, axis] : kOwn) {
     if (key == recipe_key) {
-      read.fail(section, fmt::format("\"{}\" is an axis of its own", key),
+      read.fail(section, fmt::format("\"{}\" has its own axis", key),
                 fmt::format("write {} = [...] at the top", axis));
     }
   }
@@ -75,7 +75,7 @@ Mode mode_from(const SectionReader& read, const std::string& text) {
   }
   const std::vector<std::string> known{"sync", "ensemble"};
   read.fail("mode", fmt::format("unknown mode \"{}\"{}", text, did_you_mean(text, known)),
-            "known: sync, ensemble, and groups as members x ranks of each, \"4x2\"");
+            "known: sync, ensemble, and groups as members x ranks per member, e.g. \"4x2\"");
 }
 
 std::string text_of(const Mode& mode) {
@@ -87,7 +87,7 @@ void require_distinct(const SectionReader& read, const char* key, std::vector<T>
   read.check(key, !values.empty(), "a list of at least one value");
   for (std::size_t i = 0; i < values.size(); ++i) {
     read.check(key, std::count(values.begin(), values.end(), values[i]) == 1,
-               "a list without any value twice");
+               "a list without repeated values");
   }
 }
 
@@ -103,7 +103,7 @@ std::vector<std::int64_t> read_counts(SectionReader& read, const char* key) {
 void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
   study.recipes = read.get("recipe", std::vector<std::string>{});
   if (study.recipes.empty())
-    read.fail("recipe", "\"recipe\" is missing", "recipe = \"mnist-sync\", or a list");
+    read.fail("recipe", "\"recipe\" is missing", "for example recipe = \"mnist-sync\", or a list");
   require_distinct(read, "recipe", study.recipes);
   for (std::string& recipe : study.recipes) {
     if (!fs::exists(recipe) && fs::exists(folder / recipe)) recipe = (folder / recipe).string();
@@ -136,9 +136,9 @@ void read_axes(SectionReader& read, StudyFile& study, const fs::path& folder) {
     require_free(read, "axes." + key, key);
     const auto* values = std::get_if<Value::Array>(&value.data());
     if (values == nullptr || values->empty()) {
-      read.fail(
-          "axes." + key, fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
-          fmt::format("[axes] {} = [..., ...]; what is the same in all cells belongs under [set]", key));
+      read.fail("axes." + key,
+                fmt::format("\"{}\" must be a list of values, but is {}", key, value.to_string()),
+                fmt::format("[axes] {} = [..., ...]; values that all cells share belong under [set]", key));
     }
     Axis& axis = study.axes.emplace_back(Axis{key, {}});
     for (const Value& each : *values) axis.values.push_back(set_text(each));
@@ -150,29 +150,29 @@ void read_measuring(SectionReader& read, StudyFile& study) {
   study.at_most = read.get_count("at_most", std::max(study.at_most, study.repeats), 1);
   read.check("at_most", study.at_most >= study.repeats, fmt::format("at least repeats, {}", study.repeats));
   study.target = read.get("target", study.target);
-  read.check("target", study.target > 0 && study.target < 1, "a share above 0 and below 1, as 0.05");
+  read.check("target", study.target > 0 && study.target < 1, "a share above 0 and below 1, e.g. 0.05");
   if (read.holds_text("budget")) {
     study.budget_seconds =
         read.at("budget", [&] { return run::seconds_from(read.require_string("budget")); });
   } else {
     study.budget_seconds = read.get("budget", study.budget_seconds);
   }
-  read.check("budget", study.budget_seconds >= 0, "a time, as \"2 h\" or \"90 min\"");
+  read.check("budget", study.budget_seconds >= 0, "a time, e.g. \"2 h\" or \"90 min\"");
   study.warm_up = read.get_count("warm_up", study.warm_up, 0);
   study.seed = static_cast<std::uint64_t>(read.get_count("seed", 1, 0));
   study.new_seeds = read.get("new_seeds", study.new_seeds);
   const auto is_seed = [](const Axis& axis) { return axis.key == "seed"; };
   if (study.new_seeds && std::any_of(study.axes.begin(), study.axes.end(), is_seed)) {
-    read.fail("axes.seed", "\"seed\" is an axis, but every repeat has a seed of its own already",
-              "without the axis, repeats count up from the recipe's seed; or write new_seeds = false");
+    read.fail("axes.seed", "\"seed\" is an axis, but every repeat already has its own seed",
+              "remove the axis (repeats then count up from the recipe's seed), or set new_seeds = false");
   }
   study.disturbed_above = read.get("disturbed_above", study.disturbed_above);
-  read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, as 0.1");
+  read.check("disturbed_above", study.disturbed_above > 0, "a share above 0, e.g. 0.1");
   study.keep_models = read.get("keep_models", study.keep_models);
   study.leave_out = read.get("leave_out", study.leave_out);
 }
 
-// The inverse of flatten: tables that TOML can hold.
+// Undoes flatten: returns nested tables for TOML.
 Settings tables_of(const std::vector<std::pair<std::string, Value>>& flat) {
   Settings all;
   for (const auto& [key, value] : flat) all.set_path(key, value);
@@ -189,9 +189,8 @@ Value::Array list_of(const std::vector<T>& values) {
 StudyFile StudyFile::load(const fs::path& file) {
   const std::optional<std::string> text = read_text(file);
   if (!text) {
-    throw Error(
-        fmt::format("cannot read {}", file.string()),
-        "name the file of a study; apps/studies has some, and docs/studies.md says how they are written");
+    throw Error(fmt::format("cannot read {}", file.string()),
+                "pass a study file; apps/studies has examples, and docs/studies.md describes the format");
   }
   return parse(*text, file.string());
 }

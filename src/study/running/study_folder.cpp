@@ -21,12 +21,12 @@ void make(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) {
-    throw Error(fmt::format("{}: cannot be made: {}", folder.string(), failed.message()),
-                "choose a folder that can be written with --output FOLDER");
+    throw Error(fmt::format("{}: cannot be created: {}", folder.string(), failed.message()),
+                "choose a writable folder with --output FOLDER");
   }
 }
 
-// Each recipe with what [set] makes of it: what all cells begin with.
+// Stores each recipe with the changes of [set], which is common to all cells.
 void keep_recipes(const StudyFile& study, const fs::path& folder) {
   make(folder);
   for (const std::string& name : study.recipes) {
@@ -34,8 +34,8 @@ void keep_recipes(const StudyFile& study, const fs::path& folder) {
     const fs::path file = folder / (recipe.name + ".toml");
     const std::string now = recipe.to_toml();
     if (fs::exists(file) && read_text(file) != now) {
-      throw Error(fmt::format("{}: {} is not what it was when this study began", file.string(), name),
-                  "runs of different recipes are no repeats: begin a new study with another --output");
+      throw Error(fmt::format("{}: {} has changed since this study began", file.string(), name),
+                  "runs of different recipes are not repeats: start a new study with another --output");
     }
     os::replace_text(file, now);
   }
@@ -50,20 +50,20 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
   const bool used = !fs::is_empty(folder.path());
   if (used && !resume) {
     throw Error(
-        fmt::format("{}: is not empty; the folder of a study is never overwritten", folder.path().string()),
-        "choose another --output, or go on with that study by --resume");
+        fmt::format("{}: is not empty, and study folders are never overwritten", folder.path().string()),
+        "choose another --output, or continue that study with --resume");
   }
   if (used && !fs::exists(folder.study_file())) {
-    throw Error(fmt::format("{}: is no folder of a study: there is no study.toml", folder.path().string()),
-                "name the folder of the study that is to go on");
+    throw Error(fmt::format("{}: is not a study folder: study.toml is missing", folder.path().string()),
+                "pass the folder of the study to continue");
   }
   folder.lock();
   if (used) {
     const StudyFile before = StudyFile::load(folder.study_file());
     if (before.set != study.set || before.new_seeds != study.new_seeds) {
-      throw Error(fmt::format("{}: [set] or new_seeds was different when this study began: {} then, {} now",
+      throw Error(fmt::format("{}: [set] or new_seeds has changed since this study began: {} then, {} now",
                               folder.study_file().string(), join(before.set), join(study.set)),
-                  "begin a new study with another --output");
+                  "start a new study with another --output");
     }
   }
   keep_recipes(study, folder.path() / "recipes");
@@ -76,8 +76,8 @@ StudyFolder StudyFolder::create(const StudyFile& study, const fs::path& output, 
 StudyFolder StudyFolder::open(const fs::path& folder) {
   StudyFolder there(folder);
   if (!fs::exists(there.study_file())) {
-    throw Error(fmt::format("{}: is no folder of a study: there is no study.toml", folder.string()),
-                "name the folder that `convoke study FILE --output FOLDER` has made");
+    throw Error(fmt::format("{}: is not a study folder: study.toml is missing", folder.string()),
+                "pass the folder from `convoke study FILE --output FOLDER`");
   }
   return there;
 }

@@ -24,7 +24,7 @@ void settle(MeasuredCell& cell) {
   }
 }
 
-// Runs that failed before they could say on which machine count where others of their place have run.
+// Runs that failed before they recorded a machine count for the machine of the other runs of their cell.
 void take_failures(std::vector<MeasuredCell>& cells) {
   for (MeasuredCell& cell : cells) {
     if (!cell.runs.empty() || !cell.at.machine.empty()) continue;
@@ -124,7 +124,7 @@ std::vector<double> values_of(const MeasuredCell& cell, const Quantity& quantity
   std::vector<double> values;
   for (auto run = cell.runs.begin(); run != cell.runs.end(); ++run) {
     const auto& value = (*run).*quantity.member;
-    // A repeat has one seed: of two studies taken together the second says nothing new of its accuracy.
+    // A repeat has one seed: in two studies together, the second has no new information about its accuracy.
     const bool known = quantity.member == &Measurement::accuracy &&
                        std::any_of(cell.runs.begin(), run, [&](const Measurement& earlier) {
                          return earlier.repeat == run->repeat && earlier.accuracy == value;

@@ -15,11 +15,11 @@
 namespace convoke::study {
 namespace {
 
-// Of any figure, and of a time: sums, quotients and squares of such are finite.
+// Limits for any figure, and for a time: sums, quotients and squares of such numbers are finite.
 constexpr double kMost = 1e12, kLeastSeconds = 1e-9;
 constexpr std::int64_t kMostCount = 1'000'000'000;
 
-// The number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
+// Parses the number, and half a unit of its last digit: "73.62" is 73.62 and 0.005, "1.5e3" 1500 and 50.
 Printed printed_number(const std::string& text) {
   Printed number;
   const char* const end = text.data() + text.size();
@@ -50,10 +50,10 @@ std::int64_t whole_number(const std::string& text, std::int64_t least) {
   return value;
 }
 
-// Shortest text that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string exact(double value) { return fmt::format("{}", value); }
 
-// Several columns of names make one label.
+// Joins several columns of names to one label.
 template <auto Member>
 constexpr Column words(std::string_view name) {
   return {name,
@@ -86,7 +86,7 @@ constexpr Column quantity(std::string_view name) {
           [](const Measurement& m) { return m.*Member ? exact(*(m.*Member)) : std::string(); }};
 }
 
-// A time, of which others are shares: 0 is none.
+// Reads a time. Other values are divided by it, so 0 is not allowed.
 template <auto Member>
 constexpr Column time(std::string_view name) {
   Column column = quantity<Member>(name);
@@ -94,7 +94,7 @@ constexpr Column time(std::string_view name) {
     quantity<Member>(own).read(row, own, cell, factor);
     if (row.measurement.*Member && *(row.measurement.*Member) < kLeastSeconds) {
       throw Error(fmt::format("is {}: a time from {:g} s on is expected", cell, kLeastSeconds),
-                  "leave it empty where there is none");
+                  "leave it empty if there is none");
     }
   };
   return column;
@@ -111,7 +111,7 @@ void read_accuracy(TableRow& row, std::string_view name, const std::string& cell
   quantity<&Measurement::accuracy>(name).read(row, name, cell, factor);
   if (row.measurement.accuracy.value_or(0) > 1) {
     throw Error(fmt::format("is {}: at most 1 is expected", cell),
-                "a percentage is a column accuracy_percent");
+                "use a column accuracy_percent for percentages");
   }
 }
 
@@ -197,7 +197,7 @@ constexpr std::array kAliases{
     Alias{"euros_per_training", "cost_per_training"},
 };
 
-// The number between `before` and `after` in `name`; 0 if it is not of that form.
+// Returns the number between `before` and `after` in `name`; 0 if it does not have that form.
 std::int64_t number_within(std::string_view name, std::string_view before, std::string_view after) {
   if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after))
     return 0;

@@ -8,30 +8,30 @@
 
 namespace convoke::study {
 
-/// A column of measurements.csv: how a cell becomes part of a row, and a measurement a cell.
+/// A column of measurements.csv: converts between a cell and a part of a measurement.
 struct Column {
   std::string_view name;
   void (*read)(TableRow& row, std::string_view name, const std::string& cell, double factor);
   std::string (*write)(const Measurement& measurement);
 };
 
-/// In the order in which they are written.
+/// The columns in the order in which they are written.
 std::span<const Column> measurement_columns();
 
-/// What a column of somebody's table means here.
+/// The meaning of a column of any table.
 struct ColumnRole {
-  std::string column;       ///< of measurements.csv, or one of kDerivedColumns; "" if nobody knows it
-  double factor = 1;        ///< on its numbers: 0.01 for percentages
-  std::int64_t epochs = 0;  ///< "seconds_100_epochs": the time of so many
+  std::string column;       ///< a column of measurements.csv, or one of kDerivedColumns; "" if unknown
+  double factor = 1;        ///< factor on its numbers: 0.01 for percentages
+  std::int64_t epochs = 0;  ///< "seconds_100_epochs": the time of this many epochs
 };
 
-/// By its name as it is written; lower and upper case are the same, and so are blanks and underscores.
+/// Finds the meaning of a column name; ignores case, blanks and underscores.
 ColumnRole role_of(const std::string& name);
 
-/// Every name that role_of knows, without patterns: for messages.
+/// Returns every name that role_of knows, without patterns; for messages.
 std::vector<std::string> known_columns();
 
-/// Reads a cell into the row. Throws Error without a place: the caller knows it.
+/// Reads a cell into the row. Throws Error without a place, which the caller adds.
 void read_cell(TableRow& row, const ColumnRole& role, const std::string& cell);
 
 }  // namespace convoke::study

@@ -37,15 +37,15 @@ void write_measurements(const std::filesystem::path& csv, std::span<const Measur
   os::replace_text(csv, text);
 }
 
-// The table is small: writing it anew under another name is what is whole after any crash.
+// The table is small: it is rewritten under another name, so that it is complete after any crash.
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement) {
   const std::optional<std::string> before = read_text(csv);
   if (!before && std::filesystem::exists(csv)) {
-    throw Error(fmt::format("{}: cannot be read, and is not written over", csv.string()));
+    throw Error(fmt::format("{}: cannot be read, and is not overwritten", csv.string()));
   }
   std::string text = before.value_or("");
   text.resize(text.rfind('\n') + 1);                        // npos + 1 is 0
-  if (!text.empty() && !text.starts_with(header_line())) {  // of a version with other columns
+  if (!text.empty() && !text.starts_with(header_line())) {  // a file of a version with other columns
     os::replace_text(csv, text);
     std::vector<Measurement> all = read_measurements(csv);
     all.push_back(measurement);

@@ -15,7 +15,7 @@
 namespace convoke::study {
 namespace {
 
-// What may be there twice: columns of names are joined.
+// Columns that may occur several times: columns of names are joined.
 bool holds_names(const std::string& column) {
   return column == "system" || column == "mode" || column == "variant" || column == "machine";
 }
@@ -75,7 +75,7 @@ TableRow read_row(const Header& header, const CsvReader& reader, const CsvRow& c
   }
   TableRow row;
   row.where = reader.at(cells);
-  row.measurement.ranks = 0;  // not said, unless a cell does
+  row.measurement.ranks = 0;  // unknown, unless a cell has it
   for (std::size_t i = 0; i < header.names.size(); ++i) {
     if (header.roles[i].column.empty()) continue;
     try {
@@ -99,7 +99,7 @@ PublishedTable read_table(const std::filesystem::path& csv) {
   for (CsvRow row; reader.next(row);) {
     table.rows.push_back(read_row(header, reader, row));
     if (header.has("repeat")) continue;
-    // Rows that are alike are repeats.
+    // Equal rows are repeats.
     const Coordinates at = coordinates(table.rows.back().measurement);
     auto count = std::find_if(repeats.begin(), repeats.end(), [&](const auto& r) { return r.first == at; });
     if (count == repeats.end()) count = repeats.insert(repeats.end(), {at, 0});
@@ -117,7 +117,7 @@ std::vector<Measurement> read_measurements(const std::filesystem::path& csv) {
     if (!header.has(column)) {
       throw Error(
           fmt::format("{}:1: has no column \"{}\", only {}", csv.string(), column, join(header.names)),
-          "convoke study writes it; of other people's tables convoke study analyse makes what it can");
+          "`convoke study` writes this column; `convoke study analyse` also reads tables without it");
     }
   }
   std::vector<Measurement> measurements;

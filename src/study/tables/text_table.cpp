@@ -10,7 +10,7 @@
 namespace convoke::study {
 namespace {
 
-// Characters, as far as UTF-8 has one for each column of the screen.
+// Counts characters, assuming that each UTF-8 character takes one column of the screen.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

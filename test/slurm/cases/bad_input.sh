@@ -1,10 +1,10 @@
-# What cannot be is refused before it waits in a queue, with the reason and what to do.
+# Invalid requests are refused before they wait in a queue, with the reason and the fix.
 . "$(dirname "$0")/../place.sh"
 
 refused() {  # what, message, hint, options
   local what=$1 message=$2 hint=$3
   shift 3
-  if PATH=${path:-$PATH} "$CONVOKE" slurm "$@" > "$what.log" 2>&1; then failed=yes; echo "FAILED: $what was taken"; fi
+  if PATH=${path:-$PATH} "$CONVOKE" slurm "$@" > "$what.log" 2>&1; then failed=yes; echo "FAILED: $what was accepted"; fi
   check "$what: what" says "$what.log" "$message"
   [ -z "$hint" ] || check "$what: hint" says "$what.log" "hint: .*$hint"
 }
@@ -14,10 +14,10 @@ refused partition 'unknown partition "mains" (did you mean "main"?)' "known: mai
   train recipe.toml --partition mains
 refused partition-of-sbatch "nvalid partition" "sinfo -s lists" \
   train recipe.toml --partition mains "${given[@]}" --output jobs/a --submit
-# sbatch takes this one, and it would wait for ever.
+# sbatch accepts this job, which would wait forever.
 job=$(slurm train recipe.toml --partition physics --account chemistry "${given[@]}" \
   --output jobs/waits --submit 2> account.log | job_of train.sh)
-check "a job that waits for ever: what" says account.log "warning: job $job may wait for ever: .*account"
+check "a job that waits for ever: what" says account.log "warning: job $job may wait forever: .*account"
 check "a job that waits for ever: hint" says account.log "hint: .*--account"
 scancel "$job"
 refused constraint "nvalid feature" "lists the features" \
@@ -37,9 +37,9 @@ refused sync "trains one synchronous model" "mode=ensemble" ensemble recipe.toml
 refused sweep "not of the form KEY=VALUE,VALUE" "learning_rate" train recipe.toml --sweep seed
 refused sweep-value "train.epochs=-1: .* must be at least 0" "" train recipe.toml --sweep train.epochs=1,-1
 refused source "the source of the samples is missing" "--source" prepare recipe.toml
-check "nothing is in the queue" [ -z "$(squeue -h)" ]
+check "the queue is empty" [ -z "$(squeue -h)" ]
 
-# No Slurm on the PATH; and one that not configured.
+# No Slurm on the PATH, then a Slurm that is not configured.
 mkdir bin
 for command in bash sh dirname; do ln -s "$(command -v $command)" bin/; done
 path=$place/bin
@@ -54,16 +54,16 @@ if [ ! -e /etc/slurm/slurm.conf ]; then
   export SLURM_CONF=$known
 fi
 
-# Scripts that somebody has changed are not overwritten.
+# Scripts that a user has changed are not overwritten.
 slurm train recipe.toml "${given[@]}" --output jobs/mine > /dev/null
 echo "# mine" >> jobs/mine/train.sh
 refused overwrite "jobs/mine/train.sh: this file exists with other contents" "choose another --output" \
   train recipe.toml "${given[@]}" --output jobs/mine
 
-# A warning that comes before training has begun: the limit is too short, and the job does not circle.
+# A warning that comes before training starts: the limit is too short, and the job is not requeued endlessly.
 slurm train recipe.toml --set train.epochs=100000 "${given[@]}" --output jobs/early > /dev/null
 sed -i 's/^"${launch\[@\]}".* &$/sh -c "kill -USR1 \\$\\$" \&/' jobs/early/train.sh
 job=$(sbatch --parsable jobs/early/train.sh)
 wait_for "$job" 180
-check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training had begun"
-check "and not put back" ended "$job" FAILED
+check "too short, at run time" says "tiny-$job.log" "ended with 138: the warning came before training started"
+check "and not requeued" ended "$job" FAILED

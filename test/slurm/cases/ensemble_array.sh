@@ -1,4 +1,4 @@
-# Members as jobs of an array, gathered by a job that depends on them, are the ensemble of one job.
+# Members that are jobs of an array, gathered by a job that depends on them, form the ensemble of one job.
 . "$(dirname "$0")/../place.sh"
 
 ensemble=(recipe.toml --set train.mode=ensemble --set ensemble.members=3)
@@ -6,15 +6,15 @@ ensemble=(recipe.toml --set train.mode=ensemble --set ensemble.members=3)
 output=$(slurm ensemble "${ensemble[@]}" --nodes 1 --ranks-per-node 2 --cpus-per-rank 1 --at-once 2 --submit)
 members=$(job_of member.sh <<< "$output") gather=$(job_of gather.sh <<< "$output")
 wait_for "$gather" 180
-check "the vote ends well" ended "$gather" COMPLETED
+check "the vote succeeds" ended "$gather" COMPLETED
 run=runs/tiny-$members
-check "submit.sh says where it is" [ "$(sed -n 's/^result: //p' <<< "$output")" = "$run/ensemble" ]
+check "submit.sh prints where it is" [ "$(sed -n 's/^result: //p' <<< "$output")" = "$run/ensemble" ]
 check "the same ensemble" same joint/ensemble.h5 "$run/ensemble/ensemble.h5"
 votes() { sed -n '/"prefix_accuracy"/,/"disagreement"/p' "$1/summary.json"; }
 check "the same votes" [ "$(votes joint)" = "$(votes "$run/ensemble")" ]
-check "there are votes" [ -n "$(votes joint)" ]
+check "votes exist" [ -n "$(votes joint)" ]
 
-# A job of the array that is warned goes back into the queue by itself, as that member.
+# A warned job of the array is requeued, as the same member.
 slurm ensemble "${ensemble[@]}" --set train.epochs=100000 --nodes 1 --ranks-per-node 1 --cpus-per-rank 1 \
   --output jobs/warned > /dev/null
 members=$(sbatch --parsable --array=1 jobs/warned/member.sh)
@@ -23,5 +23,5 @@ wait_until 120 eval 'ls $run/checkpoints/member-001/*.h5 > /dev/null 2>&1'
 scancel --batch --signal=USR1 "${members}_1"
 wait_until 120 says "tiny-$members-1.log" "restart 1"
 wait_until 120 says "tiny-$members-1.log" "member 2/3  epoch"
-check "it says why" says "tiny-$members-1.log" "stopped at a checkpoint; requeued"
+check "it prints why" says "tiny-$members-1.log" "stopped at a checkpoint; requeued"
 scancel "$members"

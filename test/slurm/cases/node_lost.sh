@@ -1,7 +1,8 @@
-# A node loses its power in the middle of a job: it goes back into the queue, goes on elsewhere, and ends as if nothing had
-# been; but not more often than it may.
+# A node fails in the middle of a job: the job is requeued, continues on other nodes, and ends as if
+# uninterrupted, up to its number of restarts.
 . "$(dirname "$0")/../place.sh"
-# The node of a job that its script does not run on: were that lost, Slurm itself would put the job back.
+# Prints a node of a job other than that of its script: if the script's node were lost, Slurm itself would
+# requeue the job.
 other_node_of() { scontrol show hostnames "$(squeue -h -j "$1" -o %N)" | tail -n 1; }
 done_without() {  # a log, a node
   ! scontrol show hostnames "$(sed -n 's/.* on \(node[^:]*\): done.*/\1/p' "$1")" | grep -qx "$2"
@@ -17,14 +18,14 @@ lost=$(other_node_of "$job")
 wait_until 180 says "tiny-$job.log" "lost a node or a rank; requeued"
 wait_for "$job" 180
 wait
-check "it ends well" ended "$job" COMPLETED
+check "it succeeds" ended "$job" COMPLETED
 check "on other nodes than $lost" done_without "tiny-$job.log" "$lost"
 check "with a reason in the run's folder" says "runs/tiny-$job/restarts.log" "lost a node"
 check "and the same bits" same alone/model.h5 "runs/tiny-$job/model.h5"
 "$here/cluster.sh" boot "$lost"
 wait_until 120 all_idle
 
-# Under srun it is Slurm that notices, after a while, and puts the job back.
+# Under srun, Slurm notices the failure after a while, and requeues the job.
 job=$(slurm train recipe.toml "${many[@]}" --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --launcher srun \
   --output jobs/srun --submit | job_of train.sh)
 wait_until 120 has_checkpoint "runs/tiny-$job"
@@ -32,12 +33,12 @@ lost=$(other_node_of "$job")
 "$here/cluster.sh" crash "$lost"
 wait_until 180 says "tiny-$job.log" "restart 1"
 wait_for "$job" 180
-check "srun: it ends well" ended "$job" COMPLETED
+check "srun: it succeeds" ended "$job" COMPLETED
 check "srun: and the same bits" same alone/model.h5 "runs/tiny-$job/model.h5"
 "$here/cluster.sh" boot "$lost"
 wait_until 120 all_idle
 
-# A rank is killed, and no restarts are allowed: it says so, and fails.
+# A rank is killed, and no restarts are allowed: the job prints the reason and fails.
 job=$(slurm train recipe.toml --set train.epochs=100000 --nodes 2 --ranks-per-node 1 --cpus-per-rank 1 --restarts 0 \
   --output jobs/none --submit | job_of train.sh)
 wait_until 120 has_checkpoint "runs/tiny-$job"

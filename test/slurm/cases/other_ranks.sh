@@ -1,4 +1,4 @@
-# Four ranks on two nodes begin; three nodes with two ranks each go on: the same bits.
+# Four ranks on two nodes start the run; three nodes with two ranks each continue it: the same bits.
 . "$(dirname "$0")/../place.sh"
 
 many=(--set train.epochs=300)
@@ -10,10 +10,10 @@ scancel --batch --signal=USR1 "$first"
 wait_until 120 says "tiny-$first.log" "ended with 85"
 scancel "$first" 2> /dev/null || true
 wait_for "$first" 180
-check "it was not done" absent runs/shared/summary.json
+check "it was not complete" absent runs/shared/summary.json
 second=$(sbatch --parsable --nodes=3 --ntasks-per-node=2 jobs/train.sh runs/shared)
 wait_for "$second" 180
-check "it goes on" says "tiny-$second.log" "begins in runs/shared, with [12] checkpoints there"
-check "and ends well" ended "$second" COMPLETED
+check "it continues" says "tiny-$second.log" "begins in runs/shared, with [12] checkpoints"
+check "and succeeds" ended "$second" COMPLETED
 check "on six ranks" says runs/shared/summary.json '"ranks": 6'
 check "with the same bits" same alone/model.h5 runs/shared/model.h5

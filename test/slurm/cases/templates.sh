@@ -1,4 +1,4 @@
-# Every template of slurm/, submitted, ends well. Of a copy only the sizes are changed, as a user would.
+# Every template of slurm/ is submitted and succeeds. Copies have only their sizes changed, as by a user.
 . "$(dirname "$0")/../place.sh"
 
 mkdir bin
@@ -14,7 +14,7 @@ for template in mine/*/; do
   jobs=$(sed -n 's/.*: job \([0-9]*\).*/\1/p' <<< "$output")
   result=$(sed -n 's/^result: //p' <<< "$output")
   for job in $jobs; do wait_for "$job" 180; done
-  for job in $jobs; do check "$name: job $job ends well" ended "$job" COMPLETED; done
+  for job in $jobs; do check "$name: job $job succeeds" ended "$job" COMPLETED; done
   case $name in
     scaling-study) check "$name: three sizes in one table" [ "$(grep -c "^!\?mnist-sync-sync-[246]x1 .*one run" mnist-sync-"$job".log)" = 3 ] ;;
     ensemble-array) check "$name: four members vote" [ "$(grep -c '"member": [0-3]' "$result/summary.json")" = 8 ] ;;

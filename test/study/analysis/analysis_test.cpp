@@ -28,10 +28,10 @@ std::string all_remarks(const Analysis& analysis) {
 
 }  // namespace
 
-TEST_CASE("an analysis is read as tables") {
+TEST_CASE("an analysis is converted to tables") {
   AnalysisOptions options;
   options.scaling.up_to = 8;
-  options.wishes.deadline_seconds = 60;
+  options.requirements.deadline_seconds = 60;
   auto failed = runs("sync", 4, {1});
   failed[0].marks = {"failed"};
   const auto measurements = runs("sync", 1, {99, 101, 100}) + runs("sync", 2, {55, 55, 55}) +
@@ -45,7 +45,7 @@ TEST_CASE("an analysis is read as tables") {
     CHECK_THAT(to_text(table), Contains(table.columns.back()));
   }
   const TextTable& cells = table_called(all, "Cells");
-  CHECK(std::ranges::find(cells.columns, "accuracy (%)") == cells.columns.end());  // nothing is known of it
+  CHECK(std::ranges::find(cells.columns, "accuracy (%)") == cells.columns.end());  // it is unknown
   CHECK_THAT(to_text(cells), Contains("100.0 ± 2.5"));
   CHECK_THAT(to_text(cells), Contains("1 failed"));
   CHECK_THAT(to_text(table_called(all, "Scaling of net, sync")), Contains("1.8182 (1.7"));
@@ -54,21 +54,21 @@ TEST_CASE("an analysis is read as tables") {
 
   const std::string text = all_remarks(analysis);
   CHECK_THAT(text, Contains("net, sync, 2 ranks: all 3 runs have the same makespan_seconds"));
-  CHECK_THAT(text, Contains("net, sync, 4 ranks: every run has failed"));
+  CHECK_THAT(text, Contains("net, sync, 4 ranks: all runs failed"));
   CHECK_THAT(text, !Contains("times to an accuracy"));
 
-  options.wishes.accuracy = 0.9;
+  options.requirements.accuracy = 0.9;
   PricedMachine spot;
   spot.name = "spot";
   spot.preemptible_price_per_hour = 1;
   options.machines = {spot};
   const Analysis more = analyse(measurements, options);
-  CHECK_THAT(all_remarks(more), Contains("times to an accuracy are not known"));
-  CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("not known"));
+  CHECK_THAT(all_remarks(more), Contains("times to an accuracy are unknown"));
+  CHECK_THAT(to_text(table_called(tables(more), "Cost of one training")), Contains("unknown"));
 }
 
 TEST_CASE(
-    "why figures are not to be trusted stands beside each of them, and no law is made of ranks without "
+    "marks stand next to each unreliable figure, and no law is fitted to ranks without "
     "cores") {
   auto crowded = runs("sync", 4, {54, 56, 55}) + runs("sync", 4, {30, 31}, 0.5);
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
@@ -85,12 +85,12 @@ TEST_CASE(
   CHECK(analysis.curves[0].points.size() == 3);
 }
 
-TEST_CASE("one machine is said once, several name their cells, and a table without the column still reads") {
+TEST_CASE("one machine is named once, several name their cells, and a table without the column is readable") {
   auto here = runs("sync", 1, {10, 10.1}), there = runs("sync", 1, {20, 20.2});
   for (Measurement& run : here) run.machine = "fast";
   const Analysis one = analyse(here, {});
   CHECK(one.machine == "fast");
-  CHECK_THAT(all_remarks(one), Contains("all runs were made on one machine: fast"));
+  CHECK_THAT(all_remarks(one), Contains("all runs used one machine: fast"));
   CHECK(to_string(one.cells.at(0).at) == "net, sync, 1 rank");
   const Analysis two = analyse(here + there, {});
   CHECK(two.machine.empty());
@@ -107,10 +107,10 @@ TEST_CASE("one machine is said once, several name their cells, and a table witho
   }
   const Analysis repeated = analyse(here, again);
   CHECK(repeated.replication->cells.size() == 1);
-  CHECK_THAT(all_remarks(repeated), Contains("made on another machine: slow rather than fast"));
+  CHECK_THAT(all_remarks(repeated), Contains("ran on another machine: slow instead of fast"));
 }
 
-TEST_CASE("many verdicts are a table and a count, few are sentences") {
+TEST_CASE("many verdicts become a table and a count, a few become sentences") {
   std::vector<Measurement> measurements;
   const auto scored = [&](const std::string& mode, std::int64_t ranks, double accuracy) {
     for (const double scatter : {-0.001, 0.0, 0.001}) {
@@ -126,17 +126,17 @@ TEST_CASE("many verdicts are a table and a count, few are sentences") {
   scored("ensemble", 4, 0.95), scored("ensemble", 8, 0.9), scored("ensemble", 16, 0.8);
   const Analysis analysis = analyse(measurements, {});
   CHECK_THAT(all_remarks(analysis),
-             Contains("of 4 ensembles 1 is more accurate than synchronous training, 2 less, 1 "
-                      "cannot be told apart"));
+             Contains("of 4 ensembles 1 is more accurate than synchronous training, 2 less accurate, 1 "
+                      "without a significant difference"));
   const TextTable table = table_called(tables(analysis), "Ensembles at equal core-seconds");
   REQUIRE(table.rows.size() == 4);
   CHECK(table.rows[0].back() == "ensemble");
-  CHECK(table.rows[1].back() == "cannot be told");
+  CHECK(table.rows[1].back() == "not significant");
   CHECK(table.rows[3].back() == "synchronous");
   CHECK_THAT(table.rows[3][6], Contains("-15.00 (-15."));
 }
 
-TEST_CASE("a run that is in two tables counts for no one") {
+TEST_CASE("a run that is in two tables is refused") {
   const auto table_of = [](const std::string& name, const std::vector<Measurement>& measurements) {
     PublishedTable table;
     for (const Measurement& run : measurements) {
@@ -153,31 +153,31 @@ TEST_CASE("a run that is in two tables counts for no one") {
   const PublishedTable a = table_of("a.csv", first), b = table_of("b.csv", second);
   CHECK(refused({a, b}).empty());  // times may be equal
   CHECK_THAT(refused({a, b, table_of("c.csv", first)}),
-             Contains("two tables are the same: a.csv:2 and c.csv:2 begin them"));
-  CHECK_THAT(refused({a}, a), Contains("two tables are the same"));
+             Contains("two tables are equal: they begin at a.csv:2 and c.csv:2"));
+  CHECK_THAT(refused({a}, a), Contains("two tables are equal"));
   first[0].started = second[0].started = "2026-11-22T18:00:00";
   CHECK_THAT(refused({table_of("a.csv", first), table_of("b.csv", second)}),
-             Contains("b.csv:2: is the run of a.csv:2"));
+             Contains("b.csv:2: is the same run as a.csv:2"));
 }
 
-TEST_CASE("times that fall by more than the workers are said to follow no law") {
+TEST_CASE("a remark says that no law applies if the speed-up exceeds the number of workers") {
   AnalysisOptions options;
   options.scaling.up_to = 64;
-  options.wishes.deadline_seconds = 1;
+  options.requirements.deadline_seconds = 1;
   const Analysis analysis = analyse(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), options);
   CHECK_THAT(all_remarks(analysis),
-             Contains("net, sync: times fall by more than the workers (Amdahl's f would be -0.19"));
+             Contains("net, sync: the speed-up exceeds the number of workers (Amdahl's f would be -0.19"));
   for (const TextTable& table : tables(analysis)) CHECK(table.title != "Laws");
   CHECK_FALSE(analysis.recommendations.at(0).possible);
 }
 
-TEST_CASE("one repeat only is said") {
+TEST_CASE("a remark names cells with only one repeat") {
   CHECK_THAT(all_remarks(analyse(runs("sync", 1, {10}) + runs("sync", 2, {6, 7}), {})),
-             Contains("1 of 2 cells has one row only: no interval, and no test, can be made of it"));
+             Contains("1 of 2 cells has one row only: no interval or test is possible"));
   CHECK(remarks(analyse(runs("sync", 1, {10, 11}), {})).empty());
 }
 
-TEST_CASE("analysis.json is read back as it was, whatever was analysed") {
+TEST_CASE("analysis.json is read back unchanged for any analysis") {
   for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
@@ -191,7 +191,7 @@ TEST_CASE("analysis.json is read back as it was, whatever was analysed") {
   CHECK(tables(analyse(std::span<const Measurement>{}, {})).empty());
 }
 
-TEST_CASE("cells of runs in random order are read in order") {
+TEST_CASE("cells of runs in random order are sorted") {
   const auto shuffled = runs("sync", 8, {1, 1}) + runs("ensemble", 2, {3, 3}, 0.5) +
                         runs("sync", 2, {4, 4}, 0.5) + runs("sync", 2, {5, 5}) + runs("ensemble", 1, {6, 6});
   std::vector<std::string> names;

@@ -22,19 +22,19 @@ std::vector<Measurement> scored(const std::string& mode, std::int64_t ranks, dou
 
 }  // namespace
 
-TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
+TEST_CASE("cells that differ in one coordinate are compared; in ranks, only neighbours") {
   const auto cells =
       cells_of(runs("sync", 1, {10, 11}) + runs("sync", 2, {6, 6.1}) + runs("sync", 4, {4, 4.2}) +
                runs("ensemble", 2, {5, 5.2}) + runs("ensemble", 1, {9}));
   const auto all = comparisons(cells);
-  REQUIRE(all.size() == 3);  // 1-2 and 2-4 ranks; sync and ensemble on 2; none of a single run
+  REQUIRE(all.size() == 3);  // 1-2 and 2-4 ranks; sync and ensemble on 2; no single runs
   CHECK(all[0].varies == "ranks");
   CHECK(all[1].varies == "ranks");
   CHECK(all[1].a == 1);
   CHECK(all[1].b == 2);
   CHECK(all[2].varies == "mode");
   CHECK(all[2].test.difference == Approx(6.05 - 5.1));
-  // Holm: the smallest p times 3, the next times 2, the largest as it is, and none below one before it.
+  // Holm: the smallest p times 3, the next times 2, the largest unchanged, and none below the previous one.
   std::vector<double> p{all[0].test.p, all[1].test.p, all[2].test.p};
   std::sort(p.begin(), p.end());
   std::vector<double> adjusted{all[0].p_holm, all[1].p_holm, all[2].p_holm};
@@ -44,7 +44,7 @@ TEST_CASE("cells that differ in one thing are compared, neighbours in ranks") {
   CHECK(adjusted[2] == Approx(std::max({3 * p[0], 2 * p[1], p[2]})));
 }
 
-TEST_CASE("machines are compared, and no speed-up or verdict is across them") {
+TEST_CASE("machines are compared, and speed-ups and verdicts stay within one machine") {
   auto slow = runs("sync", 1, {20, 20.2}) + runs("sync", 2, {11, 11.1});
   for (Measurement& run : slow) run.machine = "slow";
   auto fast = runs("sync", 1, {10, 10.1}) + runs("sync", 2, {6, 6.1});
@@ -61,7 +61,7 @@ TEST_CASE("machines are compared, and no speed-up or verdict is across them") {
   CHECK(curves[1].points.back().speedup.value == Approx(10.05 / 6.05));
 }
 
-TEST_CASE("an ensemble stands beside the best synchronous training of its core-seconds") {
+TEST_CASE("an ensemble is compared with the best synchronous training of its core-seconds") {
   const auto ensemble = scored("ensemble", 2, 5, {0.95, 0.952, 0.951});  // 10 core-seconds
   const auto cheap = scored("sync", 1, 8, {0.90, 0.91, 0.905});          // 8
   const auto equal = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});       // 10.4
@@ -83,20 +83,20 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
   }
   {
     const auto cells = cells_of(ensemble + dear);
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is as cheap"));
-    CHECK(at_equal_cost(cells).at(0).better == "dearer");  // better for more is no verdict
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no synchronous cell is equally cheap"));
+    CHECK(at_equal_cost(cells).at(0).better == "dearer");  // higher accuracy at higher cost is not a verdict
   }
   {
     const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.97}));
     CHECK(at_equal_cost(cells).at(0).better == "unknown");
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no test can be made"));
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("no test is possible"));
   }
   {
     const auto cells = cells_of(ensemble + scored("sync", 2, 5, {0.95, 0.951, 0.953}));
     CHECK(at_equal_cost(cells).at(0).better.empty());
-    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("cannot tell from chance"));
+    CHECK_THAT(sentence(at_equal_cost(cells).at(0), cells), Contains("which is not significant"));
   }
-  {  // its twin has another name, and counts where there is none of its own
+  {  // its twin has another name, and is used if there is no synchronous cell of its own
     auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982});
     for (Measurement& run : twin) run.system = "twin";
     const auto cells = cells_of(ensemble + twin);
@@ -105,17 +105,17 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     const auto own = cells_of(ensemble + cheap + twin);
     CHECK(own[at_equal_cost(own).at(0).sync].at.system == "net");
   }
-  {  // but not if it was trained on something else
+  {  // but not if it was trained on other data
     auto twin = scored("sync", 2, 5.2, {0.98, 0.981, 0.982}), voters = ensemble;
     for (Measurement& run : twin) run.system = "twin", run.dataset_hash = "crc32:2";
-    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);  // the ensemble's is not known
+    CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);  // the ensemble's dataset is unknown
     for (Measurement& run : voters) run.dataset_hash = "crc32:1";
     CHECK(at_equal_cost(cells_of(voters + twin)).empty());
     CHECK(comparisons(cells_of(voters + twin)).empty());
     for (Measurement& run : twin) run.dataset_hash = "crc32:1";
     CHECK(at_equal_cost(cells_of(voters + twin)).size() == 1);
   }
-  {  // groups vote, too; their members are no other work
+  {  // groups vote too; their members do not make it different work
     auto groups = scored("groups", 4, 2.5, {0.95, 0.952, 0.951});
     for (Measurement& run : groups) run.variant = "train.epochs=2 ensemble.members=2";
     auto sync = equal;
@@ -123,7 +123,7 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
     CHECK(at_equal_cost(cells_of(groups + sync)).at(0).better == "sync");
     CHECK(at_equal_cost(cells_of(groups + equal)).empty());
   }
-  {  // the most accurate is the one that is surely so
+  {  // the most accurate cell is chosen by the lower ends of intervals
     auto lucky = scored("sync", 2, 5, {0.93, 0.999});
     const auto cells = cells_of(ensemble + lucky + scored("sync", 1, 10, {0.96, 0.961, 0.962}));
     CHECK(cells[at_equal_cost(cells).at(0).sync].at.ranks == 1);
@@ -131,7 +131,7 @@ TEST_CASE("an ensemble stands beside the best synchronous training of its core-s
   CHECK(at_equal_cost(cells_of(ensemble)).empty());
 }
 
-TEST_CASE("groups are compared with the model that they are made of") {
+TEST_CASE("groups are compared with their model in synchronous mode") {
   auto groups = runs("groups", 4, {30, 31});
   for (Measurement& run : groups) run.variant = "ensemble.members=2";
   const auto all = comparisons(cells_of(groups + runs("sync", 4, {40, 41})));
@@ -143,8 +143,8 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
   const auto cells = cells_of(scored("sync", 1, 100, {0.95, 0.95}) + scored("sync", 2, 55, {0.97, 0.97}) +
                               scored("sync", 4, 32.5, {0.96, 0.96}));  // Amdahl: f = 0.1
   const auto curves = scaling_curves(cells, {}, {});
-  const auto ranks = [&](const Wishes& wishes, std::int64_t up_to = 0) -> std::int64_t {
-    const auto all = recommend(curves, cells, wishes, up_to);
+  const auto ranks = [&](const Requirements& requirements, std::int64_t up_to = 0) -> std::int64_t {
+    const auto all = recommend(curves, cells, requirements, up_to);
     REQUIRE(all.size() == 1);
     return all[0].possible ? all[0].at.ranks : 0;
   };
@@ -161,12 +161,12 @@ TEST_CASE("workers are recommended for a deadline, a budget and an accuracy") {
   CHECK_THAT(
       recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 8)[0]
           .reason,
-      Contains("no cell measured does, nor up to 8 workers by Amdahl's law"));
-  // The law is not asked about accuracies.
+      Contains("no measured cell fulfils this, nor does Amdahl's law up to 8 workers"));
+  // The law does not predict accuracies.
   CHECK_THAT(
       recommend(curves, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = 0.96}, 8)[0]
           .reason,
-      Contains("no cell measured does") && !Contains("Amdahl"));
+      Contains("no measured cell fulfils this") && !Contains("Amdahl"));
 }
 
 TEST_CASE("an accuracy is recommended by the lower end of its interval") {
@@ -181,7 +181,9 @@ TEST_CASE("an accuracy is recommended by the lower end of its interval") {
                   .possible);
 }
 
-TEST_CASE("an oversubscribed cell hides no prediction, and the base of another mode is no advice") {
+TEST_CASE(
+    "an oversubscribed cell does not suppress a prediction, and the base of another mode is not "
+    "recommended") {
   auto crowded = runs("sync", 8, {90, 90});
   for (Measurement& m : crowded) m.marks = {"oversubscribed"};
   auto disturbed = runs("sync", 2, {55, 55});
@@ -203,17 +205,17 @@ TEST_CASE("an oversubscribed cell hides no prediction, and the base of another m
   }
 }
 
-TEST_CASE("without a curve of makespans nothing can be recommended, and that is said") {
+TEST_CASE("without a curve of makespans there is no recommendation, and the reason is given") {
   const auto cells = cells_of(runs("sync", 1, {10}));
   const auto all =
       recommend({}, cells, {.deadline_seconds = 9, .budget_core_seconds = {}, .accuracy = {}}, 0);
   REQUIRE(all.size() == 1);
   CHECK_FALSE(all[0].possible);
-  CHECK_THAT(all[0].reason, Contains("there are no makespans"));
+  CHECK_THAT(all[0].reason, Contains("makespans of at least two numbers of workers are needed"));
 }
 
 TEST_CASE(
-    "an oversubscribed cell is never recommended, and the interval's upper end has to meet the deadline") {
+    "an oversubscribed cell is never recommended, and the interval's upper end must meet the deadline") {
   auto slow = runs("sync", 4, {30, 30});
   for (Measurement& m : slow) m.marks = {"oversubscribed"};
   const auto cells = cells_of(runs("sync", 1, {99, 101}) + runs("sync", 2, {54, 56}) + slow);

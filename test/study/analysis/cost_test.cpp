@@ -45,13 +45,13 @@ TEST_CASE("the thesis' costs follow from its machines") {
     REQUIRE(cost != analysis.costs.end());
     CHECK(std::abs(cost->cost - printed.value) <= printed.half_unit);
   }
-  // Cost-efficiency: 49.50, 84.91 and 84.88 %, of an hour of the cluster at 2.85 rather than 2.8539 dollars.
+  // Cost-efficiency: 49.50, 84.91 and 84.88 %, with an hour of the cluster at 2.85 instead of 2.8539 dollars.
   std::vector<double> saved;
   for (const Cost& cost : analysis.costs) {
     if (cost.at.mode.ends_with(" preemptible")) saved.push_back(cost.efficiency_percent.value());
   }
   REQUIRE(saved.size() == 3);
-  CHECK(saved[0] == Approx(49.50).margin(1.3));  // of 0.030 and 0.060 dollars, printed with two digits
+  CHECK(saved[0] == Approx(49.50).margin(1.3));  // from 0.030 and 0.060 dollars, printed with two digits
   CHECK(saved[1] == Approx(84.91).margin(0.03));
   CHECK(saved[2] == Approx(84.88).margin(0.03));
 }
@@ -77,7 +77,7 @@ TEST_CASE("a training costs nodes x price x hours, with the interval of its time
              Contains("unknown machine \"our\" (did you mean \"ours\"?)"));
 }
 
-TEST_CASE("ranks that share cores cost the cores that there are") {
+TEST_CASE("ranks that share cores cost only the existing cores") {
   const auto machines = machines_of("[[machine]]\nname = \"desk\"\ncores = 2\nprice_per_hour = 3.6\n");
   auto crowded = runs("sync", 8, {100, 101});
   CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 4);
@@ -88,7 +88,7 @@ TEST_CASE("ranks that share cores cost the cores that there are") {
   CHECK(costs(cells_of(crowded), machines, "").at(0).nodes == 1);
 }
 
-TEST_CASE("preemption costs what a simulation of it costs") {
+TEST_CASE("the cost of preemption equals that of a simulation") {
   const Preemption often{
       .hours_between = 1, .restart_seconds = 300, .checkpoint_every = 1200, .checkpoint_seconds = 30};
   std::mt19937_64 random(7);
@@ -122,7 +122,7 @@ TEST_CASE("preemption costs what a simulation of it costs") {
   CHECK(all[1].restart_share == Approx(1 - 3600 / often.expected_seconds(3600)));
 }
 
-TEST_CASE("a restart that nobody has given takes what the runs took to begin") {
+TEST_CASE("a restart without a given time takes the start time of the runs") {
   const auto machines = machines_of(
       "[[machine]]\nname = \"spot\"\npreemptible_price_per_hour = 1\nhours_between_preemptions = 1\n"
       "checkpoint_every_seconds = 1200\n");
@@ -137,7 +137,7 @@ TEST_CASE("a restart that nobody has given takes what the runs took to begin") {
   CHECK(cost.seconds == Approx(given.expected_seconds(3600)));
 }
 
-TEST_CASE("machines that cannot be meant are refused with their place") {
+TEST_CASE("invalid machines are refused with their place") {
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\nprice_per_hours = 1\n"),
              Contains("did you mean \"price_per_hour\"?"));
   CHECK_THAT(error_in("[[machine]]\nname = \"a\"\n"), Contains("prices.toml:1: machine: \"a\" has no price"));
@@ -146,7 +146,7 @@ TEST_CASE("machines that cannot be meant are refused with their place") {
   CHECK_THAT(
       error_in(
           "[[machine]]\nname = \"a\"\nprice_per_hour = 1\n[[machine]]\nname = \"a\"\nprice_per_hour = 2\n"),
-      Contains("machine \"a\" is there twice"));
-  CHECK_THAT(error_in(""), Contains("describes no [[machine]]"));
+      Contains("machine \"a\" occurs twice"));
+  CHECK_THAT(error_in(""), Contains("has no [[machine]]"));
   CHECK_THAT(error_of([] { read_machines("none.toml"); }), Contains("none.toml: cannot be read"));
 }

@@ -23,7 +23,7 @@ TEST_CASE("Amdahl's law is fitted as scipy fits it") {
   CHECK(at16.speedup == Approx(101.63128704330359 / 16.107001111133943));
 }
 
-TEST_CASE("Amdahl's law from as many points as parameters has no interval") {
+TEST_CASE("Amdahl's law fitted to as many points as parameters has no interval") {
   const auto fit = AmdahlFit::of(std::vector<TimesAt>{{1, {100}}, {4, {40}}});
   REQUIRE(fit);
   CHECK(fit->serial_fraction().value == Approx(0.2));  // 100 (0.2 + 0.8 / 4) = 40

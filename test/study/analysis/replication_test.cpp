@@ -22,7 +22,7 @@ std::vector<double> times(std::mt19937_64& random, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("a second mean lies in the first's interval as often as is said") {
+TEST_CASE("a second mean lies in the first's interval as often as predicted") {
   std::mt19937_64 random(11);
   const auto [first_runs, second_runs] = GENERATE(std::pair(5, 5), std::pair(5, 15), std::pair(10, 10));
   CAPTURE(first_runs, second_runs);
@@ -40,7 +40,7 @@ TEST_CASE("a second mean lies in the first's interval as often as is said") {
   CHECK(static_cast<double>(covered) / kStudies == Approx(expected).margin(0.02));
 }
 
-TEST_CASE("a study that was made again stands beside the first") {
+TEST_CASE("a repeated study is compared with the first") {
   auto second = runs("sync", 1, {101, 102, 103}) + runs("sync", 2, {70, 71, 72}) + runs("sync", 8, {1, 2});
   second[3].marks = {"disturbed"};
   second[4].marks = second[5].marks = second[3].marks;
@@ -63,21 +63,19 @@ TEST_CASE("a study that was made again stands beside the first") {
 
   std::string text;
   for (const TextTable& table : tables(analysis)) {
-    if (table.title == "Made again") text += to_text(table);
+    if (table.title == "Repetition") text += to_text(table);
   }
   CHECK_THAT(text, Contains("net, sync, 2 ranks [DISTURBED]") && Contains("26.8"));
   for (const std::string& remark : remarks(analysis)) text += remark + "\n";
   CHECK_THAT(text, Contains("1 of 2 means of the second study lie within the first's intervals (50 %)"));
-  CHECK_THAT(
-      text,
-      Contains(
-          "left out, in one study alone or without an interval: net, sync, 4 ranks; net, sync, 8 ranks"));
+  CHECK_THAT(text, Contains("left out, because only one study has them or they have no interval: net, sync, "
+                            "4 ranks; net, sync, 8 ranks"));
   CHECK(to_settings(analysis).find("replication") != nullptr);
 }
 
-TEST_CASE("studies without a cell in common say so") {
+TEST_CASE("studies without a common cell give a message") {
   const Replication both =
       replication(cells_of(runs("sync", 1, {1, 2})), cells_of(runs("ensemble", 1, {1, 2})));
   CHECK(both.cells.empty());
-  CHECK_THAT(sentence(both), Contains("no cell with an interval in common"));
+  CHECK_THAT(sentence(both), Contains("no common cell with an interval"));
 }

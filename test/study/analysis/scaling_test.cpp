@@ -22,7 +22,7 @@ std::vector<Measurement> measurements_in(const PublishedTable& table) {
 
 }  // namespace
 
-TEST_CASE("a cell is counted in all published ways") {
+TEST_CASE("a cell has all published measures") {
   const auto curves =
       curves_of(runs("sync", 1, {100}) + runs("sync", 4, {40}), {.machine_devices = 8, .up_to = 6});
   REQUIRE(curves.size() == 1);
@@ -37,13 +37,13 @@ TEST_CASE("a cell is counted in all published ways") {
   CHECK_FALSE(point.speedup.interval);
   CHECK_FALSE(curves[0].points[0].karp_flatt);
   CHECK(curves[0].points[0].speedup.value == 1);
-  // Amdahl through both points: f = 0.2, as Karp and Flatt have it.
+  // Amdahl through both points: f = 0.2, equal to Karp and Flatt's.
   CHECK(curves[0].amdahl->serial_fraction().value == Approx(point.karp_flatt->value));
   REQUIRE(curves[0].predictions.size() == 4);  // 1, 2, 4, 6
   CHECK(curves[0].predictions.back().seconds == Approx(100 * (0.2 + 0.8 / 6)));
 }
 
-TEST_CASE("intervals of all that follows from a speed-up are those of the speed-up") {
+TEST_CASE("intervals of measures derived from a speed-up come from the interval of the speed-up") {
   const auto curves = curves_of(runs("sync", 1, {10.02, 9.87, 10.31, 10.11, 9.95}) +
                                 runs("sync", 2, {5.64, 5.71, 5.38, 5.55}));
   const ScalingPoint& point = curves.at(0).points.at(1);  // golden_statistics.py
@@ -65,18 +65,18 @@ TEST_CASE("the base has the fewest workers of the same work, in this mode or ano
   CHECK(curves[1].points[2].speedup.value == Approx(100 / 30.0));
   CHECK(curves[2].points[1].speedup.value == Approx(20 / 15.0));
 
-  // From two ranks on: efficiency is relative to the base.
+  // From two ranks on, efficiency is relative to the base.
   const auto later = curves_of(runs("sync", 2, {60}) + runs("sync", 4, {40}));
   CHECK(later.at(0).points[1].efficiency->value == Approx(60 / 40.0 / 2));
 
-  // Threads are workers, too.
+  // Threads are workers too.
   auto threads = runs("sync", 1, {100}) + runs("sync", 2, {30});
   threads[1].threads = 2;
   CHECK(curves_of(threads).at(0).points[1].efficiency->value == Approx(100 / 30.0 / 4));
   CHECK(curves_of(runs("sync", 4, {40})).empty());
 }
 
-TEST_CASE("where ranks are not said there is a speed-up over the sequential mode and no efficiency") {
+TEST_CASE("without ranks there is a speed-up over the sequential mode, but no efficiency") {
   const auto cells = cells_of(measurements_in(published("tomato-leaf.csv")));
   const auto curves = scaling_curves(cells, {}, {});
   REQUIRE(curves.size() == 2);
@@ -146,13 +146,13 @@ TEST_CASE("work that grows with the workers is scaled") {
   const auto marked = scaled_curves(cells_of(base + runs("sync", 2, {3.1, 3.2})));
   REQUIRE(marked.size() == 1);
   CHECK(marked[0].points[1].marks == std::vector<std::string>{"disturbed"});
-  CHECK(marked[0].gustafson->interval);  // of two sizes, by the scatter of their runs
+  CHECK(marked[0].gustafson->interval);  // two sizes, with the scatter of their runs
 }
 
-TEST_CASE("no law is made of times that fall by more than the workers, nor anything predicted from them") {
+TEST_CASE("no law is fitted and nothing predicted if the speed-up exceeds the number of workers") {
   const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {40, 41}), {.up_to = 64});
   REQUIRE(curves.size() == 1);
-  CHECK(curves[0].points[1].speedup.value > 2);  // that it was so is said
+  CHECK(curves[0].points[1].speedup.value > 2);  // the measured speed-up is kept
   CHECK_FALSE(curves[0].amdahl);
   CHECK_FALSE(curves[0].gustafson);
   CHECK(curves[0].predictions.empty());
@@ -166,23 +166,23 @@ TEST_CASE("no law is made of times that fall by more than the workers, nor anyth
   CHECK_FALSE(scaled[0].gustafson);
 }
 
-TEST_CASE("groups stand beside the model that they are made of") {
+TEST_CASE("curves compare groups with their model in synchronous mode") {
   auto two = runs("groups", 4, {30, 31}), four = runs("groups", 8, {20, 21});
   for (Measurement& run : two) run.variant = "train.epochs=2 ensemble.members=2";
   for (Measurement& run : four) run.variant = "train.epochs=2 ensemble.members=4";
   auto sync = runs("sync", 1, {100, 101});
   for (Measurement& run : sync) run.variant = "train.epochs=2";
   const auto curves = curves_of(two + four + sync);
-  REQUIRE(curves.size() == 2);  // one for each way to group them
+  REQUIRE(curves.size() == 2);  // one for each number of members
   for (const Curve& curve : curves) {
     CHECK(curve.base.mode == "sync");
     CHECK(curve.points.size() == 2);
   }
   CHECK(curves[0].points[1].speedup.value == Approx(100.5 / 30.5));
-  CHECK(curves_of(two + runs("sync", 1, {100, 101})).empty());  // of other work
+  CHECK(curves_of(two + runs("sync", 1, {100, 101})).empty());  // different work
 }
 
-TEST_CASE("marks of the base are marks of all that is derived from it, and of the law") {
+TEST_CASE("marks of the base apply to all derived measures, and to the law") {
   auto base = runs("sync", 1, {100, 101});
   for (Measurement& m : base) m.marks = {"disturbed"};
   const auto curves = curves_of(base + runs("sync", 2, {55, 56}));
@@ -202,7 +202,7 @@ TEST_CASE("a speed-up whose interval reaches zero gives no interval of its inver
   CHECK_FALSE(point.karp_flatt->interval);
 }
 
-TEST_CASE("as many workers by ranks and by threads are columns of their own") {
+TEST_CASE("equally many workers by ranks and by threads have separate columns") {
   auto threads = runs("sync", 1, {52, 53}) + runs("sync", 1, {27, 28}, 0.5);
   for (Measurement& m : threads) m.threads = 2;
   const auto curves = curves_of(runs("sync", 1, {100, 101}) + runs("sync", 2, {55, 56}) +

@@ -14,7 +14,7 @@ const std::vector<double> kB{5.64, 5.71, 5.38, 5.55};
 
 }  // namespace
 
-TEST_CASE("Student's t is scipy's") {
+TEST_CASE("Student's t equals scipy's") {
   CHECK(student_t(1) == Approx(12.706204736174694).epsilon(1e-9));
   CHECK(student_t(2) == Approx(4.302652729749462).epsilon(1e-9));
   CHECK(student_t(3.7) == Approx(2.8675207071911895).epsilon(1e-9));
@@ -25,7 +25,7 @@ TEST_CASE("Student's t is scipy's") {
   CHECK(student_p(12, 30) == Approx(5.580185415199261e-13).epsilon(1e-6));
 }
 
-TEST_CASE("mean, median, deviation and interval are scipy's") {
+TEST_CASE("mean, median, standard deviation and interval equal scipy's") {
   const Statistics a = summarize(kA), b = summarize(kB);
   CHECK(a.count == 5);
   CHECK(a.mean == Approx(10.052));
@@ -38,7 +38,7 @@ TEST_CASE("mean, median, deviation and interval are scipy's") {
   CHECK(b.interval->low == Approx(5.343099538408203));
 }
 
-TEST_CASE("a single value has no interval, and constants one without width") {
+TEST_CASE("a single value has no interval, and constants have one of zero width") {
   const Statistics one = summarize(std::vector{3.0});
   CHECK(one.mean == 3);
   CHECK(one.median == 3);
@@ -57,10 +57,10 @@ TEST_CASE("a single value has no interval, and constants one without width") {
   CHECK(welch_test(constant, constant)->p == 1);
   CHECK(welch_test(constant, summarize(std::vector{0.2, 0.2}))->p == 0);
   CHECK(ratio(constant, constant).interval == Interval{1, 1});
-  CHECK_FALSE(summarize(std::vector{-1.0, 1.0}).relative_error);  // of mean 0
+  CHECK_FALSE(summarize(std::vector{-1.0, 1.0}).relative_error);  // mean 0
 }
 
-TEST_CASE("runs are added until the relative error is under the target") {
+TEST_CASE("runs are added until the relative error is below the target") {
   CHECK(runs_needed(summarize(kA), 0.05) == 0);
   CHECK(runs_needed(summarize(std::vector{10.0, 13.0, 8.0}), 0.05) == 91);
   for (const auto& [scatter, runs] :
@@ -72,13 +72,13 @@ TEST_CASE("runs are added until the relative error is under the target") {
     two.relative_error = student_t(1) * scatter / std::sqrt(2);
     CHECK(two.count + *runs_needed(two, 0.05) == runs);
   }
-  // A target that nobody reaches: mean 1, deviation 0.5, so (1.959964 * 0.5 / target)^2.
+  // A target that cannot be reached: mean 1, standard deviation 0.5, so (1.959964 * 0.5 / target)^2.
   const Statistics wide = summarize(std::vector{0.5, 1.5, 1.0});
   CHECK(*runs_needed(wide, 1e-6) == Approx(std::pow(1.959964 * 0.5 / 1e-6, 2)));
   CHECK(*runs_needed(wide, 1e-300) > 1'000'000'000);
 }
 
-TEST_CASE("Welch's test is scipy's") {
+TEST_CASE("Welch's test equals scipy's") {
   std::vector<double> b = kB;
   for (double& value : b) value += 4.4;
   const auto test = welch_test(summarize(kA), summarize(b));
@@ -93,13 +93,13 @@ TEST_CASE("Welch's test is scipy's") {
   CHECK(other->p == Approx(test->p));
 }
 
-TEST_CASE("p-values of several tests are Holm's") {  // worked by hand
+TEST_CASE("p-values of several tests are adjusted by Holm's method") {  // computed by hand
   CHECK(holm(std::vector{0.01, 0.04, 0.03, 0.005}) == std::vector{0.03, 0.06, 0.06, 0.02});
   CHECK(holm(std::vector{0.9, 0.8}) == std::vector{1.0, 1.0});
   CHECK(holm(std::vector<double>{}).empty());
 }
 
-TEST_CASE("the interval of a quotient is where Welch's test cannot tell") {
+TEST_CASE("the interval of a quotient is where Welch's test is not significant") {
   const Ratio quotient = ratio(summarize(kA), summarize(kB));
   CHECK(quotient.value == Approx(1.8046678635547577));
   CHECK(quotient.interval->low == Approx(1.7376182533552689));

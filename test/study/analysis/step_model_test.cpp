@@ -10,7 +10,7 @@ using enum convoke::study::Scaling;
 namespace {
 
 // 16 lanes of 10 ms each and 2 ms for the update; two buckets of 1 MB, complete 6 ms before the end and at
-// it.
+// the end.
 StepProfile profile() {
   StepProfile profile{.lanes = 16, .batch = 128, .buckets = {{1e6, 6e-3}, {1e6, 0}}};
   for (const std::int64_t lanes : {1, 2, 3, 4, 6, 8, 16}) {
@@ -25,21 +25,22 @@ Cluster network(double bytes_per_second, double latency = 0) {
 
 }  // namespace
 
-TEST_CASE("one rank has nobody to exchange with") {
+TEST_CASE("one rank exchanges nothing") {
   const StepPrediction step = predict_step(profile(), network(1), 1, kStrong);
   CHECK(step.seconds() == Approx(0.162));
   CHECK(step.speedup == 1);
   CHECK(step.images_per_second == Approx(128 / 0.162));
 }
 
-TEST_CASE("a network without end leaves the computation of the busiest rank") {
+TEST_CASE("with an infinitely fast network, the step takes the computation of the busiest rank") {
   const StepPrediction step = predict_step(profile(), network(1e18), 6, kStrong);
   CHECK(step.lanes == 3);
   CHECK(step.seconds() == Approx(0.032));
   CHECK(step.efficiency == Approx(0.162 / 0.032 / 6));
 }
 
-TEST_CASE("two ranks: each way of a bucket takes its bytes, and the ways of two buckets overlap") {
+TEST_CASE(
+    "two ranks: each direction of a bucket takes the time of its bytes, and those of two buckets overlap") {
   // 1 MB at 1 GB/s: 1 ms each way. The first bucket is back 4 ms before the end; the second 2 ms after it.
   CHECK(predict_step(profile(), network(1e9), 2, kStrong).exposed_seconds == Approx(2e-3));
   // At 100 MB/s, 10 ms each way: there at 4 and 14 ms, back at 14 and 24.
@@ -48,7 +49,7 @@ TEST_CASE("two ranks: each way of a bucket takes its bytes, and the ways of two 
   CHECK(predict_step(profile(), network(1e9, 1e-4), 2, kStrong).exposed_seconds == Approx(2.2e-3));
 }
 
-TEST_CASE("the tree takes a round for every doubling, halving and doubling only twice the bytes") {
+TEST_CASE("the tree takes one round per doubling; halving and doubling send only twice the bytes") {
   Cluster cluster = network(1e9);
   CHECK(predict_step(profile(), cluster, 16, kStrong).exposed_seconds ==
         Approx(8e-3));  // 4 rounds of 1 ms each way, for the second bucket after its end
@@ -77,10 +78,10 @@ TEST_CASE("a tree sends one bucket up while another comes down, a ring cannot") 
   CHECK(predict_step(both, cluster, 4, kStrong).exposed_seconds == Approx(4 * 3.0 / 4 * 1e-3));
 }
 
-TEST_CASE("rounds within a node take its links; what the core does hides behind nothing") {
+TEST_CASE("rounds within a node use its links; computation cannot hide the core's work") {
   Cluster cluster = network(1e9);
   cluster.ranks_per_node = 2;
-  cluster.within = {0, 4e9, 0.25e-9};  // all of it is the core's work
+  cluster.within = {0, 4e9, 0.25e-9};  // all of it is work of the core
   const StepPrediction four = predict_step(profile(), cluster, 4, kStrong);
   CHECK(four.exposed_seconds == Approx(2e-3));               // one round between two nodes
   CHECK(four.summing_seconds == Approx(2 * 1e6 * 0.25e-9));  // one round within
@@ -89,21 +90,21 @@ TEST_CASE("rounds within a node take its links; what the core does hides behind 
   CHECK(predict_step(adding, cluster, 4, kStrong).summing_seconds == Approx(2 * 1e6 * (0.25e-9 + 2e-10)));
 }
 
-TEST_CASE("in weak scaling every rank computes what one did") {
+TEST_CASE("in weak scaling every rank computes as much as one rank") {
   const StepPrediction step = predict_step(profile(), network(1e18), 1000, kWeak);
   CHECK(step.seconds() == Approx(0.162));
   CHECK(step.speedup == Approx(1000));
   CHECK(step.efficiency == Approx(1));
 }
 
-TEST_CASE("a profile scatters as much as its worst count of lanes") {
+TEST_CASE("the scatter of a profile is that of its worst lane count") {
   StepProfile profile;
   CHECK(profile.scatter() == 0);
   profile.compute = {{.lanes = 1, .seconds = 1, .scatter = 0.1}, {.lanes = 2, .seconds = 2, .scatter = 0.3}};
   CHECK(profile.scatter() == 0.3);
 }
 
-TEST_CASE("what must be measured is known, and missed") {
+TEST_CASE("the required lane counts are known, and missing ones are an error") {
   CHECK(needed_lanes(16, std::vector<int>{1, 2, 3, 5, 16, 1024}, kStrong) ==
         std::vector<std::int64_t>{1, 4, 6, 8, 16});
   StepProfile lacking = profile();

@@ -30,7 +30,7 @@ TEST_CASE("the time to an accuracy is that of the first validation that reached 
   CHECK_FALSE(seconds_to(0.98, validations));
 }
 
-TEST_CASE("validations are read from what a run leaves, of members their mean and the slowest") {
+TEST_CASE("validations are read from a run's folder; for members, the mean accuracy and the slowest time") {
   const TemporaryFolder folder;
   const auto file = folder / "metrics.jsonl";
   std::ofstream(file) << epoch(0, 1, 2, "0.5") << "{\"event\":\"evaluation\",\"split\":\"test\"}\n"
@@ -42,7 +42,7 @@ TEST_CASE("validations are read from what a run leaves, of members their mean an
   CHECK(validations[0].accuracy == Approx(0.6));
   CHECK(validations[1].seconds == 6);
   CHECK(validations[1].accuracy == Approx(0.85));
-  // One rank trains them in turn: the second begins when the first is done.
+  // One rank trains them in turn: the second starts when the first is done.
   const auto in_turn = read_validations(file, 1);
   REQUIRE(in_turn.size() == 2);
   CHECK(in_turn[0].seconds == 4 + 3);
@@ -52,7 +52,7 @@ TEST_CASE("validations are read from what a run leaves, of members their mean an
   CHECK_THAT(error_of([&] { read_validations(file, 2); }), Contains("metrics.jsonl:1"));
 }
 
-TEST_CASE("a study's runs tell how long they took to an accuracy") {
+TEST_CASE("the runs of a study give the times to an accuracy") {
   const TemporaryFolder folder;
   auto measurements = runs("sync", 1, {10, 11, 12}) + runs("sync", 2, {6}, 0.5);
   for (std::size_t i = 0; i < 3; ++i) measurements[i].repeat = static_cast<std::int64_t>(i) + 1;
@@ -65,7 +65,7 @@ TEST_CASE("a study's runs tell how long they took to an accuracy") {
   leave("net-sync-1x1-3", epoch(0, 1, 5, "0.90") + epoch(0, 2, 5, "0.94"));
   leave("net-sync-2x1-p0.5-1", epoch(0, 1, 5, "null"));  // without a validation split
   AnalysisOptions options;
-  options.wishes.accuracy = 0.95;
+  options.requirements.accuracy = 0.95;
   options.study = folder.path();
   const Analysis analysis = analyse(measurements, options);
   REQUIRE(analysis.times_to_accuracy.size() == 1);

@@ -35,7 +35,7 @@ bool has(const Configuration& cell, const std::string& change) {
 
 }  // namespace
 
-TEST_CASE("cells are the product of the axes, and a recipe's own values where there is none") {
+TEST_CASE("cells are the product of the axes, with the recipe's values for missing axes") {
   const Place place;
   CHECK(place.names("") == std::vector<std::string>{"tiny-sync-1x1"});
   CHECK(
@@ -49,7 +49,7 @@ batch = ["strong", "weak"]
 [axes]
 train.lane = [8, 4]
 )");
-  // Groups say how many ranks they are: they have no axis of ranks.
+  // Groups determine their ranks: they have no axis of ranks.
   CHECK(all.size() == 2 * (2 * 2 + 2) * 2 * 2);
   CHECK(std::set(all.begin(), all.end()).size() == all.size());
 }
@@ -68,7 +68,7 @@ TEST_CASE("a cell is a recipe with changes") {
   CHECK(has(cells[1], "ensemble.members=2"));
 }
 
-TEST_CASE("a weak batch grows with the ranks that share it, and its lanes stay as they are") {
+TEST_CASE("a weak batch grows with the ranks that share it, and its lanes do not change") {
   const Place place;
   const auto weak =
       configurations(place.study("ranks = [1, 3]\nmode = [\"sync\", \"2x3\", \"3x1\"]\nbatch = \"weak\""));
@@ -85,7 +85,7 @@ TEST_CASE("a weak batch grows with the ranks that share it, and its lanes stay a
   CHECK(has(automatic[0], "train.batch=512"));
 }
 
-TEST_CASE("repeats train with seeds of their own, or with one") {
+TEST_CASE("repeats train with different seeds, or with the same seed") {
   const Place place;
   const StudyFile each = place.study("[set]\nseed = 5");
   const StudyFile same = place.study("new_seeds = false\n[set]\nseed = 5");
@@ -95,7 +95,7 @@ TEST_CASE("repeats train with seeds of their own, or with one") {
   CHECK(cell.changes_of(same, 4) == cell.changes);
 }
 
-TEST_CASE("what cannot run is said before the first run") {
+TEST_CASE("cells that cannot run are reported before the first run") {
   const Place place;
   CHECK(configurations(place.study("ranks = [4]")).size() == 1);
   const std::string refused =
@@ -115,10 +115,10 @@ TEST_CASE("what cannot run is said before the first run") {
   CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.epoch = [1, 2]")); }),
              StartsWith("study \"s\", [axes] train.epoch=1: ") && Contains("did you mean \"epochs\"?"));
   CHECK_THAT(error_of([&] { configurations(place.study("[axes]\ntrain.lane = [8, 8]")); }),
-             Contains("two cells of the study are the same"));
+             Contains("two cells of the study are equal"));
 }
 
-TEST_CASE("cells take turns in an order of its own each round") {
+TEST_CASE("each round has a different order of the cells") {
   const auto first = order_of_round(50, 1, 1);
   CHECK(std::set(first.begin(), first.end()).size() == 50);
   CHECK(first == order_of_round(50, 1, 1));

@@ -42,7 +42,7 @@ Measurement measured(const Configuration& cell, std::int64_t repeat, std::vector
 
 }  // namespace
 
-TEST_CASE("tasks are as many runs of all cells as there may be, round by round") {
+TEST_CASE("tasks are all possible runs of all cells, round by round") {
   const Place place;
   const std::vector<Task> tasks = tasks_of(place.study, 3);
   REQUIRE(tasks.size() == 24);
@@ -54,7 +54,7 @@ TEST_CASE("tasks are as many runs of all cells as there may be, round by round")
   CHECK(all.size() == 24);
 }
 
-TEST_CASE("what tasks have left is collected once, and what failed or is not there is wanted again") {
+TEST_CASE("results of tasks are collected once, and failed or missing runs are repeated") {
   const Place place;
   const auto cells = configurations(place.study);
   const StudyFolder folder = StudyFolder::create(place.study, place.out(), false);
@@ -76,7 +76,7 @@ TEST_CASE("what tasks have left is collected once, and what failed or is not the
   CHECK_FALSE(fs::exists(folder.row(cells[tasks[0].cell], tasks[0].repeat)));
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 3, 4});
 
-  leave(0);  // as a crash between table and rows would leave it
+  leave(0);  // as after a crash between table and rows
   leave(3);
   const Collected collected = collect(place.study, cells, folder);
   CHECK(collected.runs.size() == 4);
@@ -84,7 +84,7 @@ TEST_CASE("what tasks have left is collected once, and what failed or is not the
   CHECK(wanted() == std::vector<std::int64_t>{1, 2, 4});
 }
 
-TEST_CASE("runs are added to cells whose makespan is not known, no more than double, up to at_most") {
+TEST_CASE("runs are added to cells with an imprecise makespan, at most doubling them, up to at_most") {
   const Place place("ranks = [1, 2]\nrepeats = 2\nat_most = 5\ntarget = 0.05\n");
   const auto cells = configurations(place.study);
   const auto run = [&](std::size_t cell, std::int64_t repeat, double seconds) {
@@ -101,7 +101,7 @@ TEST_CASE("runs are added to cells whose makespan is not known, no more than dou
     }
     return found;
   };
-  // The first cell's times are all alike, the second's scatter.
+  // The first cell's times are all equal, the second's scatter.
   std::vector<Measurement> runs{run(0, 1, 2.0), run(0, 2, 2.001), run(1, 1, 1.0), run(1, 2, 2.0)};
   CHECK(repeats_of(wanted_tasks(place.study, cells, runs)) ==
         std::multiset<std::pair<std::size_t, std::int64_t>>{{1, 3}, {1, 4}});
@@ -113,7 +113,7 @@ TEST_CASE("runs are added to cells whose makespan is not known, no more than dou
   CHECK(wanted_tasks(place.study, cells, runs).empty());
 }
 
-TEST_CASE("jobs go on by themselves only with cells of which a run has come in") {
+TEST_CASE("jobs continue automatically only with cells of which a run has arrived") {
   const Place place("ranks = [1, 2, 4]\nrepeats = 2\nat_most = 8\n");
   const auto cells = configurations(place.study);
   const std::vector<Task> tasks = tasks_of(place.study, cells.size());
@@ -124,14 +124,14 @@ TEST_CASE("jobs go on by themselves only with cells of which a run has come in")
     return found;
   };
   const std::vector<Measurement> before{measured(cells[0], 1)};
-  CHECK(cells_in({.runs = before, .added = {}}).empty());  // nothing came in at all
+  CHECK(cells_in({.runs = before, .added = {}}).empty());  // no run has arrived
   std::vector<Measurement> runs = before;
   const std::vector<Measurement> added{measured(cells[1], 1), measured(cells[2], 1, {"failed"})};
   runs.insert(runs.end(), added.begin(), added.end());
   CHECK(cells_in({.runs = runs, .added = added}) == std::set<std::size_t>{1});
 }
 
-TEST_CASE("a study's folder is used again by the same study alone") {
+TEST_CASE("a study's folder is used again only by the same study") {
   const Place place;
   const auto create = [&](const StudyFile& study, bool resume) {
     return error_of([&] { StudyFolder::create(study, place.out(), resume); });
@@ -142,15 +142,15 @@ TEST_CASE("a study's folder is used again by the same study alone") {
   CHECK(create(place.parse("ranks = [1, 2, 3]\nrepeats = 5\nbudget = \"1 h\"\n"), true).empty());
   CHECK(StudyFile::load(place.out() / "study.toml").repeats == 5);
   CHECK_THAT(create(place.parse("[set]\ntrain.epochs = 2\n"), true),
-             Contains("[set] or new_seeds was different"));
-  CHECK_THAT(create(place.parse("new_seeds = false\n"), true), Contains("[set] or new_seeds was different"));
+             Contains("[set] or new_seeds has changed"));
+  CHECK_THAT(create(place.parse("new_seeds = false\n"), true), Contains("[set] or new_seeds has changed"));
   place.write("tiny.toml", std::string(kTinyRecipe) + "epochs = 3\n");
-  CHECK_THAT(create(place.study, true), Contains("tiny.toml is not what it was when this study began"));
+  CHECK_THAT(create(place.study, true), Contains("tiny.toml has changed since this study began"));
 
   fs::create_directory(place.folder / "other");
   place.write("other/notes.txt", "mine");
   CHECK_THAT(error_of([&] { StudyFolder::create(place.study, place.folder / "other", true); }),
-             Contains("there is no study.toml"));
+             Contains("study.toml is missing"));
   CHECK_THAT(error_of([&] { StudyFolder::open(place.folder / "nowhere"); }),
-             Contains("there is no study.toml"));
+             Contains("study.toml is missing"));
 }

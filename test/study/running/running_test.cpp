@@ -1,4 +1,4 @@
-// What a study measures with: spin loops, energy, processes, launch lines, finished runs.
+// Tools of a study's measurements: spin loops, energy, processes, launch lines, finished runs.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +33,7 @@ void write(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("ranks get cores of their own while there are enough, and all of them otherwise") {
+TEST_CASE("ranks get separate cores if there are enough, and otherwise share all cores") {
   CHECK(launch_of(2, 3, 8).words == Words{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "--bind-to", "core"});
   CHECK_FALSE(launch_of(2, 4, 8).oversubscribed);
   CHECK(launch_of(2, 4, 8, {.bind = false}).words == Words{"mpirun", "-n", "2", "--bind-to", "none"});
@@ -52,24 +52,24 @@ TEST_CASE("ranks get cores of their own while there are enough, and all of them 
 }
 
 TEST_CASE("the spin loop computes twelve chains of multiplications and additions, four wide") {
-  // After n steps a chain that began with -i is 4 - (4 + i) 0.75^n, and each has four of them.
+  // After n steps a chain that started with -i is 4 - (4 + i) 0.75^n, and each chain has four of them.
   CHECK(spin(0) == -4 * 66);
   CHECK(spin(2) == -64.5F);
   CHECK(spin(1000) == Approx(4 * 12 * 4));
 }
 
-TEST_CASE("a loop beside others is slower than calibrated, and what was calibrated is kept") {
+TEST_CASE("a loop that competes with others is slower than calibrated, and calibrations are stored") {
   const TemporaryFolder folder;
   const fs::path file = folder / "loops.json";
   const std::vector<int> cores{os::allowed_cpus().front()};
   SpinLoops loops(cores, file, 0.004);
   loops.calibrate(1);
-  loops.calibrate(7);  // more than there are: the same
+  loops.calibrate(7);  // more cores than exist: no change
   REQUIRE(loops.calibrated().size() == 1);
   CHECK(loops.calibrated().at(1) > 0);
   CHECK(SpinLoops(cores, file).calibrated() == loops.calibrated());
 
-  // A core that three share does each a third as fast as what was calibrated alone.
+  // A core that three loops share runs each a third as fast as one loop alone.
   const std::vector<int> shared{cores[0], cores[0], cores[0]};
   std::string text = bytes_of(file);
   text.replace(text.find("\"1\""), 3, "\"3\"");
@@ -83,11 +83,12 @@ TEST_CASE("a loop beside others is slower than calibrated, and what was calibrat
   CHECK(faster.take_correction() > 1);
   CHECK(faster.take_correction() == 0);
   CHECK(faster.calibrated().at(3) < 1000);
-  write(file, "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as the loop of the first studies
+  write(file,
+        "{\"iterations\":1000,\"seconds\":{\"3\":1000.0}}");  // as in the first studies, with another loop
   CHECK(SpinLoops(shared, file).calibrated().empty());
 }
 
-TEST_CASE("energy is the sum over packages and memories, over counters that begin anew") {
+TEST_CASE("energy is the sum over packages and memories, also when counters wrap around") {
   const TemporaryFolder folder;
   const auto zone = [&](const std::string& name, const std::string& kind, const std::string& energy) {
     write(folder / name / "name", kind + "\n");
@@ -97,11 +98,11 @@ TEST_CASE("energy is the sum over packages and memories, over counters that begi
   zone("intel-rapl:0", "package-0", "9000000");
   zone("intel-rapl:0:0", "core", "1000000");  // a part of its package
   zone("intel-rapl:0:1", "dram", "500000");
-  zone("intel-rapl:1", "psys", "0");  // everything, once more
+  zone("intel-rapl:1", "psys", "0");  // contains everything else
   EnergyMeter meter(folder.path());
   meter.start();
   CHECK(meter.joules() == 0);
-  zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its beginning
+  zone("intel-rapl:0", "package-0", "2000000");  // 1 J to the end of the range, 2 J from its start
   zone("intel-rapl:0:0", "core", "7000000");
   zone("intel-rapl:0:1", "dram", "750000");
   CHECK(meter.joules() == Catch::Approx(3.25));
@@ -113,7 +114,7 @@ TEST_CASE("energy is the sum over packages and memories, over counters that begi
   CHECK_FALSE(none.joules());
 }
 
-TEST_CASE("a finished run is what its folder says") {
+TEST_CASE("a finished run is read from its folder") {
   const TemporaryFolder folder;
   write(folder / "summary.json", R"({"ranks": 2, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 11, "test": {"accuracy": 0.75},
@@ -147,11 +148,11 @@ TEST_CASE("a finished run is what its folder says") {
   write(folder / "summary.json", R"({"ranks": 2, "member_facts": [{"member": 0},
     {"member": 1, "failure": "shard.h5: gone"}]})");
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }),
-             Contains("member 1 has left the vote: shard.h5: gone"));
+             Contains("member 1 left the vote: shard.h5: gone"));
   write(folder / "summary.json", R"({"ranks": 1, "threads": 1, "epochs": 2, "makespan_seconds": 5.5,
     "images_per_second": 100.5, "core_seconds": 5.5})");
   CHECK(read_finished_run(folder.path()).epoch_seconds ==
-        2.5);  // one rank trains them in turn: 3 s, then 2 s
+        2.5);  // one rank trains both members in turn: 3 s, then 2 s
   CHECK(run.started == "2026-01-02T03:04:05Z");
   CHECK(bindings_of(folder.path()) == "host 0: 0; host 0: 1-2; host 1: 0");
   CHECK(bindings_of(folder / "nowhere").empty());
@@ -163,7 +164,7 @@ TEST_CASE("a finished run is what its folder says") {
   CHECK_THAT(error_of([&] { read_finished_run(folder.path()); }), Contains("summary.json cannot be read"));
 }
 
-TEST_CASE("the table of cells has what is known, and marks in capitals") {
+TEST_CASE("the table of cells has all known values, and marks in capitals") {
   Configuration cell, other, untouched;
   cell.at.system = other.at.system = untouched.at.system = "net";
   cell.name = "net-sync-1x1", other.name = "net-sync-2x1", untouched.name = "net-sync-4x1";
@@ -180,7 +181,7 @@ TEST_CASE("the table of cells has what is known, and marks in capitals") {
   // scipy.stats.t.interval(0.95, 2, loc=11, scale=sqrt(1/3)): 8.516, 13.484; 22.6 %.
   CHECK_THAT(lines[1], Contains(" 3 ") && Contains("11.0") && Contains("8.52 .. 13.5") && Contains("22.6 %"));
   CHECK_THAT(lines[1],
-             StartsWith("!net-sync-1x1 ") && Contains("OVERSUBSCRIBED"));  // seen on a narrow terminal, too
+             StartsWith("!net-sync-1x1 ") && Contains("OVERSUBSCRIBED"));  // visible on a narrow terminal too
   CHECK_THAT(lines[2], StartsWith("net-sync-2x1 "));
   CHECK_THAT(lines[2], Contains("4.00") && Contains("1 FAILED") && Contains("one run: no interval"));
   CHECK_THAT(lines[3], Contains("net-sync-4x1") && Contains("-"));

@@ -28,7 +28,7 @@ Measurement run(std::int64_t repeat, double makespan, std::vector<std::string> m
 
 }  // namespace
 
-TEST_CASE("every round runs every cell once, and none of a round before the last has ended") {
+TEST_CASE("every round runs every cell once, and starts when the previous round has ended") {
   RunSchedule schedule(rules(3, 3), 5);
   std::map<std::size_t, std::int64_t> made;
   for (int i = 0; i < 15; ++i) {
@@ -43,7 +43,8 @@ TEST_CASE("every round runs every cell once, and none of a round before the last
   CHECK(schedule.runs_left() == 0);
 }
 
-TEST_CASE("runs of another machine are no repeats: a study that moves goes on until one machine has enough") {
+TEST_CASE(
+    "runs of another machine are not repeats: a study that moves continues until one machine has enough") {
   RunSchedule schedule(rules(3, 20), 1);
   for (std::int64_t repeat = 1; repeat <= 4; ++repeat) {
     Measurement made = run(repeat, repeat <= 2 ? 30 : 10 + 0.01 * static_cast<double>(repeat));
@@ -55,16 +56,16 @@ TEST_CASE("runs of another machine are no repeats: a study that moves goes on un
   Measurement last = run(5, 10.05);
   last.machine = "fast";
   schedule.record(0, last, 1);
-  CHECK(schedule.is_done(0));  // pooled, the scatter would ask for dozens
+  CHECK(schedule.is_done(0));  // if pooled, the scatter would require dozens
 }
 
-TEST_CASE("runs are added to cells that are not known well enough, and to no others") {
+TEST_CASE("runs are added only to cells that are not precise enough") {
   RunSchedule schedule(rules(3, 20), 2);
   int scattered = 0, steady = 0;
   while (const auto task = schedule.next({})) {
     const bool first = task->cell == 0;
     ++(first ? scattered : steady);
-    // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a deviation of about 1.
+    // 10 +- 1: 5 % of the mean are half a second, t(n - 1) / sqrt(n) of a standard deviation of about 1.
     schedule.record(task->cell,
                     run(task->repeat, first ? (task->repeat % 2 == 0 ? 9 : 11)
                                             : 10 + 0.01 * static_cast<double>(task->repeat)),
@@ -77,7 +78,7 @@ TEST_CASE("runs are added to cells that are not known well enough, and to no oth
   CHECK(schedule.is_done(0));
 }
 
-TEST_CASE("equal times are known well enough, a single one never is") {
+TEST_CASE("equal times are precise enough, a single time never is") {
   RunSchedule equal(rules(2, 10), 1);
   int runs = 0;
   while (const auto task = equal.next({})) equal.record(0, run(task->repeat, 3), 3), ++runs;
@@ -90,15 +91,14 @@ TEST_CASE("equal times are known well enough, a single one never is") {
   CHECK(runs == 4);
 }
 
-TEST_CASE(
-    "a resumed study makes what is missing or has failed, disturbed runs once more, and nothing twice") {
+TEST_CASE("a resumed study makes missing, failed and disturbed runs, each only once") {
   RunSchedule schedule(rules(3, 3), 2);
   schedule.record(0, run(1, 1));
   schedule.record(0, run(2, 1, {"failed"}));
   schedule.record(1, run(1, 1));
   schedule.record(1, run(2, 1, {"disturbed"}));
   schedule.record(1, run(3, 1, {"disturbed"}));
-  schedule.record(1, run(3, 1, {"disturbed"}));  // once more is enough
+  schedule.record(1, run(3, 1, {"disturbed"}));  // one repetition is enough
   CHECK(schedule.runs_left() == 2 + 1);
   std::map<std::size_t, std::vector<std::int64_t>> made;
   while (const auto task = schedule.next({})) {
@@ -111,7 +111,7 @@ TEST_CASE(
   CHECK(schedule.runs_left() == 0);
 }
 
-TEST_CASE("a disturbed run for which the budget has no time is left to be made once more") {
+TEST_CASE("a disturbed run for which the budget has no time is repeated later") {
   RunSchedule schedule(rules(1, 1), 1);
   const auto first = schedule.next(10);
   REQUIRE(first);
@@ -123,7 +123,7 @@ TEST_CASE("a disturbed run for which the budget has no time is left to be made o
   CHECK(schedule.runs_left() == 1);
 }
 
-TEST_CASE("a disturbed run is made once more at the end of its round") {
+TEST_CASE("a disturbed run is repeated once at the end of its round") {
   RunSchedule schedule(rules(1, 1), 3);
   std::vector<Task> tasks;
   while (const auto task = schedule.next({})) {
@@ -139,7 +139,7 @@ TEST_CASE("a disturbed run is made once more at the end of its round") {
   CHECK(tasks.back().repeat == 1);
 }
 
-TEST_CASE("a cell is done when as many runs count as were asked for") {
+TEST_CASE("a cell is done when the requested number of runs count") {
   RunSchedule schedule(rules(3, 6), 1);
   for (std::int64_t repeat = 1; repeat <= 3; ++repeat) schedule.record(0, run(repeat, 10));
   CHECK(schedule.is_done(0));
@@ -150,13 +150,13 @@ TEST_CASE("a cell is done when as many runs count as were asked for") {
   }
   CHECK_FALSE(disturbed.is_done(0));  // two count
   CHECK(disturbed.runs_left(0) == 1);
-  CHECK(disturbed.runs_left() == 2);  // both are made once more
+  CHECK(disturbed.runs_left() == 2);  // both are repeated
   RunSchedule single(rules(1, 4), 1);
   single.record(0, run(1, 10));
-  CHECK(single.runs_left() == 1);  // of one run nobody knows how many it will take
+  CHECK(single.runs_left() == 1);  // one run: the number of runs needed is unknown
 }
 
-TEST_CASE("a cell whose runs fail again and again is given up, the others are not") {
+TEST_CASE("a cell whose runs fail repeatedly is abandoned, the others are not") {
   RunSchedule schedule(rules(10, 10), 2);
   int failed = 0, good = 0;
   while (const auto task = schedule.next({})) {
@@ -171,7 +171,7 @@ TEST_CASE("a cell whose runs fail again and again is given up, the others are no
   CHECK(schedule.is_given_up(0));
 }
 
-TEST_CASE("the budget leaves out what it has no time for") {
+TEST_CASE("runs that do not fit into the time budget are left out") {
   RunSchedule schedule(rules(5, 5), 2);
   double left = 100;
   std::map<std::size_t, int> made;
@@ -187,7 +187,7 @@ TEST_CASE("the budget leaves out what it has no time for") {
   CHECK(left >= 0);
 }
 
-TEST_CASE("what is left is estimated by each cell's own time, or the mean of all") {
+TEST_CASE("the remaining time is estimated from each cell's time, or from the mean of all cells") {
   RunSchedule schedule(rules(3, 3), 3);
   CHECK(schedule.expected_seconds(0) == 0);
   schedule.record(0, run(1, 4), 5);
@@ -197,9 +197,9 @@ TEST_CASE("what is left is estimated by each cell's own time, or the mean of all
   CHECK(schedule.seconds_left() == Catch::Approx(2 * 5 + 2 * 1 + 3 * 3));
 }
 
-// Who stops when an interval is narrow stops too early where the runs happen to agree. docs/studies.md has
-// these figures.
-TEST_CASE("intervals of cells that runs are added to hold the true mean nearly as often as is said") {
+// A rule that stops as soon as an interval is narrow stops too early when runs agree by chance.
+// docs/studies.md has these figures.
+TEST_CASE("intervals of cells with added runs contain the true mean nearly as often as stated") {
   const auto [repeats, scatter, at_least] = GENERATE(table<std::int64_t, double, double>(
       {{10, 0.05, 0.93}, {10, 0.1, 0.92}, {5, 0.05, 0.93}, {5, 0.1, 0.9}}));
   constexpr int kCells = 2000;

@@ -20,7 +20,7 @@ Measurement run(std::int64_t ranks, double seconds, std::vector<std::string> mar
 
 }  // namespace
 
-TEST_CASE("runs of the same coordinates are a cell") {
+TEST_CASE("runs with the same coordinates form a cell") {
   const auto cells = cells_of(std::vector{run(1, 10), run(2, 6), run(1, 12), run(2, 5)});
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].at.ranks == 1);
@@ -30,21 +30,21 @@ TEST_CASE("runs of the same coordinates are a cell") {
   CHECK(cells[1].find("accuracy") == nullptr);
 }
 
-TEST_CASE("runs of two machines are two cells, and no repeats of each other") {
+TEST_CASE("runs of two machines are two cells, not repeats") {
   std::vector<Measurement> runs{run(1, 10), run(1, 11), run(1, 30), run(1, 1, {"failed"})};
   runs[0].machine = runs[1].machine = "fast";
   runs[2].machine = "slow";
   const auto cells = cells_of(runs);
   REQUIRE(cells.size() == 2);
   CHECK(cells[0].find("makespan_seconds")->mean == 10.5);
-  CHECK(cells[0].failed == 1);  // before it could say where
+  CHECK(cells[0].failed == 1);  // it failed before it recorded its machine
   CHECK(cells[1].find("makespan_seconds")->mean == 30);
   CHECK(to_string(cells[1].at) == "net, sync, 1 rank x 2 threads, slow");
   CHECK(run_name(cells[0].at) == run_name(cells[1].at));  // folders of runs are planned for any machine
   CHECK(largest_cell_at(cells, on_any_machine(cells[1].at)) == &cells[0]);
 }
 
-TEST_CASE("failed runs do not count, disturbed ones where there are others") {
+TEST_CASE("failed runs do not count; disturbed ones count if there are no others") {
   auto second = run(2, 22, {"oversubscribed", "disturbed"});
   second.repeat = 2;
   const auto cells = cells_of(std::vector{run(1, 10), run(1, 99, {"disturbed"}), run(1, 1, {"failed"}),
@@ -60,18 +60,18 @@ TEST_CASE("failed runs do not count, disturbed ones where there are others") {
   CHECK(cells[2].find("makespan_seconds") == nullptr);
 }
 
-TEST_CASE("of a repeat that was disturbed and made anew the last run counts") {
+TEST_CASE("if a disturbed repeat was made again, the last run counts") {
   const auto cells = cells_of(std::vector{run(1, 99, {"disturbed"}), run(1, 10), run(2, 30, {"disturbed"}),
                                           run(2, 20, {"disturbed"})});
   CHECK(cells[0].find("makespan_seconds")->count == 1);
   CHECK(cells[0].disturbed == 1);
   CHECK(cells[0].marks.empty());
-  CHECK(cells[1].find("makespan_seconds")->count == 1);  // both have one seed: no two repeats
+  CHECK(cells[1].find("makespan_seconds")->count == 1);  // both have the same seed: not two repeats
   CHECK(cells[1].find("makespan_seconds")->mean == 20);
   CHECK(cells[1].marks == std::vector<std::string>{"disturbed"});
 }
 
-TEST_CASE("of two studies taken together times count twice, the accuracy of a seed once") {
+TEST_CASE("in two studies together, times count twice, and the accuracy of a seed once") {
   const auto seed = [](std::int64_t repeat, double seconds, double accuracy) {
     Measurement m = run(1, seconds);
     m.repeat = repeat, m.accuracy = accuracy;
@@ -81,11 +81,12 @@ TEST_CASE("of two studies taken together times count twice, the accuracy of a se
                                           seed(2, 13, 0.98), seed(3, 14, 0.95), seed(3, 15, 0.96)});
   REQUIRE(cells.size() == 1);
   CHECK(cells[0].find("makespan_seconds")->count == 6);
-  CHECK(cells[0].find("accuracy")->count == 4);  // two seeds may be alike; the third was not the same run
+  CHECK(cells[0].find("accuracy")->count ==
+        4);  // two seeds may have equal accuracies; the third was not the same run
   CHECK(cells[0].find("accuracy")->mean == Approx((0.98 + 0.98 + 0.95 + 0.96) / 4));
 }
 
-TEST_CASE("a cell says where it is") {
+TEST_CASE("a cell's coordinates have a text form") {
   Coordinates at{"net", "sync", 4, 2, 0.25, "weak", "train.lane=8"};
   CHECK(to_string(at) == "net, sync, 4 ranks x 2 threads, 1/4 of the samples, weak batch, train.lane=8");
   CHECK(to_string(Coordinates{"net", "", 1, 1, 1, "", ""}) == "net, 1 rank");

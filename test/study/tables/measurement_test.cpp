@@ -51,7 +51,7 @@ struct Csv {
 
 }  // namespace
 
-TEST_CASE("measurements are written and read back as they are") {
+TEST_CASE("measurements are written and read back unchanged") {
   const TemporaryFolder folder;
   Measurement failed;
   failed.marks = {"failed"};
@@ -61,7 +61,7 @@ TEST_CASE("measurements are written and read back as they are") {
   CHECK_FALSE(full().has_mark("failed"));
 }
 
-TEST_CASE("measurements are added line by line, and what a crash left of a line goes") {
+TEST_CASE("measurements are added line by line, and an incomplete line of a crash is removed") {
   const TemporaryFolder folder;
   append_measurement(folder / "m.csv", full());
   append_measurement(folder / "m.csv", full());
@@ -72,12 +72,12 @@ TEST_CASE("measurements are added line by line, and what a crash left of a line 
              Contains("cannot be written"));
 }
 
-TEST_CASE("what is there but no table is not written over") {
-  const TemporaryFolder folder;  // a folder: root may read all else
+TEST_CASE("something that is not a table is not overwritten") {
+  const TemporaryFolder folder;  // a folder, because root can read any file
   CHECK_THAT(error_of([&] { append_measurement(folder.path(), full()); }), Contains("cannot be read"));
 }
 
-TEST_CASE("a table of a version with fewer columns is gone on with") {
+TEST_CASE("a table of a version with fewer columns is continued") {
   const Csv csv("system,mode,ranks,makespan_seconds,marks\nnet,sync,2,1.5,disturbed\nnet,sync,");
   append_measurement(csv.file, full());
   const auto all = read_measurements(csv.file);
@@ -113,17 +113,17 @@ TEST_CASE("other people's columns are understood") {
   CHECK_THAT(table.notices[0], Contains("column \"note\" is not used"));
 }
 
-TEST_CASE("a table may be cut by semicolons") {
+TEST_CASE("a table may be separated by semicolons") {
   CHECK(read_table(Csv("mode;seconds;ranks\nparallel;3.5;2\n").file).rows[0].measurement.makespan_seconds ==
         3.5);
 }
 
-TEST_CASE("without a column of ranks their number is not said") {
+TEST_CASE("without a column of ranks their number is unknown") {
   CHECK(read_table(Csv("mode,seconds\nparallel,3\n").file).rows[0].measurement.ranks == 0);
   CHECK(read_table(Csv("ranks,mode,seconds\n,parallel,3\n").file).rows[0].measurement.ranks == 0);
 }
 
-TEST_CASE("every table that was published is read") {
+TEST_CASE("every published table can be read") {
   for (const auto& entry : std::filesystem::directory_iterator(CONVOKE_PUBLISHED)) {
     if (entry.path().extension() != ".csv") continue;
     CAPTURE(entry.path().filename().string());
@@ -131,7 +131,7 @@ TEST_CASE("every table that was published is read") {
   }
 }
 
-TEST_CASE("a table that cannot be meant is refused with its place") {
+TEST_CASE("an invalid table is refused with its place") {
   CHECK_THAT(
       Csv("ranks,makespan_second\n1,2\n").error(),
       Contains("times.csv:1: unknown column \"makespan_second\" (did you mean \"makespan_seconds\"?)"));

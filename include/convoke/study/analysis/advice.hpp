@@ -11,34 +11,35 @@
 
 namespace convoke::study {
 
-/// What is wanted of a run.
-struct Wishes {
-  std::optional<double> deadline_seconds;     ///< it is over by then,
-  std::optional<double> budget_core_seconds;  ///< takes no more than that,
-  std::optional<double> accuracy;             ///< and is at least as good
+/// The requirements for a recommended run; absent values are not required.
+struct Requirements {
+  std::optional<double> deadline_seconds;     ///< longest makespan,
+  std::optional<double> budget_core_seconds;  ///< most core-seconds,
+  std::optional<double> accuracy;             ///< least accuracy
   bool empty() const { return !deadline_seconds && !budget_core_seconds && !accuracy; }
 };
 
-/// A number of workers that fulfils all wishes, or why there is none.
+/// A number of workers that fulfils all requirements, or why there is none.
 struct Recommendation {
   std::string curve;  ///< "net, sync, 1/4 of the samples"
   bool possible = false;
-  std::string reason;      ///< if not, why; else what decided
-  Coordinates at;          ///< ranks and threads; of a prediction, threads are those of the base
+  std::string reason;      ///< why it is not possible, otherwise what decided
+  Coordinates at;          ///< ranks and threads; a prediction has the threads of the base
   bool predicted = false;  ///< by Amdahl's law, not measured
   double seconds = 0;
-  std::optional<Interval> seconds_interval;  ///< of the mean if measured, else of one new run
+  std::optional<Interval> seconds_interval;  ///< of the mean if measured, otherwise of one new run
   double core_seconds = 0;
   std::optional<Statistics> accuracy;
-  std::vector<std::string> marks;  ///< of the cell, or of those that the law is fitted to
+  std::vector<std::string> marks;  ///< of the cell, or of the cells to which the law is fitted
 };
 
-/// For each curve of makespans: with a deadline the fewest workers that meet it, otherwise the fastest within
-/// the budget (or that reach the accuracy). Upper ends of the intervals of times count, lower ones of those
-/// of accuracies, means where there is none. Cells that were measured come first; where none will do,
-/// Amdahl's law is asked up to `up_to` workers (0: not). Oversubscribed cells and predictions have no
-/// accuracy of their own: one that is wished is asked of measured cells only.
+/// Recommends for each curve of makespans: with a deadline the fewest workers that meet it, otherwise the
+/// fastest within the budget (or that reach the accuracy). Times are judged by the upper ends of their
+/// intervals, accuracies by the lower ends, both by the mean if there is no interval. Measured cells come
+/// first; if none fulfils the requirements, Amdahl's law predicts up to `up_to` workers (0: no prediction).
+/// Oversubscribed cells and predictions have no accuracy: a required accuracy is checked only in measured
+/// cells.
 std::vector<Recommendation> recommend(std::span<const Curve> curves, std::span<const MeasuredCell> cells,
-                                      const Wishes& wishes, std::int64_t up_to);
+                                      const Requirements& requirements, std::int64_t up_to);
 
 }  // namespace convoke::study

@@ -21,41 +21,42 @@ namespace convoke::study {
 
 struct AnalysisOptions {
   ScalingOptions scaling = {};
-  Wishes wishes = {};
+  Requirements requirements = {};
   std::vector<PricedMachine> machines = {};
-  std::string reference = {};                ///< machine that costs are compared with; "": the first
-  double relative_error = 0.05;              ///< of a mean that is precise enough; the thesis' target
+  std::string reference = {};  ///< machine with which costs are compared; "": the first
+  double relative_error =
+      0.05;  ///< largest relative error of a mean that is precise enough; target of the thesis
   std::filesystem::path study = {};          ///< folder with the runs, for times to an accuracy; "": none
-  std::optional<PublishedTable> again = {};  ///< of the same study, made once more
+  std::optional<PublishedTable> again = {};  ///< of a repetition of the same study
 };
 
-/// Everything that is found out from a table of measurements: what is printed, drawn and stored.
+/// All results from a table of measurements: to print, draw and store.
 struct Analysis {
   std::vector<std::string> notices;  ///< about the tables as a whole
-  std::string machine;               ///< of all runs; "" if not known, or if cells have machines of their own
+  std::string machine;               ///< of all runs; "" if unknown, or if cells have different machines
   double relative_error = 0.05;      ///< the target
   std::vector<MeasuredCell> cells;
   std::vector<Curve> curves;
   std::vector<ScaledCurve> scaled;
-  std::vector<PortionTable> portions;  ///< with places in `curves`
+  std::vector<PortionTable> portions;  ///< refer to `curves`
   std::vector<Comparison> comparisons;
   std::vector<EqualCost> equal_cost;
   std::optional<Replication> replication;         ///< none without a second study
-  std::vector<Recommendation> recommendations;    ///< empty if nothing was wished
-  std::vector<TimeToAccuracy> times_to_accuracy;  ///< empty if no accuracy was wished
+  std::vector<Recommendation> recommendations;    ///< empty without requirements
+  std::vector<TimeToAccuracy> times_to_accuracy;  ///< empty without a required accuracy
   std::vector<Cost> costs;                        ///< empty without machines
   Audit audit;                                    ///< of published columns
 };
 
-/// A study's own measurements.
+/// Analyses a study's measurements.
 Analysis analyse(std::span<const Measurement> measurements, const AnalysisOptions& options);
 
-/// Anybody's tables; rows of the same coordinates belong to the same cell. Where only a price and a cost are
-/// given, the makespan is their quotient (a notice says so). Throws Error naming both lines where a run is in
-/// two of them, or in `again`, too.
+/// Analyses any tables; rows with the same coordinates belong to the same cell. If only a price and a cost
+/// are given, the makespan is their quotient (with a notice). Throws Error naming both lines if a run is in
+/// two of the tables, or also in `again`.
 Analysis analyse(std::span<const PublishedTable> tables, const AnalysisOptions& options);
 
-/// What analysis.json holds (docs/formats.md).
+/// Returns the content of analysis.json (docs/formats.md).
 Settings to_settings(const Analysis& analysis);
 
 }  // namespace convoke::study

@@ -7,12 +7,12 @@
 
 namespace convoke::study {
 
-/// The tables of an analysis that have rows: cells, phases, scaling, portions, laws, predictions,
-/// comparisons, verdicts, costs, recommendations, published columns. Units stand in the columns' names, marks
-/// beside every figure.
+/// Returns the nonempty tables of an analysis: cells, phases, scaling, portions, laws, predictions,
+/// comparisons, verdicts, costs, recommendations, published columns. Column names contain the units, and
+/// every figure is followed by its marks.
 std::vector<TextTable> tables(const Analysis& analysis);
 
-/// What there is to say in sentences: notices, cells without interval or scatter, verdicts at equal cost.
+/// Returns remarks in sentences: notices, cells without interval or scatter, verdicts at equal cost.
 std::vector<std::string> remarks(const Analysis& analysis);
 
 }  // namespace convoke::study

@@ -8,10 +8,10 @@
 
 namespace convoke::study {
 
-/// How a published figure stands to what follows from the other columns.
+/// How a published figure agrees with the value derived from the other columns.
 enum class Agreement {
   kPrinted,    ///< equal to the digits that are printed
-  kRounding,   ///< may be equal: what it is made from is rounded, too
+  kRounding,   ///< may be equal: its inputs are rounded too
   kDifferent,  ///< does not follow
 };
 
@@ -23,15 +23,15 @@ struct Check {
   std::string where;       ///< "times.csv:7"
   std::string row;         ///< "PyTorch, data parallel, 2 ranks"
   std::string column;      ///< "scaling_percent"
-  std::string definition;  ///< of all that are known the one that most of the column follows: "100 T1 / (n
-                           ///< Tn) of makespans"
+  std::string definition;  ///< the known definition that fits most of the column: "100 T1 / (n Tn) of
+                           ///< makespans"
   double printed = 0, derived = 0;
   Agreement agreement = Agreement::kPrinted;
 };
 
-/// What is wrong with a table, or to be known about it, and why.
+/// An error in a table, or a remark on it, and why.
 struct AuditFinding {
-  bool wrong = false;   ///< else a remark
+  bool wrong = false;   ///< true: an error; false: a remark
   std::string subject;  ///< "scaling_percent of PyTorch, data parallel, 2 ranks"
   std::string text;
 };
@@ -41,10 +41,10 @@ struct Audit {
   std::vector<AuditFinding> findings;
 };
 
-/// Derives every published column again from the others of the rows, with the definitions in use, and looks
-/// for figures that cannot be: a speed-up above the workers, an efficiency that is divided by a constant,
-/// means over ranks in place of makespans, preemptible machines that are never taken back. Everything is
-/// computed from the rows; columns that nothing can be said of are left out.
+/// Derives every published column from the other columns of the rows, with the definitions in use, and looks
+/// for impossible figures: a speed-up above the number of workers, an efficiency that is divided by a
+/// constant, means over ranks instead of makespans, preemptible machines that are never preempted. Everything
+/// is computed from the rows; columns without any finding are left out.
 Audit audit(std::span<const TableRow> rows);
 
 }  // namespace convoke::study

@@ -10,14 +10,14 @@
 #include "convoke/study/analysis/scaling.hpp"
 #include "convoke/study/tables/cells.hpp"
 
-// What portions of the data and numbers of workers show together.
+// Joint analysis of portions of the data and numbers of workers.
 
 namespace convoke::study {
 
 /// Work that grows with the workers: cells whose portion grows as their workers do.
 struct ScaledPoint {
   Coordinates at;
-  double workers = 1;                   ///< in workers of the base
+  double workers = 1;                   ///< relative to the workers of the base
   Ratio speedup;                        ///< of scaled work: p T(base) / T
   std::vector<std::string> marks = {};  ///< of the cell and its base
 };
@@ -30,7 +30,7 @@ struct ScaledCurve {
   std::optional<Estimate> gustafson;
 };
 
-/// portions x workers, as the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
+/// portions x workers, as in the TPU paper's tables 6 (times), 7 (acceleration) and 8 (efficiency).
 struct PortionTable {
   std::string system, mode, batch, variant, machine;
   struct Size {
@@ -38,20 +38,20 @@ struct PortionTable {
     std::int64_t workers() const { return ranks * threads; }
     bool operator==(const Size&) const = default;
   };
-  std::vector<double> portions;  ///< rising
+  std::vector<double> portions;  ///< ascending
   std::vector<Size> sizes;       ///< by workers, then ranks
-  /// Place in `curves` and in its points by portion and size; none where there is no cell.
+  /// Index into `curves` and into its points, by portion and size; empty if there is no cell.
   struct Place {
     std::size_t curve, point;
   };
   std::vector<std::vector<std::optional<Place>>> places;
 };
 
-/// Curves of cells whose portion is in proportion to their workers, of two points or more.
-/// Gustafson's law is fitted to those that were not oversubscribed.
+/// Returns the curves of cells whose portion is proportional to their workers, with two points or more.
+/// Gustafson's law is fitted to the cells that were not oversubscribed.
 std::vector<ScaledCurve> scaled_curves(std::span<const MeasuredCell> cells);
 
-/// Tables of two portions or more.
+/// Returns the tables of two portions or more.
 std::vector<PortionTable> portion_tables(std::span<const Curve> curves);
 
 }  // namespace convoke::study

@@ -13,25 +13,25 @@
 
 namespace convoke::study {
 
-/// What runs are made with.
+/// The program and cores for runs.
 struct Surroundings {
-  std::string program;         ///< convoke
+  std::string program;         ///< path of convoke
   std::vector<int> cores;      ///< of this host, for spin loops
-  std::int64_t all_cores = 1;  ///< that ranks may have; on a cluster those of all nodes
-  LaunchWish wish;
+  std::int64_t all_cores = 1;  ///< number of cores for ranks; on a cluster, of all nodes
+  LaunchOptions launch_options;
 };
 
-/// What became of a run.
+/// The outcome of a run.
 struct RunOutcome {
   Measurement measurement;
-  double seconds = 0;      ///< of the run, its start included
-  double slowdown = 0;     ///< of the spin loops before or after it, the larger: 0.3 for 30 %
-  double correction = 0;   ///< their calibration was found to be so much too slow
-  std::string failure;     ///< why it failed; empty: it did not
-  int interrupted_by = 0;  ///< the signal for which it was ended; 0: it was not
+  double seconds = 0;     ///< of the run, including its start
+  double slowdown = 0;    ///< of the spin loops before or after it, the larger: 0.3 for 30 %
+  double correction = 0;  ///< relative error of their calibration that was found: 0.3 if it was 30 % too slow
+  std::string failure;    ///< why it failed; empty: success
+  int interrupted_by = 0;  ///< the signal that ended it; 0: none
 };
 
-/// Makes runs of cells, one after the other: `convoke train` by mpirun, between spin loops.
+/// Makes runs of cells, one after the other: `convoke train` under mpirun, between spin loops.
 class CellRunner {
  public:
   /// `study` and `folder` must outlive it.
@@ -40,17 +40,17 @@ class CellRunner {
   /// Calibrates the spin loops for the numbers of cores that `cells` use.
   void calibrate(const std::vector<Configuration>& cells);
 
-  /// Run number `repeat` of `cell`, which is made anew whatever is left of an earlier one. Calls `meanwhile`
-  /// several times a second. Marks it failed, oversubscribed, disturbed, or "bindings differ" where it was
-  /// bound otherwise than the cell's first run. Ended by a signal (os::StopSignals), it leaves nothing.
+  /// Makes run number `repeat` of `cell`, and replaces an earlier one. Calls `meanwhile` several times a
+  /// second. Marks the run as failed, oversubscribed, disturbed, or "bindings differ" if its bindings differ
+  /// from those of the cell's first run. If it is ended by a signal (os::StopSignals), no files are left.
   RunOutcome run(const Configuration& cell, std::int64_t repeat, const std::function<void()>& meanwhile);
-  /// A run into `output` that does not count, and leaves nothing but, if it fails, its log beside that. "" or
-  /// why it failed.
+  /// Makes a run in `output` that does not count; keeps no files, except the log next to that folder if it
+  /// fails. Returns "" or why it failed.
   std::string warm_up(const Configuration& cell, const std::filesystem::path& output,
                       const std::function<void()>& meanwhile);
 
   bool oversubscribes(const Configuration& cell) const;
-  /// Of all that it has made, warm-ups included.
+  /// Sum over all runs that it made, including warm-ups.
   double run_seconds() const { return run_seconds_; }
 
  private:

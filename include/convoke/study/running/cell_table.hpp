@@ -8,8 +8,8 @@
 
 namespace convoke::study {
 
-/// A line for each cell under a line of titles: runs that count, mean makespan, its 95 % interval and
-/// relative error, accuracy, and in capitals why figures are not to be trusted; "!" begins such a line.
+/// Returns a header line and one line for each cell: counted runs, mean makespan, its 95 % interval and
+/// relative error, accuracy, and in capitals why figures are not reliable; such a line begins with "!".
 std::vector<std::string> cell_table(std::span<const Configuration> cells, std::span<const Measurement> runs);
 
 }  // namespace convoke::study

@@ -6,24 +6,24 @@
 
 namespace convoke::study {
 
-/// Energy that the processors of this host take, by RAPL (Intel's and AMD's Running Average Power Limit, as
-/// the kernel shows it in /sys/class/powercap): whole packages, with all of their cores and caches, idle ones
-/// too, and their memory where that is counted apart.
+/// Energy of this host's processors by RAPL (Running Average Power Limit of Intel and AMD, from the kernel's
+/// /sys/class/powercap): whole packages with all cores and caches, including idle ones, and their memory if
+/// it is counted separately.
 class EnergyMeter {
  public:
   explicit EnergyMeter(const std::filesystem::path& powercap = "/sys/class/powercap");
 
-  /// Begins to count.
+  /// Starts to count.
   void start();
-  /// Counters begin anew after some minutes at full power: call this about once a minute at least.
+  /// Counters wrap around after some minutes at full power: call this at least about once a minute.
   void update();
-  /// Joules since start(); nothing where the counters cannot be read (most systems let only root).
+  /// Returns joules since start(); empty if the counters cannot be read (most systems allow only root).
   std::optional<double> joules();
 
  private:
   struct Zone {
     std::filesystem::path counter;
-    std::uint64_t range = 0;  ///< microjoules, after which it begins anew
+    std::uint64_t range = 0;  ///< microjoules, after which the counter wraps around
     std::uint64_t last = 0;
   };
   std::vector<Zone> zones_;

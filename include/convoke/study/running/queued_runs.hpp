@@ -8,40 +8,40 @@
 #include "convoke/study/running/schedule.hpp"
 #include "convoke/study/running/study_folder.hpp"
 
-// A study whose runs are jobs of their own, in a cluster's queue: they are settled on beforehand, those that
-// make intervals narrow enough when the ones before have ended.
+// A study that runs each measurement as a separate job in the queue of a cluster: the first runs are planned
+// beforehand, and runs that narrow the intervals follow when the earlier ones have ended.
 
 namespace convoke::study {
 
-/// All runs that there may be, `at_most` of every cell, round by round. A run's number is its place here.
+/// Returns all possible runs, `at_most` of every cell, round by round. The number of a run is its index here.
 std::vector<Task> tasks_of(const StudyFile& study, std::size_t cells);
 
-/// The numbers of the runs to be made next, rising: of every cell the first `repeats`, then as many as it
-/// takes, by the scatter of those before, until its makespan is known to the target, but at most twice as
-/// many as there are. Runs that failed are made again.
+/// Returns the numbers of the next runs, ascending: of every cell the first `repeats`, then as many as its
+/// makespan needs to reach the target, judged by the scatter so far, but at most twice the present number.
+/// Failed runs are repeated.
 std::vector<std::int64_t> wanted_tasks(const StudyFile& study, const std::vector<Configuration>& cells,
                                        std::span<const Measurement> runs);
 
-/// Makes the run of a task, behind a warm-up if the study asks for one, and leaves what it took in a file
-/// beside its folder, as measurements.csv; of a run that was ended by a signal nothing.
+/// Makes the run of a task, after a warm-up if the study asks for one, and writes its measurement to a file
+/// next to its folder, in the format of measurements.csv; writes nothing if a signal ended the run.
 RunOutcome run_task(const Task& task, const std::vector<Configuration>& cells, const StudyFile& study,
                     const StudyFolder& folder, CellRunner& runner);
 
-/// What tasks have left, as lines of measurements.csv.
+/// The results of tasks, as lines of measurements.csv.
 struct Collected {
   std::vector<Measurement> runs;   ///< all
-  std::vector<Measurement> added;  ///< those that were not there yet
+  std::vector<Measurement> added;  ///< runs that were not in measurements.csv yet
 };
 
-/// measurements.csv and what tasks have left beside it since.
+/// Reads measurements.csv and the newer results of tasks.
 std::vector<Measurement> all_runs(const StudyFile& study, const std::vector<Configuration>& cells,
                                   const StudyFolder& folder);
 
-/// Moves what tasks have left into measurements.csv.
+/// Moves the results of tasks to measurements.csv.
 Collected collect(const StudyFile& study, const std::vector<Configuration>& cells, const StudyFolder& folder);
 
-/// Of wanted_tasks() those of cells of which a run has just come in. One that fails, or leaves nothing, is
-/// not tried for ever: it waits for somebody who has looked.
+/// Returns the wanted_tasks() of cells of which a run has just arrived. A cell whose run fails or has no
+/// result is not repeated for ever, but waits for the user.
 std::vector<std::int64_t> further_tasks(const StudyFile& study, const std::vector<Configuration>& cells,
                                         const Collected& collected);
 

@@ -12,45 +12,45 @@
 
 namespace convoke::study {
 
-/// A run that is to be made.
+/// A run to make.
 struct Task {
   std::size_t cell = 0;
   std::int64_t repeat = 1;
-  bool again = false;  ///< since the first was disturbed
+  bool again = false;  ///< repeated because the first was disturbed
 };
 
-/// After so many runs of a cell have failed, one after the other, the cell is given up until the study is
-/// resumed.
+/// After this many consecutive failures, a cell is abandoned until the study is resumed.
 inline constexpr std::int64_t kFailuresInARow = 3;
 
-/// Which run comes next. Round r makes run r of every cell that wants one, in the order of order_of_round():
-/// up to `repeats` all do, then those whose makespan is not yet known as well as `target` asks, up to
-/// `at_most`. At the end of a round its disturbed runs are made once more, and in the beginning those of a
-/// study that was stopped before. Knows nothing of processes.
+/// Decides which run comes next. Round r makes run r of every cell that needs one, in the order of
+/// order_of_round(): up to `repeats` of all cells, then of those whose makespan is less precise than
+/// `target`, up to `at_most`. At the end of a round, disturbed runs are repeated once; those of an earlier
+/// session are repeated first. Independent of processes.
 class RunSchedule {
  public:
   /// `rules`: repeats, at_most, target, seed.
   RunSchedule(const StudyFile& rules, std::size_t cells);
 
-  /// A run that has been made, now or before the study was resumed. `seconds` that it took in all, for
-  /// estimates; those before: 0, their makespan is taken.
+  /// Records a run that was made, now or before the study was resumed. `seconds`: its total time, for
+  /// estimates; earlier runs: 0, then the makespan is used.
   void record(std::size_t cell, const Measurement& run, double seconds = 0);
 
-  /// The next run that is likely to end within `seconds_left`; nothing if there is none.
+  /// Returns the next run that probably ends within `seconds_left`; empty if there is none.
   std::optional<Task> next(std::optional<double> seconds_left);
-  /// Runs that next() has left out since there was no time for them.
+  /// The number of runs that next() left out for lack of time.
   std::int64_t left_out() const { return left_out_; }
 
-  /// Of the cell: its interval is narrow enough, at_most runs are made, or it was given up.
+  /// True if the cell's interval is narrow enough, at_most runs are made, or the cell was abandoned.
   bool is_done(std::size_t cell) const;
   bool is_given_up(std::size_t cell) const { return cells_[cell].failures >= kFailuresInARow; }
-  /// Runs that the cell probably still needs beside those that are there, by the scatter so far.
+  /// Returns how many more runs the cell probably needs, by the scatter so far.
   std::int64_t runs_left(std::size_t cell) const;
-  /// Runs that are probably still to be made, of all cells: these, or as many as are made once more.
+  /// Returns how many runs of all cells are probably left; counts repeated runs too.
   std::int64_t runs_left() const;
-  /// What they probably take.
+  /// Returns the probable time of these runs.
   double seconds_left() const;
-  /// What a run of the cell probably takes; of one that was never run, the mean of all. 0: nothing is known.
+  /// Returns the probable time of a run of the cell; the mean over all cells if it was never run; 0 if
+  /// unknown.
   double expected_seconds(std::size_t cell) const;
 
  private:
@@ -58,8 +58,8 @@ class RunSchedule {
     std::vector<Measurement> runs;
     double seconds = 0;  // sum over `timed`
     std::int64_t timed = 0;
-    std::int64_t failures = 0;          // in a row, in this session
-    std::map<std::int64_t, bool> made;  // repeats that did not fail; whether undisturbed, or made twice
+    std::int64_t failures = 0;          // consecutive, in this session
+    std::map<std::int64_t, bool> made;  // repeats that did not fail; true if undisturbed, or repeated
   };
   bool wants(std::size_t cell, std::int64_t repeat) const;
   std::int64_t runs_ahead(std::size_t cell) const;
@@ -69,7 +69,7 @@ class RunSchedule {
   std::vector<History> cells_;
   std::int64_t round_ = 0;
   std::deque<Task> queue_;
-  std::vector<Task> disturbed_;  // that no queue has yet
+  std::vector<Task> disturbed_;  // not in a queue yet
   std::int64_t left_out_ = 0;
 };
 

@@ -8,37 +8,39 @@
 
 namespace convoke::study {
 
-/// A loop of multiplications and additions without memory that, as training does, keeps the floating-point
-/// units of a core busy in every cycle: it takes the same time whenever a core is there for it alone, at the
-/// same clock, and longer beside another hardware thread that computes. (A chain in which each step waits for
-/// the one before leaves units free, and does not feel such a neighbour.)
+/// A loop of multiplications and additions without memory access that, like training, keeps the
+/// floating-point units of a core busy in every cycle. It takes the same time whenever it has a core for
+/// itself at the same clock, and longer if another hardware thread of the core computes. (A chain in which
+/// each step waits for the previous one leaves units free, and would not notice such a thread.)
 float spin(std::uint64_t iterations);
 
-/// Seconds of that loop on each of `cores` (logical CPUs), in a thread of its own on each, from when all are
-/// there.
+/// Returns the seconds of that loop on each of `cores` (logical CPUs), with one thread on each; starts when
+/// all threads are ready.
 std::vector<double> spin_on(std::span<const int> cores, std::uint64_t iterations);
 
-/// What the loops take on a quiet machine, by the number of cores that are busy at once (clocks fall with
-/// them). Says before and after a run whether something else was at work.
+/// The times of the loops on a quiet machine, by the number of busy cores (which lowers the clock). Detects
+/// before and after a run whether other programs use the machine.
 class SpinLoops {
  public:
-  /// Loops of about `loop_seconds` on the first of `cores`; what was calibrated before, if `file` says so.
+  /// Uses loops of about `loop_seconds` on the first of `cores`; reads earlier calibrations from `file`.
   SpinLoops(std::vector<int> cores, std::filesystem::path file, double loop_seconds = 0.02);
 
-  /// The fastest of several on `busy` cores, since whatever else is at work can only add to it. Kept in the
-  /// file: a resumed study judges by the same. At most once for each number of cores.
+  /// Calibrates `busy` cores with the fastest of several loops, because other programs can only slow them
+  /// down. Stores the result in the file, so that a resumed study uses the same. At most once for each number
+  /// of cores.
   void calibrate(std::int64_t busy);
 
-  /// How much slower the slowest of `busy` cores is now than calibrated: 0.3 for 30 %. If it is faster, the
-  /// machine was not quiet when it was calibrated: then this is the calibration from now on, and 0.
+  /// Returns how much slower the slowest of `busy` cores is now than calibrated: 0.3 for 30 %. If it is
+  /// faster, the machine was not quiet during calibration: then this time becomes the calibration, and 0 is
+  /// returned.
   double slowdown(std::int64_t busy);
-  /// By how much calibrations were found to be too slow since this was last asked: 0.3 for 30 %.
+  /// Returns by how much calibrations were too slow since the last call: 0.3 for 30 %.
   double take_correction() { return std::exchange(correction_, 0); }
 
-  /// Keeps what slowdown() has corrected.
+  /// Stores the corrections of slowdown().
   void write() const;
 
-  /// By number of busy cores, in seconds.
+  /// Calibrated seconds by number of busy cores.
   const std::map<std::int64_t, double>& calibrated() const { return calibrated_; }
 
  private:

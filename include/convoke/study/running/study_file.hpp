@@ -8,50 +8,54 @@
 
 namespace convoke::study {
 
-/// Who trains together. "sync", "ensemble", or "4x2": 4 members of 2 ranks each, which says its ranks itself.
+/// The mode of training: "sync", "ensemble", or groups such as "4x2": 4 members of 2 ranks each, which
+/// determines the ranks.
 struct Mode {
   std::string name = "sync";                   ///< sync | ensemble | groups
   std::int64_t members = 0, member_ranks = 0;  ///< of groups
   bool operator==(const Mode&) const = default;
 };
 
-/// Any recipe key, and the values that it takes in turn.
+/// A recipe key and its values.
 struct Axis {
   std::string key;
-  std::vector<std::string> values;  ///< as --set takes them
+  std::vector<std::string> values;  ///< arguments of --set
 };
 
-/// A study as it is written, docs/formats.md: the axes whose product are its cells, and how they are
-/// measured.
+/// The content of a study file (docs/formats.md): axes, whose product is the cells, and the rules of
+/// measurement.
 struct StudyFile {
   std::string name;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> ranks{1}, threads{1};
-  std::vector<Mode> modes;                     ///< empty: that of the recipe
-  std::vector<double> portions;                ///< empty: that of the recipe
-  std::vector<std::string> batches{"strong"};  ///< strong: the same in all cells; weak: for each rank
-  std::vector<std::string> set;                ///< "train.epochs=2", of all cells
+  std::vector<Mode> modes;       ///< empty: the recipe's
+  std::vector<double> portions;  ///< empty: the recipe's
+  std::vector<std::string> batches{
+      "strong"};                 ///< strong: the same batch in all cells; weak: the same for each rank
+  std::vector<std::string> set;  ///< changes of all cells, e.g. "train.epochs=2"
   std::vector<Axis> axes;
 
-  std::int64_t repeats = 10, at_most = 30;  ///< runs of a cell: so many, then more until the target
+  std::int64_t repeats = 10, at_most = 30;  ///< runs of a cell: `repeats`, then more until the target
   double target = 0.05;                     ///< relative half width of the 95 % interval of the makespan
-  double budget_seconds = 0;                ///< for all of it; 0: no limit
-  std::int64_t warm_up = 1;                 ///< runs of each recipe before the first that counts
-  std::uint64_t seed = 1;                   ///< of the order of the cells
+  double budget_seconds = 0;                ///< for the whole study; 0: no limit
+  std::int64_t warm_up = 1;                 ///< runs of each recipe before the counted ones
+  std::uint64_t seed = 1;                   ///< for the order of the cells
   bool new_seeds = true;                    ///< repeat r trains with the recipe's seed + r - 1
-  double disturbed_above = 0.1;             ///< spin loops so much slower than calibrated: disturbed
-  bool keep_models = false;                 ///< checkpoints and models of the runs
-  bool leave_out = false;                   ///< cells that cannot run; else they are refused
+  double disturbed_above =
+      0.1;                   ///< a run is disturbed if spin loops are slower than calibrated by this share
+  bool keep_models = false;  ///< keep checkpoints and models of the runs
+  bool leave_out = false;    ///< drop cells that cannot run; otherwise refuse the study
 
-  /// Throws Error naming file and line: an unknown key with the nearest known, a value out of range.
+  /// Throws Error naming file and line for an unknown key (with the nearest known one) or a value out of
+  /// range.
   static StudyFile load(const std::filesystem::path& file);
-  /// The same of a text; `source` names it. Recipes are looked for from the working directory, then from the
+  /// Parses a text; `source` names it in messages. Recipes are searched in the working directory, then in the
   /// folder of `source`.
   static StudyFile parse(const std::string& toml, const std::string& source);
 
-  /// Every key with its value, defaults included.
+  /// Returns every key with its value, including defaults.
   Settings settings() const;
-  /// settings() as TOML; parses back to the same study.
+  /// Returns settings() as TOML, which parses back to the same study.
   std::string to_toml() const;
 };
 

@@ -10,34 +10,34 @@
 
 namespace convoke::study {
 
-/// What a study leaves behind, docs/formats.md: study.toml, recipes/, measurements.csv, calibration/, runs/.
+/// The folder of a study (docs/formats.md): study.toml, recipes/, measurements.csv, calibration/, runs/.
 class StudyFolder {
  public:
-  /// Makes `output` or, if that is empty, studies/<name>-<time>. A folder that holds anything is used again
-  /// only if `resume`, and only for the same study: its recipes and [set] must be what they were; axes,
-  /// repeats and budget may grow. Throws Error saying what differs.
+  /// Creates `output`, or if that is empty, studies/<name>-<time>. A folder with content is used only with
+  /// `resume`, and only for the same study: its recipes and [set] must be unchanged; axes, repeats and budget
+  /// may grow. Throws Error naming the difference.
   static StudyFolder create(const StudyFile& study, const std::filesystem::path& output, bool resume);
-  /// One that is there, for a run of it in a job of its own.
+  /// Opens an existing folder, for a run of the study in a separate job.
   static StudyFolder open(const std::filesystem::path& folder);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path study_file() const { return path_ / "study.toml"; }
   std::filesystem::path measurements() const { return path_ / "measurements.csv"; }
-  /// Of a run, which may not be there.
+  /// The folder of a run, which may not exist.
   std::filesystem::path run(const Configuration& cell, std::int64_t repeat) const;
-  /// Of a run before it that does not count; gone when that has ended.
+  /// The folder of a run's warm-up; removed after the warm-up.
   std::filesystem::path warm_up(const Configuration& cell, std::int64_t repeat) const;
-  /// What a run has printed: runs/<cell>-<repeat>.log.
+  /// The output of a run: runs/<cell>-<repeat>.log.
   std::filesystem::path log(const Configuration& cell, std::int64_t repeat) const;
-  /// What a run in a job of its own was measured to take: runs/<cell>-<repeat>.csv.
+  /// The measurement of a run in a separate job: runs/<cell>-<repeat>.csv.
   std::filesystem::path row(const Configuration& cell, std::int64_t repeat) const;
-  /// Of spin loops on this host.
+  /// The calibration of spin loops on this host.
   std::filesystem::path calibration() const;
 
-  /// measurements.csv; nothing if there is none yet.
+  /// Reads measurements.csv; empty if it does not exist yet.
   std::vector<Measurement> read() const;
 
-  /// Holds the folder for this process; throws Error if another one has it.
+  /// Locks the folder for this process; throws Error if another process holds the lock.
   void lock() { lock_ = std::make_shared<run::RunLock>(path_); }
 
  private:

@@ -8,18 +8,17 @@
 
 namespace convoke::study {
 
-/// One run: what was run, and what it took; a line of measurements.csv (docs/formats.md has the columns).
-/// What was not measured is absent, never 0.
+/// One run: its coordinates and measured values; a line of measurements.csv (docs/formats.md has the
+/// columns). Values that were not measured are absent, never 0.
 struct Measurement {
-  std::string system;        ///< what was trained: the recipe's name, or somebody's label
-  std::string mode;          ///< "sync", "ensemble", "groups", or somebody's word
-  std::int64_t ranks = 1;    ///< 0: not said (other people's tables)
+  std::string system;        ///< what was trained: the recipe's name, or another label
+  std::string mode;          ///< "sync", "ensemble", "groups", or another word
+  std::int64_t ranks = 1;    ///< 0: unknown (tables of other programs)
   std::int64_t threads = 1;  ///< of each rank
   double portion = 1;        ///< of the training samples, (0, 1]
   std::string batch;         ///< "strong" (the same batch in all), "weak" (the same for each rank), or ""
-  std::string
-      variant;  ///< further recipe keys as --set takes them, "train.lane=8 train.precision=bf16"; or ""
-  std::int64_t repeat = 1;  ///< from 1
+  std::string variant;       ///< further changes as for --set, "train.lane=8 train.precision=bf16"; or ""
+  std::int64_t repeat = 1;   ///< from 1
   std::optional<double> makespan_seconds;
   std::optional<double> epoch_seconds;  ///< training one epoch, without evaluation
   std::optional<double> images_per_second;
@@ -28,29 +27,29 @@ struct Measurement {
   std::optional<double> joules;
   std::optional<double> compute_seconds, communication_seconds, load_seconds, evaluation_seconds,
       gather_seconds;  ///< phases, the mean over the ranks
-  /// Of the command beside the makespan: ranks and MPI begin and end.
+  /// Time of the command outside the makespan: start and end of the MPI ranks.
   std::optional<double> launch_seconds;
-  std::int64_t epochs = 0;   ///< 0: not said
-  std::string dataset_hash;  ///< of what it was trained and tested on, "crc32:13a47ca1"; or ""
-  std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if not known
+  std::int64_t epochs = 0;   ///< 0: unknown
+  std::string dataset_hash;  ///< of the training and test data, "crc32:13a47ca1"; or ""
+  std::string machine;       ///< processor, cores and kind of memory of its nodes; "" if unknown
   std::string started;       ///< ISO 8601
-  /// Why the figures are not to be trusted: "oversubscribed", "disturbed", "bindings differ", "failed".
+  /// Why the figures are not reliable: "oversubscribed", "disturbed", "bindings differ", "failed".
   std::vector<std::string> marks;
 
   bool has_mark(std::string_view mark) const;
   bool operator==(const Measurement&) const = default;
 };
 
-/// Reads a table of measurements; columns that are not there keep their defaults. Throws Error naming file,
-/// line and column: no column of ranks, a cell that is no number or out of range (0 ranks), a column that no
-/// one knows but nearly has the name of one, a row of another length.
+/// Reads a table of measurements; missing columns have their defaults. Throws Error naming file, line and
+/// column if there is no column of ranks, a cell is not a number or out of range (0 ranks), an unknown column
+/// nearly has the name of a known one, or a row has another length.
 std::vector<Measurement> read_measurements(const std::filesystem::path& csv);
 
 /// Writes the whole table, atomically.
 void write_measurements(const std::filesystem::path& csv, std::span<const Measurement> measurements);
 
-/// Adds one line, and the header if the file is new, and syncs it to disk: a killed study loses no finished
-/// run. A line that a crash left unfinished is cut off first. One writer at a time.
+/// Appends one line, after a header if the file is new, and syncs it to disk: a killed study loses no
+/// finished run. Removes an incomplete last line left by a crash first. One writer at a time.
 void append_measurement(const std::filesystem::path& csv, const Measurement& measurement);
 
 }  // namespace convoke::study

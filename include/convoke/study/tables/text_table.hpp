@@ -7,24 +7,24 @@
 
 namespace convoke::study {
 
-/// A table of findings as it is read: in a terminal, on a page, in a paper.
+/// A table of results for a terminal, a page or a paper.
 struct TextTable {
   std::string title;
-  std::string note;  ///< what the columns mean and how they were computed; may be empty
+  std::string note;  ///< the meaning and computation of the columns; may be empty
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`; "" where there is nothing
+  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`; "" for no value
 };
 
-/// The table with aligned columns, title and note, for a terminal.
+/// Returns the table with aligned columns, title and note, for a terminal.
 std::string to_text(const TextTable& table);
 
-/// A number that is read beside others: five digits that count.
+/// Returns a number for a table: five significant digits.
 std::string number(double value);
 
-/// The mean and half its interval with the same digits, "10.05 ± 0.21"; both times `factor`.
+/// Returns the mean and half its interval with the same digits, "10.05 ± 0.21"; both multiplied by `factor`.
 std::string with_error(double value, const std::optional<Interval>& interval, double factor = 1);
 
-/// "1.80 (1.74 to 1.88)": an interval need not be symmetric.
+/// Returns "1.80 (1.74 to 1.88)", because an interval need not be symmetric.
 std::string with_ends(double value, const std::optional<Interval>& interval, int digits);
 std::string with_ends(const std::optional<Ratio>& ratio, int digits);
 
