@@ -40,7 +40,7 @@ std::size_t canonical_values(std::span<const CanonicalParameter> parameters) {
 
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           std::span<const float> arena) {
-  if (arena.size() < layout.size()) {  // a layout reads whole arenas only
+  if (arena.size() < layout.size()) {  // a layout reads only whole arenas
     AlignedBuffer<float> whole(layout.size());
     std::copy(arena.begin(), arena.end(), whole.data());
     return unpack(parameters, layout, whole.span());

@@ -17,7 +17,7 @@
 namespace convoke::engine {
 namespace {
 
-// As many samples as keep a layer's input and output within a core's share of the caches.
+// Returns how many samples keep a layer's input and output within a core's share of the caches.
 std::int64_t choose_chunk(const nn::Graph& graph) {
   constexpr std::int64_t kBytes = 4 << 20;
   std::int64_t largest = 1;
@@ -29,7 +29,7 @@ std::int64_t choose_chunk(const nn::Graph& graph) {
   return std::clamp<std::int64_t>(kBytes / (largest * static_cast<std::int64_t>(sizeof(float))), 1, 256);
 }
 
-// Runs work(0), ..., work(workers - 1), the first on this thread; the first exception of any is thrown here.
+// Runs work(0), ..., work(workers - 1), the first on this thread. Rethrows the first exception.
 void on_threads(std::size_t workers, const std::function<void(std::size_t)>& work) {
   std::exception_ptr failure;
   std::mutex mutex;
@@ -45,7 +45,7 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   {
     std::vector<std::jthread> threads;
     {
-      const os::BlockedSignals blocked;  // inherited
+      const os::BlockedSignals blocked;  // inherited by the threads
       for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(guarded, worker);
     }
     guarded(0);
@@ -53,8 +53,8 @@ void on_threads(std::size_t workers, const std::function<void(std::size_t)>& wor
   if (failure) std::rethrow_exception(failure);
 }
 
-// Samples n, n + 1, ... of a chunk become zeros: the memory of an input is used again by later layers, and
-// what they leave is no token.
+// Sets samples n, n + 1, ... of a chunk to zero, because later layers reuse the memory of an input, and their
+// values are not valid tokens.
 void clear_from(nn::Network& network, const nn::ValueSpec& input, std::size_t n) {
   const std::size_t first = n * static_cast<std::size_t>(input.elements());
   if (input.type == nn::ValueType::kToken) {
@@ -76,7 +76,7 @@ EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t cla
 }
 
 EvaluatorPlan evaluator_plan(const nn::Graph& graph, const EvaluatorOptions& options) {
-  nn::single_threaded();  // primitives are made for as many threads as their maker may use
+  nn::single_threaded();  // a primitive uses as many threads as were set when it was made
   const std::int64_t chunk = options.chunk > 0 ? options.chunk : choose_chunk(graph);
   return {.layout = std::make_shared<nn::ParameterLayout>(
               graph, chunk, options.convolution, options.precision, graph.output_shape().rank() == 1),
@@ -173,8 +173,8 @@ std::vector<float> Evaluator::raw(const data::BatchLoader& loader, std::span<con
   return run(ids.size(), fill_from(loader, ids), false);
 }
 
-// Workers take chunks as they come free; the last chunk is filled up with zeros, and what comes of them is
-// left out.
+// Each worker takes the next chunk when it is free. The last chunk is filled up with zeros, whose outputs are
+// dropped.
 std::vector<float> Evaluator::run(std::size_t count, const Fill& fill, bool activate) {
   const auto outputs = static_cast<std::size_t>(outputs_);
   const auto chunk = static_cast<std::size_t>(chunk_);
@@ -209,7 +209,7 @@ std::vector<float> Evaluator::to_probabilities(std::vector<float> outputs) const
 double Evaluator::loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const {
   const auto each = static_cast<std::size_t>(outputs_);
   const std::span<const float> prediction = outputs.subspan(sample * each, each);
-  // A loss may bound what it takes in, and hide that.
+  // A loss may clip its inputs and so hide such a value.
   const bool finite = std::ranges::all_of(prediction, [](float value) { return std::isfinite(value); });
   return finite ? options_.loss->of(prediction, label) : std::numeric_limits<double>::infinity();
 }

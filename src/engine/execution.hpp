@@ -4,21 +4,22 @@
 #include "convoke/engine/evaluator.hpp"
 #include "convoke/engine/lane_engine.hpp"
 
-// How engines and evaluators carry out what their options say, for those who make them and those who predict
-// what they take.
+// How engines and evaluators execute their options. Shared by the code that makes them and the code that
+// predicts their memory.
 
 namespace convoke::engine {
 
-/// Worker threads of a rank, as many as it has lanes at most.
+/// Returns the number of worker threads of a rank, at most its number of lanes (micro-batches).
 int worker_count(const EngineOptions& options, int rank, int ranks);
 
-/// Threads inside the primitives of each of `workers` workers.
+/// Returns the number of threads inside the primitives of each of `workers` workers.
 int primitive_threads(const EngineOptions& options, int workers);
 
-/// What all plans of an engine are compiled for, but for lanes. Of what the options own.
+/// Returns the options of all plans of an engine, except the lanes. They refer to objects that `options`
+/// owns.
 nn::PlanOptions plan_options(const EngineOptions& options);
 
-/// What an evaluator compiles, once for each thread. Of what the options own.
+/// What an evaluator compiles once for each thread. It refers to objects that the options own.
 struct EvaluatorPlan {
   std::shared_ptr<const nn::ParameterLayout> layout;
   nn::PlanOptions options;

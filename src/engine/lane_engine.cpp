@@ -34,14 +34,14 @@ void add_into(const std::int64_t* values, std::int64_t* sum, std::size_t n) { ad
 
 void check(const EngineOptions& options) {
   if (options.batch < 1 || options.lane < 1 || options.batch % options.lane != 0) {
-    throw Error(
-        fmt::format("a batch of {} samples is no multiple of a lane of {}", options.batch, options.lane),
-        "choose a lane that divides the batch, or lane = \"auto\"");
+    throw Error(fmt::format("a batch of {} samples is not a multiple of a lane (micro-batch) of {}",
+                            options.batch, options.lane),
+                "choose a lane that divides the batch, or lane = \"auto\"");
   }
 }
 
 void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communicator& group) {
-  // Two halves of the hash, since a double holds 32 bits exactly.
+  // Two halves of the hash, because a double holds 32 bits exactly.
   const std::array<double, 2> mine{static_cast<double>(layout.hash() >> 32),
                                    static_cast<double>(layout.hash() & 0xFFFFFFFF)};
   std::array<double, 2> least = mine;
@@ -50,8 +50,8 @@ void check_layouts_agree(const nn::ParameterLayout& layout, const mpi::Communica
   group.max(most);
   if (least == most) return;
   throw Error(
-      "the ranks lay their parameters out differently: their processors have different instruction sets",
-      "set ONEDNN_MAX_CPU_ISA (e.g. AVX2) to the weakest of them for all ranks");
+      "the ranks have different parameter layouts, because their processors have different instruction sets",
+      "set ONEDNN_MAX_CPU_ISA on all ranks to the smallest of these sets, for example AVX2");
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ int worker_count(const EngineOptions& options, int rank, int ranks) {
 }
 
 int primitive_threads(const EngineOptions& options, int workers) {
-  // Fewer lanes than cores: the cores that are left work inside the primitives. Not with exact sums, for a
-  // kernel's rounding may depend on its threads.
+  // With fewer lanes than cores, the remaining cores work inside the primitives. Exact sums do not allow
+  // this, because a kernel's rounding may depend on its threads.
   return options.reduction == Reduction::kExact ? 1 : std::max(1, options.threads / workers);
 }
 
@@ -120,13 +120,13 @@ class LaneEngine::Impl {
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                   std::span<const std::uint32_t> repeats) {
     ensure(!samples.empty() && static_cast<std::int64_t>(samples.size()) <= options_.batch,
-           "a step has samples, a batch at most");
+           "a step has at least one sample and at most a batch");
     nn::set_primitive_threads(primitive_threads_);
     input_ = {options_.seed, epoch, samples, options_.lane, repeats};
     lanes_ = share_of({0, (static_cast<std::int64_t>(samples.size()) + options_.lane - 1) / options_.lane},
                       group_.rank(), group_.size());
 
-    // 1. Forward and backward of this rank's lanes; what is complete goes out while the rest is computed.
+    // 1. Forward and backward of this rank's lanes. Complete gradients are sent while the rest is computed.
     if (!working_.empty()) team_.run(prepare_);
     for (const auto& worker : workers_) worker->restart();
     merged_ = 0;
@@ -139,12 +139,12 @@ class LaneEngine::Impl {
       failure = std::current_exception();
       if (group_.size() == 1) throw;
     }
-    // A rank that fails still takes part in the exchange, for which the others wait.
+    // A rank that fails still takes part in the exchange, because the others wait for it.
     for (const auto& worker : workers_) {
       if (worker->complete() < exchange_size()) worker->give_up();
     }
 
-    // 2. The sums over threads and ranks.
+    // 2. Sum over threads and ranks.
     if (group_.size() == 1) {
       team_.run([this](int i) { merge(slice_of(exchange_size(), i, team_.size())); });
     } else {
@@ -156,7 +156,7 @@ class LaneEngine::Impl {
     StepResult result = tally(samples.size());
     if (!std::isfinite(result.loss)) return result;
 
-    // 3. The same update everywhere.
+    // 3. Make the same update on all ranks.
     result.loss += update_->run(learning_rate, ++steps_done_);
     strategy_->after_step(parameters_.span());
     return result;
@@ -203,13 +203,13 @@ class LaneEngine::Impl {
   std::size_t exchange_size() const { return layout_->gradient_size() + kTallySize; }
 
   void compute(int i) {
-    // Worker 0 also moves the exchange along, if there is one.
-    const bool talks = i == 0 && group_.size() > 1;
+    // Worker 0 also drives the exchange, if there is one.
+    const bool drives_exchange = i == 0 && group_.size() > 1;
     workers_[static_cast<std::size_t>(i)]->run(input_, share_of(lanes_, i, team_.size()),
-                                               talks ? progress_ : no_progress_);
+                                               drives_exchange ? progress_ : no_progress_);
   }
 
-  // Adds the other workers' sums to those of the first, which are what is exchanged.
+  // Adds the sums of the other workers to those of the first, which are exchanged.
   void merge(Range range) {
     const std::size_t count = range.end - range.begin;
     LaneWorker& into = *workers_.front();
@@ -222,7 +222,7 @@ class LaneEngine::Impl {
     }
   }
 
-  // Merges and hands over what all workers have completed; returns how far that is.
+  // Merges and passes on the elements that all workers have completed. Returns their number.
   std::size_t advance() {
     std::size_t complete = exchange_size();
     for (const auto& worker : workers_) complete = std::min(complete, worker->complete());
@@ -234,7 +234,7 @@ class LaneEngine::Impl {
     return merged_;
   }
 
-  // After the exchange, so the same on all ranks.
+  // Called after the exchange, so all ranks get the same answer.
   bool any_failed() {
     LaneWorker& first = *workers_.front();
     const std::size_t place = layout_->gradient_size() + kFailed;
@@ -254,13 +254,13 @@ class LaneEngine::Impl {
   }
 
   WorkerTeam team_;
-  std::shared_ptr<MomentsExchange> moments_;  ///< of synchronised batch norms, if there are any
+  std::shared_ptr<MomentsExchange> moments_;  ///< exchange of synchronised batch norms, if there are any
   int primitive_threads_ = 1;
   std::unique_ptr<sync::Strategy> strategy_;
   std::function<void(int)> prepare_, compute_;
   std::function<void()> progress_, no_progress_;
 
-  // Of the step under way.
+  // State of the current step.
   StepInput input_;
   LaneRange lanes_;
   std::size_t merged_ = 0;

@@ -48,35 +48,35 @@ nn::Network& LaneWorker::plan(std::int64_t lane, std::int64_t lanes, std::size_t
   return it->second;
 }
 
-std::vector<Stretch> LaneWorker::stretches(const StepInput& step, LaneRange lanes) const {
-  return engine::stretches(static_cast<std::int64_t>(step.samples.size()), lanes,
-                           {.lane = step.lane,
-                            .one_by_one = options_.exact,
-                            .plan_bytes = options_.plan_bytes,
-                            .bytes_per_sample = lane_bytes_per_sample_});
+std::vector<LaneSegment> LaneWorker::lane_segments(const StepInput& step, LaneRange lanes) const {
+  return engine::lane_segments(static_cast<std::int64_t>(step.samples.size()), lanes,
+                               {.lane = step.lane,
+                                .one_by_one = options_.exact,
+                                .plan_bytes = options_.plan_bytes,
+                                .bytes_per_sample = lane_bytes_per_sample_});
 }
 
-nn::StepKey LaneWorker::key_of(const StepInput& step, const Stretch& stretch) {
-  const auto first = static_cast<std::size_t>(stretch.first);
-  const auto count = static_cast<std::size_t>(stretch.lane * stretch.lanes);
+nn::StepKey LaneWorker::key_of(const StepInput& step, const LaneSegment& segment) {
+  const auto first = static_cast<std::size_t>(segment.first);
+  const auto count = static_cast<std::size_t>(segment.lane * segment.lanes);
   return {step.seed, step.epoch, step.samples.subspan(first, count),
           static_cast<std::int64_t>(step.samples.size())};
 }
 
-data::ViewKey LaneWorker::view_of(const StepInput& step, const Stretch& stretch) {
-  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .lane = stretch.lane};
+data::ViewKey LaneWorker::view_of(const StepInput& step, const LaneSegment& segment) {
+  data::ViewKey view{.seed = step.seed, .epoch = step.epoch, .lane = segment.lane};
   if (!step.repeats.empty()) {
-    view.repeats = step.repeats.subspan(static_cast<std::size_t>(stretch.first),
-                                        static_cast<std::size_t>(stretch.lane * stretch.lanes));
+    view.repeats = step.repeats.subspan(static_cast<std::size_t>(segment.first),
+                                        static_cast<std::size_t>(segment.lane * segment.lanes));
   }
   return view;
 }
 
-nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Targets& targets,
+nn::Network& LaneWorker::load(const StepInput& step, const LaneSegment& segment, Targets& targets,
                               std::size_t instance) {
-  nn::Network& network = plan(stretch.lane, stretch.lanes, instance);
+  nn::Network& network = plan(segment.lane, segment.lanes, instance);
   latest_ = &network;
-  const std::span<const std::uint32_t> ids = key_of(step, stretch).samples;
+  const std::span<const std::uint32_t> ids = key_of(step, segment).samples;
   targets.labels.resize(ids.size());
   if (!loader_.split().weights.empty()) targets.weights.resize(ids.size());
   if (graph_.input_shape().type == nn::ValueType::kToken) {
@@ -87,13 +87,13 @@ nn::Network& LaneWorker::load(const StepInput& step, const Stretch& stretch, Tar
       targets.shares.resize(ids.size());
     }
     loader_.load(ids, network.input(), {targets.labels, targets.second_labels, targets.shares},
-                 view_of(step, stretch));
+                 view_of(step, segment));
   }
   if (!targets.weights.empty()) loader_.load_weights(ids, targets.weights);
   return network;
 }
 
-// Starts backward, and leaves the tally behind the gradients.
+// Starts backward, and stores the tally after the gradients.
 void LaneWorker::judge(nn::Network& network, const StepInput& step, const Targets& targets,
                        float* gradients) {
   const auto batch = static_cast<std::int64_t>(step.samples.size());
@@ -105,8 +105,8 @@ void LaneWorker::judge(nn::Network& network, const StepInput& step, const Target
   tail[kBad] = tail[kFailed] = 0;
 }
 
-// Takes elements [begin, end) of a stretch's gradients, which stand at `gradients` as in the arena, into the
-// sums. The first stretch of floats has written them there.
+// Adds elements [begin, end) of a segment's gradients, stored at `gradients` as in the arena, to the sums.
+// With floats, the first segment has written its gradients to the sums directly.
 void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end, bool first) {
   if (begin == end) return;
   if (options_.exact) {
@@ -120,28 +120,29 @@ void LaneWorker::take(const float* gradients, std::size_t begin, std::size_t end
 }
 
 void LaneWorker::ready(std::size_t end) {
-  take(gradients_, taken_, end, stretch_first_);
+  take(gradients_, taken_, end, first_segment_);
   taken_ = end;
   if (progress_ == nullptr) return;
   publish(end);
   (*progress_)();
 }
 
-void LaneWorker::run_stretch(const StepInput& step, const Stretch& stretch, bool first, bool last,
+void LaneWorker::run_segment(const StepInput& step, const LaneSegment& segment, bool first, bool last,
                              const std::function<void()>& progress) {
-  nn::Network& network = load(step, stretch, targets_);
-  // Floats: the first stretch writes its gradients where the sums are, later ones beside and are added.
-  const bool beside = !options_.exact && !first;
-  if (beside && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
-  AlignedBuffer<float>& gradients = beside ? later_ : floats_;
+  nn::Network& network = load(step, segment, targets_);
+  // With floats, the first segment writes its gradients to the sums; later segments write to separate memory,
+  // from which they are added.
+  const bool separate = !options_.exact && !first;
+  if (separate && later_.size() == 0) later_ = AlignedBuffer<float>(floats_.size());
+  AlignedBuffer<float>& gradients = separate ? later_ : floats_;
   network.bind(parameters_, gradients.data(), working_);
 
-  network.forward(key_of(step, stretch));
+  network.forward(key_of(step, segment));
   judge(network, step, targets_, gradients.data());
 
   gradients_ = gradients.data();
   taken_ = 0;
-  stretch_first_ = first;
+  first_segment_ = first;
   progress_ = last ? &progress : nullptr;
   network.backward(ready_);
   take(gradients_, layout_->gradient_size(), floats_.size(), first);
@@ -153,9 +154,9 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
   bad_ = false;
   const std::pair shape(static_cast<std::int64_t>(step.samples.size()), lanes.first);
   auto it = shapes_.find(shape);
-  if (it == shapes_.end()) it = shapes_.emplace(shape, stretches(step, lanes)).first;
-  const std::vector<Stretch>& list = it->second;
-  if (list.empty()) {  // nothing to do, but every rank takes part in every sum
+  if (it == shapes_.end()) it = shapes_.emplace(shape, lane_segments(step, lanes)).first;
+  const std::vector<LaneSegment>& list = it->second;
+  if (list.empty()) {  // no work, but every rank takes part in every sum
     std::fill_n(floats_.data(), floats_.size(), 0.0F);
     std::fill_n(fixed_.data(), fixed_.size(), std::int64_t{0});
   }
@@ -163,7 +164,7 @@ void LaneWorker::run(const StepInput& step, LaneRange lanes, const std::function
     if (!in_step_->run(step, list, progress)) return;
   } else {
     for (std::size_t i = 0; i < list.size(); ++i)
-      run_stretch(step, list[i], i == 0, i + 1 == list.size(), progress);
+      run_segment(step, list[i], i == 0, i + 1 == list.size(), progress);
   }
   if (bad_) fixed_[layout_->gradient_size() + kBad] += 1;
   publish(floats_.size());
@@ -181,11 +182,11 @@ void LaneWorker::give_up() {
 }
 
 std::string LaneWorker::first_non_finite(const StepInput& step, LaneRange lanes) {
-  for (const Stretch& stretch : stretches(step, lanes)) {
-    nn::Network& network = load(step, stretch, targets_);
+  for (const LaneSegment& segment : lane_segments(step, lanes)) {
+    nn::Network& network = load(step, segment, targets_);
     network.bind(parameters_, floats_.data(), working_);
-    nn::StepKey key = key_of(step, stretch);
-    key.batch = 0;  // each plan by itself: a NaN does not spread to those that have none
+    nn::StepKey key = key_of(step, segment);
+    key.batch = 0;  // each plan separately, so that a NaN does not spread to plans without one
     const std::string node = network.first_non_finite(key);
     if (!node.empty()) return node;
   }

@@ -6,8 +6,8 @@
 
 namespace convoke::engine {
 
-void LaneWorker::InStep::start(const StepInput& step, const std::vector<Stretch>& stretches) {
-  count_ = stretches.size();
+void LaneWorker::InStep::start(const StepInput& step, const std::vector<LaneSegment>& lane_segments) {
+  count_ = lane_segments.size();
   std::size_t instance = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     if (i == members_.size()) {
@@ -17,19 +17,19 @@ void LaneWorker::InStep::start(const StepInput& step, const std::vector<Stretch>
       if (i > 0) made.own = AlignedBuffer<float>(worker_.floats_.size());
     }
     Member& member = *members_[i];
-    const Stretch& stretch = stretches[i];
+    const LaneSegment& segment = lane_segments[i];
     const bool alike =
-        i > 0 && stretch.lane == stretches[i - 1].lane && stretch.lanes == stretches[i - 1].lanes;
+        i > 0 && segment.lane == lane_segments[i - 1].lane && segment.lanes == lane_segments[i - 1].lanes;
     instance = alike ? instance + 1 : 0;
-    member.network = &worker_.load(step, stretch, member.targets, instance);
-    member.key = key_of(step, stretch);
+    member.network = &worker_.load(step, segment, member.targets, instance);
+    member.key = key_of(step, segment);
     member.gradients = i == 0 ? worker_.floats_.data() : member.own.data();
     member.taken = 0;
     member.network->bind(worker_.parameters_, member.gradients, worker_.working_);
   }
 }
 
-// Runs `work` unless this worker has failed in the step.
+// Runs `work` unless this worker has already failed in this step.
 template <class Work>
 void LaneWorker::InStep::attempt(const Work& work) {
   if (failure_) return;
@@ -40,11 +40,11 @@ void LaneWorker::InStep::attempt(const Work& work) {
   }
 }
 
-// In the first step the workers of all ranks tell each other whether they have loaded their samples and
-// compiled their plans: before that none of them knows which sums follow.
+// In the first step, the workers of all ranks tell each other whether they have loaded their samples and
+// compiled their plans. Before that, no worker knows which sums follow.
 bool LaneWorker::InStep::learn_stops(const StepInput& step) {
   attempt([&] {
-    // Without a lane there is still every sum to take part in; any plan says which there are.
+    // A worker without lanes still takes part in every sum. Any plan knows which sums there are.
     const nn::Network& any = count_ > 0 ? *members_.front()->network : worker_.plan(step.lane, 1);
     forward_.assign(any.forward_stops().begin(), any.forward_stops().end());
     backward_.assign(any.backward_stops().begin(), any.backward_stops().end());
@@ -57,7 +57,8 @@ bool LaneWorker::InStep::learn_stops(const StepInput& step) {
   return knows_stops_ = failed == 0;
 }
 
-// Between two segments: this worker's moments into the sum, and the sum into all of its plans.
+// Runs between two segments of the plans: adds this worker's moments to the sum, and copies the sum to all of
+// its plans.
 void LaneWorker::InStep::exchange(std::size_t moments) {
   MomentsExchange& sums = *worker_.options_.moments;
   const int worker = worker_.options_.worker;
@@ -78,7 +79,7 @@ void LaneWorker::InStep::judge(const StepInput& step) {
   }
 }
 
-// As soon as the last of the plans has completed a part of the gradient, the worker's sum is final there.
+// When the last plan has completed a part of the gradient, the worker's sum of that part is final.
 void LaneWorker::InStep::ready(Member& member, std::size_t end) {
   worker_.take(member.gradients, member.taken, end, member.place == 0);
   member.taken = end;
@@ -87,11 +88,11 @@ void LaneWorker::InStep::ready(Member& member, std::size_t end) {
   (*progress_)();
 }
 
-bool LaneWorker::InStep::run(const StepInput& step, const std::vector<Stretch>& stretches,
+bool LaneWorker::InStep::run(const StepInput& step, const std::vector<LaneSegment>& lane_segments,
                              const std::function<void()>& progress) {
   progress_ = &progress;
   failure_ = nullptr;
-  attempt([&] { start(step, stretches); });
+  attempt([&] { start(step, lane_segments); });
   if (!knows_stops_ && !learn_stops(step)) {
     if (failure_) std::rethrow_exception(failure_);
     return false;

@@ -9,34 +9,34 @@
 
 namespace convoke::engine {
 
-/// How a worker runs its lanes where batch norms take the statistics of the whole batch: all of its plans
-/// advance together, segment by segment, and between two segments their moments are summed with those of all
-/// other lanes of the step (MomentsExchange). Each plan keeps its activations, and gradients of its own,
-/// until the step is over.
+/// How a worker runs its lanes (micro-batches) if batch norms use the statistics of the whole batch. All of
+/// its plans advance together, one plan segment after the other. Between two segments, their moments are
+/// summed with those of all other lanes of the step (MomentsExchange). Each plan keeps its activations and
+/// its own gradients until the step ends.
 class LaneWorker::InStep {
  public:
   explicit InStep(LaneWorker& worker) : worker_(worker) {}
 
-  /// As LaneWorker::run. A worker that fails keeps taking part in all sums of the step, for which the others
-  /// wait, with moments that are not finite, and throws at its end. False: in the first step some worker
-  /// could not begin, and nothing was summed.
-  bool run(const StepInput& step, const std::vector<Stretch>& stretches,
+  /// Runs a step as LaneWorker::run does. A worker that fails still takes part in all sums of the step,
+  /// because the others wait for it; its moments are then not finite, and it throws at the end. Returns false
+  /// if a worker could not begin the first step; then nothing was summed.
+  bool run(const StepInput& step, const std::vector<LaneSegment>& lane_segments,
            const std::function<void()>& progress);
 
  private:
-  /// A plan of this worker's and what belongs to its samples.
+  /// A plan of this worker and the data of its samples.
   struct Member {
     nn::Network* network = nullptr;
     nn::StepKey key;
     Targets targets;
-    AlignedBuffer<float> own;    ///< gradients; of the first they stand where the worker's sums are
+    AlignedBuffer<float> own;    ///< gradients; those of the first plan are in the worker's sums
     float* gradients = nullptr;  ///< layout.gradient_size() + kTallySize
     std::span<double> moments;
-    std::size_t place = 0;  ///< in the step
+    std::size_t place = 0;  ///< position in the step
     std::size_t taken = 0;
     nn::Network::Ready ready;
   };
-  void start(const StepInput& step, const std::vector<Stretch>& stretches);
+  void start(const StepInput& step, const std::vector<LaneSegment>& lane_segments);
   template <class Work>
   void attempt(const Work& work);
   bool learn_stops(const StepInput& step);
@@ -45,12 +45,12 @@ class LaneWorker::InStep {
   void ready(Member& member, std::size_t end);
 
   LaneWorker& worker_;
-  std::vector<std::unique_ptr<Member>> members_;  ///< by their place in the step; only grows
-  std::size_t count_ = 0;                         ///< of members in this step
+  std::vector<std::unique_ptr<Member>> members_;  ///< by position in the step; never shrinks
+  std::size_t count_ = 0;                         ///< members in this step
   const std::function<void()>* progress_ = nullptr;
-  std::exception_ptr failure_;                   ///< of this step
+  std::exception_ptr failure_;                   ///< failure in this step
   bool knows_stops_ = false;                     ///< from the first step on
-  std::vector<std::size_t> forward_, backward_;  ///< moments at each stop, the same in all plans
+  std::vector<std::size_t> forward_, backward_;  ///< moments at each stop, equal in all plans
 };
 
 }  // namespace convoke::engine

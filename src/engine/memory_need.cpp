@@ -14,11 +14,11 @@ namespace convoke::engine {
 namespace {
 
 using LayoutPtr = std::shared_ptr<const nn::ParameterLayout>;
-using PlanShape = std::pair<std::int64_t, std::int64_t>;  // samples of a lane, lanes
+using PlanShape = std::pair<std::int64_t, std::int64_t>;  // samples per lane (micro-batch), lanes
 
 std::size_t bytes_of(std::size_t floats) { return floats * sizeof(float); }
 
-// Activation arenas by shape: workers have alike ones, which are compiled once.
+// Activation arenas by plan shape. Each shape is compiled once, because all workers need the same.
 class Arenas {
  public:
   Arenas(const nn::Graph& graph, LayoutPtr layout, nn::PlanOptions options)
@@ -61,7 +61,7 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
   nn::set_primitive_threads(primitive_threads(options, workers));
   Arenas arenas(graph, layout, plan_options(options));
   const bool exact = options.reduction == Reduction::kExact;
-  const bool in_step = nn::synchronizes(graph);  // all lanes at work at the same time
+  const bool in_step = nn::synchronizes(graph);  // all lanes are active at the same time
   const std::size_t gradients = layout->gradient_size() + kTallySize;
   const Cut cut{.lane = options.lane,
                 .one_by_one = exact,
@@ -70,26 +70,26 @@ MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
 
   MemoryNeed need;
   for (int worker = 0; worker < workers; ++worker) {
-    std::map<PlanShape, std::size_t> shapes;  // how many plans of each there are at a time
-    std::size_t beside = 0;  // gradients of later stretches of a step, which stand beside the sums
+    std::map<PlanShape, std::size_t> shapes;  // number of plans of each shape at the same time
+    std::size_t extra = 0;  // gradient buffers of later segments of a step, in addition to the sums
     for (const std::int64_t size : {std::min(samples, options.batch), samples % options.batch}) {
       if (size == 0) continue;
       const LaneRange lanes = share_of({0, (size + options.lane - 1) / options.lane}, rank, ranks);
-      const std::vector<Stretch> list = stretches(size, share_of(lanes, worker, workers), cut);
+      const std::vector<LaneSegment> list = lane_segments(size, share_of(lanes, worker, workers), cut);
       std::map<PlanShape, std::size_t> now;
-      if (in_step && list.empty()) now[{options.lane, 1}] = 1;  // tells where to meet the others
-      for (const Stretch& stretch : list) {
-        std::size_t& count = now[{stretch.lane, stretch.lanes}];
+      if (in_step && list.empty()) now[{options.lane, 1}] = 1;  // needed to know where to meet the others
+      for (const LaneSegment& segment : list) {
+        std::size_t& count = now[{segment.lane, segment.lanes}];
         count = in_step ? count + 1 : 1;
       }
       for (const auto& [shape, count] : now) shapes[shape] = std::max(shapes[shape], count);
       const std::size_t later = list.empty() ? 0 : list.size() - 1;
-      beside = std::max(beside, in_step ? later : exact ? 0 : std::min<std::size_t>(later, 1));
+      extra = std::max(extra, in_step ? later : exact ? 0 : std::min<std::size_t>(later, 1));
     }
     for (const auto& [shape, count] : shapes) need.activations += count * arenas.bytes(shape);
     need.gradients += bytes_of(gradients);
     if (exact) need.gradients += gradients * sizeof(std::int64_t);
-    need.gradients += beside * bytes_of(gradients);
+    need.gradients += extra * bytes_of(gradients);
   }
   need.parameters = bytes_of(layout->size());
   need.optimizer_state = bytes_of(layout->trainable_size() * optimizer.state_slots()) +

@@ -24,9 +24,11 @@ void add_to(const std::vector<T>& values, std::vector<T>& sum, std::size_t n) {
 MomentsExchange::MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t lanes, bool exact)
     : group_(group.split(0, group.rank())), exact_(exact) {
   if (exact && lanes > kWideFixedPointTerms) {
-    throw Error(fmt::format("a step of {} lanes has more than synchronized batch norms can sum exactly, {}",
-                            lanes, kWideFixedPointTerms),
-                "choose a larger train.lane, or train.reduction = \"fast\"");
+    throw Error(
+        fmt::format(
+            "a step has {} lanes (micro-batches), but synchronized batch norms can sum at most {} exactly",
+            lanes, kWideFixedPointTerms),
+        "choose a larger train.lane, or train.reduction = \"fast\"");
   }
   for (int i = 0; i < workers; ++i) parts_.push_back(std::make_unique<Part>());
 }
@@ -63,7 +65,7 @@ void MomentsExchange::add(int worker, std::span<const double> moments) {
   }
 }
 
-// Over this rank's workers, always in the same order, then over the ranks.
+// Sums over this rank's workers, always in the same order, then over the ranks.
 void MomentsExchange::sum_parts(std::size_t count) {
   Part& first = *parts_.front();
   for (std::size_t i = 1; i < parts_.size(); ++i) {

@@ -22,17 +22,17 @@ std::int64_t activation_bytes_per_sample(const nn::Graph& graph, nn::Precision p
   std::int64_t values = 0;
   for (const nn::Node& node : graph.nodes()) {
     const nn::LayerTraits traits = node.layer == nullptr ? nn::LayerTraits{} : node.layer->traits();
-    // A ReLU is computed by the layer before it.
+    // The layer before a ReLU computes it.
     const bool nothing = traits.is_view || traits.activation == nn::FusibleActivation::kRelu;
     if (!nothing) values += node.shape.elements();
   }
   return values * (precision == nn::Precision::kBfloat16 ? 2 : 4) * 3 / 2;
 }
 
-std::vector<Stretch> stretches(std::int64_t samples, LaneRange lanes, const Cut& cut) {
-  std::vector<Stretch> list;
+std::vector<LaneSegment> lane_segments(std::int64_t samples, LaneRange lanes, const Cut& cut) {
+  std::vector<LaneSegment> list;
   const std::int64_t full_lanes = std::min(lanes.count, samples / cut.lane - lanes.first);
-  // As many stretches as memory asks for, of even size.
+  // As many segments as the memory limit requires, of even size.
   const std::int64_t fit = std::max<std::int64_t>(1, cut.plan_bytes / (cut.bytes_per_sample * cut.lane));
   const std::int64_t parts = cut.one_by_one ? full_lanes : (full_lanes + fit - 1) / fit;
   for (std::int64_t part = 0; part < parts; ++part) {

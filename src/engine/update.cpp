@@ -11,17 +11,18 @@
 namespace convoke::engine {
 namespace {
 
-// Slices of the arena that different threads touch meet at cache lines.
+// Slices of the arena that different threads write begin at cache lines.
 constexpr std::size_t kSliceFloats = 16;
-// What is summed at once, and what threads share out where parameters must be kept apart: small enough to
-// spread evenly, large enough to be worth a call. A constant, for sums over blocks depend on it.
+// The size of a sum, and of the pieces that threads share if parameters must be kept separate: small enough
+// to distribute evenly, large enough to be worth a call. It is constant, because sums over blocks depend on
+// it.
 constexpr std::size_t kBlockFloats = std::size_t{1} << 14;
 
 bool is_vector(const nn::ParameterSlot& slot) { return slot.spec.shape.rank() <= 1; }
 
 constexpr auto has_penalty = [](const auto& block) { return block.l1 != 0 || block.l2 != 0; };
 
-/// Part `part` of [0, size).
+/// Returns part `part` of [0, size).
 Range even_part(std::size_t size, int part, int parts) {
   const auto cut = [&](int i) {
     return size * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts);
@@ -82,7 +83,7 @@ std::vector<std::vector<Update::Part>> Update::share_out(int threads) const {
   for (int thread = 0; thread < threads; ++thread) {
     std::vector<Part>& mine = parts[static_cast<std::size_t>(thread)];
     if (optimizer_.scope() == optim::Scope::kElements) {
-      mine = alike_within(slice_of(layout_.trainable_size(), thread, threads));
+      mine = parts_within(slice_of(layout_.trainable_size(), thread, threads));
     } else {
       const Range some = even_part(blocks_.size(), thread, threads);
       for (std::size_t i = some.begin; i < some.end; ++i) mine.push_back(blocks_[i].part);
@@ -91,17 +92,18 @@ std::vector<std::vector<Update::Part>> Update::share_out(int threads) const {
   return parts;
 }
 
-// The stretches of `range` that are updated alike, across parameters: one, unless there are groups.
-std::vector<Update::Part> Update::alike_within(Range range) const {
+// Returns the parts of `range` that have the same update, across parameters. There is one part, unless there
+// are groups.
+std::vector<Update::Part> Update::parts_within(Range range) const {
   std::vector<Part> parts;
   for (const nn::ParameterSlot& slot : layout_.slots()) {
     if (!slot.spec.trainable) continue;
     const Part part =
         part_of(slot, {std::max(range.begin, slot.offset), std::min(range.end, slot.offset + slot.size)});
     if (part.range.begin >= part.range.end) continue;
-    const bool goes_on = !parts.empty() && parts.back().rate_factor == part.rate_factor &&
-                         parts.back().frozen_steps == part.frozen_steps;
-    if (goes_on) {
+    const bool continues = !parts.empty() && parts.back().rate_factor == part.rate_factor &&
+                           parts.back().frozen_steps == part.frozen_steps;
+    if (continues) {
       parts.back().range.end = part.range.end;
     } else {
       parts.push_back(part);
@@ -110,7 +112,7 @@ std::vector<Update::Part> Update::alike_within(Range range) const {
   return parts;
 }
 
-// The largest first, each to the thread that has least.
+// Takes the largest parameter first, and gives each to the thread with the least work.
 std::vector<std::vector<Update::Part>> Update::whole_parameters(int threads) const {
   std::vector<Part> all;
   for (const nn::ParameterSlot& slot : layout_.slots()) {
@@ -175,7 +177,7 @@ void Update::apply(int thread) {
   to_floats(statistics);
   update_statistics(statistics);
   update_average(statistics);
-  if (thread == 0 && average_.size() > 0) {  // the average of what is frozen is what it is, to the bit
+  if (thread == 0 && average_.size() > 0) {  // the average of frozen parameters equals them bit for bit
     const Range frozen{layout_.gradient_size(), layout_.size()};
     std::copy_n(parameters_.begin() + static_cast<std::ptrdiff_t>(frozen.begin), frozen.size(),
                 average_.data() + frozen.begin);
@@ -209,7 +211,7 @@ void Update::optimize(const Part& part) {
 void Update::update_statistics(Range range) {
   const float* now = sums_.floats.data();
   for (const nn::ParameterSlot& slot : layout_.slots()) {
-    if (!slot.spec.statistic() || slot.spec.momentum == 1) continue;  // 1: unchanged to the bit
+    if (!slot.spec.statistic() || slot.spec.momentum == 1) continue;  // 1: unchanged, bit for bit
     const auto momentum = static_cast<float>(slot.spec.momentum);
     const std::size_t begin = std::max(range.begin, slot.offset);
     const std::size_t end = std::min(range.end, slot.offset + slot.size);
@@ -219,8 +221,8 @@ void Update::update_statistics(Range range) {
   }
 }
 
-// The statistics are averaged too: those of the last step belong to other weights than the average's. The
-// first step has nothing to average with (as Keras).
+// The statistics are averaged too, because the last step's statistics do not fit the averaged weights. The
+// first step has no earlier average (as in Keras).
 void Update::update_average(Range range) {
   if (average_.size() == 0) return;
   optim::update_average(parameters_.subspan(range.begin, range.size()), step_ == 1 ? 0 : options_.ema,

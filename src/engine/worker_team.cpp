@@ -5,7 +5,7 @@
 namespace convoke::engine {
 
 WorkerTeam::WorkerTeam(int workers) : failures_(static_cast<std::size_t>(workers)) {
-  const os::BlockedSignals blocked;  // inherited
+  const os::BlockedSignals blocked;  // inherited by the threads
   for (int worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
 }
 

@@ -15,7 +15,7 @@ Backend backend() {
   const dnnl_version_t& version = *dnnl_version();
   std::string isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
   if (constexpr std::string_view kPrefix = "cpu_isa_"; isa.starts_with(kPrefix)) isa.erase(0, kPrefix.size());
-  // Its names of instruction sets grow with what they hold.
+  // oneDNN's names of instruction sets contain the names of the sets that they include.
   const bool avx512 = isa.find("avx512") != std::string::npos || isa.find("avx10") != std::string::npos;
   const bool bf16 = isa.find("bf16") != std::string::npos || isa.find("amx") != std::string::npos ||
                     isa.find("avx10") != std::string::npos || isa.find("fp16") != std::string::npos;
@@ -34,7 +34,7 @@ void require_precision(Precision precision, bool emulate) {
           "this processor does not multiply bf16: it has neither AVX512_BF16 nor AMX (oneDNN uses {})",
           here.instruction_set),
       here.emulates_bf16
-          ? "train with precision = \"fp32\"; or with emulate_bf16 = true, which is slower than fp32"
+          ? "train with precision = \"fp32\", or with emulate_bf16 = true, which is slower than fp32"
           : "train with precision = \"fp32\"");
 }
 

@@ -22,7 +22,7 @@ bool channel_blocks(const Desc& desc, ChannelBlocks& blocks) {
     blocks.block = 1;  // nchw
   }
   blocks.outer = (dims[1] + blocks.block - 1) / blocks.block;
-  // Dense, in the order (N, outer, H, W, block)?
+  // Is it dense in the order (N, outer, H, W, block)?
   const auto same = [](std::int64_t extent, std::int64_t stride, std::int64_t expected) {
     return extent == 1 || stride == expected;
   };

@@ -1,6 +1,6 @@
 #pragma once
-// The one place that knows oneDNN's versions: 2.x describes an operation first and adds attributes and engine
-// after, 3.x takes all at once and splits what 2.x kept together.
+// The only place that distinguishes oneDNN's versions: 2.x describes an operation first and adds attributes
+// and engine later; 3.x takes everything at once and splits some functions of 2.x.
 #include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 #include <vector>
@@ -16,7 +16,8 @@ using Type = dnnl::memory::data_type;
 inline constexpr auto kFloat = Type::f32;
 inline constexpr auto kBf16 = Type::bf16;
 
-/// One engine and one stream per process; a stream of the CPU engine has no state, so threads share it.
+/// Return the process's only engine and stream. A stream of the CPU engine has no state, so threads can share
+/// it.
 inline const dnnl::engine& engine() {
   static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
   return instance;
@@ -26,7 +27,7 @@ inline const dnnl::stream& stream() {
   return instance;
 }
 
-/// Attributes of every primitive here: scratch memory is the caller's, one buffer per plan.
+/// Returns the attributes of all our primitives: the caller provides scratch memory, one buffer per plan.
 inline dnnl::primitive_attr attributes() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -45,7 +46,7 @@ inline dnnl::primitive_attr attributes_with(dnnl::algorithm activation) {
   return attr;
 }
 
-/// Primitive descriptors of P: forward, and backward with the forward one as a hint.
+/// Return primitive descriptors of P: forward, and backward with the forward descriptor as a hint.
 template <class P, class... Args>
 typename P::primitive_desc forward_desc(const dnnl::primitive_attr& attr, Args&&... args) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -63,7 +64,7 @@ typename P::primitive_desc backward_desc(const dnnl::primitive_attr& attr, const
 #endif
 }
 
-/// Element-wise activation whose backward works from its output.
+/// Returns an element-wise activation whose backward reads its output.
 inline dnnl::eltwise_forward::primitive_desc eltwise_forward_desc(dnnl::algorithm algorithm, const Desc& data,
                                                                   dnnl::prop_kind kind) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -83,7 +84,7 @@ inline dnnl::eltwise_backward::primitive_desc eltwise_backward_desc(
 #endif
 }
 
-/// Pooling without dilation.
+/// Returns a pooling without dilation.
 inline dnnl::pooling_forward::primitive_desc pooling_forward_desc(dnnl::prop_kind kind,
                                                                   dnnl::algorithm algorithm, const Desc& src,
                                                                   const Desc& dst, const Dims& stride,
@@ -117,7 +118,7 @@ inline Type type_of(const Desc& desc) {
 #endif
 }
 
-/// Elements of the memory, padding included.
+/// Returns the number of elements in memory, padding included.
 inline std::size_t elements_of(const Desc& desc) {
   return desc.get_size() == 0 ? 0 : desc.get_size() / dnnl::memory::data_type_size(type_of(desc));
 }

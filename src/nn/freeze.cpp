@@ -18,7 +18,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& pattern, std::string_view what) {
   constexpr std::string_view kBefore = "before:";
-  std::vector<std::string> names;  // of those with parameters
+  std::vector<std::string> names;  // names of the nodes with parameters
   for (const Node& node : graph.nodes()) {
     if (!node.parameters.empty()) names.push_back(node.name);
   }
@@ -37,7 +37,7 @@ std::vector<std::size_t> named_nodes(const Graph& graph, const std::string& patt
                   ? fmt::format("{}: no node before \"{}\" has parameters", what, graph.node(end).name)
                   : fmt::format("{}: no node with parameters is called \"{}\"{}", what, pattern,
                                 did_you_mean(pattern, names)),
-              "those that have some: " + join(names) + "; or \"backbone\" for all but the last");
+              "nodes with parameters: " + join(names) + "; or \"backbone\" for all but the last");
 }
 
 void freeze(Graph& graph, std::span<const std::string> patterns) {
@@ -61,8 +61,8 @@ void unfreeze(Graph& graph, std::span<const std::string> patterns, std::int64_t 
       graph.set_options(index, options);
     }
     if (found) continue;
-    throw Error(fmt::format("unfreeze: nothing that \"{}\" names is frozen", pattern),
-                "freeze it first (model.freeze), or take it out");
+    throw Error(fmt::format("unfreeze: \"{}\" names no frozen node", pattern),
+                "freeze it first (model.freeze), or remove it here");
   }
 }
 

@@ -28,16 +28,16 @@ void check_inputs(const Layer& layer, std::span<const ValueSpec> shapes) {
   }
   if (traits.inputs == Inputs::kSeveral && shapes.size() < 2) {
     throw Error("needs two or more inputs",
-                fmt::format("name them: {{ layer = \"{}\", inputs = [\"a\", \"b\"] }}", layer.type()));
+                fmt::format("name the inputs: {{ layer = \"{}\", inputs = [\"a\", \"b\"] }}", layer.type()));
   }
   if (traits.inputs != Inputs::kOne || shapes.size() == 1) return;
   std::vector<std::string> given;
   for (const ValueSpec& shape : shapes) given.push_back(shape.describe());
-  throw Error(fmt::format("has one input, but {} are given: {}", shapes.size(), join(given)),
-              "join them before it, by a concat or add layer");
+  throw Error(fmt::format("needs one input, but has {}: {}", shapes.size(), join(given)),
+              "join them before it with a concat or add layer");
 }
 
-/// The names of the nodes, of many the last.
+/// Returns the names of the nodes; if there are many, the last ones.
 std::string last_names(const std::vector<std::string>& names) {
   constexpr std::ptrdiff_t kShown = 12;
   const auto count = static_cast<std::ptrdiff_t>(names.size());
@@ -53,13 +53,14 @@ std::vector<ParameterSpec> Layer::parameters(std::span<const ValueSpec>) const {
 Graph::Graph(ValueSpec input) {
   const bool tokens = input.type == ValueType::kToken;
   if (input.rank() < 1 || input.rank() > (tokens ? 1 : 3)) {
-    throw Error(
-        tokens ? fmt::format("a network's input of tokens is (L), not {}", input.to_string())
-               : fmt::format("a network's input is (C, H, W), (L, F) or (F), not {}", input.to_string()));
+    throw Error(tokens ? fmt::format("a network's input of tokens must be (L), not {}", input.to_string())
+                       : fmt::format("a network's input must be (C, H, W), (L, F) or (F), not {}",
+                                     input.to_string()));
   }
   const auto& extents = input.extents();
   if (std::any_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 1; })) {
-    throw Error(fmt::format("a network's input has extents of at least 1, not {}", input.to_string()));
+    throw Error(
+        fmt::format("the extents of a network's input must be at least 1, not {}", input.to_string()));
   }
   Node node;
   node.name = "input";
@@ -85,7 +86,7 @@ Node Graph::make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, st
     name = fmt::format("{}_{}", layer->type(), same + 1);
   }
   if (name.find('/') != std::string::npos) {
-    throw Error(fmt::format("a node cannot be called \"{}\": files take a slash for a group", name),
+    throw Error(fmt::format("a node cannot be called \"{}\": files use slashes for groups", name),
                 "use a dot");
   }
   if (std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) { return node.name == name; })) {
@@ -116,7 +117,7 @@ std::size_t Graph::add(LayerPtr layer, std::vector<std::size_t> inputs, std::str
 std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::string name) {
   ensure(of < nodes_.size(), "the node that is shared is in the graph");
   if (nodes_[of].layer == nullptr) {
-    throw Error(fmt::format("\"{}\" is not a layer, so it cannot be shared", nodes_[of].name));
+    throw Error(fmt::format("\"{}\" is not a layer and cannot be shared", nodes_[of].name));
   }
   const Node& owner = this->owner(nodes_[of]);
   Node node = make_node(owner.layer, std::move(inputs), std::move(name));
@@ -129,13 +130,13 @@ std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::s
     if (there.statistic()) {
       refuse(fmt::format("the {} of {} is a running statistic, which two uses cannot share", there.name,
                          owner.name),
-             "give each use a layer of its own");
+             "use a separate layer in each place");
     }
     if (there.shape == needed[i].shape) continue;
-    refuse(fmt::format("on its input {} it needs a {} of {}, but that of {} is {}",
+    refuse(fmt::format("its input {} needs a {} of shape {}, but that of {} has {}",
                        nodes_[node.inputs[0]].shape.describe(), needed[i].name, needed[i].shape.to_string(),
                        owner.name, there.shape.to_string()),
-           "a layer is shared between inputs of the same number of channels or features");
+           "share a layer only between inputs with the same number of channels or features");
   }
   node.parameters_of = owner.index;
   nodes_.push_back(std::move(node));
@@ -145,8 +146,8 @@ std::size_t Graph::share(std::size_t of, std::vector<std::size_t> inputs, std::s
 void Graph::set_options(std::size_t index, const ParameterOptions& options) {
   Node& node = nodes_.at(index);
   if (node.parameters_of != index) {
-    throw Error(fmt::format("{} has no parameters of its own", node.name),
-                fmt::format("set this for {}, whose parameters it shares", owner(node).name));
+    throw Error(fmt::format("{} owns no parameters", node.name),
+                fmt::format("set this for {}, which owns its parameters", owner(node).name));
   }
   node.options = options;
   node.parameters = node.layer->parameters(shapes_of(node.inputs));

@@ -13,7 +13,7 @@
 namespace convoke::nn {
 namespace {
 
-/// What a rule draws with.
+/// The arguments of a rule.
 struct Draw {
   const Settings& settings;
   const Shape& shape;
@@ -45,12 +45,12 @@ struct Draw {
   }
 };
 
-// The standard deviation of a standard normal that is cut at two: what Keras divides by.
+// The standard deviation of a standard normal distribution truncated at two, by which Keras divides.
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
 // A. Saxe, J. McClelland, S. Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear
-// neural networks", ICLR 2014. Normal numbers made orthonormal by Gram and Schmidt's method, each vector
-// twice, so that rounding leaves nothing of the others.
+// neural networks", ICLR 2014. Makes normal numbers orthonormal by the method of Gram and Schmidt, twice for
+// each vector, so that rounding leaves no part of the other vectors.
 void orthogonal(Draw& draw) {
   const auto rows = static_cast<std::size_t>(draw.shape[0]);
   const std::size_t columns = draw.values.size() / rows;
@@ -81,8 +81,8 @@ void orthogonal(Draw& draw) {
 }
 
 struct Option {
-  std::string_view key;  ///< empty: none
-  double value = 0;      ///< default
+  std::string_view key;  ///< empty: no option
+  double value = 0;      ///< default of the option
 };
 
 struct InitializerEntry {
@@ -92,7 +92,7 @@ struct InitializerEntry {
   void (*fill)(Draw& draw);
 };
 
-//   uniform in +- sqrt(3 v) has variance v.
+//   a uniform number in +- sqrt(3 v) has variance v.
 // X. Glorot, Y. Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS
 // 2010: v = 2 / (fan_in + fan_out). K. He et al., "Delving deep into rectifiers", ICCV 2015: v = 2 / fan.
 // Y. LeCun et al., "Efficient backprop", 1998: v = 1 / fan_in.
@@ -147,7 +147,8 @@ constexpr std::array kInitializers{
                        for (float& value : d.values)
                          value = static_cast<float>(low + span * d.random.uniform());
                      }},
-    // An LSTM's bias, of four gates: ones for the second, the forget gate's, else zeros, as Keras.
+    // The bias of an LSTM, which has four gates: ones for the second, the forget gate, else zeroes, as in
+    // Keras.
     InitializerEntry{"unit_forget_bias",
                      {},
                      false,
@@ -160,7 +161,7 @@ constexpr std::array kInitializers{
     InitializerEntry{"zeros", {}, false, [](Draw& d) { d.constant(0); }},
 };
 
-/// Other names of the same.
+/// Other names of the same rules.
 struct InitializerAlias {
   std::string_view name, of;
 };
@@ -176,7 +177,7 @@ const InitializerEntry& entry_of(std::string_view name, const std::string& where
   return find_in(kInitializers, alias == kInitializerAliases.end() ? name : alias->of, "initializer", where);
 }
 
-/// `given` with every option of its name, in the table's order.
+/// Returns `given` with every option of its name, in the table's order.
 Settings complete(const Settings& given) {
   SettingsReader read(given, "initializer");
   const InitializerEntry& entry = entry_of(read.require_string("name"), given.where());

@@ -16,7 +16,7 @@ std::string fallback_of(const LayerKey& key) {
   return key.fallback ? key.fallback->to_string() : "";
 }
 
-/// Each family with its layers, in the order of the first of them.
+/// Returns each family with its layers, in the order of their first layers.
 std::vector<std::pair<std::string, std::vector<LayerHelp>>> families() {
   std::vector<std::pair<std::string, std::vector<LayerHelp>>> families;
   for (const char* const name : {"convolution", "pooling", "normalisation", "activation", "regularisation",
@@ -37,7 +37,7 @@ std::string heading(std::string family) {
   return family;
 }
 
-/// Text for a terminal: without the marks of code.
+/// Returns text for a terminal, without code marks.
 std::string plain(std::string text) {
   std::erase(text, '`');
   return text;

@@ -39,7 +39,7 @@ std::string_view name_of(Padding::Kind kind) {
   return kind == Padding::Kind::kSame ? "same" : kind == Padding::Kind::kCausal ? "causal" : "valid";
 }
 
-/// The text that `key` is, or "" if it is numbers.
+/// Returns `key` as text, or "" if it is a number.
 std::string text_of(SettingsReader& read, std::string_view key) {
   try {
     return read.get(key, std::string());
@@ -146,7 +146,7 @@ std::string LayerReader::choice(std::string_view key, std::string_view fallback,
 Extent LayerReader::read_extent(std::string_view key, std::int64_t least) {
   const auto list = SettingsReader::get(key, std::vector<std::int64_t>{});
   if (list.empty() || list.size() > 2 || *std::min_element(list.begin(), list.end()) < least) {
-    fail(fmt::format("\"{}\" must be a number >= {} or [height, width] of such", key, least));
+    fail(fmt::format("\"{0}\" must be a number >= {1} or [height, width], each >= {1}", key, least));
   }
   return {list.front(), list.back()};
 }

@@ -44,7 +44,7 @@ struct LayerEntry {
   std::string_view help;
 };
 
-/// A layer without settings.
+/// Makes a layer without settings.
 template <class L>
 LayerPtr plain(LayerReader&) {
   return std::make_shared<L>();
@@ -62,42 +62,42 @@ constexpr auto kSequence = GlobalPool::Over::kSequence;
 
 constexpr std::array kLayers{
     LayerEntry{"adaptive_average_pool", "pooling", AdaptivePool::make<kAverage>,
-               "mean over windows that cover the image: (C, H, W) → (C, height, width), as PyTorch"},
+               "mean over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
     LayerEntry{"adaptive_max_pool", "pooling", AdaptivePool::make<kMax>,
-               "maximum over windows that cover the image: (C, H, W) → (C, height, width), as PyTorch"},
+               "maximum over windows that cover the image: (C, H, W) → (C, height, width), as in PyTorch"},
     LayerEntry{"add", "merging", plain<Add>, "sum of inputs of one shape; may have `activation`"},
     LayerEntry{"average", "merging", plain<Average>, "mean of inputs of one shape"},
     LayerEntry{"average_pool", "pooling", AveragePool::make, "mean over windows: (C, H, W) → (C, H', W')"},
     LayerEntry{"average_pool1d", "pooling", Pool1d::make<kAverage>,
                "mean over windows along a sequence: (L, F) → (L', F)"},
     LayerEntry{"batch_norm", "normalisation", BatchNorm::make,
-               "normalises each channel over a lane of images, sequences or vectors"},
+               "normalises each channel over a lane (micro-batch) of images, sequences or vectors"},
     LayerEntry{"channel_scale", "normalisation", ChannelScale::make,
-               "a learned factor for each channel (\"layer scale\" of ConvNeXt)"},
+               "a learned factor for each channel (ConvNeXt's \"layer scale\")"},
     LayerEntry{
         "channel_shuffle", "structure", ChannelShuffle::make,
-        "channels as (groups, C / groups), transposed, as ShuffleNet; of images, sequences or vectors"},
+        "transposes channels as (groups, C / groups), as in ShuffleNet; for images, sequences or vectors"},
     LayerEntry{"concat", "merging", Concat::make,
-               "inputs side by side along an axis; their other axes are equal"},
+               "joins inputs along an axis; their other axes must be equal"},
     LayerEntry{"conv1d", "convolution", Conv1d::make, "convolution along a sequence: (L, F) → (L', filters)"},
     LayerEntry{"conv2d", "convolution", Conv2d::make, "convolution: (C, H, W) → (filters, H', W')"},
     LayerEntry{"conv2d_transpose", "convolution", Conv2dTranspose::make,
                "transposed convolution: (C, H, W) → (filters, H', W')"},
     LayerEntry{"crop", "structure", Crop::make, "removes the border of an image"},
     LayerEntry{"dense", "convolution", Dense::make,
-               "fully connected: (F) → (units); put `flatten` before it where the input is not a vector"},
+               "fully connected: (F) → (units); put `flatten` before it if the input is not a vector"},
     LayerEntry{"depthwise_conv2d", "convolution", DepthwiseConv2d::make,
-               "a convolution of each channel by itself: (C, H, W) → (C × multiplier, H', W')"},
+               "a separate convolution of each channel: (C, H, W) → (C × multiplier, H', W')"},
     LayerEntry{"dropout", "regularisation", Dropout::make,
                "zeroes elements at random in training and scales the others by 1 / (1 − rate)"},
     LayerEntry{"elu", "activation", Activation::make<Activation::Function::kElu>,
                "x > 0 ? x : alpha (eˣ − 1)"},
     LayerEntry{"embedding", "recurrent", Embedding::make,
-               "a vector for each token: tokens (L) → (L, units); it reads the network's input"},
+               "a vector for each token: tokens (L) → (L, units); reads the network's input"},
     LayerEntry{"flatten", "structure", plain<Flatten>, "any value → (F); an image channels first"},
     LayerEntry{"gaussian_noise", "regularisation", GaussianNoise::make, "adds normal noise in training"},
     LayerEntry{"gelu", "activation", Activation::make<Activation::Function::kGelu>,
-               "x Φ(x), Φ the normal distribution"},
+               "x Φ(x), where Φ is the normal distribution"},
     LayerEntry{"global_average_pool", "pooling", global_pool<kAverage, kImage>,
                "mean over the image: (C, H, W) → (C)"},
     LayerEntry{"global_average_pool1d", "pooling", global_pool<kAverage, kSequence>,
@@ -111,7 +111,7 @@ constexpr std::array kLayers{
     LayerEntry{
         "gru", "recurrent", Gru::make,
         "gated recurrent unit: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the places "
-        "whose token is 0"},
+        "with token 0"},
     LayerEntry{"hard_sigmoid", "activation", Activation::make<Activation::Function::kHardSigmoid>,
                "relu6(x + 3) / 6"},
     LayerEntry{"hard_swish", "activation", Activation::make<Activation::Function::kHardSwish>,
@@ -125,24 +125,24 @@ constexpr std::array kLayers{
                "divides by the sum of squares of neighbouring channels; images"},
     LayerEntry{"lstm", "recurrent", Lstm::make,
                "long short-term memory: (L, F) → (units); `inputs = [\"embedding_1\", \"input\"]` masks the "
-               "places whose token is 0"},
+               "places with token 0"},
     LayerEntry{"max_pool", "pooling", MaxPool::make, "maximum over windows: (C, H, W) → (C, H', W')"},
     LayerEntry{"max_pool1d", "pooling", Pool1d::make<kMax>,
                "maximum over windows along a sequence: (L, F) → (L', F)"},
     LayerEntry{"maximum", "merging", plain<Maximum>, "largest of inputs of one shape, element by element"},
-    LayerEntry{
-        "multiply", "merging", plain<Multiply>,
-        "product of inputs of one shape; one of (C) or (C, 1, 1) scales the channels of images, one of (F) "
-        "the features of sequences"},
-    LayerEntry{"permute", "structure", Permute::make, "axes in another order"},
+    LayerEntry{"multiply", "merging", plain<Multiply>,
+               "product of inputs of one shape; an input (C) or (C, 1, 1) scales the channels of images, (F) "
+               "the features of sequences"},
+    LayerEntry{"permute", "structure", Permute::make, "reorders axes"},
     LayerEntry{"prelu", "activation", PRelu::make,
                "x > 0 ? x : slope x with a learned slope for each channel"},
     LayerEntry{"relu", "activation", Activation::make<Activation::Function::kRelu>, "max(x, 0)"},
     LayerEntry{"relu6", "activation", Activation::make<Activation::Function::kRelu6>, "min(max(x, 0), 6)"},
     LayerEntry{"rescale", "normalisation", Rescale::make, "scale x + offset"},
-    LayerEntry{"reshape", "structure", Reshape::make,
-               "the same numbers, row by row, as (C, H, W), (L, F) or (F); images run channels first, unlike "
-               "Keras': there, `permute` by `[2, 3, 1]` before and by `[3, 1, 2]` behind it"},
+    LayerEntry{
+        "reshape", "structure", Reshape::make,
+        "the same numbers, row by row, as (C, H, W), (L, F) or (F); images are read channels first; for "
+        "Keras' order, `permute` by `[2, 3, 1]` before it and by `[3, 1, 2]` after it"},
     LayerEntry{"resize", "structure", Resize::make, "interpolates an image: (C, H, W) → (C, H', W')"},
     LayerEntry{"selu", "activation", Activation::make<Activation::Function::kSelu>,
                "1.0507 elu(x) with alpha 1.6733"},
@@ -157,13 +157,13 @@ constexpr std::array kLayers{
     LayerEntry{"softplus", "activation", Activation::make<Activation::Function::kSoftplus>, "log(1 + eˣ)"},
     LayerEntry{"standardize", "normalisation", Standardize::make, "(x − mean) / √variance"},
     LayerEntry{"stochastic_depth", "regularisation", StochasticDepth::make,
-               "at the end of a residual branch: drops all of it for a sample at random in training"},
+               "at the end of a residual branch: in training, drops the whole branch for random samples"},
     LayerEntry{"subtract", "merging", plain<Subtract>, "difference of two inputs of one shape"},
     LayerEntry{"tanh", "activation", Activation::make<Activation::Function::kTanh>, "hyperbolic tangent"},
     LayerEntry{"zero_pad", "structure", ZeroPad::make, "zeroes around an image"},
 };
 
-/// Other names of the same layers: those of Keras and of the papers.
+/// Other names of the same layers, from Keras and the papers.
 struct Alias {
   std::string_view name, of;
 };
@@ -175,13 +175,13 @@ std::string_view without_alias(std::string_view name) {
   return alias == kAliases.end() ? name : alias->of;
 }
 
-/// What the layer `entry` is with any settings.
+/// Returns the traits of the layer `entry`, which do not depend on its settings.
 LayerTraits traits_of(const LayerEntry& entry) {
   LayerReader any = LayerReader::describing();
   return entry.make(any)->traits();
 }
 
-/// The layers that `activation = "..."` may name; "linear" is none.
+/// The layers that `activation = "..."` may name; "linear" means none.
 struct Name {
   std::string_view name;
 };
@@ -196,15 +196,15 @@ const std::vector<Name>& activations() {
   return names;
 }
 
-/// The settings that every layer may have.
+/// The settings that every layer accepts.
 struct Wiring {
   std::string layer, name, activation;
   std::vector<std::string> inputs;
   ParameterOptions options;
 };
 
-/// Names are flat, since files store parameters by them and HDF5 takes a slash for a group. Recipes may have
-/// slashes in names.
+/// Replaces slashes in a name, which recipes may contain: files store parameters by name, and HDF5 uses
+/// slashes for groups.
 std::string flat(std::string name) {
   std::replace(name.begin(), name.end(), '/', '.');
   return name;
@@ -220,11 +220,12 @@ void read_options(LayerReader& read, ParameterOptions& options) {
 
 void read_names(LayerReader& read, const Settings& settings, Wiring& wiring) {
   wiring.name =
-      flat(read.text("name", "its name, which others use in `inputs`; by default its kind and a number"));
-  wiring.inputs = read.texts("inputs", "names of the layers that feed it; by default the one before");
+      flat(read.text("name", "name of the layer, for `inputs` of others; default: its kind and a number"));
+  wiring.inputs =
+      read.texts("inputs", "names of the layers whose outputs it reads; default: the layer before it");
   std::transform(wiring.inputs.begin(), wiring.inputs.end(), wiring.inputs.begin(), flat);
   wiring.activation = without_alias(
-      read.text("activation", "an activation, with its defaults, behind a layer with weights or `add`"));
+      read.text("activation", "an activation, with its defaults, after a layer with weights or `add`"));
   if (!wiring.activation.empty()) find_in(activations(), wiring.activation, "activation", settings.where());
 }
 
@@ -241,8 +242,8 @@ LayerPtr read_layer(const Settings& settings, Wiring& wiring) {
   return layer;
 }
 
-/// { layer = "shared", of = "name" }: the layer of another node once more. Returns that node. `of` may name
-/// the result of a layer with an activation; the activation itself is asked for anew.
+/// Reads { layer = "shared", of = "name" }, which applies the layer of another node again. Returns that node.
+/// `of` may name the result of a layer with an activation; the activation itself must be given again.
 std::size_t read_shared(const Settings& settings, const Graph& graph, Wiring& wiring) {
   LayerReader read(settings, "shared");
   wiring.layer = read.require_string("layer");
@@ -300,15 +301,15 @@ Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers) {
       for (const std::string& name : wiring.inputs) from.push_back(graph.find(name));
       if (from.empty()) from.push_back(graph.nodes().size() - 1);
       const bool activated = !wiring.activation.empty() && wiring.activation != "linear";
-      // With an activation, the name is that of the result, so that `inputs` means what it says.
+      // With an activation, the name belongs to the result, so that `inputs` refers to the result.
       const std::string own =
           activated && !wiring.name.empty() ? wiring.name + "." + wiring.layer : wiring.name;
       const std::size_t node = shared ? graph.share(of, from, own) : graph.add(layer, from, own);
       if (!shared && !wiring.activation.empty() && graph.node(node).parameters.empty() &&
           !layer->traits().takes_activation) {
-        throw Error(fmt::format("{} takes no \"activation\": it has no weights", graph.node(node).name),
-                    fmt::format("write the activation as a layer of its own: {{ layer = \"{}\" }}",
-                                wiring.activation));
+        throw Error(
+            fmt::format("{} accepts no \"activation\": it has no weights", graph.node(node).name),
+            fmt::format("write the activation as a separate layer: {{ layer = \"{}\" }}", wiring.activation));
       }
       if (wiring.options != ParameterOptions{}) graph.set_options(node, wiring.options);
       if (activated) {

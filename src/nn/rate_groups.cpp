@@ -14,7 +14,7 @@ constexpr std::array kGroupKeys{
     key<&RateGroup::factor>({.name = "learning_rate_factor",
                              .range = {.above = 0},
                              .required = true,
-                             .help = "they learn at so many times the rate; freeze nodes in place of 0"}),
+                             .help = "factor on their learning rate; to use 0, freeze the nodes"}),
 };
 
 }  // namespace
@@ -23,7 +23,7 @@ RateGroup RateGroup::read(const Settings& settings) {
   SettingsReader read(settings, "train.groups");
   const Value* const factor = read.find("learning_rate_factor");
   if (factor != nullptr && (*factor == Value(0) || *factor == Value(0.0)))
-    read.fail("\"learning_rate_factor\" is 0", "use model.freeze, which costs no backward");
+    read.fail("\"learning_rate_factor\" is 0", "use model.freeze, which needs no backward pass");
   RateGroup group;
   read_keys(kGroupKeys, read, group);
   read.finish();

@@ -10,9 +10,9 @@
 namespace convoke::nn {
 namespace {
 
-/// The beginning of a suffix_of() a network: its input, which is plain, in the layout and type in which the
-/// whole network has the value of node `last`. The layers that follow then add up in the same order as there.
-/// It occurs in a suffix only, so neither the table nor a file contains it.
+/// The input of a suffix_of() a network. It converts the plain input to the layout and type that the value of
+/// node `last` has in the whole network, so that the layers after it add in the same order as there. Only
+/// suffixes contain it, so it is neither in the table nor in files.
 class FeatureInput final : public Layer {
  public:
   FeatureInput(std::shared_ptr<const Graph> whole, std::size_t last)
@@ -30,10 +30,10 @@ class FeatureInput final : public Layer {
 
 void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   PlanOptions options = plan.options();
-  options.training = options.working_weights = false;  // forward decides about values
-  PlanBuilder rehearsal(*whole_, nullptr, options);
-  rehearsal.compile();
-  const Desc wanted = rehearsal.value(last_).desc;
+  options.training = options.working_weights = false;  // forward alone determines values
+  PlanBuilder dry_run(*whole_, nullptr, options);
+  dry_run.compile();
+  const Desc wanted = dry_run.value(last_).desc;
   const Dims dims = dims_of(wanted);
   Tensor x = plan.value(node.inputs[0]);
   // A flattened image keeps its four dims in a plan.
@@ -43,7 +43,7 @@ void FeatureInput::compile(PlanBuilder& plan, const Node& node) const {
   plan.set_value(node.index, plan.reordered(x, wanted, node));
 }
 
-/// Whether the nodes behind `last` see nothing before it.
+/// True if the nodes after `last` read no node before it.
 bool separates(const Graph& graph, std::size_t last) {
   return std::all_of(graph.nodes().begin() + static_cast<std::ptrdiff_t>(last) + 1, graph.nodes().end(),
                      [&](const Node& node) {
@@ -53,7 +53,7 @@ bool separates(const Graph& graph, std::size_t last) {
                      });
 }
 
-/// Adds `node` of another graph to `graph`, where its inputs have the same numbers.
+/// Adds `node` of another graph to `graph`, in which its inputs have the same numbers.
 void copy(const Node& node, Graph& graph) {
   if (node.parameters_of != node.index) {
     graph.share(node.parameters_of, node.inputs, node.name);
@@ -63,7 +63,7 @@ void copy(const Node& node, Graph& graph) {
   if (!node.parameters.empty()) graph.set_options(node.index, node.options);
 }
 
-/// The number of nodes at the beginning whose output depends on their inputs alone, in all steps.
+/// Returns the number of nodes at the beginning whose output depends on their inputs alone, in all steps.
 std::size_t fixed_nodes(const Graph& graph) {
   const std::vector<bool> inference = inference_nodes(graph);
   const auto& nodes = graph.nodes();
@@ -76,7 +76,7 @@ std::size_t fixed_nodes(const Graph& graph) {
 }  // namespace
 
 std::size_t frozen_prefix(const Graph& graph) {
-  std::size_t last = std::min(fixed_nodes(graph), graph.nodes().size() - 1) - 1;  // something is left
+  std::size_t last = std::min(fixed_nodes(graph), graph.nodes().size() - 1) - 1;  // leaves at least one node
   while (!separates(graph, last)) --last;
   const bool learned =
       std::any_of(graph.nodes().begin(), graph.nodes().begin() + static_cast<std::ptrdiff_t>(last) + 1,

@@ -29,7 +29,7 @@ Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::
 Shape as_image(const Shape& sequence) {
   if (sequence.rank() != 2) {
     throw Error(fmt::format("needs sequences (N, L, F), but its input is {}", sequence.with_batch()),
-                "use the layer of the same name without 1d for images (N, C, H, W)");
+                "for images (N, C, H, W), use the layer of the same name without 1d");
   }
   return {sequence[1], 1, sequence[0]};
 }
@@ -37,7 +37,7 @@ Shape as_image(const Shape& sequence) {
 void require_image(const Shape& input) {
   if (input.rank() == 3) return;
   throw Error(fmt::format("needs images (N, C, H, W), but its input is {}", input.with_batch()),
-              "put it before the flatten or dense layer");
+              "move it before the flatten or dense layer");
 }
 
 Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation, const Padding& padding,
@@ -50,7 +50,7 @@ Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation
   if (window.height.output < 1 || window.width.output < 1) {
     throw Error(fmt::format("a window of {} x {} does not fit into its input {}", kernel.height, kernel.width,
                             input.with_batch()),
-                "use padding = \"same\", a smaller window, or one pooling layer less before it");
+                "use padding = \"same\", a smaller window, or one pooling layer fewer before it");
   }
   return window;
 }
@@ -62,7 +62,7 @@ Window slide_sequence(const Shape& input, std::int64_t kernel, std::int64_t stri
   if (window.output < 1) {
     throw Error(fmt::format("a window of {} does not fit into its input {}", dilation * (kernel - 1) + 1,
                             input.with_batch()),
-                "use padding = \"same\", a smaller window, or one pooling layer less before it");
+                "use padding = \"same\", a smaller window, or one pooling layer fewer before it");
   }
   return window;
 }

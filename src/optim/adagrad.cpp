@@ -21,10 +21,9 @@ void adagrad(float* weight, const float* gradient, float* sum_of_squares, std::s
 }
 
 constexpr std::array kAdagradKeys{
-    key<&AdagradOptions::initial_accumulator_value>(
-        {.name = "initial_accumulator_value",
-         .range = {.least = 0},
-         .help = "what the sum of squared gradients starts from"}),
+    key<&AdagradOptions::initial_accumulator_value>({.name = "initial_accumulator_value",
+                                                     .range = {.least = 0},
+                                                     .help = "start value of the sum of squared gradients"}),
     key<&AdagradOptions::epsilon>(
         {.name = "epsilon", .range = {.above = 0}, .help = "added inside the root"}),
 };

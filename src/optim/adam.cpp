@@ -44,7 +44,7 @@ AdamOptions Adam::read(SettingsReader& settings) {
 std::vector<KeyDescription> Adam::keys() { return describe_keys(kAdamKeys); }
 
 void Adam::step(const Slice& slice, double learning_rate) const {
-  // alpha = lr sqrt(1 - b2^t) / (1 - b1^t): both means start at 0, this takes their bias away.
+  // alpha = lr sqrt(1 - b2^t) / (1 - b1^t) corrects the bias of both means, which start at 0.
   const auto t = static_cast<double>(slice.step());
   const double alpha =
       learning_rate * std::sqrt(1 - std::pow(options_.beta_2, t)) / (1 - std::pow(options_.beta_1, t));

@@ -17,9 +17,9 @@ void decay(float* weight, std::size_t n, float rate) {
 constexpr std::array kAdamWKeys{
     key<&AdamWOptions::weight_decay>({.name = "weight_decay",
                                       .range = {.least = 0},
-                                      .help = "a step takes learning rate x this of each weight away"}),
+                                      .help = "a step subtracts learning rate x this of each weight"}),
     key<&AdamWOptions::exclude_vectors>(
-        {.name = "exclude_vectors", .help = "biases, gamma and beta do not decay"}),
+        {.name = "exclude_vectors", .help = "no decay of biases, gamma and beta"}),
 };
 
 }  // namespace

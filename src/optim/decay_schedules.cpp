@@ -11,7 +11,7 @@
 namespace convoke::optim {
 namespace {
 
-/// The base rate, always.
+/// The base rate in all steps.
 class ConstantSchedule final : public Schedule {
  public:
   double factor(std::int64_t, std::int64_t, std::int64_t) const override { return 1; }
@@ -20,12 +20,12 @@ class ConstantSchedule final : public Schedule {
 
 struct StepOptions {
   double drop = 0.1;              ///< factor of each drop, (0, 1]
-  std::int64_t every_epochs = 0;  ///< > 0; has no default in recipes
+  std::int64_t every_epochs = 0;  ///< > 0; no default in recipes
 };
 
 constexpr std::array kStepScheduleKeys{
     key<&StepOptions::drop>(
-        {.name = "drop", .range = {.above = 0, .largest = 1}, .help = "the factor of each drop"}),
+        {.name = "drop", .range = {.above = 0, .largest = 1}, .help = "factor of each drop"}),
     key<&StepOptions::every_epochs>({.name = "every_epochs",
                                      .range = {.least = 1},
                                      .required = true,
@@ -50,7 +50,7 @@ std::unique_ptr<Schedule> read_step(SettingsReader& settings) {
 }
 
 struct ExponentialOptions {
-  double rate = 1;  ///< what `epochs` epochs multiply the learning rate by, (0, 1]; has no default in recipes
+  double rate = 1;    ///< factor on the learning rate over `epochs` epochs, (0, 1]; no default in recipes
   double epochs = 1;  ///< > 0
 };
 
@@ -59,9 +59,9 @@ constexpr std::array kExponentialScheduleKeys{
         {.name = "rate",
          .range = {.above = 0, .largest = 1},
          .required = true,
-         .help = "the factor over every `epochs` epochs, as 0.95; the decay is smooth"}),
+         .help = "factor over every `epochs` epochs, for example 0.95; the decay is smooth"}),
     key<&ExponentialOptions::epochs>(
-        {.name = "epochs", .range = {.above = 0}, .help = "the epochs that `rate` is for"}),
+        {.name = "epochs", .range = {.above = 0}, .help = "number of epochs over which `rate` applies"}),
 };
 
 /// Smooth exponential decay: Keras' ExponentialDecay with staircase=False.
@@ -82,17 +82,16 @@ std::unique_ptr<Schedule> read_exponential(SettingsReader& settings) {
 }
 
 struct CosineOptions {
-  double floor = 0;  ///< what is left of the rate at the end, [0, 1]
+  double floor = 0;  ///< share of the rate at the end, [0, 1]
 };
 
 constexpr std::array kCosineScheduleKeys{
-    key<&CosineOptions::floor>({.name = "floor",
-                                .range = {.least = 0, .largest = 1},
-                                .help = "the share of the rate that is left at the end"}),
+    key<&CosineOptions::floor>(
+        {.name = "floor", .range = {.least = 0, .largest = 1}, .help = "share of the rate at the end"}),
 };
 
 /// Half a cosine from the base rate to its floor over all steps (Loshchilov and Hutter, "SGDR", ICLR 2017,
-/// without restarts): Keras' CosineDecay with alpha = floor.
+/// without restarts). Equal to Keras' CosineDecay with alpha = floor.
 class CosineSchedule final : public KeyedSchedule<CosineOptions, kCosineScheduleKeys> {
  public:
   using KeyedSchedule::KeyedSchedule;
@@ -112,23 +111,24 @@ std::unique_ptr<Schedule> read_cosine(SettingsReader& settings) {
 }
 
 struct PiecewiseOptions {
-  std::vector<double> epochs;   ///< boundaries, rising, > 0, not necessarily whole
-  std::vector<double> factors;  ///< from each boundary on, >= 0; as many as boundaries
+  std::vector<double> epochs;   ///< boundaries, rising, > 0, not necessarily whole numbers
+  std::vector<double> factors;  ///< factor from each boundary on, >= 0; as many as boundaries
 };
 
 constexpr std::array kPiecewiseScheduleKeys{
     key<&PiecewiseOptions::epochs>({.name = "epochs",
                                     .range = {.least = 0},
                                     .required = true,
-                                    .help = "rising epochs above 0, as `[30, 60]`"}),
-    key<&PiecewiseOptions::factors>({.name = "factors",
-                                     .range = {.least = 0},
-                                     .required = true,
-                                     .help = "the factor from each of them on, as `[0.1, 0.01]`"}),
+                                    .help = "rising epochs above 0, for example `[30, 60]`"}),
+    key<&PiecewiseOptions::factors>(
+        {.name = "factors",
+         .range = {.least = 0},
+         .required = true,
+         .help = "factor from each of these epochs on, for example `[0.1, 0.01]`"}),
 };
 
 /// The base rate, and from each boundary on the base rate times a factor. PyTorch's MultiStepLR with any
-/// factors; Keras' PiecewiseConstantDecay holds a value for one step longer.
+/// factors; Keras' PiecewiseConstantDecay keeps a value for one step longer.
 class PiecewiseSchedule final : public KeyedSchedule<PiecewiseOptions, kPiecewiseScheduleKeys> {
  public:
   using KeyedSchedule::KeyedSchedule;
@@ -156,18 +156,17 @@ std::unique_ptr<Schedule> read_piecewise(SettingsReader& settings) {
 
 struct PolynomialOptions {
   double power = 1;  ///< > 0; 1: a straight line
-  double floor = 0;  ///< what is left of the rate at the end, [0, 1]
+  double floor = 0;  ///< share of the rate at the end, [0, 1]
 };
 
 constexpr std::array kPolynomialScheduleKeys{
     key<&PolynomialOptions::power>({.name = "power", .range = {.above = 0}, .help = "1: a straight line"}),
-    key<&PolynomialOptions::floor>({.name = "floor",
-                                    .range = {.least = 0, .largest = 1},
-                                    .help = "the share of the rate that is left at the end"}),
+    key<&PolynomialOptions::floor>(
+        {.name = "floor", .range = {.least = 0, .largest = 1}, .help = "share of the rate at the end"}),
 };
 
-/// A power of what is left of the training, from the base rate to its floor: Keras' PolynomialDecay without
-/// cycles.
+/// A power of the remaining share of the training, from the base rate to its floor. Equal to Keras'
+/// PolynomialDecay without cycles.
 class PolynomialSchedule final : public KeyedSchedule<PolynomialOptions, kPolynomialScheduleKeys> {
  public:
   using KeyedSchedule::KeyedSchedule;
@@ -188,31 +187,31 @@ std::unique_ptr<Schedule> read_polynomial(SettingsReader& settings) {
 
 /// Names and defaults are PyTorch's.
 struct OneCycleOptions {
-  double pct_start = 0.3;         ///< the part of all steps in which the rate rises, [0, 1]
-  double div_factor = 25;         ///< the rate starts from the base rate / div_factor, >= 1
-  double final_div_factor = 1e4;  ///< and ends at its start / final_div_factor, >= 1
+  double pct_start = 0.3;         ///< share of all steps in which the rate rises, [0, 1]
+  double div_factor = 25;         ///< the rate starts at the base rate / div_factor, >= 1
+  double final_div_factor = 1e4;  ///< the rate ends at its start / final_div_factor, >= 1
 };
 
 constexpr std::array kOneCycleScheduleKeys{
     key<&OneCycleOptions::pct_start>({.name = "pct_start",
                                       .range = {.least = 0, .largest = 1},
-                                      .help = "the share of all steps in which the rate rises"}),
+                                      .help = "share of all steps in which the rate rises"}),
     key<&OneCycleOptions::div_factor>(
-        {.name = "div_factor", .range = {.least = 1}, .help = "the rate starts from the base rate / this"}),
+        {.name = "div_factor", .range = {.least = 1}, .help = "the rate starts at the base rate / this"}),
     key<&OneCycleOptions::final_div_factor>(
         {.name = "final_div_factor", .range = {.least = 1}, .help = "the rate ends at its start / this"}),
 };
 
-//   b + (a - b) (1 + cos(pi x)) / 2: from a to b as x goes from 0 to 1
+//   b + (a - b) (1 + cos(pi x)) / 2: from a to b while x goes from 0 to 1
 double anneal(double a, double b, double x) { return b + (a - b) / 2 * (1 + std::cos(std::numbers::pi * x)); }
 
-/// Up to the base rate and down to almost nothing, each half a cosine (Smith and Topin, "Super-convergence",
-/// 2018): PyTorch's OneCycleLR with anneal_strategy="cos", max_lr the base rate, and cycle_momentum=False:
-/// the momentum stays as it is.
+/// A rise to the base rate and a fall to almost zero, each half a cosine (Smith and Topin,
+/// "Super-convergence", 2018). Equal to PyTorch's OneCycleLR with anneal_strategy="cos", max_lr = the base
+/// rate, and cycle_momentum=False: the momentum does not change.
 class OneCycleSchedule final : public KeyedSchedule<OneCycleOptions, kOneCycleScheduleKeys> {
  public:
   using KeyedSchedule::KeyedSchedule;
-  // The top is reached at step pct_start * total - 1, the end at the last step.
+  // The peak is at step pct_start * total - 1, the end at the last step.
   double factor(std::int64_t step, std::int64_t, std::int64_t total) const override {
     const double first = 1 / options_.div_factor;
     const double last = first / options_.final_div_factor;

@@ -9,31 +9,30 @@
 namespace convoke::optim {
 namespace {
 
-/// Names and defaults are Keras', but min_lr is written out.
+/// Names and defaults are Keras', except that min_lr is written out.
 struct PlateauOptions {
-  double factor = 0.1;           ///< of each reduction, (0, 1)
-  std::int64_t patience = 10;    ///< epochs without progress before one, >= 1
-  double min_delta = 1e-4;       ///< what the validation loss must fall by to count as progress, >= 0
-  std::int64_t cooldown = 0;     ///< epochs after a reduction in which none are counted, >= 0
+  double factor = 0.1;           ///< factor of each reduction, (0, 1)
+  std::int64_t patience = 10;    ///< epochs without progress before a reduction, >= 1
+  double min_delta = 1e-4;       ///< progress is a fall of the validation loss by more than this, >= 0
+  std::int64_t cooldown = 0;     ///< epochs after a reduction that are not counted, >= 0
   double min_learning_rate = 0;  ///< no reduction goes below it, >= 0
 };
 
 constexpr std::array kPlateauScheduleKeys{
     key<&PlateauOptions::factor>(
-        {.name = "factor", .range = {.above = 0, .below = 1}, .help = "the factor of each reduction"}),
+        {.name = "factor", .range = {.above = 0, .below = 1}, .help = "factor of each reduction"}),
     key<&PlateauOptions::patience>(
         {.name = "patience", .range = {.least = 1}, .help = "epochs without progress before a reduction"}),
-    key<&PlateauOptions::min_delta>(
-        {.name = "min_delta",
-         .range = {.least = 0},
-         .help = "progress is a validation loss that has fallen by more than this"}),
+    key<&PlateauOptions::min_delta>({.name = "min_delta",
+                                     .range = {.least = 0},
+                                     .help = "progress is a fall of the validation loss by more than this"}),
     key<&PlateauOptions::cooldown>(
         {.name = "cooldown", .range = {.least = 0}, .help = "epochs after a reduction that are not counted"}),
     key<&PlateauOptions::min_learning_rate>(
         {.name = "min_learning_rate", .range = {.least = 0}, .help = "no reduction goes below it"}),
 };
 
-/// The base rate, reduced whenever the validation loss has not fallen for some epochs: Keras'
+/// Reduces the base rate when the validation loss has not fallen for some epochs. Equal to Keras'
 /// ReduceLROnPlateau.
 class PlateauSchedule final : public KeyedSchedule<PlateauOptions, kPlateauScheduleKeys> {
  public:
@@ -68,10 +67,10 @@ std::unique_ptr<Schedule> read_plateau(SettingsReader& settings) {
 
 class Warmup final : public Schedule {
  public:
-  /// `epochs` > 0, not necessarily whole.
+  /// `epochs` > 0, not necessarily a whole number.
   Warmup(double epochs, std::unique_ptr<Schedule> then) : epochs_(epochs), then_(std::move(then)) {}
 
-  //   (step + 1) / rise for the first `rise` steps: the rate rises from 0, and no step is spent at 0
+  //   (step + 1) / rise for the first `rise` steps: the rate rises from 0, and no step has rate 0
   double factor(std::int64_t step, std::int64_t per_epoch, std::int64_t total) const override {
     const auto rise = static_cast<std::int64_t>(std::ceil(epochs_ * static_cast<double>(per_epoch)));
     if (step < rise) return static_cast<double>(step + 1) / static_cast<double>(rise);
@@ -79,7 +78,7 @@ class Warmup final : public Schedule {
   }
   bool needs_validation() const override { return then_->needs_validation(); }
   bool spans_training() const override { return then_->spans_training(); }
-  /// The schedule does not see epochs in which the rate rises.
+  /// The schedule does not count epochs in which the rate rises.
   void epoch_done(const EpochOutcome& outcome, Feedback& feedback) const override {
     if (static_cast<double>(outcome.epochs_done) > epochs_) then_->epoch_done(outcome, feedback);
   }

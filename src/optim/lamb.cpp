@@ -11,7 +11,7 @@
 namespace convoke::optim {
 namespace {
 
-constexpr std::size_t kPiece = 1024;  // floats that stay in the nearest cache between two passes
+constexpr std::size_t kPiece = 1024;  // floats that stay in the first-level cache between two passes
 
 //   m <- m + (1 - b1) (g - m)
 //   v <- v + (1 - b2) (g^2 - v)                 every array has shape (n)
@@ -52,7 +52,7 @@ constexpr std::array kLambKeys{
                                      .help = "part of the direction, whose length is scaled"}),
     key<&LambOptions::exclude_vectors>(
         {.name = "exclude_vectors",
-         .help = "biases, gamma and beta do not decay, and take the step of Adam"}),
+         .help = "no decay of biases, gamma and beta, which use the plain step of Adam"}),
 };
 
 }  // namespace
@@ -85,7 +85,7 @@ void Lamb::step(const Slice& slice, double learning_rate) const {
               correct_mean, correct_square, epsilon, weight_decay);
   };
 
-  // 1. The moments, and the length of the direction; it is computed again below rather than stored.
+  // 1. The moments, and the norm of the direction, which is computed again below instead of stored.
   double squares = 0;
   for_each_piece(slice.size(), [&](std::size_t begin, std::size_t n) {
     moments(slice.gradients() + begin, slice.state(0) + begin, slice.state(1) + begin, n, one_minus_beta_1,

@@ -37,12 +37,12 @@ constexpr std::array kLarsKeys{
     key<&LarsOptions::trust_coefficient>(
         {.name = "trust_coefficient",
          .range = {.above = 0},
-         .help = "the paper's eta: step length / weight length at a learning rate of 1"}),
+         .help = "the paper's eta: step norm / weight norm at a learning rate of 1"}),
     key<&LarsOptions::epsilon>(
         {.name = "epsilon", .range = {.least = 0}, .help = "added to the denominator of the trust ratio"}),
     key<&LarsOptions::exclude_vectors>(
         {.name = "exclude_vectors",
-         .help = "biases, gamma and beta do not decay, and take the learning rate as it is"}),
+         .help = "no decay of biases, gamma and beta, which use the plain learning rate"}),
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ void nadam(float* weight, const float* gradient, float* mean, float* mean_square
 
 double momentum(double beta_1, double t) { return beta_1 * (1 - 0.5 * std::pow(0.96, t)); }
 
-// mu_1 mu_2 ... mu_t, a pure function of t, so that a restart needs no state. Beyond 900 steps the factors
-// 1 - 0.96^t / 2 are 1.
+// mu_1 mu_2 ... mu_t, a pure function of t, so that a restart needs no state. After 900 steps the factors 1 -
+// 0.96^t / 2 are 1.
 double momentum_product(double beta_1, std::int64_t t) {
   double product = std::pow(beta_1, static_cast<double>(t));
   double power = 1;

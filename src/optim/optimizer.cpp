@@ -37,14 +37,12 @@ constexpr std::array kOptimizers{
     OptimizerEntry{"lamb", make<Lamb>, Lamb::keys},
 };
 
-/// What every optimizer takes.
+/// Options of all optimizers.
 struct CommonOptions {
   double learning_rate = 1e-3;
 };
-constexpr std::array kCommonKeys{
-    key<&CommonOptions::learning_rate>({.name = "learning_rate",
-                                        .range = {.above = 0},
-                                        .help = "the base rate, which the schedule multiplies"})};
+constexpr std::array kCommonKeys{key<&CommonOptions::learning_rate>(
+    {.name = "learning_rate", .range = {.above = 0}, .help = "base rate, which the schedule multiplies"})};
 
 }  // namespace
 

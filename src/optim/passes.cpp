@@ -8,7 +8,7 @@
 namespace convoke::optim {
 namespace {
 
-// Element i goes to partial sum i mod 16, so that a loop over them is a loop over vectors.
+// Element i goes to partial sum i mod 16, so that the loop can use vectors.
 constexpr std::size_t kPartial = 16;
 
 template <class Term>

@@ -13,7 +13,7 @@ std::array<ScheduleEntry, 8> table_of_schedules() {
           piecewise_schedule(), polynomial_schedule(), one_cycle_schedule(),   plateau_schedule()};
 }
 
-/// What every schedule takes.
+/// Options of all schedules.
 struct WarmupOptions {
   double epochs = 0;
 };

@@ -15,7 +15,7 @@ struct ScheduleEntry {
   std::vector<KeyDescription> (*keys)();
 };
 
-/// A schedule with options, each a key.
+/// A schedule whose options are keys.
 template <class Options, const auto& kKeys>
 class KeyedSchedule : public Schedule {
  public:
@@ -42,8 +42,9 @@ ScheduleEntry plateau_schedule();
 ScheduleEntry polynomial_schedule();
 ScheduleEntry step_schedule();
 
-/// A linear rise to the base rate over the first `epochs` > 0, not necessarily whole (Goyal et al.,
-/// "Accurate, large minibatch SGD", 2017), and then another schedule, which counts its steps from there.
+/// Returns a schedule with a linear rise to the base rate over the first `epochs` > 0, not necessarily a
+/// whole number (Goyal et al., "Accurate, large minibatch SGD", 2017), followed by another schedule, which
+/// counts its steps from the end of the rise.
 std::unique_ptr<Schedule> warmed_up(double epochs, std::unique_ptr<Schedule> then);
 
 }  // namespace convoke::optim

@@ -46,7 +46,7 @@ constexpr std::array kSgdKeys{
 SgdOptions Sgd::read(SettingsReader& settings) {
   SgdOptions options;
   read_keys(kSgdKeys, settings, options);
-  settings.check("nesterov", !options.nesterov || options.momentum > 0, "false where momentum is 0");
+  settings.check("nesterov", !options.nesterov || options.momentum > 0, "false if momentum is 0");
   return options;
 }
 

@@ -7,7 +7,7 @@
 using namespace convoke;
 using engine::CanonicalParameter;
 
-TEST_CASE("canonical parameters stand in the order of the graph, without padding") {
+TEST_CASE("canonical parameters are in the order of the graph, without padding") {
   const std::vector<CanonicalParameter> parameters = engine::canonical_parameters(tiny::graph());
   std::vector<std::string> names;
   std::size_t end = 0;
@@ -36,7 +36,7 @@ TEST_CASE("unpack is the inverse of pack, for any lane size") {
   }
 }
 
-TEST_CASE("optimizer state reaches to the last trainable parameter; statistics stay 0") {
+TEST_CASE("optimizer state covers the trainable parameters, and statistics stay 0") {
   const std::vector<CanonicalParameter> parameters = engine::canonical_parameters(tiny::graph());
   std::vector<float> values(engine::canonical_values(parameters));
   std::iota(values.begin(), values.end(), 1.0F);

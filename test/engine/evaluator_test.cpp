@@ -11,7 +11,7 @@ using engine::Evaluator;
 
 namespace {
 
-// Each sample by itself, through a network of one sample: no chunks, no threads, no padding.
+// Evaluates each sample separately in a network of one sample: no chunks, no threads, no padding.
 std::vector<float> one_by_one(const nn::Graph& graph, std::span<const float> parameters,
                               const tiny::Pictures& pictures) {
   nn::single_threaded();
@@ -36,7 +36,7 @@ void check_close(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-TEST_CASE("probabilities are those of one sample after the other, for any chunk and number of threads") {
+TEST_CASE("probabilities equal those of single samples, for any chunk and number of threads") {
   const tiny::Pictures pictures(53);
   const std::vector<float> expected = one_by_one(tiny::graph(), tiny::parameters(4), pictures);
   for (const int threads : {1, 2, 5}) {
@@ -48,7 +48,7 @@ TEST_CASE("probabilities are those of one sample after the other, for any chunk 
   }
 }
 
-TEST_CASE("texts of a last chunk that is not full are evaluated as all others") {
+TEST_CASE("texts of a partly filled last chunk are evaluated as all others") {
   const nn::Graph graph = nn::build_graph(nn::ValueSpec(Shape{8}, nn::ValueType::kToken),
                                           {{{"layer", "embedding"}, {"vocabulary", 10}, {"units", 24}},
                                            {{"layer", "conv1d"}, {"filters", 16}, {"kernel", 3}},
@@ -67,12 +67,12 @@ TEST_CASE("texts of a last chunk that is not full are evaluated as all others") 
   check_close(predicted(16), predicted(1));
 }
 
-TEST_CASE("a chosen chunk is the same for everybody") {
+TEST_CASE("the automatic chunk depends on the graph alone") {
   CHECK(Evaluator(tiny::graph()).chunk() == Evaluator(tiny::graph(), {.threads = 2}).chunk());
   CHECK(Evaluator(tiny::graph()).chunk() == 256);  // 8 x 6 x 6 floats twice: far below the limit
 }
 
-TEST_CASE("parameters can be changed") {
+TEST_CASE("parameters can be replaced") {
   const tiny::Pictures pictures(20);
   Evaluator evaluator(tiny::graph());
   evaluator.load(tiny::parameters(4));
@@ -83,7 +83,7 @@ TEST_CASE("parameters can be changed") {
   CHECK(evaluator.predict(pictures.loader(), pictures.ids()) == first);
 }
 
-TEST_CASE("a graph without softmax at its end gives probabilities all the same") {
+TEST_CASE("a graph that does not end in softmax also gives probabilities") {
   const tiny::Pictures pictures(20);
   Evaluator with(tiny::graph(true));
   Evaluator without(tiny::graph(false));
@@ -93,7 +93,7 @@ TEST_CASE("a graph without softmax at its end gives probabilities all the same")
               with.predict(pictures.loader(), pictures.ids()));
 }
 
-TEST_CASE("samples at hand are as good as those of a data set") {
+TEST_CASE("samples in memory give the same outputs as those of a data set") {
   const tiny::Pictures pictures(20);
   std::vector<float> samples(20 * 64);
   pictures.loader().load(pictures.ids(), samples, {});
@@ -126,7 +126,7 @@ TEST_CASE("raw outputs are the network's own: logits, or values of any shape") {
     CHECK(evaluator.output_shape() == Shape{4});
     check_close(evaluator.raw(samples), one_by_one(tiny::graph(false), tiny::parameters(4), pictures));
   }
-  // 2 x 2 means, by hand: (N, 1, 4, 4).
+  // 2 x 2 means, computed by hand: (N, 1, 4, 4).
   const nn::Graph graph = nn::build_graph(Shape{1, 8, 8}, {{{"layer", "average_pool"}, {"size", 2}}});
   Evaluator evaluator(graph, {.threads = 2, .chunk = 8});
   evaluator.load({});

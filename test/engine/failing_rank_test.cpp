@@ -12,7 +12,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/tiny.hpp"
 
-// A rank that cannot read its samples: no other rank waits for it, and all say why.
+// A rank that cannot read its samples: no other rank waits for it for ever, and all throw its error.
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kSamples = 64;
 
-/// Pictures in a file of this rank's own, which are read as they are wanted.
+/// Pictures in a file of this rank alone, which are read when they are needed.
 struct Streamed {
   TemporaryFolder folder;
   std::filesystem::path file = folder / "samples.h5";
@@ -65,7 +65,7 @@ EngineOptions options(Reduction reduction, int threads) {
 
 }  // namespace
 
-TEST_CASE("a rank that fails within a step makes all ranks throw its error, which leaves them in order") {
+TEST_CASE("a rank that fails within a step makes all ranks throw its error, and all can go on") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
@@ -88,7 +88,7 @@ TEST_CASE("a rank that fails within a step makes all ranks throw its error, whic
           }
           CHECK(message == world.broadcast(message, failing));
           CHECK(message.find("samples.h5") != std::string::npos);
-          // The ranks are where they were: they can sum, and train again.
+          // The ranks are still synchronised: they can sum and train again.
           const Streamed others;
           LaneEngine engine(network, options(reduction, threads), others.loader, *optimizer, world);
           CHECK(std::isfinite(engine.step(0, ids, 0.1).loss));

@@ -11,9 +11,10 @@
 #include "support/error_of.hpp"
 #include "support/tiny.hpp"
 
-// The lane engine's promise: what a step computes is decided by the recipe, not by who computes it.
+// The lane engine guarantees that the recipe alone decides what a step computes, not the distribution of its
+// lanes (micro-batches).
 
-// What a step asks of MPI, counted through its profiling interface.
+// Counts a step's MPI calls through the profiling interface.
 
 namespace {
 int collectives = 0;
@@ -51,7 +52,8 @@ EngineOptions options(Reduction reduction, int threads = 1) {
   return options;
 }
 
-/// Parameters after `steps` steps of 32 samples, and a last one of 21: five lanes and a smaller one.
+/// Returns the parameters after `steps` steps of 32 samples and a last step of 21: five lanes and a smaller
+/// one.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            const Settings& optimizer_settings = {{"name", "adam"}},
                            const nn::Graph& graph = tiny::graph()) {
@@ -96,7 +98,7 @@ TEST_CASE("exact: any number of ranks and threads gives the same bits") {
   CHECK(trained(alone(), options(Reduction::kExact, 3), 12) == reference);
 }
 
-TEST_CASE("exact: so it is in bf16") {
+TEST_CASE("exact: any number of ranks and threads gives the same bits in bf16") {
   const nn::Backend here = nn::backend();
   if (!here.native_bf16 && !here.emulates_bf16) return;
   const auto bf16 = [](int threads) {
@@ -110,7 +112,7 @@ TEST_CASE("exact: so it is in bf16") {
   CHECK(trained(alone(), bf16(3), 12) == reference);
 }
 
-TEST_CASE("exact: so it is with Winograd's convolutions") {
+TEST_CASE("exact: any number of ranks and threads gives the same bits with Winograd's convolutions") {
   const nn::Graph graph = nn::build_graph(
       Shape{1, 8, 8}, {{{"layer", "conv2d"}, {"filters", 16}, {"kernel", 3}, {"padding", "same"}},
                        {{"layer", "conv2d"}, {"filters", 32}, {"kernel", 3}, {"activation", "relu"}},
@@ -129,7 +131,9 @@ TEST_CASE("exact: so it is with Winograd's convolutions") {
   CHECK(winograd(alone(), 3) == reference);
 }
 
-TEST_CASE("exact: so it is where parameters are taken whole or apart") {
+TEST_CASE(
+    "exact: any number of ranks and threads gives the same bits with optimizers that need separate or whole "
+    "parameters") {
   for (const Settings& optimizer : std::vector<Settings>{
            {{"name", "lars"}},
            {{"name", "lamb"}, {"exclude_vectors", false}},
@@ -143,7 +147,7 @@ TEST_CASE("exact: so it is where parameters are taken whole or apart") {
   }
 }
 
-// The norms of LARS and LAMB, and of clipping, rest on it.
+// The norms of LARS and LAMB, and of clipping, depend on this.
 TEST_CASE("padding of parameters and gradients stays zero") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
@@ -178,7 +182,7 @@ TEST_CASE("padding of parameters and gradients stays zero") {
   }
 }
 
-TEST_CASE("vectors are told apart: what is excluded is what has one extent") {
+TEST_CASE("exclude_vectors excludes the parameters with one extent") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
@@ -195,7 +199,7 @@ TEST_CASE("vectors are told apart: what is excluded is what has one extent") {
     some.step(0, ids, 0.01);
     if (i == 0) std::copy_n(all.parameters().begin(), all.parameters().size(), some.parameters().begin());
   }
-  // After a common start: the second step decays gamma (about 1) in one of them only.
+  // The first step is the same. The second step decays gamma (about 1) in one of them only.
   for (const nn::ParameterSlot& slot : all.layout().slots()) {
     INFO(slot.name);
     const auto a = all.parameters().subspan(slot.offset, slot.size);
@@ -205,8 +209,8 @@ TEST_CASE("vectors are told apart: what is excluded is what has one extent") {
   }
 }
 
-// With SGD: the bias before a batch norm has a gradient that is zero but for rounding, and Adam divides a
-// gradient by its own size, so it makes whole steps of that rounding.
+// With SGD, because the bias before a batch norm has a gradient of only rounding, and Adam divides a gradient
+// by its own size, so it would make whole steps of that rounding.
 TEST_CASE("fast: 20 steps on n ranks equal those on one within 1e-5") {
   const std::vector<float> reference = trained(alone(), options(Reduction::kFast), 20, {{"name", "sgd"}});
   CHECK(relative_difference(trained(world(), options(Reduction::kFast), 20, {{"name", "sgd"}}), reference) <
@@ -215,12 +219,12 @@ TEST_CASE("fast: 20 steps on n ranks equal those on one within 1e-5") {
                             reference) < 1e-5);
 }
 
-TEST_CASE("fast and exact agree but for rounding") {
+TEST_CASE("fast and exact agree except for rounding") {
   CHECK(relative_difference(trained(world(), options(Reduction::kFast), 20, {{"name", "sgd"}}),
                             trained(world(), options(Reduction::kExact), 20, {{"name", "sgd"}})) < 1e-5);
 }
 
-TEST_CASE("a step makes one collective per bucket, and none alone") {
+TEST_CASE("a step makes one collective per bucket, and none on a single rank") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
@@ -261,7 +265,7 @@ TEST_CASE("a step allocates nothing after the first, with augmentation and mixtu
         for (int i = 0; i < 5; ++i) engine.step(0, ids, 1e-3);
         const long after = test::allocations();
         CHECK(after == before);
-        // oneDNN did run, if this rank has a lane (of 8), through what leaves out its allocations.
+        // oneDNN ran (through the wrapper that excludes its allocations) if this rank has one of the 8 lanes.
         CHECK((world().rank() >= 8 || test::primitive_executions() > executions));
       }
     }
@@ -276,7 +280,7 @@ TEST_CASE("more ranks and threads than lanes: the idle ones take part in every s
   CHECK(trained(world(), one_lane, 3) == trained(alone(), same, 3));
 }
 
-TEST_CASE("a loss that is not finite is found on all ranks, and its layer named") {
+TEST_CASE("a loss that is not finite is found on all ranks, and its layer is named") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
@@ -306,5 +310,5 @@ TEST_CASE("lanes: automatic size, shares, and a batch that they do not divide") 
   EngineOptions odd = options(Reduction::kFast);
   odd.lane = 5;
   CHECK(error_of([&] { LaneEngine(graph, odd, loader, *optimizer, world()); }) ==
-        "a batch of 32 samples is no multiple of a lane of 5");
+        "a batch of 32 samples is not a multiple of a lane (micro-batch) of 5");
 }

@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 #include "support/tiny.hpp"
 
-// What is predicted is what engines and evaluators then have, on 1 to 4 ranks.
+// The predicted memory against the memory of engines and evaluators, on 1 to 4 ranks.
 
 using namespace convoke;
 using namespace convoke::engine;
@@ -21,7 +21,7 @@ EngineOptions options(Reduction reduction, int threads) {
   return options;
 }
 
-/// Wide enough for a worker to run its lanes in several stretches.
+/// Returns a graph so wide that a worker runs its lanes (micro-batches) in several segments.
 nn::Graph wide() {
   return nn::build_graph(Shape{1, 8, 8},
                          std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 1024}, {"kernel", 3}},
@@ -30,7 +30,7 @@ nn::Graph wide() {
                                                {{"layer", "dense"}, {"units", 4}}});
 }
 
-/// All of whose lanes a worker runs at the same time.
+/// Returns a graph whose lanes a worker runs all at the same time.
 nn::Graph synchronized() {
   return nn::build_graph(Shape{1, 8, 8},
                          std::vector<Settings>{{{"layer", "conv2d"}, {"filters", 8}, {"kernel", 3}},
@@ -41,10 +41,10 @@ nn::Graph synchronized() {
 
 }  // namespace
 
-TEST_CASE("the activations that are predicted are those of an engine after an epoch") {
+TEST_CASE("the predicted activations equal those of an engine after an epoch") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
-  const tiny::Pictures pictures(2 * 32 + 21);  // the last step: five lanes, and a smaller one
+  const tiny::Pictures pictures(2 * 32 + 21);  // the last step has five lanes and a smaller one
   const data::BatchLoader loader = pictures.loader();
   const auto adam = optim::make_optimizer({{"name", "adam"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
@@ -62,7 +62,7 @@ TEST_CASE("the activations that are predicted are those of an engine after an ep
         CHECK(need.activations == engine.plan_bytes());
         CHECK(need.parameters == engine.parameters().size_bytes());
         CHECK(need.optimizer_state == 2 * engine.optimizer_state(0).size_bytes());
-        // A worker has sums in floats, in fixed point too, or the gradients of a second stretch beside them.
+        // A worker has sums in floats, and with exact also in fixed point, or gradients of a second segment.
         const std::size_t sums = sizeof(float) * static_cast<std::size_t>(graph.trainable_count());
         CHECK(need.gradients >= sums * (reduction == Reduction::kExact ? 3 : 1));
         CHECK(need.evaluation > need.parameters);
@@ -72,7 +72,7 @@ TEST_CASE("the activations that are predicted are those of an engine after an ep
   }
 }
 
-TEST_CASE("what is predicted grows with lane, average and evaluation, and is taken by nobody") {
+TEST_CASE("the prediction grows with lane, average and evaluation, and allocates nothing") {
   const nn::Graph graph = wide();
   const auto sgd = optim::make_optimizer({{"name", "sgd"}});
   EngineOptions with = options(Reduction::kExact, 1);
@@ -86,7 +86,7 @@ TEST_CASE("what is predicted grows with lane, average and evaluation, and is tak
   CHECK(predict_memory(graph, with, *sgd, 64, false, 0, 1).optimizer_state ==
         large.optimizer_state + large.parameters);
 
-  // Activations of 128 GiB are predicted without trouble.
+  // Activations of 128 GiB can be predicted.
   with.batch = with.lane = std::int64_t{1} << 20;
   CHECK(predict_memory(graph, with, *sgd, with.batch, false, 0, 1).activations > std::size_t{128} << 30);
 }

@@ -21,11 +21,11 @@ double moment(int rank, int worker, int lane, std::size_t i) {
 
 }  // namespace
 
-TEST_CASE("moments are summed over lanes, workers and ranks, some of which have no lane") {
+TEST_CASE("moments are summed over lanes, workers and ranks, some without a lane") {
   const mpi::Session session;
   const mpi::Communicator& world = session.world();
   constexpr std::size_t kCount = 40;
-  constexpr int kWorkers = 3, kLanes = 2, kIdle = 1;  // worker 1 of every rank
+  constexpr int kWorkers = 3, kLanes = 2, kIdle = 1;  // worker kIdle of every rank has no lane
   for (const bool exact : {false, true}) {
     MomentsExchange exchange(world, kWorkers, 100, exact);
     WorkerTeam team(kWorkers);
@@ -76,6 +76,6 @@ TEST_CASE("a moment that is not finite makes the sum NaN on all ranks") {
 TEST_CASE("more lanes than can be summed exactly are refused") {
   const mpi::Session session;
   CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, true); }) ==
-        "a step of 65537 lanes has more than synchronized batch norms can sum exactly, 65536");
+        "a step has 65537 lanes (micro-batches), but synchronized batch norms can sum at most 65536 exactly");
   CHECK(error_of([&] { MomentsExchange(session.world(), 1, 65537, false); }).empty());
 }

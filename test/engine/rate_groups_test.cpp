@@ -1,4 +1,4 @@
-// Nodes that learn at a rate of their own, and those that were frozen at first.
+// Nodes with their own learning rate, and nodes that were frozen at first.
 #include "convoke/nn/rate_groups.hpp"
 
 #include <cmath>
@@ -39,7 +39,7 @@ struct Run {
   int threads = 2;
 };
 
-/// Canonical parameters after some steps.
+/// Returns the canonical parameters after some steps.
 std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& group, const Run& run) {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
@@ -57,7 +57,7 @@ std::vector<float> trained(const nn::Graph& graph, const mpi::Communicator& grou
   return unpack(canonical_parameters(graph), engine.layout(), engine.parameters());
 }
 
-/// The values of the node `name` among canonical ones.
+/// Returns the values of the node `name` from canonical values.
 std::vector<float> of_node(const std::string& name, const std::vector<float>& canonical) {
   std::vector<float> values;
   for (const CanonicalParameter& parameter : canonical_parameters(network())) {
@@ -70,7 +70,7 @@ std::vector<float> of_node(const std::string& name, const std::vector<float>& ca
 
 }  // namespace
 
-TEST_CASE("a step of SGD at factors of the rate, worked by hand") {
+TEST_CASE("a step of SGD with factors on the rate, computed by hand") {
   const mpi::Session session;
   const std::vector<float> before = trained(network(), session.world(), {.steps = 0});
   const std::vector<float> plain = trained(network(), session.world(), {.rate = 1});  // w - g
@@ -93,7 +93,7 @@ TEST_CASE("a step of SGD at factors of the rate, worked by hand") {
   check_node("last", 1);
 }
 
-TEST_CASE("with every optimizer a factor on the rate is that rate, for those nodes alone") {
+TEST_CASE("with every optimizer a factor changes the rate of its nodes alone") {
   const mpi::Session session;
   const nn::Graph graph = grouped({{{"hidden"}, 0.25}});
   for (const std::string& name : optim::optimizer_names()) {
@@ -112,11 +112,12 @@ TEST_CASE("with every optimizer a factor on the rate is that rate, for those nod
   }
 }
 
-TEST_CASE("the optimizer counts the steps of what was frozen at first from when it was no more") {
+TEST_CASE(
+    "the optimizer counts the steps of nodes that were frozen at first from their first training step") {
   const mpi::Session session;
   nn::Graph graph = network();
   graph.set_options(graph.find("hidden"), {.frozen_steps = 100});
-  // Adam's first steps are corrected for averages that begin at 0; after 100 steps the correction is another.
+  // Adam corrects its first steps for averages that begin at 0; after 100 steps the correction differs.
   const std::vector<float> found =
       trained(graph, session.world(), {.optimizer = "adam", .rate = 0.01, .steps_before = 100});
   const std::vector<float> fresh = trained(network(), session.world(), {.optimizer = "adam", .rate = 0.01});
@@ -127,7 +128,7 @@ TEST_CASE("the optimizer counts the steps of what was frozen at first from when 
   CHECK(of_node("hidden", fresh) != of_node("hidden", late));
 }
 
-TEST_CASE("groups that cannot be are refused") {
+TEST_CASE("invalid groups are refused") {
   nn::Graph graph = network();
   CHECK(error_of([&] {
           nn::apply(std::vector<nn::RateGroup>{{{"conf"}, 0.5}}, graph);

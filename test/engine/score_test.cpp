@@ -8,14 +8,14 @@
 using namespace convoke;
 using engine::Evaluator;
 
-TEST_CASE("the mean loss of many samples is their mean, however large, and not finite if one is not") {
+TEST_CASE("the mean loss of many samples is exact for large losses, and not finite if one loss is not") {
   const mpi::Session session;
   const tiny::Pictures pictures(3000);
   const auto score_of = [&](Evaluator& evaluator, std::vector<float> parameters) {
     evaluator.load(parameters);
     return engine::score(evaluator, pictures.loader(), pictures.ids(), session.world());
   };
-  // The bias of the last layer is all there is: a squared error of about 1e10 each.
+  // Only the bias of the last layer counts: a squared error of about 1e10 for each sample.
   const nn::Graph graph = nn::build_graph(
       Shape{1, 8, 8}, {{{"layer", "flatten"}}, {{"layer", "dense"}, {"units", 1}, {"activation", "linear"}}});
   Evaluator regression(graph, {.loss = nn::make_loss({{"name", "mean_squared_error"}}), .classes = 4});

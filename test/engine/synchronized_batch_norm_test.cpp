@@ -9,7 +9,8 @@
 #include "support/counted_allocations.hpp"
 #include "support/tiny.hpp"
 
-// Synchronised batch norm in training: one group is the whole batch, wherever its lanes are.
+// Synchronised batch norm in training: one group is the whole batch, however its lanes (micro-batches) are
+// distributed.
 
 namespace {
 int blocking_sums = 0;
@@ -55,8 +56,8 @@ mpi::Communicator world() {
 }
 mpi::Communicator alone() { return world().split(world().rank(), 0); }
 
-/// Canonical parameters, statistics included, after `steps` steps of 32 samples, and one of 21: lanes of 4
-/// and a last one of 1.
+/// Returns the canonical parameters, statistics included, after `steps` steps of 32 samples and one of 21:
+/// lanes of 4 and a last lane of 1.
 std::vector<float> trained(const mpi::Communicator& group, const EngineOptions& options, int steps,
                            bool synchronized = true) {
   const tiny::Pictures pictures(128);
@@ -95,7 +96,7 @@ TEST_CASE("synchronized, exact: any number of ranks and threads gives the same b
   }
 }
 
-TEST_CASE("synchronized, exact: so it is in bf16") {
+TEST_CASE("synchronized, exact: any number of ranks and threads gives the same bits in bf16") {
   const nn::Backend here = nn::backend();
   if (!here.native_bf16 && !here.emulates_bf16) return;
   const auto bf16 = [](int threads) {
@@ -108,8 +109,8 @@ TEST_CASE("synchronized, exact: so it is in bf16") {
   CHECK(trained(world(), bf16(2), 4) == reference);
 }
 
-// The batch as one lane has no need to be synchronised; with lanes as groups the model is another.
-TEST_CASE("synchronized: lanes no longer matter") {
+// A single lane that is the whole batch needs no synchronisation. With lanes as groups the model differs.
+TEST_CASE("synchronized: the result does not depend on lanes") {
   const std::vector<float> whole = trained(alone(), options(Reduction::kFast, 1, 32), 8, false);
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const std::int64_t lane : {4, 16}) {
@@ -120,7 +121,7 @@ TEST_CASE("synchronized: lanes no longer matter") {
   CHECK(relative_difference(trained(alone(), options(Reduction::kFast), 8, false), whole) > 1e-3);
 }
 
-TEST_CASE("synchronized: more ranks and threads than lanes, the idle ones take part in every sum") {
+TEST_CASE("synchronized: with more ranks and threads than lanes, idle ones take part in every sum") {
   const std::vector<float> reference = trained(alone(), options(Reduction::kExact, 1, 16), 3);
   CHECK(trained(world(), options(Reduction::kExact, 4, 16), 3) == reference);
 }
@@ -145,7 +146,7 @@ TEST_CASE("synchronized: a step allocates nothing after the first, and makes one
   }
 }
 
-TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and its layer named") {
+TEST_CASE("synchronized: a loss that is not finite is found on all ranks, and its layer is named") {
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph network = graph(true);

@@ -14,7 +14,7 @@ using namespace convoke::engine;
 
 namespace {
 
-/// A layer whose weights are penalised.
+/// A layer with a penalty on its weights.
 class Penalised final : public nn::Layer {
  public:
   Penalised(nn::LayerPtr layer, double l1, double l2) : layer_(std::move(layer)), l1_(l1), l2_(l2) {}
@@ -36,7 +36,7 @@ class Penalised final : public nn::Layer {
   double l1_, l2_;
 };
 
-/// `graph` with a penalty on the weights of its dense layers.
+/// Returns `graph` with a penalty on the weights of its dense layers.
 nn::Graph penalised(const nn::Graph& graph, double l1, double l2) {
   nn::Graph result(graph.input_shape());
   for (const nn::Node& node : graph.nodes()) {
@@ -57,7 +57,7 @@ EngineOptions options(Reduction reduction, int threads = 1) {
   return options;
 }
 
-// The job that Keras 3.15 did as
+// The job that Keras 3.15 ran as
 //   x = np.array([[(37 * i + 11 * p + i * p) % 256 for p in range(64)] for i in range(8)], "float32") / 255
 //   y = np.arange(8) % 4
 //   model = keras.Sequential([keras.Input((64,)), keras.layers.Dense(
@@ -122,7 +122,7 @@ void check_near(const std::vector<T>& found, const std::vector<T>& expected) {
 
 }  // namespace
 
-TEST_CASE("penalties and clipping: and the average: six steps as Keras") {
+TEST_CASE("penalties, clipping and the average: six steps equal Keras'") {
   const mpi::Session session;
   for (const Reduction reduction : {Reduction::kFast, Reduction::kExact}) {
     for (const int threads : {1, 2}) {
@@ -159,7 +159,7 @@ struct Trained {
   friend bool operator==(const Trained&, const Trained&) = default;
 };
 
-/// Everything at once, over blocks that threads share out: the dense layer has several.
+/// Combines everything, over blocks that threads share: the dense layer has several.
 Trained trained(const mpi::Communicator& group, int threads, const Settings& optimizer_settings) {
   const tiny::Pictures pictures(64);
   const data::BatchLoader loader = pictures.loader();
@@ -205,14 +205,14 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("clipping by the norm: a long gradient is shortened, not turned") {
+TEST_CASE("clipping by the norm shortens a long gradient and keeps its direction") {
   const mpi::Session session;
   const tiny::Pictures pictures(32);
   const data::BatchLoader loader = pictures.loader();
   const nn::Graph graph = tiny::graph();
   const auto optimizer = optim::make_optimizer({{"name", "sgd"}});
   const std::vector<std::uint32_t> ids = pictures.ids();
-  // What a step at rate 1 takes away is the gradient.
+  // At rate 1 a step subtracts the gradient.
   const auto gradient = [&](double clip_norm) {
     EngineOptions wanted = options(Reduction::kExact);
     wanted.update.clip_norm = clip_norm;
@@ -250,7 +250,7 @@ TEST_CASE("the average follows all parameters, statistics included") {
   wanted.update.ema = 0.75;
   LaneEngine engine(graph, wanted, loader, *optimizer, session.world());
   const auto equal = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
-  CHECK(equal(engine.result(), engine.parameters()));  // before the first step there is no average
+  CHECK(equal(engine.result(), engine.parameters()));  // there is no average before the first step
   std::vector<double> expected;
   for (int step = 0; step < 5; ++step) {
     engine.step(0, ids, 0.01);

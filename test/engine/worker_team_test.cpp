@@ -17,7 +17,7 @@ TEST_CASE("a team runs its work once on each worker") {
   }
 }
 
-TEST_CASE("the exceptions of a run end with it, however many workers throw") {
+TEST_CASE("the exceptions of a run do not appear in the next run, however many workers throw") {
   WorkerTeam team(4);
   const auto fail = [](int worker) { throw std::runtime_error("worker " + std::to_string(worker)); };
   CHECK_THROWS_WITH(team.run(fail), "worker 0");

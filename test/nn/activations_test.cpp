@@ -1,5 +1,5 @@
-// Activations beyond relu, sigmoid and tanh: the kernels against Keras and over all numbers, the layers in
-// graphs.
+// Activations other than relu, sigmoid and tanh: kernels against Keras and over the whole range of floats,
+// layers in graphs.
 #include "convoke/nn/layers/activation.hpp"
 
 #include <cmath>
@@ -47,7 +47,7 @@ const std::vector<Case> kCases{
 
 Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, Make body) {
   Graph graph({2, height, width});
-  // Four times, so that saturated ends are reached.
+  // The factor of four makes inputs reach the saturated ends.
   Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
   x = body(add(x, add(x, add(x, x))));
   dense(flatten(x), {.units = 3});
@@ -61,7 +61,7 @@ std::vector<float> apply(Curve curve, float alpha, std::vector<float> x) {
 
 }  // namespace
 
-TEST_CASE("activations and their slopes are Keras'") {
+TEST_CASE("activations and their slopes equal Keras'") {
   // x = tf.constant([-7, -4, -2.9, -2, -1, -0.3, 0.2, 0.5, 1, 2.5, 3.5, 6.5])
   // for f in (keras.activations.relu6, keras.layers.LeakyReLU(), keras.activations.elu, selu,
   //           lambda v: gelu(v, approximate=False), lambda v: gelu(v, approximate=True), silu, hard_silu,
@@ -138,7 +138,7 @@ TEST_CASE("activations and their slopes are Keras'") {
   }
 }
 
-TEST_CASE("activation kernels over all numbers: as near as floats are, NaN stays NaN") {
+TEST_CASE("activation kernels over the whole range are exact to float precision, and NaN stays NaN") {
   std::vector<float> x;
   for (int i = -4000; i <= 4000; ++i) x.push_back(static_cast<float>(i) / 200 + 0.001F);
   for (const float far : {-1e30F, -200.0F, -90.0F, 90.0F, 200.0F, 1e30F}) x.push_back(far);
@@ -186,9 +186,9 @@ TEST_CASE("every activation on images and vectors, in fp32 and bf16") {
   }
 }
 
-TEST_CASE("batch_norm takes a relu6 in, and no other reader's") {
+TEST_CASE("batch_norm is fused with a relu6 if that is its only reader") {
   for (const std::int64_t channels : {3, 16, 20}) {
-    // Large values into a norm with given statistics: both ends are reached.
+    // Large values with given statistics, so that both ends of relu6 are reached.
     Graph graph({2, 5, 3});
     Symbol x = conv2d(input(graph), {.filters = channels, .kernel = 1});
     x = relu6(batch_norm(x, {.epsilon = 1e-5}));
@@ -215,7 +215,7 @@ TEST_CASE("batch_norm takes a relu6 in, and no other reader's") {
   check_graph(shared, kLane);
 }
 
-TEST_CASE("batch_norm takes a silu or a hard_swish in, and no other reader's") {
+TEST_CASE("batch_norm is fused with a silu or a hard_swish if that is its only reader") {
   const auto tail = [](Symbol x) { dense(flatten(x), {.units = 3}); };
   for (const auto curve : {silu, hard_swish}) {
     for (const std::int64_t channels : {3, 16, 20}) {
@@ -243,7 +243,7 @@ TEST_CASE("batch_norm takes a silu or a hard_swish in, and no other reader's") {
     const Symbol x = batch_norm(input(shared));
     tail(add(curve(x), x));
     check_graph(shared, kLane);
-    // A frozen node, and one whose gradient another step still needs.
+    // A frozen node, and a node whose gradient another step still needs.
     Graph frozen({2, 3, 3});
     const Symbol y = conv2d(input(frozen), {.filters = 4, .kernel = 1});
     tail(add(curve(batch_norm(y)), y));
@@ -253,17 +253,17 @@ TEST_CASE("batch_norm takes a silu or a hard_swish in, and no other reader's") {
   }
 }
 
-TEST_CASE("prelu is PyTorch's") {
+TEST_CASE("prelu equals PyTorch's") {
   // p = torch.nn.PReLU(3); p.weight.data = torch.tensor([0.25, -0.5, 2.0]); p(torch.tensor(fill(1, 3, 1, 3)))
   Graph graph({3, 1, 3});
   flatten(prelu(input(graph)));
   CHECK(difference(evaluate(graph, golden_fill(9), {{"prelu_1.alpha", {0.25, -0.5, 2.0}}}),
                    {-0.5, -0.13, 0.96, 0.8, 0.06, 1.36, -2.4, 0.28, 1.76}) < 1e-6);
-  // Keras' start: zeros.
+  // Keras starts with zeroes.
   CHECK(evaluate(graph, std::vector<double>(9, -1)) == std::vector<double>(9, 0));
 }
 
-TEST_CASE("activations as settings: their options, other names, and where they may stand") {
+TEST_CASE("activations as settings: options, other names, and the layers that accept them") {
   const auto again = [](const Settings& settings) { return make_layer(settings)->settings(); };
   CHECK(again({{"layer", "leaky_relu"}}) == Settings{{"layer", "leaky_relu"}, {"negative_slope", 0.3}});
   CHECK(again({{"layer", "elu"}, {"alpha", 0.5}}) == Settings{{"layer", "elu"}, {"alpha", 0.5}});
@@ -287,9 +287,9 @@ TEST_CASE("activations as settings: their options, other names, and where they m
   CHECK(last({{{"layer", "layer_norm"}, {"axis", "channels"}, {"activation", "gelu"}}}) == "gelu");
   try {
     build_graph({4, 3, 3}, {{{"layer", "max_pool"}, {"activation", "relu"}}});
-    FAIL("max_pool took an activation");
+    FAIL("max_pool accepted an activation");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()) == "max_pool_1 takes no \"activation\": it has no weights");
-    CHECK(error.hint() == "write the activation as a layer of its own: { layer = \"relu\" }");
+    CHECK(std::string(error.what()) == "max_pool_1 accepts no \"activation\": it has no weights");
+    CHECK(error.hint() == "write the activation as a separate layer: { layer = \"relu\" }");
   }
 }

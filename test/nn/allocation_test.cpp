@@ -1,4 +1,4 @@
-// A training step allocates nothing after the first.
+// After the first step, a training step allocates nothing.
 #include <algorithm>
 #include <string>
 
@@ -47,11 +47,11 @@ TEST_CASE("a step allocates nothing") {
   for (int i = 0; i < 3; ++i) step();
   const long allocations_after = allocations(), executions_after = primitive_executions();
   CHECK(allocations_after == allocations_before);
-  CHECK(executions_after > executions_before + 30);  // the wrapper was in place
+  CHECK(executions_after > executions_before + 30);  // proves that the wrapper was active
   CHECK(last == experiment.layout->size());
   const long before_proof = allocations();
   const std::vector<int> proof(3);
-  CHECK(allocations() > before_proof);  // and so was operator new
+  CHECK(allocations() > before_proof);  // proves that operator new was counted
 }
 
 TEST_CASE("a step of recurrent layers allocates nothing") {
@@ -76,7 +76,7 @@ TEST_CASE("a step of recurrent layers allocates nothing") {
   CHECK(after == before);
 }
 
-// Between them most layers that the zoo is made of, fp32 and bf16; small ones, whose steps are short.
+// Small networks with short steps, which together contain most layers of the zoo, in fp32 and bf16.
 TEST_CASE("a step of the zoo allocates nothing") {
   for (const std::string name :
        {"mobilenet-v3-small", "squeezenet1.1", "shufflenet-v2", "resnet20", "leaf-cnn"}) {

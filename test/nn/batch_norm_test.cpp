@@ -1,4 +1,4 @@
-// Lanes: each is a batch-norm group of its own, whatever else runs beside it.
+// Each lane (micro-batch) is a separate batch-norm group, whatever else runs in the same plan.
 #include <cmath>
 
 #include "convoke/nn/layers/activation.hpp"
@@ -28,7 +28,7 @@ Graph with_batch_norms(std::int64_t channels) {
 
 }  // namespace
 
-TEST_CASE("a plan of several lanes equals the reference lane by lane") {
+TEST_CASE("a plan of several lanes equals the reference for each lane") {
   for (const std::int64_t channels : {3, 16, 20}) {
     for (const std::int64_t lanes : {1, 3}) {
       check_graph(with_batch_norms(channels), {.lane = 4, .lanes = lanes}, 5e-5);
@@ -43,14 +43,14 @@ TEST_CASE("a plan of three lanes equals three plans of one lane") {
   check_equal(three.run(Batch(graph, 12)), lane_by_lane(one, graph, 4, 3), 1e-5);
 }
 
-TEST_CASE("lanes matter: other groups give other statistics") {
+TEST_CASE("other lanes give other statistics") {
   const Graph graph = with_batch_norms(16);
   const Outcome split = Experiment(graph, {.lane = 4, .lanes = 3}).run(Batch(graph, 12));
   const Outcome whole = Experiment(graph, {.lane = 12, .lanes = 1}).run(Batch(graph, 12));
   CHECK(difference(split.output, whole.output) > 1e-3);
 }
 
-TEST_CASE("statistics count by their share of the batch; the variance is biased") {
+TEST_CASE("statistics are weighted by their share of the batch, and the variance is biased") {
   Graph graph({1, 1, 2});
   dense(flatten(batch_norm(input(graph))), {.units = 2});
   Experiment experiment(graph, {.lane = 2, .lanes = 2});
@@ -62,7 +62,7 @@ TEST_CASE("statistics count by their share of the batch; the variance is biased"
   CHECK(outcome.gradients.at("batch_norm_1.running_variance")[0] == Catch::Approx((3.5 + 4) * 2.0 / 8));
 }
 
-TEST_CASE("variance far from the origin, and of a constant, is accurate") {
+TEST_CASE("the variance of values far from zero, and of a constant, is accurate") {
   Graph graph({1, 4, 4});
   dense(flatten(batch_norm(input(graph))), {.units = 2});
   Experiment experiment(graph, {.lane = 4});

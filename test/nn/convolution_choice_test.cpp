@@ -20,10 +20,10 @@ bool automatic(Pass pass, const WinogradShape& shape) {
 
 }  // namespace
 
-TEST_CASE("auto takes what was measured to be faster") {
+TEST_CASE("auto chooses the algorithm that was measured to be faster") {
   for (const Pass pass : kPasses) {
     CAPTURE(static_cast<int>(pass));
-    // The two CNNs, a lane of the recipes and a whole batch; ResNet-50 and VGG-16.
+    // The two CNNs, with a lane (micro-batch) of the recipes and a whole batch; ResNet-50 and VGG-16.
     for (const std::int64_t samples : {4, 8, 64}) {
       CHECK(automatic(pass, shape(samples, 32, 64, 13, 0)));
       CHECK(automatic(pass, shape(samples, 64, 64, 5, 0)));
@@ -33,9 +33,9 @@ TEST_CASE("auto takes what was measured to be faster") {
       CHECK(automatic(pass, shape(samples, 512, 512, 14, 1)));
     }
     CHECK(automatic(pass, shape(8, 512, 512, 7, 1)));
-    CHECK_FALSE(automatic(pass, shape(16, 64, 64, 1, 1)));  // one pixel takes a tile of four
+    CHECK_FALSE(automatic(pass, shape(16, 64, 64, 1, 1)));  // a single pixel needs a tile of four
   }
-  // A single small picture: for its few tiles the weights are not worth transforming.
+  // For a single small image, transforming the weights costs more than its few tiles save.
   CHECK_FALSE(automatic(Pass::kForward, shape(1, 512, 512, 7, 1)));
   CHECK_FALSE(automatic(Pass::kBackwardData, shape(4, 512, 512, 4, 1)));
   CHECK_FALSE(automatic(Pass::kBackwardWeights, shape(1, 64, 64, 5, 0)));

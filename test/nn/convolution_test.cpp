@@ -1,4 +1,4 @@
-// conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and what all windows share: paddings.
+// conv1d, depthwise_conv2d, separable_conv2d, conv2d_transpose, and the paddings of all windows.
 #include <optional>
 
 #include "convoke/nn/layers/activation.hpp"
@@ -19,10 +19,10 @@ namespace {
 
 constexpr PlanOptions kLane{.lane = 2};
 
-/// The references are slow: wide layers run one sample, and several in bf16.
+/// Returns options for a slow reference: wide layers run one sample, or several in bf16.
 PlanOptions lane_for(std::int64_t channels) { return {.lane = channels < 16 ? 2 : 1}; }
 
-/// A graph whose body is between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
+/// Returns a graph with `body` between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
 template <class Body>
 Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
@@ -30,7 +30,7 @@ Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, con
   return graph;
 }
 
-/// The same for sequences.
+/// Returns the same graph for sequences.
 template <class Body>
 Graph along(std::int64_t features, std::int64_t length, const Body& body) {
   Graph graph({length, 2});
@@ -38,7 +38,7 @@ Graph along(std::int64_t features, std::int64_t length, const Body& body) {
   return graph;
 }
 
-/// The body alone on the input, before the dense layer.
+/// Returns a graph with `body` applied to the input, before the dense layer.
 template <class Body>
 Graph first(const Shape& shape, const Body& body) {
   Graph graph(shape);
@@ -96,7 +96,7 @@ TEST_CASE("depthwise_conv2d: kernels, strides, multipliers") {
     check_graph(first({channels, 4, 5}, [](Symbol x) { return depthwise_conv2d(x, {.multiplier = 2}); }),
                 kLane);
   }
-  // Kernels for which oneDNN has no fast gradient in blocked layouts.
+  // oneDNN has no fast gradient for these kernels in blocked layouts.
   const auto wide = [](Symbol x) { return depthwise_conv2d(x, {.kernel = 5, .padding = Padding::same()}); };
   const auto dilated = [](Symbol x) {
     return depthwise_conv2d(x, {.padding = Padding::same(), .dilation = 2});
@@ -152,10 +152,11 @@ TEST_CASE("conv2d_transpose: strides, paddings, output_padding, dilation, groups
 // import numpy as np, torch, torch.nn.functional as F
 // from keras import layers as L                       # Keras 3 on TensorFlow
 // def ramp(*shape): return ((np.arange(np.prod(shape)) * 7 % 11 - 5) / 4).astype("float32").reshape(shape)
-// Ours are canonical, (O, I, ...); each test says how Keras or PyTorch gets them. Results channels first.
+// Our weights are canonical, (O, I, ...); each test shows the conversion to Keras or PyTorch. Results have
+// channels first.
 using Golden = std::vector<double>;
 
-TEST_CASE("conv1d gives what Keras gives") {
+TEST_CASE("conv1d equals Keras'") {
   // l = L.Conv1D(2, 3, strides=s, padding=p, dilation_rate=d); l.build((1, 6, 2))
   // l.set_weights([ramp(2, 2, 3).transpose(2, 1, 0), np.array([.5, -.5])]); l(ramp(1, 6, 2))
   const auto run = [](Padding padding, std::int64_t stride, std::int64_t dilation) {
@@ -171,7 +172,7 @@ TEST_CASE("conv1d gives what Keras gives") {
   CHECK(run(Padding::valid(), 1, 2) == Golden{2.5625, -1.125, 4.25, 1.75});
 }
 
-TEST_CASE("conv2d with padding on four sides gives what PyTorch gives") {
+TEST_CASE("conv2d with padding on four sides equals PyTorch's") {
   // F.conv2d(F.pad(ramp(1, 2, 4, 5), (1, 2, 0, 1)), ramp(1, 2, 3, 3), stride=2)
   Graph graph({2, 4, 5});
   flatten(conv2d(
@@ -195,14 +196,14 @@ TEST_CASE("depthwise_conv2d orders its outputs as Keras and PyTorch do") {
                                           0.75,    -2.5,    -0.5625, 1.0625,  -0.8125, 0.3125,
                                           -3.9375, 1.5,     1,       2.3125,  -2.1875, -2.0625,
                                           1.75,    -1.5625, 0.9375,  -0.6875, -0.6875, 3.9375});
-  // Also F.conv2d(ramp(1, 2, 4, 5), ramp(4, 1, 3, 3), torch.tensor([0, .5, -.5, 1]), groups=2).
+  // Equal to F.conv2d(ramp(1, 2, 4, 5), ramp(4, 1, 3, 3), torch.tensor([0, .5, -.5, 1]), groups=2).
   CHECK(run(Padding::valid(), 1) == Golden{0.625,   -0.25,   -0.4375, -0.3125, -2.5625, 0.6875,
                                            0.5625,  -2.5,    2.6875,  2.4375,  0.0625,  1.125,
                                            -0.8125, 1.5,     -3.75,   -0.25,   0,       -0.4375,
                                            1.0625,  -1.5625, 3.375,   3.0625,  -1.625,  0.5625});
 }
 
-TEST_CASE("separable_conv2d gives what Keras gives") {
+TEST_CASE("separable_conv2d equals Keras'") {
   // l = L.SeparableConv2D(3, 3, strides=2, padding="same", depth_multiplier=2); l.build((1, 4, 5, 2))
   // l.set_weights([ramp(2, 2, 3, 3).transpose(2, 3, 0, 1), ramp(3, 4, 1, 1).transpose(2, 3, 1, 0),
   //                np.array([0, .5, -.5])])
@@ -218,7 +219,7 @@ TEST_CASE("separable_conv2d gives what Keras gives") {
                              -0.328125, -4.92188}) < 1e-5);
 }
 
-TEST_CASE("conv2d_transpose gives what Keras gives") {
+TEST_CASE("conv2d_transpose equals Keras'") {
   // l = L.Conv2DTranspose(2, k, strides=s, padding=p, output_padding=o); l.build((1, 2, 3, 2))
   // l.set_weights([ramp(2, 2, k, k).transpose(2, 3, 0, 1), np.array([.5, -.5])])
   // l(ramp(1, 2, 2, 3).transpose(0, 2, 3, 1)).numpy().transpose(0, 3, 1, 2)
@@ -276,12 +277,12 @@ TEST_CASE("conv2d_transpose gives what Keras gives") {
                -0.4375, -0.375,  2.25,   -2.125,  -0.6875, -0.5,   -1.5625, -1.5,   0.125,   -1,      1.125,
                -0.5,    -0.5625, -0.5,   -2.0625, 1.4375,  -0.375, -0.3125, 1.625,  -2.0625, -0.0625, -0.5,
                -0.5,    -0.5,    -0.5,   -0.5,    -0.5,    -0.5,   -0.5,    -0.5});
-  // "same" as none, where it comes to the same.
+  // "same" equals no padding where both have the same result.
   CHECK(run(2, 3, Padding::same(), none) == run(2, 3, Padding::valid(), none));
   CHECK(run(3, 2, Padding::same(), 1) == run(3, 2, Padding::same(), none));
 }
 
-TEST_CASE("conv2d_transpose gives what PyTorch gives") {
+TEST_CASE("conv2d_transpose equals PyTorch's") {
   // F.conv_transpose2d(ramp(1, 2, 2, 3), ramp(2, 2, 3, 3).transpose(0, 1), torch.tensor([.5, -.5]), stride=2,
   //                    padding=1, output_padding=1)
   Graph graph({2, 2, 3});
@@ -313,7 +314,7 @@ TEST_CASE("conv2d_transpose gives what PyTorch gives") {
                0,       0, 0,       0, 0,      0, 0,       0.9375,  0, -0.125, 0, -1.625, 0, -0.3125});
 }
 
-TEST_CASE("what does not fit is refused with both shapes and a hint") {
+TEST_CASE("inputs that do not fit are refused with both shapes and a hint") {
   const auto on = [](const Shape& shape, const auto& body) {
     return error_of([&] {
       Graph graph(shape);
@@ -333,13 +334,13 @@ TEST_CASE("what does not fit is refused with both shapes and a hint") {
         "separable_conv2d_1 (separable_conv2d): a window of 3 x 3 does not fit into its input (N, 3, 2, 2)");
   CHECK(on({8}, [](Symbol x) { conv2d_transpose(x, {.filters = 2}); }) ==
         "conv2d_transpose_1 (conv2d_transpose): needs images (N, C, H, W), but its input is (N, 8)");
-  CHECK(on({3, 1, 1}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .padding = Padding::by(2)}); }) ==
-        "conv2d_transpose_1 (conv2d_transpose): its padding leaves (N, 2, -1, -1) of its input (N, 3, 1, 1)");
+  CHECK(
+      on({3, 1, 1}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .padding = Padding::by(2)}); }) ==
+      "conv2d_transpose_1 (conv2d_transpose): its padding turns its input (N, 3, 1, 1) into (N, 2, -1, -1)");
   CHECK(on({3, 4, 4},
            [](Symbol x) { conv2d_transpose(x, {.filters = 2, .stride = 2, .output_padding = 2}); }) ==
-        "conv2d_transpose_1 (conv2d_transpose): its output_padding makes (N, 2, 11, 11) of its input (N, 3, "
-        "4, 4), "
-        "a stride or more beyond what the input reaches");
+        "conv2d_transpose_1 (conv2d_transpose): its output_padding turns its input (N, 3, 4, 4) into (N, 2, "
+        "11, 11), a stride or more beyond what the input reaches");
   CHECK(on({3, 4, 4}, [](Symbol x) { conv2d_transpose(x, {.filters = 2, .groups = 2}); }) ==
         "conv2d_transpose_1 (conv2d_transpose): 2 groups must divide both its 3 input channels and its 2 "
         "filters");

@@ -1,4 +1,4 @@
-// The depthwise weight gradient against loops over (n, c, h, w), in the layouts it reads.
+// The depthwise weight gradient against loops over (n, c, h, w), in the layouts that it reads.
 #include "nn/kernels/depthwise.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void compare(const DepthwiseShape& s) {
     worst = std::max(worst, std::abs(static_cast<double>(weight[i]) - expected.weight[i]));
   for (std::size_t i = 0; i < bias.size(); ++i)
     worst = std::max(worst, std::abs(static_cast<double>(bias[i]) - expected.bias[i]));
-  CHECK(worst < 1e-6 * terms);  // NaN fails
+  CHECK(worst < 1e-6 * terms);  // fails for NaN
 
   std::vector<float> alone(weight.size(), NAN);
   depthwise_backward_weights(s, x.data(), dy.data(), alone.data(), nullptr);
@@ -89,7 +89,7 @@ void compare_both(const DepthwiseShape& shape) {
   compare<Bf16>(shape);
 }
 
-/// "Same" padding of a square kernel.
+/// Returns a square kernel with "same" padding.
 DepthwiseShape same(std::int64_t block, std::int64_t height, std::int64_t width, std::int64_t kernel,
                     std::int64_t stride, std::int64_t dilation) {
   const std::int64_t pad = (kernel - 1) * dilation / 2;
@@ -132,7 +132,7 @@ TEST_CASE("depthwise weight gradients: kernels, strides, dilations, borders") {
   }
 }
 
-TEST_CASE("depthwise weight gradients: what the kernel has no form for") {
+TEST_CASE("depthwise weight gradients: shapes that the kernel does not support") {
   CHECK_FALSE(DepthwiseShape{}.supported());
   CHECK_FALSE(same(4, 9, 9, 3, 1, 1).supported());
   CHECK_FALSE(same(16, 9, 9, 8, 1, 1).supported());

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kStream = 7;
 
-/// What dropout.hpp documents, by the scalar generator.
+/// Computes the documented mask with the scalar generator.
 bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, double rate, const StepKey& key,
           std::uint32_t sample) {
   const auto e = static_cast<std::uint32_t>(pixel * channels + channel);
@@ -30,7 +30,7 @@ bool kept(std::int64_t channels, std::int64_t channel, std::int64_t pixel, doubl
   return words[e / 16 % 4] >= rate * 0x1p32;
 }
 
-/// A network that shows the mask: the logits are what a dropout leaves of a vector of ones.
+/// Returns a mask: the logits of a network that applies dropout to a vector of ones.
 std::vector<double> mask(std::int64_t features, double rate, const std::vector<std::uint32_t>& ids,
                          std::uint64_t seed, std::uint32_t epoch, bool training = true, int before = 0) {
   Graph graph({features});
@@ -48,7 +48,7 @@ std::vector<double> mask(std::int64_t features, double rate, const std::vector<s
 
 }  // namespace
 
-TEST_CASE("dropout kernel: the documented words, whatever the layout and the batch") {
+TEST_CASE("the dropout kernel uses the documented words in any layout and batch") {
   const StepKey key{.seed = 0x123456789ABCDEF, .epoch = 3, .samples = {}};
   const double rate = 0.3;
   const std::vector<std::uint32_t> ids{5, 0, 4000000000U};
@@ -97,7 +97,7 @@ TEST_CASE("dropout: the same sample has the same mask in any batch") {
         std::vector<double>(two.begin() + 100, two.end()));
 }
 
-TEST_CASE("dropout: seed, epoch, sample and node each give another mask") {
+TEST_CASE("dropout: another seed, epoch, sample or node gives another mask") {
   const std::vector<double> base = mask(200, 0.5, {1}, 1, 1);
   CHECK(base == mask(200, 0.5, {1}, 1, 1));
   CHECK(base != mask(200, 0.5, {1}, 2, 1));

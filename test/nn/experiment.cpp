@@ -109,7 +109,8 @@ void check_equal(const Outcome& actual, const Outcome& expected, double toleranc
   CHECK(difference(actual.output, expected.output) <= tolerance);
   CHECK(std::abs(actual.loss - expected.loss) <= tolerance * (1 + std::abs(expected.loss)));
   CHECK(actual.correct == expected.correct);
-  // A gradient that is zero but for rounding (a bias before a batch norm) is measured by the others.
+  // A gradient that is zero except for rounding (a bias before a batch norm) is compared with the scale of
+  // the others.
   double largest = 0;
   for (const auto& [name, values] : expected.gradients) {
     for (const double value : values) largest = std::max(largest, std::abs(value));
@@ -188,7 +189,7 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
     Experiment experiment(graph, options);
     const Outcome expected = reference_outcome(graph, experiment, batch);
     check_equal(experiment.run(batch), expected, tolerance);
-    check_equal(experiment.run(batch), expected, tolerance);  // nothing of the first run is left behind
+    check_equal(experiment.run(batch), expected, tolerance);  // a second run does not depend on the first
     if (training && graph.parameter_count() < 2000)
       check_reference(graph, experiment, batch, expected.gradients);
   }
@@ -196,7 +197,7 @@ void check_graph(const Graph& graph, PlanOptions options, double tolerance) {
 
 namespace {
 
-// Biases before a batch norm have no gradient but rounding: what is below 1e-3 counts as that.
+// The gradient of a bias before a batch norm is only rounding: values below 1e-3 count as rounding.
 double rms_difference(const std::vector<double>& actual, const std::vector<double>& expected) {
   REQUIRE(actual.size() == expected.size());
   double error = 0, size = 0;

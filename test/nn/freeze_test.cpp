@@ -38,7 +38,7 @@ std::vector<std::string> frozen(std::vector<std::string> patterns) {
 
 }  // namespace
 
-TEST_CASE("nodes are frozen by name, by pattern, or all but the head") {
+TEST_CASE("nodes are frozen by name, by pattern, or as all nodes but the head") {
   using Names = std::vector<std::string>;
   CHECK(frozen({}).empty());
   CHECK(frozen({"conv2d_2"}) == Names{"conv2d_2"});
@@ -51,7 +51,7 @@ TEST_CASE("nodes are frozen by name, by pattern, or all but the head") {
   CHECK(!matches("conv2d", "conv2d_1"));
 }
 
-TEST_CASE("a frozen backbone costs no backward and gives the head's gradients as before") {
+TEST_CASE("a frozen backbone has no backward steps, and the head's gradients do not change") {
   Graph graph = example();
   freeze(graph, std::vector<std::string>{"backbone"});
   CHECK(graph.trainable_count() == 18 * 3 + 3);
@@ -63,7 +63,7 @@ TEST_CASE("a frozen backbone costs no backward and gives the head's gradients as
   }
 }
 
-TEST_CASE("freezing what does not exist") {
+TEST_CASE("patterns that match no node are refused") {
   CHECK(error_of([] { frozen({"conv2d_3"}); }) ==
         "freeze: no node with parameters is called \"conv2d_3\" (did you mean \"conv2d_1\"?)");
   CHECK(error_of([] { frozen({"flatten_1"}); }).starts_with("freeze: no node with parameters"));
@@ -71,7 +71,7 @@ TEST_CASE("freezing what does not exist") {
 
 namespace {
 
-/// A residual block whose branch is dropped at random, after noise and dropout.
+/// Adds a residual block whose branch is dropped at random, after noise and dropout.
 Symbol block(Symbol x) {
   x = relu(batch_norm(conv2d(gaussian_noise(x, 0.3), {.filters = 6, .kernel = 3})));
   const Symbol branch = silu(batch_norm(conv2d(dropout(x, 0.4), {.filters = 6, .kernel = 1})));
@@ -96,7 +96,7 @@ std::vector<std::string> as_in_prediction(const Graph& graph) {
   return names;
 }
 
-/// Gives `part` the values of those parameters of `all` that it has too.
+/// Copies to `part` the values of those parameters of `all` that `part` also has.
 void copy_parameters(const Experiment& all, Experiment& part) {
   const reference::Parameters values = by_name(*all.layout, all.parameters.span());
   for (const ParameterSlot& slot : part.layout->slots()) {
@@ -107,8 +107,7 @@ void copy_parameters(const Experiment& all, Experiment& part) {
 
 }  // namespace
 
-TEST_CASE(
-    "what is frozen with everything before it draws nothing; what is behind the last frozen weights does") {
+TEST_CASE("nodes in a frozen beginning draw no random numbers; nodes after the last frozen weights do") {
   using Names = std::vector<std::string>;
   CHECK(as_in_prediction(whole({})).empty());
   CHECK(as_in_prediction(whole({"backbone"})) ==
@@ -119,7 +118,7 @@ TEST_CASE(
 }
 
 // Keras' guide to transfer learning: x = base_model(inputs, training=False), then dropout and a dense layer.
-TEST_CASE("a frozen backbone trains its head as one that is called with training = False") {
+TEST_CASE("a frozen backbone trains its head as a backbone called with training = False does") {
   const Graph graph = whole({"backbone"});
   Experiment together(graph, {.lane = 3});
   const Batch batch(graph, 3);
@@ -132,7 +131,8 @@ TEST_CASE("a frozen backbone trains its head as one that is called with training
 
   Graph rest(base.output_shape());
   Symbol x = input(rest);
-  while (rest.nodes().size() < base.nodes().size()) x = identity(x);  // random numbers go by a node's place
+  // random numbers depend on a node's position
+  while (rest.nodes().size() < base.nodes().size()) x = identity(x);
   head(x);
   Experiment training(rest, {.lane = 3});
   copy_parameters(together, training);

@@ -1,4 +1,4 @@
-// What fuse() decides, and that the fused plans compute what the unfused reference does.
+// The decisions of fuse(), and fused plans against the unfused reference.
 #include "nn/plan/fusion.hpp"
 
 #include <vector>
@@ -27,7 +27,7 @@ Conv2dOptions same(std::int64_t filters) {
   return options;
 }
 
-/// The nodes that are taken in by others, by name.
+/// Returns the names of the nodes that are fused into others.
 std::vector<std::string> absorbed(const Graph& graph) {
   std::vector<std::string> names;
   const std::vector<Fusion> fusions = fuse(graph);
@@ -37,7 +37,7 @@ std::vector<std::string> absorbed(const Graph& graph) {
   return names;
 }
 
-/// Widths around oneDNN's blocks of 16, images of odd and even size.
+/// Checks widths around oneDNN's blocks of 16, and images of odd and even size.
 template <class Body>
 void check_body(const Body& body, const std::vector<std::string>& expected,
                 PlanOptions options = {.lane = 3}) {
@@ -77,7 +77,7 @@ TEST_CASE("batch_norm + relu") {
   check_body([](Symbol x) { return relu(batch_norm(x)); }, {"relu_1"});
 }
 
-TEST_CASE("batch_norm + relu + max_pool in one pass where windows tile the image") {
+TEST_CASE("batch_norm + relu + max_pool in one pass if windows tile the image") {
   const Names both{"relu_1", "max_pool_1"};
   check_body([](Symbol x) { return max_pool(relu(batch_norm(x))); }, both);
   check_body([](Symbol x) { return max_pool(relu(batch_norm(x)), {.size = 3}); }, both);
@@ -90,11 +90,11 @@ TEST_CASE("batch_norm + relu + max_pool in one pass where windows tile the image
              {"relu_1"});
 }
 
-TEST_CASE("batch_norm + max_pool without ReLU stay two passes") {
+TEST_CASE("batch_norm + max_pool without ReLU remain two passes") {
   check_body([](Symbol x) { return max_pool(batch_norm(x)); }, {});
 }
 
-TEST_CASE("conv2d + max_pool of the network's input in one pass, ReLU between, after or not at all") {
+TEST_CASE("conv2d + max_pool of the network's input in one pass, with ReLU between, after or absent") {
   const auto check = [](Extent image, std::int64_t channels, const Conv2dOptions& options, const auto& body,
                         const Names& expected) {
     Graph graph({channels, image.height, image.width});
@@ -105,7 +105,8 @@ TEST_CASE("conv2d + max_pool of the network's input in one pass, ReLU between, a
   const auto between = [](Symbol x) { return max_pool(relu(x)); };
   const auto after = [](Symbol x) { return relu(max_pool(x)); };
   const auto without = [](Symbol x) { return max_pool(x); };
-  for (const Extent image : {Extent(8, 6), Extent(7, 9), Extent(4, 4)}) {  // rows that no window reaches, too
+  // some rows lie outside all windows
+  for (const Extent image : {Extent(8, 6), Extent(7, 9), Extent(4, 4)}) {
     for (const std::int64_t channels : {1, 3, 4}) {
       check(image, channels, {.filters = 16}, between, {"relu_1", "max_pool_1"});
       check(image, channels, {.filters = 48}, after, {"max_pool_1", "relu_1"});
@@ -116,7 +117,7 @@ TEST_CASE("conv2d + max_pool of the network's input in one pass, ReLU between, a
   check(image, 1, {.filters = 16}, [&](Symbol x) { return conv2d(between(x), same(7)); },
         {"relu_1", "max_pool_1"});
   check(image, 1, {.filters = 16}, [&](Symbol x) { return relu(between(x)); }, {"relu_1", "max_pool_1"});
-  // What the kernel does not do stays two passes.
+  // Cases that the kernel does not support remain two passes.
   check(image, 5, {.filters = 16}, between, {"relu_1"});
   check(image, 1, {.filters = 20}, between, {"relu_1"});
   check(image, 1, same(16), between, {"relu_1"});
@@ -149,7 +150,7 @@ TEST_CASE("a residual block: add + relu, one value with two readers") {
       {"relu_1", "relu_2", "relu_3"});
 }
 
-TEST_CASE("the value that a residual path reads is not overwritten by backward") {
+TEST_CASE("backward does not overwrite a value that a residual path reads") {
   check_body([](Symbol x) { return relu(add(x, conv2d(relu(x), same(x.graph->node(x.node).shape[0])))); },
              {"relu_2"});
   check_body([](Symbol x) { return max_pool(relu(add(x, sigmoid(x)))); }, {"relu_1"});
@@ -165,7 +166,7 @@ TEST_CASE("add of three values, of values in different layouts") {
         return relu(sum);
       },
       {"relu_1"});
-  check_body(  // the input of the network is plain, what a convolution writes usually is not
+  check_body(  // the network's input is plain; the output of a convolution usually is not
       [](Symbol x) {
         const Symbol plain = input(*x.graph);
         return add(plain, conv2d(x, same(2)));
@@ -189,7 +190,7 @@ TEST_CASE("add of a flattened image and a vector") {
       {"relu_1"});
 }
 
-TEST_CASE("relu with two readers is computed once, by its producer or itself") {
+TEST_CASE("a relu with two readers is computed once, by its producer or as a separate step") {
   check_body(
       [](Symbol x) {
         const Symbol y = relu(x);
@@ -197,7 +198,7 @@ TEST_CASE("relu with two readers is computed once, by its producer or itself") {
       },
       {"relu_1"});
   check_body(
-      [](Symbol x) {  // max_pool is not the only reader: it may not take the ReLU in
+      [](Symbol x) {  // max_pool is not the only reader, so the ReLU is not fused into it
         const Symbol y = relu(batch_norm(x));
         return add(flatten(global_average_pool(y)), global_average_pool(max_pool(y)));
       },

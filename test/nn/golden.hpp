@@ -7,8 +7,8 @@
 #include "experiment.hpp"
 #include "support/catch.hpp"
 
-/// What the graph gives for `input` (plain) in a plan for inference, with these parameters by name and the
-/// others as they start. For comparison with stored values of other frameworks.
+/// Returns the output of the graph for `input` (plain) in a plan for inference, with these parameters by name
+/// and the others at their initial values. For comparison with stored values of other frameworks.
 inline std::vector<double> evaluate(const convoke::nn::Graph& graph, const std::vector<double>& input,
                                     const std::map<std::string, std::vector<double>>& parameters = {}) {
   const std::int64_t samples = static_cast<std::int64_t>(input.size()) / graph.input_shape().elements();

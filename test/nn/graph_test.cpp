@@ -16,7 +16,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// The message and the hint, of what adding a layer to `input` throws.
+/// Returns the message and the hint of the error that adding a layer to `input` throws.
 template <class Body>
 std::string refusal(const Shape& input, const Body& body) {
   Graph graph(input);
@@ -51,42 +51,42 @@ TEST_CASE("shapes of convolutions and poolings") {
   CHECK(shape_of(dense(flatten(x), {.units = 7})) == Shape{7});
 }
 
-TEST_CASE("a layer that does not fit names itself, the shapes and a remedy") {
+TEST_CASE("the error of a layer that does not fit names the layer, the shapes and a remedy") {
   const Shape image{3, 8, 8}, vector{10};
   CHECK(refusal(image, [](Symbol x) { dense(x, {.units = 2}); }) ==
         "dense_1 (dense): needs a vector (N, F), but its input is (N, 3, 8, 8) | "
         "put a flatten or global_average_pool layer before it");
   CHECK(refusal(vector, [](Symbol x) { conv2d(x, {.filters = 2}); }) ==
         "conv2d_1 (conv2d): needs images (N, C, H, W), but its input is (N, 10) | "
-        "put it before the flatten or dense layer");
+        "move it before the flatten or dense layer");
   CHECK(refusal(image, [](Symbol x) { max_pool(x, {.size = 9}); }) ==
         "max_pool_1 (max_pool): a window of 9 x 9 does not fit into its input (N, 3, 8, 8) | "
-        "use padding = \"same\", a smaller window, or one pooling layer less before it");
+        "use padding = \"same\", a smaller window, or one pooling layer fewer before it");
   CHECK(refusal(image, [](Symbol x) { add(x, conv2d(x, {.filters = 3})); }) ==
         "add_1 (add): its inputs have different shapes, (N, 3, 8, 8) and (N, 3, 6, 6) | "
-        "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+        "give both one shape, for example with a 1 x 1 convolution on the shorter path");
   CHECK(refusal(image, [](Symbol x) { softmax(x); }) ==
         "softmax_1 (softmax): needs a vector of classes (N, K), but its input is (N, 3, 8, 8) | "
         "put a flatten or global_average_pool layer before it");
   CHECK(refusal(vector, [](Symbol x) { global_average_pool(x); }) ==
         "global_average_pool_1 (global_average_pool): needs images (N, C, H, W), but its input is (N, 10) | "
-        "put it before the flatten or dense layer");
+        "move it before the flatten or dense layer");
   CHECK(refusal({6, 8, 8}, [](Symbol x) { conv2d(x, {.filters = 8, .kernel = 3, .groups = 4}); }) ==
         "conv2d_1 (conv2d): 4 groups must divide both its 6 input channels and its 8 filters | "
         "choose groups that divide both");
 }
 
-TEST_CASE("windows that could lie in the padding alone are refused") {
+TEST_CASE("windows that could see only padding are refused") {
   const Shape image{3, 40, 40};
   CHECK(refusal(image, [](Symbol x) { max_pool(x, {.size = 2, .padding = Padding::by(2)}); }) ==
         "max_pool_1 (max_pool): padding of 2 x 2 is not smaller than its window of 2 x 2 | "
-        "use padding = \"same\" or less of it");
+        "use padding = \"same\" or less padding");
   CHECK(refusal(image,
                 [](Symbol x) {
                   average_pool(x, {.size = {3, 1}, .padding = Padding::by(1)});
                 }) ==
         "average_pool_1 (average_pool): padding of 1 x 1 is not smaller than its window of 3 x 1 | "
-        "use padding = \"same\" or less of it");
+        "use padding = \"same\" or less padding");
   CHECK(refusal(image, [](Symbol x) { average_pool(x, {.size = 16}); }).empty());
 }
 
@@ -94,17 +94,17 @@ TEST_CASE("inputs are images or vectors") {
   CHECK(Graph({3, 4}).input_shape().describe() == "(N, 3, 4)");
   CHECK(error_of([] {
           Graph graph({1, 2, 3, 4});
-        }) == "a network's input is (C, H, W), (L, F) or (F), not (1, 2, 3, 4)");
+        }) == "a network's input must be (C, H, W), (L, F) or (F), not (1, 2, 3, 4)");
   CHECK(Graph(tokens(300)).input_shape().describe() == "(N, 300) of tokens");
   CHECK(error_of([] {
           Graph graph({Shape{3, 4}, ValueType::kToken});
-        }) == "a network's input of tokens is (L), not (3, 4)");
+        }) == "a network's input of tokens must be (L), not (3, 4)");
   CHECK(error_of([] {
           Graph graph({3, 0, 4});
-        }) == "a network's input has extents of at least 1, not (3, 0, 4)");
+        }) == "the extents of a network's input must be at least 1, not (3, 0, 4)");
 }
 
-TEST_CASE("nodes are named by layer and number, names are unique and found with a suggestion") {
+TEST_CASE("nodes are named by layer and number; names are unique; a wrong name gets a suggestion") {
   Graph graph({4});
   Symbol x = dense(input(graph), {.units = 3});
   x = relu(x);

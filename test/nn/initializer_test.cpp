@@ -16,7 +16,7 @@ using namespace convoke::nn;
 
 namespace {
 
-constexpr std::int64_t kIn = 90, kOut = 40;  // fans of a (40, 10, 3, 3) kernel: 10 * 9, and 40 as told below
+constexpr std::int64_t kIn = 90, kOut = 40;  // fans of a (40, 10, 3, 3) kernel: 10 * 9, and 40 as given below
 
 std::vector<float> draw(const Initializer& initializer, const Shape& shape = {200, 10, 3, 3}) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
@@ -38,7 +38,8 @@ struct Moments {
   }
 };
 
-/// 18,000 numbers: the mean to four of its standard errors, the deviation to 3 %, and nothing beyond `limit`.
+/// Checks 18,000 numbers: the mean to four standard errors, the standard deviation to 3 %, and no number
+/// beyond `limit`.
 void check_moments(const Initializer& initializer, double mean, double deviation, double limit) {
   const Moments m(draw(initializer));
   INFO(initializer.write().to_string());
@@ -49,7 +50,8 @@ void check_moments(const Initializer& initializer, double mean, double deviation
 }
 
 constexpr double kNone = 1e9;
-// A normal that is cut at two: Keras widens it so that the deviation is as asked for.
+// Returns the limits of a normal distribution truncated at two, which Keras widens to get the requested
+// standard deviation.
 double cut(double deviation) { return 2 * deviation / 0.87962566103423978; }
 
 }  // namespace
@@ -75,7 +77,7 @@ TEST_CASE("initializers have the moments and limits of Keras' and PyTorch's form
                 std::sqrt(2.0 / kOut), kNone);
   check_moments(Initializer(Settings{{"name", "xavier_normal"}, {"gain", 0.5}}), 0, 0.5 * std::sqrt(2 / both),
                 kNone);
-  // Keras' RandomUniform, RandomNormal and TruncatedNormal, which does not widen.
+  // Keras' RandomUniform, RandomNormal and TruncatedNormal, which is not widened.
   check_moments("uniform", 0, 0.1 / std::sqrt(12.0), 0.05);
   check_moments(Initializer(Settings{{"name", "uniform"}, {"minval", 1}, {"maxval", 3}}), 2,
                 2 / std::sqrt(12.0), 3);
@@ -107,15 +109,15 @@ TEST_CASE("orthogonal: rows, or columns if they are fewer, are orthogonal and of
   }
 }
 
-TEST_CASE("glorot_uniform's numbers are those of version 0.1") {
-  // Values of the enum that this table replaced: 2 u - 1 of the stream at the key, times the limit.
+TEST_CASE("glorot_uniform gives the numbers of version 0.1") {
+  // Values of the enum that the table replaced: 2 u - 1 of the stream at the key, times the limit.
   const std::vector<float> values = draw("glorot_uniform", {4});
   RandomStream random({7, Purpose::kWeights, 0, 3});
   const double limit = std::sqrt(6.0 / static_cast<double>(kIn + kOut));
   for (const float value : values) CHECK(value == static_cast<float>((2 * random.uniform() - 1) * limit));
 }
 
-TEST_CASE("initializers by name, of both frameworks, and their mistakes") {
+TEST_CASE("initializers by the names of both frameworks, and their errors") {
   const auto written = [](const Settings& settings) { return Initializer(settings).write().to_string(); };
   CHECK(written({{"name", "random_normal"}}) == "\"normal\"");
   CHECK(written({{"name", "random_uniform"}}) == "\"uniform\"");
@@ -139,7 +141,7 @@ TEST_CASE("initializers by name, of both frameworks, and their mistakes") {
         }).starts_with("initializer: unknown key \"gain\""));
 }
 
-TEST_CASE("layers with weights take initializer and bias_initializer, and write them back") {
+TEST_CASE("layers with weights read initializer and bias_initializer, and write them back") {
   const Value table(Settings{{"name", "orthogonal"}, {"gain", 2.0}});
   for (Settings settings : {Settings{{"layer", "dense"}, {"units", 5}},
                             Settings{{"layer", "conv2d"}, {"filters", 4}, {"kernel", 2}}}) {
@@ -153,7 +155,7 @@ TEST_CASE("layers with weights take initializer and bias_initializer, and write 
     CHECK(*whole.find("bias_initializer") == Value("kaiming_uniform"));
     CHECK(make_layer(whole)->settings() == whole);
   }
-  // PyTorch's start of a layer: weights and bias within 1 / sqrt(fan_in).
+  // PyTorch's initial values of a layer: weights and bias within 1 / sqrt(fan_in).
   Graph graph({8, 6, 6});
   const Initializers torch{"torch_default", "torch_default"};
   flatten(conv2d(input(graph), {.filters = 64, .kernel = 3, .groups = 2, .initializers = torch}));

@@ -1,4 +1,4 @@
-// Our own kernels on every layout they claim to read, against loops over (n, c, h, w) in the same layout.
+// Our kernels in every layout that they support, against loops over (n, c, h, w) in the same layout.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,7 +26,7 @@ ChannelBlocks blocks(std::int64_t samples, std::int64_t channels, std::int64_t h
   return {samples, channels, (channels + block - 1) / block, height, width, block};
 }
 
-/// Offset of element (n, c, pixel).
+/// Returns the offset of element (n, c, pixel).
 std::size_t at(const ChannelBlocks& b, std::int64_t n, std::int64_t c, std::int64_t pixel) {
   return static_cast<std::size_t>(((n * b.outer + c / b.block) * b.pixels() + pixel) * b.block + c % b.block);
 }
@@ -42,7 +42,8 @@ std::vector<float> random_image(const ChannelBlocks& b, std::uint64_t seed) {
   return x;
 }
 
-/// Plain, channels last, and oneDNN's blocks of 4, 8 and 16; with and without padding channels.
+/// Returns plain, channels-last, and oneDNN's layouts of blocks of 4, 8 and 16, with and without padding
+/// channels.
 const std::vector<ChannelBlocks>& layouts() {
   static const std::vector<ChannelBlocks> all{
       blocks(2, 5, 6, 7, 1),   blocks(2, 5, 6, 7, 5),   blocks(2, 5, 6, 7, 8),
@@ -92,7 +93,7 @@ TEST_CASE("max_pool kernel on every layout, with ReLU and without, forward and b
         }
         CHECK(y == y_expected);
         CHECK(dx == dx_expected);
-        std::vector<float> without(y.size(), kNan);  // inference keeps no winners
+        std::vector<float> without(y.size(), kNan);  // inference stores no winners
         max_pool_forward(shape, x.data(), without.data(), nullptr, relu);
         CHECK(without == y);
       }
@@ -134,12 +135,12 @@ TEST_CASE("NaN is the largest of its window and passes ReLU, in max_pool, batch_
   }
 }
 
-TEST_CASE("NaN passes the convolution with pooling, and only where it is read") {
+TEST_CASE("NaN passes through the convolution with pooling, and only where it is read") {
   const Conv2dMaxPoolShape shape{2, 1, 7, 6, 16, 2, 2};
   const std::vector<float> weight(9 * 16, 1.0F);
   for (const bool relu : {false, true}) {
     std::vector<float> x(2 * 7 * 6, -1.0F);
-    x[5] = kNan;  // the upper right corner of the first sample: read by its second window alone
+    x[5] = kNan;  // the upper right corner of the first sample, which only its second window reads
     std::vector<float> y(2 * 16 * 2 * 2);
     std::vector<std::int32_t> winners(y.size());
     conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, y.data(), winners.data(), relu);
@@ -151,13 +152,13 @@ TEST_CASE("NaN passes the convolution with pooling, and only where it is read") 
         CHECK(winners[i] == (relu ? kNoWinner : 0));  // the first among equals
       }
     }
-    std::vector<float> without(y.size());  // inference keeps no winners
+    std::vector<float> without(y.size());  // inference stores no winners
     conv2d_max_pool_forward(shape, x.data(), weight.data(), nullptr, without.data(), nullptr, relu);
     CHECK(std::memcmp(without.data(), y.data(), y.size() * sizeof(float)) == 0);
   }
 }
 
-TEST_CASE("batch_norm kernel on every layout: what it reads of padding and writes into it is zero") {
+TEST_CASE("batch_norm kernel on every layout: padding is read and written as zero") {
   for (const ChannelBlocks& in : layouts()) {
     for (const std::int64_t pool : {1, 2}) {
       const auto padded = static_cast<std::size_t>(in.padded_channels());
@@ -176,7 +177,7 @@ TEST_CASE("batch_norm kernel on every layout: what it reads of padding and write
       batch_norm_forward(shape, x.data(), gamma.data(), beta.data(), 1e-3F, memory, y.data());
       batch_norm_backward(shape, x.data(), dy.data(), gamma.data(), beta.data(), memory, gated.data(),
                           dx.data(), dgamma.data(), dbeta.data());
-      // The same channel by channel in the plain layout, which layers_test compares with the reference.
+      // Compares with the plain layout for each channel, which layers_test compares with the reference.
       const ChannelBlocks plain = blocks(in.samples, 1, in.height, in.width, 1);
       const ChannelBlocks plain_out = blocks(in.samples, 1, out.height, out.width, 1);
       const BatchNormShape single{plain, 1, true, pool, pool};

@@ -1,4 +1,4 @@
-// The guide of layers follows from the code, and docs/layers.md holds it.
+// The guide of layers, and its copy in docs/layers.md.
 #include "convoke/nn/layer_guide.hpp"
 
 #include <fstream>
@@ -11,11 +11,11 @@
 using namespace convoke;
 using namespace convoke::nn;
 
-TEST_CASE("docs/layers.md has the tables that the code gives") {
+TEST_CASE("docs/layers.md contains the tables that the code prints") {
   std::ifstream file(CONVOKE_DOCS "/layers.md");
   std::stringstream page;
   page << file.rdbuf();
-  INFO("write them anew: convoke layers --markdown, between the page's two marks");
+  INFO("replace the tables between the page's two marks by the output of convoke layers --markdown");
   const std::string text = page.str(), begin = "<!-- layers -->\n", end = "<!-- end of layers -->";
   REQUIRE(text.find(begin) != std::string::npos);
   const std::size_t from = text.find(begin) + begin.size();

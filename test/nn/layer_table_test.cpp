@@ -14,7 +14,7 @@ namespace {
 
 Value::Array list(std::initializer_list<Value> values) { return values; }
 
-/// Every layer and every hyper-parameter, none at its default; a residual path.
+/// Returns every layer and every hyper-parameter, none at its default, and a residual path.
 std::vector<Settings> everything() {
   return {{{"layer", "conv2d"},
            {"filters", 8},
@@ -50,7 +50,7 @@ std::vector<Settings> everything() {
           {{"layer", "multiply"}, {"inputs", list({"maximum_1", "rows"})}}};
 }
 
-/// What images and sequences can be done with beside, none at its default; see everything().
+/// Returns further layers for images, none at its default; see everything().
 std::vector<Settings> windows_of_images() {
   return {{{"layer", "zero_pad"}, {"padding", list({1, 0, 2, 3})}},
           {{"layer", "conv2d"}, {"filters", 6}, {"kernel", 3}, {"padding", list({1, 0, 2, 3})}},
@@ -107,7 +107,7 @@ std::vector<Settings> windows_of_sequences() {
       {{"layer", "add"}, {"inputs", list({"most", "mean"})}}};
 }
 
-/// Activations, normalisations and noise, none at its default.
+/// Returns activations, normalisations and noise, none at its default.
 std::vector<Settings> pointwise() {
   return {{{"layer", "rescale"}, {"scale", 0.5}, {"offset", -1.0}},
           {{"layer", "standardize"}, {"mean", list({0.5})}, {"variance", list({0.25})}},
@@ -137,7 +137,7 @@ std::vector<Settings> pointwise() {
           {{"layer", "softplus"}}};
 }
 
-/// The same for layers on tokens and sequences.
+/// Returns the same for layers on tokens and sequences.
 std::vector<Settings> sequences() {
   return {{{"layer", "embedding"}, {"vocabulary", 9}, {"units", 4}, {"name", "words"}},
           {{"layer", "lstm"},
@@ -163,7 +163,7 @@ std::string refusal(const Shape& input, std::vector<Settings> layers) {
 
 }  // namespace
 
-TEST_CASE("a graph from settings: names, wiring, activations as nodes of their own") {
+TEST_CASE("a graph from settings: names, wiring, activations as separate nodes") {
   const Graph graph = build_graph({4, 12, 12}, everything());
   std::string nodes;
   for (const Node& node : graph.nodes()) {
@@ -205,13 +205,13 @@ TEST_CASE("a graph from settings: names, wiring, activations as nodes of their o
   CHECK(graph.node(7).shape == Shape{8, 6, 2});
 }
 
-TEST_CASE("describe_graph and build_graph are inverse") {
+TEST_CASE("describe_graph is the inverse of build_graph") {
   const Graph graph = build_graph({4, 12, 12}, everything());
   const std::vector<Settings> described = describe_graph(graph);
   const Graph again = build_graph({4, 12, 12}, described);
   CHECK(describe_graph(again) == described);
   CHECK(again.summary() == graph.summary());
-  // Every hyper-parameter is there, as it was given.
+  // Every hyper-parameter has its given value.
   CHECK(described[0] == Settings{{"layer", "conv2d"},
                                  {"name", "entry.conv2d"},
                                  {"inputs", list({"input"})},
@@ -231,14 +231,14 @@ TEST_CASE("describe_graph and build_graph are inverse") {
                                  {"ceil", false}});
 }
 
-TEST_CASE("describe_graph and build_graph are inverse for windows of images and sequences") {
+TEST_CASE("describe_graph is the inverse of build_graph for windows of images and sequences") {
   const auto check = [](const Shape& input, const std::vector<Settings>& layers) {
     const Graph graph = build_graph(input, layers);
     const std::vector<Settings> described = describe_graph(graph);
     const Graph again = build_graph(input, described);
     CHECK(describe_graph(again) == described);
     CHECK(again.summary() == graph.summary());
-    // Every hyper-parameter is there, as it was given.
+    // Every hyper-parameter has its given value.
     std::size_t node = 0;
     for (const Settings& layer : layers) {
       while (*described[node].find("layer") != *layer.find("layer")) ++node;
@@ -253,7 +253,7 @@ TEST_CASE("describe_graph and build_graph are inverse for windows of images and 
   check({9, 4}, windows_of_sequences());
 }
 
-TEST_CASE("describe_graph writes every hyper-parameter as it was given") {
+TEST_CASE("describe_graph writes every hyper-parameter with its given value") {
   const std::vector<Settings> given = pointwise();
   const std::vector<Settings> described = describe_graph(build_graph({4, 6, 6}, given));
   CHECK(describe_graph(build_graph({4, 6, 6}, described)) == described);
@@ -267,7 +267,7 @@ TEST_CASE("describe_graph writes every hyper-parameter as it was given") {
   }
 }
 
-TEST_CASE("describe_graph and build_graph are inverse on tokens and sequences") {
+TEST_CASE("describe_graph is the inverse of build_graph on tokens and sequences") {
   const Graph graph = build_graph(tokens(6), sequences());
   const std::vector<Settings> described = describe_graph(graph);
   CHECK(describe_graph(build_graph(tokens(6), described)) == described);
@@ -282,7 +282,7 @@ TEST_CASE("describe_graph and build_graph are inverse on tokens and sequences") 
                                  {"recurrent_dropout", 0.5}});
   CHECK(graph.node(2).shape == Shape{6, 6});
   CHECK(graph.node(3).shape == Shape{2});
-  // As Keras counts: 9 * 4; 2 * 4 * 3 * (4 + 3) without biases; 3 * 2 * (6 + 2) and two biases.
+  // Keras counts 9 * 4; 2 * 4 * 3 * (4 + 3) without biases; 3 * 2 * (6 + 2) and two biases.
   CHECK(graph.parameter_count() == 36 + 168 + 48 + 12);
 }
 
@@ -306,7 +306,7 @@ TEST_CASE("every layer of the table makes a layer of its name") {
   }
 }
 
-TEST_CASE("names are flat: a slash in a name is a dot, also where it is named as an input") {
+TEST_CASE("a slash in a name becomes a dot, also in inputs") {
   const Graph graph =
       build_graph({4}, {{{"layer", "dense"}, {"units", 4}, {"name", "block/1"}, {"activation", "relu"}},
                         {{"layer", "dense"}, {"units", 4}, {"name", "block/2"}},
@@ -319,14 +319,14 @@ TEST_CASE("names are flat: a slash in a name is a dot, also where it is named as
         "recipe.toml:7: two nodes are called \"a.b\" | give one of them another name");
   Graph own(Shape{4});
   CHECK_THROWS_WITH(own.add(make_layer({{"layer", "relu"}}), {0}, "a/b"),
-                    "a node cannot be called \"a/b\": files take a slash for a group");
+                    "a node cannot be called \"a/b\": files use slashes for groups");
 }
 
-TEST_CASE("an activation \"linear\" is none") {
+TEST_CASE("the activation \"linear\" adds no node") {
   CHECK(build_graph({4}, {{{"layer", "dense"}, {"units", 2}, {"activation", "linear"}}}).nodes().size() == 2);
 }
 
-TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
+TEST_CASE("errors in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dens"}, {"units", 2}}}) ==
         "recipe.toml:7: unknown layer \"dens\" (did you mean \"dense\"?) | known: " +
             join(names_in(layer_guide())));
@@ -346,29 +346,25 @@ TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({4}, {{{"layer", "dropout"}, {"rate", 1}}}) ==
         "recipe.toml:7: layer \"dropout\": \"rate\" must be in [0, 1), but is 1 | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", list({3, 3, 3})}}}) ==
-        "recipe.toml:7: layer \"conv2d\": \"kernel\" must be a number >= 1 or [height, width] of such | ");
+        "recipe.toml:7: layer \"conv2d\": \"kernel\" must be a number >= 1 or [height, width], each >= 1 | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "conv2d"}, {"filters", 2}, {"kernel", 3}, {"padding", "full"}}}) ==
         "recipe.toml:7: layer \"conv2d\": \"padding\" must be \"valid\", \"same\", a number >= 0, [height, "
         "width] or [top, bottom, left, right] | ");
   CHECK(
       refusal({8, 3}, {{{"layer", "conv1d"}, {"filters", 2}, {"kernel", 3}, {"padding", list({1, 2, 3})}}}) ==
       "recipe.toml:7: layer \"conv1d\": \"padding\" must be \"valid\", \"same\", \"causal\", a number >= 0 "
-      "or "
-      "[before, after] | ");
+      "or [before, after] | ");
   CHECK(refusal({8, 3}, {{{"layer", "max_pool1d"}, {"padding", "causal"}}}) ==
         "recipe.toml:7: layer \"max_pool1d\": \"padding\" must be \"valid\", \"same\", a number >= 0 or "
-        "[before, "
-        "after] | ");
+        "[before, after] | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "zero_pad"}, {"padding", list({1, 2, 3})}}}) ==
         "recipe.toml:7: layer \"zero_pad\": \"padding\" must be a number >= 0, [height, width] or [top, "
-        "bottom, "
-        "left, right] | ");
+        "bottom, left, right] | ");
   CHECK(
       refusal({3, 8, 8},
               {{{"layer", "conv2d_transpose"}, {"filters", 2}, {"kernel", 3}, {"output_padding", "same"}}}) ==
       "recipe.toml:7: layer \"conv2d_transpose\": \"output_padding\" must be \"auto\", a number >= 0 or "
-      "[height, "
-      "width] | ");
+      "[height, width] | ");
   CHECK(refusal({3, 8, 8}, {{{"layer", "resize"}, {"size", 4}, {"scale", 2}}}) ==
         "recipe.toml:7: layer \"resize\": needs either \"size\" or \"scale\" | size = [height, width], or "
         "scale = 2");
@@ -383,18 +379,18 @@ TEST_CASE("mistakes in layers name the place, the mistake and the remedy") {
   CHECK(refusal({3, 8, 8}, {{{"layer", "max_pool"}, {"size", 16}}}).starts_with("recipe.toml:7: "));
 }
 
-TEST_CASE("mistakes in wiring and shapes name the place too") {
+TEST_CASE("errors in wiring and shapes also name the place") {
   CHECK(refusal({3, 8, 8}, {{{"layer", "dense"}, {"units", 2}}}) ==
         "recipe.toml:7: dense_1 (dense): needs a vector (N, F), but its input is (N, 3, 8, 8) | "
         "put a flatten or global_average_pool layer before it");
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"imput"})}}}) ==
         "recipe.toml:7: no node is called \"imput\" (did you mean \"input\"?) | nodes so far: input");
   CHECK(refusal({4}, {{{"layer", "relu"}, {"inputs", list({"input", "input"})}}}) ==
-        "recipe.toml:7: relu_1 (relu): has one input, but 2 are given: (N, 4), (N, 4) | "
-        "join them before it, by a concat or add layer");
+        "recipe.toml:7: relu_1 (relu): needs one input, but has 2: (N, 4), (N, 4) | "
+        "join them before it with a concat or add layer");
   CHECK(refusal({4}, {{{"layer", "add"}}}) ==
         "recipe.toml:7: add_1 (add): needs two or more inputs | "
-        "name them: { layer = \"add\", inputs = [\"a\", \"b\"] }");
+        "name the inputs: { layer = \"add\", inputs = [\"a\", \"b\"] }");
   CHECK(refusal({4}, {{{"layer", "relu"}, {"name", "a"}}, {{"layer", "relu"}, {"name", "a"}}}) ==
         "recipe.toml:7: two nodes are called \"a\" | give one of them another name");
 }

@@ -1,4 +1,4 @@
-// What layers say of themselves, held against what they do.
+// The traits of layers, compared with their behaviour.
 #include "convoke/nn/layer_traits.hpp"
 
 #include <optional>
@@ -17,7 +17,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// A value that most keys of this kind take; none for names.
+/// Returns a value that most keys of this kind accept; no value for names.
 std::optional<Value> value_of(const LayerKey& key) {
   if (key.kind == "true or false") return Value(!std::get<bool>(key.fallback->data()));
   if (key.kind == "integer") return Value(4);
@@ -27,10 +27,10 @@ std::optional<Value> value_of(const LayerKey& key) {
   return std::nullopt;
 }
 
-/// The layer with what it must have, and with each of its other keys in turn.
+/// Returns the layer with its required keys, and with each of its other keys in turn.
 std::vector<Settings> variants(const LayerHelp& layer) {
   std::vector<Settings> all;
-  for (const std::int64_t extent : {-1, 1}) {  // of a list: reshape's and permute's
+  for (const std::int64_t extent : {-1, 1}) {  // for lists: those of reshape and permute
     Settings least{{"layer", layer.name}};
     for (const LayerKey& key : layer.keys) {
       if (!key.required) continue;
@@ -48,7 +48,7 @@ std::vector<Settings> variants(const LayerHelp& layer) {
   return all;
 }
 
-/// A network of this layer on an input that it takes; none if there is no such input.
+/// Returns a network of this layer on an input that it accepts; no network if there is no such input.
 std::optional<Graph> network_of(const LayerPtr& layer) {
   const std::vector<ValueSpec> inputs{
       {Shape{8, 6, 6}}, {Shape{6, 8}}, {Shape{8}}, {Shape{6}, ValueType::kToken}};
@@ -84,7 +84,7 @@ bool depends_on_the_seed(const Graph& graph) {
 
 }  // namespace
 
-TEST_CASE("every layer of the table says whether it draws random numbers in training, as two seeds show") {
+TEST_CASE("draws_random() of every layer agrees with runs of two seeds") {
   std::set<std::string> drawing;
   for (const LayerHelp& help : layer_guide()) {
     int tried = 0;
@@ -109,7 +109,7 @@ TEST_CASE("every layer of the table says whether it draws random numbers in trai
   CHECK(drawing == std::set<std::string>{"dropout", "gaussian_noise", "gru", "lstm", "stochastic_depth"});
 }
 
-TEST_CASE("every layer has a line of help, and each of its keys too") {
+TEST_CASE("every layer and each of its keys has a line of help") {
   for (const LayerHelp& layer : layer_guide()) {
     INFO(layer.name);
     CHECK(!layer.help.empty());
@@ -122,10 +122,10 @@ TEST_CASE("every layer has a line of help, and each of its keys too") {
   }
 }
 
-TEST_CASE("the guide's defaults are those that a layer has without the key") {
+TEST_CASE("the guide shows the defaults of each layer") {
   for (const LayerHelp& help : layer_guide()) {
     for (const Settings& settings : variants(help)) {
-      if (settings.entries().size() != 1) continue;  // nothing is required of it
+      if (settings.entries().size() != 1) continue;  // it has required keys
       std::optional<Settings> own;
       try {
         own = make_layer(settings)->settings();

@@ -1,4 +1,4 @@
-// Every layer alone, between a convolution (so that its gradient is seen) and a dense layer.
+// Every layer alone, between a convolution (to check its gradient) and a dense layer.
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/conv2d.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr PlanOptions kLane{.lane = 3};
 
-/// A graph whose body is between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
+/// Returns a graph with `body` between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
 template <class Body>
 Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
@@ -131,7 +131,7 @@ TEST_CASE("average_pool and global_average_pool") {
     check({.size = 2, .stride = 3}, 7, 9);
     check_graph(around(channels, 5, 4, [](Symbol x) { return global_average_pool(x); }), kLane);
   }
-  Graph first({3, 6, 5});  // nothing before it wants a gradient
+  Graph first({3, 6, 5});  // no node before it needs a gradient
   dense(flatten(average_pool(input(first))), {.units = 4});
   check_graph(first, kLane);
 }

@@ -1,4 +1,4 @@
-// Losses against Keras, against differences, and their bad input.
+// Losses against Keras and against differences, and errors in their options.
 #include "convoke/nn/losses/loss.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace convoke::nn;
 
 namespace {
 
-// Two samples of three outputs, and four of one.
+// Two samples of three outputs, and four samples of one.
 const std::vector<float> kThree{0.5F, -1.25F, 2.0F, 1.5F, 0.25F, -0.75F};
 const std::vector<std::int32_t> kThreeLabels{2, 1};
 const std::vector<float> kOne{-2.0F, -0.25F, 0.75F, 3.0F};
@@ -33,12 +33,12 @@ TEST_CASE("softmax cross-entropy: large logits, ties, the share of the batch") {
   std::vector<float> dx(6);
   const LossTally result = default_loss()->judge({x.data(), 3, labels, {}, 4}, dx.data());
   CHECK(result.loss == Catch::Approx(1000 + std::log(3.0)));
-  CHECK(result.correct == 1);  // of equal logits the first counts
+  CHECK(result.correct == 1);  // of equal logits the first is the prediction
   const std::vector<float> expected{0.25F, -0.25F, 0, -2.0F / 12, 1.0F / 12, 1.0F / 12};
   for (std::size_t i = 0; i < 6; ++i) CHECK(dx[i] == Catch::Approx(expected[i]).margin(1e-7));
 }
 
-TEST_CASE("losses are Keras's") {
+TEST_CASE("losses equal Keras'") {
   // import keras, numpy as np; from keras import losses as L
   // z = np.array([[.5, -1.25, 2.], [1.5, .25, -.75]], "float32"); t = np.eye(3, dtype="float32")[[2, 1]]
   // y = np.array([[-2.], [-.25], [.75], [3.]], "float32"); b = np.array([[0.], [1.], [1.], [0.]], "float32")
@@ -66,7 +66,7 @@ TEST_CASE("losses are Keras's") {
   CHECK(mean_loss({{"name", "mean_absolute_error"}}, kThree, kThreeLabels) == near(0.9583333134651184));
 }
 
-TEST_CASE("the loss of a mixture is that of its two labels by their shares") {
+TEST_CASE("the loss of a mixture is the weighted sum of the losses of its labels") {
   const std::vector<std::int32_t> first{2, 1}, second{0, 1}, one_first{0, 1, 1, 0}, one_second{1, 1, 0, 0};
   const std::vector<float> weights{0.5F, 3}, one_weights{1, 2, 0.25F, 1};
   for (const Settings& settings :
@@ -114,7 +114,7 @@ TEST_CASE("the loss of a mixture is that of its two labels by their shares") {
   }
 }
 
-TEST_CASE("gradients of losses are their differences") {
+TEST_CASE("gradients of losses equal finite differences") {
   const std::vector<Settings> all{
       {{"name", "softmax_cross_entropy"}},
       {{"name", "softmax_cross_entropy"},
@@ -146,7 +146,7 @@ TEST_CASE("gradients of losses are their differences") {
   }
 }
 
-TEST_CASE("one output: two classes, or the nearest label") {
+TEST_CASE("one output stands for two classes, or for the nearest label") {
   const LossPtr binary = make_loss({{"name", "sigmoid_cross_entropy"}});
   CHECK(binary->fits(1, 2));
   CHECK(binary->fits(3, 3));
@@ -163,7 +163,7 @@ TEST_CASE("one output: two classes, or the nearest label") {
   const std::vector<float> grades{-0.6F, 1.4F, 3.5F, NAN};
   const std::vector<std::int32_t> labels{0, 1, 4, 0};
   CHECK(graded->judge({grades.data(), 1, labels, {}, 4}, nullptr).correct ==
-        2);  // -1 is no label, NaN is none
+        2);  // -0.6 is nearest to -1, which is not a label; NaN has no nearest label
   std::vector<float> five(5);
   graded->to_probabilities(std::vector<float>{7.2F}, five);
   CHECK(five == std::vector<float>{0, 0, 0, 0, 1});
@@ -172,7 +172,7 @@ TEST_CASE("one output: two classes, or the nearest label") {
   CHECK(make_loss({{"name", "mean_absolute_error"}})->of(std::vector<float>{1.5F}, 3) == 1.5);
 }
 
-TEST_CASE("a loss that is none") {
+TEST_CASE("unknown losses and options are refused") {
   CHECK(error_of([] {
           make_loss({{"name", "softmax_crossentropy"}});
         }) == "unknown loss \"softmax_crossentropy\" (did you mean \"softmax_cross_entropy\"?)");

@@ -1,5 +1,5 @@
-// gaussian_noise, stochastic_depth and dropout of whole channels: what follows from (seed, epoch, sample,
-// node) alone.
+// gaussian_noise, stochastic_depth and dropout of whole channels: their random numbers follow from (seed,
+// epoch, sample, node) alone.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ void check(const Body& body) {
   check_bf16(graph, {.lane = 4});
 }
 
-/// What a layer makes of ones.
+/// Returns a layer's output for an input of ones.
 template <class Body>
 std::vector<double> of_ones(const Shape& shape, const std::vector<std::uint32_t>& ids, const Body& body,
                             std::uint64_t seed = 1, std::uint32_t epoch = 0) {
@@ -98,7 +98,7 @@ TEST_CASE("the noise of a sample depends on seed, epoch and sample, not on the b
   CHECK(of_ones({1}, ids, depth) != of_ones({1}, ids, depth, 1, 1));
 }
 
-TEST_CASE("gaussian_noise has the deviation asked for, and no mean") {
+TEST_CASE("gaussian_noise has the requested standard deviation and mean 0") {
   const std::vector<double> y = of_ones({40000}, {3}, [](Symbol x) { return gaussian_noise(x, 0.5); });
   double sum = 0, square = 0, within = 0;
   for (const double value : y) {
@@ -112,7 +112,7 @@ TEST_CASE("gaussian_noise has the deviation asked for, and no mean") {
   CHECK(within / n == Catch::Approx(0.6827).margin(0.01));  // erf(1 / sqrt 2)
 }
 
-TEST_CASE("stochastic_depth drops whole samples, spatial dropout whole channels, at their rate") {
+TEST_CASE("stochastic_depth drops whole samples and spatial dropout drops whole channels, at their rates") {
   const auto fraction = [](const std::vector<double>& y, std::size_t whole, double rate) {
     double dropped = 0;
     for (std::size_t i = 0; i < y.size(); i += whole) {
@@ -132,7 +132,7 @@ TEST_CASE("stochastic_depth drops whole samples, spatial dropout whole channels,
   }
 }
 
-TEST_CASE("noise refuses what does not fit") {
+TEST_CASE("noise layers refuse settings and inputs that do not fit") {
   const auto make = [](const Settings& settings) { return error_of([&] { make_layer(settings); }); };
   CHECK(make({{"layer", "gaussian_noise"}}) == "layer \"gaussian_noise\": \"stddev\" is missing");
   CHECK(make({{"layer", "gaussian_noise"}, {"stddev", -1}}) ==

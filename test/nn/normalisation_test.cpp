@@ -1,4 +1,5 @@
-// Layer, group and local response normalisation, rescale and standardize, and what batch_norm may be without.
+// Layer, group and local response normalisation, rescale and standardize, and batch_norm without gamma or
+// beta.
 #include <cmath>
 
 #include "convoke/nn/layer_table.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr PlanOptions kLane{.lane = 3};
 using Over = LayerNormOptions::Over;
 
-/// The body on an image after a convolution, and as the first layer.
+/// Checks `body` on an image after a convolution, and as the first layer.
 template <class Body>
 std::vector<Graph> on_images(std::int64_t channels, const Body& body) {
   Graph inner({2, 3, 2});
@@ -86,7 +87,7 @@ TEST_CASE("layer_norm over features and over channels") {
   check_bf16(graph, {.lane = 8});
 }
 
-TEST_CASE("layer_norm is Keras' and PyTorch's") {
+TEST_CASE("layer_norm equals Keras' and PyTorch's") {
   // ln = keras.layers.LayerNormalization(); ln.build((2, 3, 4))
   // ln.set_weights([np.array([1, 2, 3, 4], "f"), np.array([.1, .2, .3, .4], "f")]); ln(fill(2, 3, 4))
   Graph sequence({3, 4});
@@ -121,7 +122,7 @@ TEST_CASE("channel_scale") {
   dense(flatten(add(x, channel_scale(gelu(x)))), {.units = 5});
   check_graph(residual, kLane);
   check_bf16(residual, {.lane = 8});
-  // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and its start
+  // gamma.view(-1, 1, 1) * torch.tensor(fill(1, 3, 1, 1)), and the initial gamma
   Graph image({3, 1, 1});
   flatten(channel_scale(input(image)));
   const std::vector<double> one{2, -3, 0.5};
@@ -147,7 +148,7 @@ TEST_CASE("group_norm") {
   check_bf16(graph, {.lane = 8});
 }
 
-TEST_CASE("group_norm is Keras' and PyTorch's") {
+TEST_CASE("group_norm equals Keras' and PyTorch's") {
   // F.group_norm(torch.tensor(fill(2, 6, 1, 2)), 3, weight=[1..6], bias=[.1...6], eps=1e-5)
   Graph image({6, 1, 2});
   flatten(group_norm(input(image), {.groups = 3, .epsilon = 1e-5}));
@@ -159,7 +160,7 @@ TEST_CASE("group_norm is Keras' and PyTorch's") {
                     -0.1183206, 1.497252,  -2.594503, 0.6366412, 2.41994,    -4.280116,
                     -0.5421954, 4.622431,  -0.591603, 7.486259,  -7.783511,  1.909923}) < 1e-6);
   // gn = keras.layers.GroupNormalization(groups=2), gamma and beta as above: gn(fill(2, 1, 3, 4)), channels
-  // last, which is a sequence of three.
+  // last, which is a sequence of length three.
   Graph sequence({3, 4});
   flatten(group_norm(input(sequence), {.groups = 2}));
   CHECK(difference(
@@ -184,7 +185,7 @@ TEST_CASE("local_response_norm") {
   check_bf16(graph, {.lane = 8});
 }
 
-TEST_CASE("local_response_norm is PyTorch's, for an even window too") {
+TEST_CASE("local_response_norm equals PyTorch's, for an even window too") {
   Graph five({7, 1, 2});  // torch.nn.LocalResponseNorm(5)(torch.tensor(fill(1, 7, 1, 2)))
   flatten(local_response_norm(input(five)));
   CHECK(difference(evaluate(five, golden_fill(14)),
@@ -236,14 +237,15 @@ TEST_CASE("batch_norm on sequences, without gamma or beta, and frozen") {
       check(on_sequences(channels, body));
       check(on_vectors(channels, body));
     }
-    // With what it takes in.
+    // With the layers fused into it.
     for (const bool frozen : {false, true}) {
       check(on_images(channels, [&](Symbol x) {
         return max_pool(relu(batch_norm(x, {.scale = false, .frozen = frozen})), {.size = {1, 2}});
       }));
     }
   }
-  Graph graph({3, 3, 3});  // without biases: those before a batch norm have no gradient but rounding
+  // without biases, because biases before a batch norm have only rounding as gradient
+  Graph graph({3, 3, 3});
   Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 2, .bias = false});
   x = batch_norm(x, {.center = false, .frozen = true});
   x = batch_norm(conv2d(x, {.filters = 20, .kernel = 1, .bias = false}), {.scale = false});
@@ -251,7 +253,7 @@ TEST_CASE("batch_norm on sequences, without gamma or beta, and frozen") {
   check_bf16(graph, {.lane = 8});
 }
 
-TEST_CASE("a frozen batch_norm is Keras' with trainable = False, and its statistics never move") {
+TEST_CASE("a frozen batch_norm equals Keras' with trainable = False, and its statistics never move") {
   // bn = keras.layers.BatchNormalization(scale=False); bn.trainable = False; bn.build((3, 2))
   // bn.set_weights([[.5, -.5], [.1, .2], [2, 3]]); bn(fill(3, 2), training=True)
   Graph graph({2});
@@ -269,33 +271,31 @@ TEST_CASE("a frozen batch_norm is Keras' with trainable = False, and its statist
   CHECK(difference(experiment.run(batch).output,
                    {-0.9845532, -0.9156229, 1.10796, -1.539057, 0.3444754, 0.1696148}) < 1e-6);
   for (const char* name : {"batch_norm_1.running_mean", "batch_norm_1.running_variance"})
-    CHECK(experiment.layout->slot(name).spec.momentum == 1);  // the engine leaves such alone
+    CHECK(experiment.layout->slot(name).spec.momentum == 1);  // the engine does not update such statistics
 }
 
 TEST_CASE("normalisations refuse inputs that do not fit") {
   CHECK(
       refusal({3, 8, 8}, {{"layer", "layer_norm"}}) ==
       "layer_norm_1 (layer_norm): normalises the features of (N, L, F) or (N, F), but its input is (N, 3, 8, "
-      "8) | use axis = \"channels\" for an image, or group_norm with groups = 1 for all of it");
-  CHECK(
-      refusal({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
-      "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | leave "
-      "axis out: the last one is normalised");
+      "8) | use axis = \"channels\" to normalise each pixel of an image, or group_norm with groups = 1 for "
+      "the whole image");
+  CHECK(refusal({8}, {{"layer", "layer_norm"}, {"axis", "channels"}}) ==
+        "layer_norm_1 (layer_norm): with axis \"channels\" needs (N, C, H, W), but its input is (N, 8) | "
+        "remove axis: the layer then normalises the last one");
   CHECK(refusal({8}, {{"layer", "layer_norm"}, {"axis", "rows"}}) ==
         "layer \"layer_norm\": \"axis\" must be \"features\" or \"channels\", but is \"rows\" | ");
   CHECK(refusal({6, 8, 8}, {{"layer", "group_norm"}, {"groups", 4}}) ==
         "group_norm_1 (group_norm): 4 groups do not divide the 6 channels of its input (N, 6, 8, 8) | choose "
-        "groups that divide them");
+        "groups that divide the channels");
   CHECK(refusal({8}, {{"layer", "local_response_norm"}}) ==
         "local_response_norm_1 (local_response_norm): needs an image (N, C, H, W), but its input is (N, 8) | "
-        "use "
-        "layer_norm for sequences and vectors");
+        "use layer_norm for sequences and vectors");
   CHECK(
       refusal({3, 8, 8},
               {{"layer", "standardize"}, {"mean", Value::Array{1, 2}}, {"variance", Value::Array{1, 0.5}}}) ==
       "standardize_1 (standardize): has 2 means, but its input (N, 3, 8, 8) has 3 channels | give a mean and "
-      "a "
-      "variance for each, or one for all");
+      "a variance for each channel, or one for all");
   CHECK(refusal({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", 0}}) ==
         "layer \"standardize\": \"variance\" must be above 0, but is 0 | ");
   CHECK(refusal({3}, {{"layer", "standardize"}, {"mean", 1}, {"variance", Value::Array{1, 2}}}) ==

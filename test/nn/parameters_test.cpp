@@ -19,7 +19,8 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Plain, blocked and padded layouts; groups; a dense layer on an image and on a vector.
+/// Returns a graph with plain, blocked and padded layouts, groups, and a dense layer on an image and on a
+/// vector.
 Graph various() {
   Graph graph({3, 8, 8});
   Symbol x = conv2d(input(graph), {.filters = 20, .kernel = 3});
@@ -40,7 +41,7 @@ std::size_t size_of(const ParameterSlot& slot) {
   return static_cast<std::size_t>(slot.spec.shape.elements());
 }
 
-/// The values of all slots, one after the other.
+/// Returns the values of all slots, one after the other.
 std::vector<float> canonical(const ParameterLayout& layout, std::span<const float> arena) {
   std::vector<float> values;
   for (const ParameterSlot& slot : layout.slots()) {
@@ -52,7 +53,7 @@ std::vector<float> canonical(const ParameterLayout& layout, std::span<const floa
 
 }  // namespace
 
-TEST_CASE("parameters lie in the order of backward, statistics after them") {
+TEST_CASE("parameters are stored in the order of backward, followed by the statistics") {
   const ParameterLayout layout(various(), 4);
   std::vector<std::string> names;
   for (const ParameterSlot& slot : layout.slots()) names.push_back(slot.name);
@@ -97,14 +98,14 @@ TEST_CASE("unpack is the inverse of pack in every layout, and stays within its s
       };
       CHECK(untouched(0, slot.offset));
       CHECK(untouched(slot.offset + slot.size, layout.size()));
-      // What exceeds the canonical values is zero, so that optimizers and sums leave it at zero.
+      // The padding after the canonical values is zero, so that optimizers and sums keep it zero.
       const std::multiset<float> stored(arena.data() + slot.offset, arena.data() + slot.offset + slot.size);
       CHECK(stored.count(0) + stored.count(-1) == slot.size - values.size());
     }
   }
 }
 
-TEST_CASE("the canonical values of all slots, and back") {
+TEST_CASE("the canonical values of all slots can be written and read back") {
   const ParameterLayout layout(various(), 4);
   const auto values = counting(static_cast<std::size_t>(various().parameter_count()));
   AlignedBuffer<float> arena(layout.size());
@@ -121,7 +122,7 @@ TEST_CASE("the canonical values of all slots, and back") {
   CHECK(bias == std::vector<float>{41, 42, 43, 44});
 }
 
-TEST_CASE("initial parameters do not depend on lane, algorithm or layout, but on seed and parameter") {
+TEST_CASE("initial parameters depend on seed and parameter, not on lane, algorithm or layout") {
   const ParameterLayout a(various(), 4), b(various(), 64, ConvolutionChoice::kWinograd);
   const auto values = canonical(a, initial_parameters(a, 5).span());
   CHECK(values == canonical(b, initial_parameters(b, 5).span()));
@@ -134,7 +135,7 @@ TEST_CASE("initial parameters do not depend on lane, algorithm or layout, but on
   CHECK(!std::equal(both.begin(), both.begin() + 64, both.begin() + 72));
 }
 
-TEST_CASE("weights start uniform within Glorot's limits, vectors at zero or one") {
+TEST_CASE("initial weights are uniform within Glorot's limits, and vectors are zero or one") {
   Graph graph({16, 8, 8});
   const Symbol x = conv2d(input(graph), {.filters = 64, .kernel = 3, .groups = 2});
   dense(flatten(batch_norm(x)), {.units = 10});
@@ -146,7 +147,7 @@ TEST_CASE("weights start uniform within Glorot's limits, vectors at zero or one"
     layout.unpack(slot, arena.span(), values);
     return values;
   };
-  // Fans as Keras counts them for a kernel of shape (3, 3, 16 / 2, 64): 9 * 8 and 9 * 64.
+  // Fans as Keras computes them for a kernel of shape (3, 3, 16 / 2, 64): 9 * 8 and 9 * 64.
   for (const auto& [name, fans] :
        {std::pair{"conv2d_1.weight", 9.0 * 8 + 9 * 64}, std::pair{"dense_1.weight", 64.0 * 36 + 10}}) {
     const std::vector<float> values = values_of(name);
@@ -170,7 +171,7 @@ TEST_CASE("weights start uniform within Glorot's limits, vectors at zero or one"
   CHECK(values_of("batch_norm_1.running_variance") == std::vector<float>(64, 1.0F));
 }
 
-TEST_CASE("the hash tells layouts apart") {
+TEST_CASE("different layouts have different hashes") {
   const auto hash = [](Conv2dOptions options, std::int64_t units) {
     Graph graph({3, 8, 8});
     dense(flatten(conv2d(input(graph), options)), {.units = units});

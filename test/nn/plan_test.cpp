@@ -1,4 +1,4 @@
-// The plan as a whole: memory, the order in which gradients become final, what it tells about itself.
+// Plans: their memory, the order in which gradients become final, and their lists of steps.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -24,7 +24,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Both kinds of statistics, a residual path, dropout, Winograd shapes.
+/// Returns a graph with both kinds of statistics, a residual path, dropout and shapes for Winograd.
 Graph residual() {
   Graph graph({1, 14, 14});
   const Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = 32, .kernel = 3}))));
@@ -45,7 +45,7 @@ TEST_CASE("no two buffers that are alive at the same time overlap") {
     std::size_t sum = 0;
     for (BufferUse& buffer : buffers) {
       buffer.bytes = random.below(10) == 0 ? 0 : random.below(5000);
-      if (random.below(12) != 0) {  // else never used
+      if (random.below(12) != 0) {  // otherwise the buffer is never used
         buffer.once.use_at(random.below(30));
         buffer.once.use_at(random.below(30));
         if (random.below(3) == 0) buffer.again.use_at(buffer.once.last + random.below(9));
@@ -76,7 +76,7 @@ TEST_CASE("no two buffers that are alive at the same time overlap") {
   }
 }
 
-TEST_CASE("buffers that follow each other share their memory") {
+TEST_CASE("buffers that are used one after the other share memory") {
   std::vector<BufferUse> chain(10);
   for (std::size_t i = 0; i < chain.size(); ++i) chain[i] = {1000, {i, i + 1}, {}};
   CHECK(place(chain).bytes == 2 * 1024);
@@ -97,15 +97,14 @@ TEST_CASE("ready is called with rising ends, below which gradients are final") {
   experiment.network.loss(batch.labels, 8);
   std::vector<std::size_t> ends;
   experiment.network.backward([&](std::size_t end) {
-    // Bit by bit what is there at the end: nothing below `end` is written any more (NaN where slots are
-    // padded).
+    // Compares bits (NaN in the padding of slots): nothing below `end` is written after this call.
     if (std::memcmp(final.data(), experiment.gradients.data(), end * sizeof(float)) != 0)
       FAIL("a gradient below " << end << " was not final");
     ends.push_back(end);
   });
   CHECK(std::is_sorted(ends.begin(), ends.end()));
   CHECK(ends.back() == experiment.layout->size());
-  // Early: the last layer is ready long before the first; several buckets can be on their way.
+  // The last layer is ready long before the first, so several buckets can be sent at the same time.
   const auto first = experiment.layout->slot("conv2d_1.weight").offset;
   CHECK(std::count_if(ends.begin(), ends.end(), [&](std::size_t end) { return end > 0 && end < first; }) > 5);
 }
@@ -118,7 +117,7 @@ TEST_CASE("direct and automatic convolution agree") {
   check_equal(automatic, direct, 1e-4);
 }
 
-TEST_CASE("a smaller plan works with the parameters of a larger one") {
+TEST_CASE("a smaller plan can use the parameters of a larger one") {
   const Graph graph = residual();
   Experiment large(graph, {.lane = 8});
   Experiment expected(graph, {.lane = 3});
@@ -131,7 +130,7 @@ TEST_CASE("a smaller plan works with the parameters of a larger one") {
   CHECK(difference(output, expected.run(batch).output) < 1e-5);
 }
 
-TEST_CASE("a run leaves nothing behind: repeated and rebound it gives the same bits") {
+TEST_CASE("a run does not affect the next: repeated and rebound, it gives the same bits") {
   const Graph graph = residual();
   Experiment experiment(graph, {.lane = 4});
   const Outcome first = experiment.run(Batch(graph, 4));
@@ -167,7 +166,7 @@ TEST_CASE("first_non_finite names the node") {
   CHECK(blame("batch_norm_2.gamma", kNan) == "batch_norm_2");
   CHECK(blame("dense_1.weight", kNan) == "dense_1");
   CHECK(blame("dense_2.bias", kNan) == "dense_2");
-  // Finite weights, but the sum overflows.
+  // The weights are finite, but the sum overflows.
   CHECK(blame("dense_2.weight", std::numeric_limits<float>::max()) == "dense_2");
   blame("conv2d_1.weight", 0.5F);
   std::copy(batch.input.begin(), batch.input.end(), experiment.network.input().begin());
@@ -187,7 +186,7 @@ TEST_CASE("NaN in any layer reaches the loss, unless oneDNN applies the ReLU aft
   }
 }
 
-TEST_CASE("steps tell their node, work and algorithm") {
+TEST_CASE("steps contain their node, operations and algorithm") {
   const Graph graph = residual();
   const Network network = std::move(Experiment(graph, {.lane = 4}).network);
   double flops = 0;
@@ -195,14 +194,15 @@ TEST_CASE("steps tell their node, work and algorithm") {
     CHECK_NOTHROW(graph.find(step.node));
     CHECK(!step.what.empty());
     CHECK(!step.implementation.empty());
-    // Only the passes of convolutions and dense layers multiply, not their reorders and ReLUs.
+    // Only the passes of convolutions and dense layers have multiplications; their reorders and ReLUs have
+    // none.
     const bool layer = step.node.starts_with("conv2d") || step.node.starts_with("dense");
     const bool pass = step.what.starts_with("forward") || step.what.starts_with("backward weights") ||
                       step.what.starts_with("backward data");
     CHECK(step.product() == (layer && pass));
     flops += step.flops;
   }
-  // conv2d_1 twice (no gradient of the input), the others in all three passes; 4 samples.
+  // conv2d_1 has two passes (no gradient of the input), the others have three; 4 samples.
   const double once = 2.0 * (12 * 12 * 32 * 9);
   const double thrice = 2.0 * (2 * 6 * 6 * 32 * 32 * 9 + 288 * 24 + 24 * 10);
   CHECK(flops == Catch::Approx(4 * (2 * once + 3 * thrice)));
@@ -218,7 +218,7 @@ TEST_CASE("our kernels keep the layout that convolutions write: no reorder betwe
     dense(global_average_pool(x), {.units = 10});
     Experiment experiment(graph, {.lane = 4});
     for (const PlanStep& step : experiment.network.steps()) {
-      // Only the weights of a gradient with respect to data may be reordered: transposed.
+      // Only weights for a gradient with respect to data may be reordered (transposed).
       const bool product = step.node.starts_with("conv2d") || step.node.starts_with("dense");
       INFO(channels << " channels: " << step.node << " " << step.what);
       CHECK((step.what != "reorder" || product));
@@ -239,14 +239,15 @@ TEST_CASE("time_steps times every step") {
   for (const double s : seconds) CHECK((s >= 0 && s < 1));
 }
 
-TEST_CASE("what cannot be compiled") {
+TEST_CASE("graphs that cannot be compiled are refused") {
   const auto compile = [](const Graph& graph) { ParameterLayout(graph, 2); };
   Graph image({1, 4, 4});
   conv2d(input(image), {.filters = 2, .kernel = 3});
   CHECK(error_of([&] { compile(image); }) ==
-        "the network ends in conv2d_1 with shape (N, 2, 2, 2), but a classifier ends in a vector of classes");
+        "the network ends in conv2d_1 with shape (N, 2, 2, 2), but a classifier must end in a vector of "
+        "classes");
   Graph dead({4});
   dense(input(dead), {.units = 3});
   dense(input(dead), {.units = 2});
-  CHECK(error_of([&] { compile(dead); }) == "nothing reads the output of dense_1");
+  CHECK(error_of([&] { compile(dead); }) == "no layer reads the output of dense_1");
 }

@@ -1,4 +1,4 @@
-// Pooling beyond the plain windows of layers_test.cpp, and what moves pixels: zero_pad, crop, resize.
+// Pooling windows that layers_test.cpp does not cover, and zero_pad, crop, resize.
 #include "convoke/nn/layers/activation.hpp"
 #include "convoke/nn/layers/batch_norm.hpp"
 #include "convoke/nn/layers/border.hpp"
@@ -26,7 +26,7 @@ constexpr auto kBilinear = ResizeOptions::Method::kBilinear;
 
 Symbol vector(Symbol x) { return x.graph->node(x.node).shape.rank() == 1 ? x : flatten(x); }
 
-/// A graph whose body is between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
+/// Returns a graph with `body` between a 1 x 1 convolution to `channels` and a dense layer of 3 classes.
 template <class Body>
 Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
@@ -34,7 +34,7 @@ Graph around(std::int64_t channels, std::int64_t height, std::int64_t width, con
   return graph;
 }
 
-/// The same for sequences.
+/// Returns the same graph for sequences.
 template <class Body>
 Graph along(std::int64_t features, std::int64_t length, const Body& body) {
   Graph graph({length, 2});
@@ -42,7 +42,7 @@ Graph along(std::int64_t features, std::int64_t length, const Body& body) {
   return graph;
 }
 
-/// Between convolutions of several widths, as the first layer, and in bf16.
+/// Checks `body` after convolutions of several widths, as the first layer, and in bf16.
 template <class Body>
 void check_image(std::int64_t height, std::int64_t width, const Body& body, double bf16_tolerance = 0.03) {
   for (const std::int64_t channels : {3, 16, 20}) {
@@ -64,12 +64,12 @@ void check_sequence(std::int64_t length, const Body& body, double bf16_tolerance
   check_bf16(along(16, length, body), {.lane = 2}, bf16_tolerance);
 }
 
-/// Gradients of maxima differ where bf16 lets another one win.
+/// Tolerance for gradients of maxima, which differ if another value wins in bf16.
 constexpr double kKinks = 0.3;
 
 }  // namespace
 
-TEST_CASE("max_pool and average_pool: padding on four sides, windows that stick out, padding that counts") {
+TEST_CASE("max_pool and average_pool: padding on four sides, windows beyond the end, padding that counts") {
   const auto check = [](PoolOptions options, std::int64_t height, std::int64_t width) {
     for (const std::int64_t channels : {3, 16, 20}) {
       check_graph(around(channels, height, width, [&](Symbol x) { return max_pool(x, options); }), kLane);
@@ -95,7 +95,7 @@ TEST_CASE("max_pool and average_pool: padding on four sides, windows that stick 
       {.lane = 2});
 }
 
-TEST_CASE("a max_pool that sticks out is no tiling for those that fuse it") {
+TEST_CASE("a max_pool with windows beyond the end is not fused as a tiling") {
   check_graph(around(16, 5, 5, [](Symbol x) { return max_pool(relu(batch_norm(x)), {.ceil = true}); }),
               {.lane = 3});
   Graph graph({1, 7, 7});
@@ -114,7 +114,7 @@ TEST_CASE("global pools") {
   check_sequence(1, [](Symbol x) { return global_average_pool1d(x); });
 }
 
-TEST_CASE("adaptive pools: sizes that divide the image, that do not, that are larger") {
+TEST_CASE("adaptive pools: sizes that divide the image, do not divide it, or are larger") {
   for (const Extent size : {Extent(2, 3), Extent(3, 2), Extent(1, 5)}) {
     check_image(
         4, 3, [&](Symbol x) { return adaptive_average_pool(x, size); }, 0.05);
@@ -151,7 +151,7 @@ TEST_CASE("resize") {
   }
 }
 
-TEST_CASE("a convolution or a pooling of what ReLU gives takes the zeroes around its input in") {
+TEST_CASE("a convolution, or a pooling after a ReLU, includes the zeroes around its input in its padding") {
   const auto absorbed = [](const Graph& graph) {
     const std::vector<Fusion> fusions = fuse(graph);
     std::vector<std::string> names;
@@ -183,7 +183,7 @@ TEST_CASE("a convolution or a pooling of what ReLU gives takes the zeroes around
         {"zero_pad_1", "relu_1"});
   check([](Symbol x) { return max_pool(zero_pad(relu(batch_norm(x))), {.size = 3, .stride = 2}); },
         {"relu_1", "zero_pad_1"});
-  // Nothing is folded where it would change what is computed.
+  // A border is not fused where that would change the result.
   check([](Symbol x) { return max_pool(zero_pad(tanh(x)), {.size = 3, .stride = 2}); }, Names{});
   check(
       [&](Symbol x) { return conv2d(zero_pad(x), {.filters = 5, .kernel = 3, .padding = Padding::same()}); },
@@ -204,7 +204,8 @@ using Golden = std::vector<double>;
 
 namespace {
 
-/// The largest difference, relative, of what `body` makes of a ramp; printed to nine digits.
+/// Returns the largest relative difference of the output of `body` for a ramp. Golden values have nine
+/// digits.
 template <class Body>
 double off(const Shape& shape, const Body& body, const Golden& golden) {
   Graph graph(shape);
@@ -214,7 +215,7 @@ double off(const Shape& shape, const Body& body, const Golden& golden) {
 
 }  // namespace
 
-TEST_CASE("ceil, count_padding and adaptive pools give what PyTorch gives") {
+TEST_CASE("ceil, count_padding and adaptive pools equal PyTorch's") {
   // x = torch.from_numpy(ramp(1, 2, 5, 6))
   const auto check = [](const auto& body, const Golden& golden) {
     CHECK(off({2, 5, 6}, body, golden) < 1e-6);
@@ -327,7 +328,7 @@ TEST_CASE("ceil, count_padding and adaptive pools give what PyTorch gives") {
              1.25, 0.75, 1,    0.5,  1.25, 1,    1,    1.25, 0.25, 1,    1.25, 1.25});
 }
 
-TEST_CASE("pools along sequences give what Keras gives") {
+TEST_CASE("pools along sequences equal Keras'") {
   const auto check = [](const auto& body, const Golden& golden) { CHECK(off({7, 2}, body, golden) < 1e-6); };
   const Padding same = Padding::same();
   // L.MaxPooling1D(3, 2, padding="same")(ramp(1, 7, 2))
@@ -338,7 +339,7 @@ TEST_CASE("pools along sequences give what Keras gives") {
         Golden{-0.875, 0.875, 0, 0.375, 0.5, -0.5});
 }
 
-TEST_CASE("resize, zero_pad and crop give what Keras gives") {
+TEST_CASE("resize, zero_pad and crop equal Keras'") {
   // x = ramp(1, 2, 3, 4).transpose(0, 2, 3, 1); results .transpose(0, 3, 1, 2)
   const auto check = [](const auto& body, const Golden& golden) {
     CHECK(off({2, 3, 4}, body, golden) < 1e-6);
@@ -492,14 +493,14 @@ TEST_CASE("resize, zero_pad and crop give what Keras gives") {
              -0.0833332539,
              0.5,
              0.5});
-  // L.Resizing(5, 3, interpolation="nearest")(x); also F.interpolate(x, (5, 3), mode="nearest-exact")
+  // L.Resizing(5, 3, interpolation="nearest")(x); equal to F.interpolate(x, (5, 3), mode="nearest-exact")
   check(
       [&](Symbol x) {
         return resize(x, {.size = {5, 3}});
       },
       Golden{-1.25, -0.5, 1.25, -1.25, -0.5, 1.25, 0.25,  1, 0,  -1,   -0.25, -1.25, -1,   -0.25, -1.25,
              0.5,   1.25, 0.25, 0.5,   1.25, 0.25, -0.75, 0, -1, 0.75, -1.25, 0.5,   0.75, -1.25, 0.5});
-  // L.Resizing(2, 7, interpolation="bilinear")(x); also F.interpolate(x, (2, 7), mode="bilinear")
+  // L.Resizing(2, 7, interpolation="bilinear")(x); equal to F.interpolate(x, (2, 7), mode="bilinear")
   check(
       [&](Symbol x) {
         return resize(x, {.size = {2, 7}, .method = kBilinear});
@@ -508,7 +509,7 @@ TEST_CASE("resize, zero_pad and crop give what Keras gives") {
              -0.6875, -0.308035642, 0.299107134,  0.21875, -0.00892877579, -0.580357313, -0.9375,
              0.1875,  0.0758928359, -0.102678597, 0.40625, 0.866071224,    0.294642687,  -0.0625,
              0.375,   0.263392836,  0.084821403,  -0.4375, -0.861606956,   -0.254464149, 0.125});
-  // L.ZeroPadding2D(((1, 0), (0, 2)))(x); also F.pad(x, (0, 2, 1, 0))
+  // L.ZeroPadding2D(((1, 0), (0, 2)))(x); equal to F.pad(x, (0, 2, 1, 0))
   check(
       [&](Symbol x) {
         return zero_pad(x, {{1, 0}, {0, 2}});
@@ -553,7 +554,7 @@ TEST_CASE("pools and borders that do not fit are refused with both shapes") {
   CHECK(on({8}, [](Symbol x) { zero_pad(x); }) ==
         "zero_pad_1 (zero_pad): needs images (N, C, H, W), but its input is (N, 8)");
   CHECK(on({3, 4, 4}, [](Symbol x) { crop(x, 2); }) ==
-        "crop_1 (crop): leaves (N, 3, 0, 0) of its input (N, 3, 4, 4)");
+        "crop_1 (crop): reduces its input (N, 3, 4, 4) to (N, 3, 0, 0)");
   CHECK(on({3, 4, 4}, [](Symbol x) { resize(x, {}); }) ==
         "resize_1 (resize): has neither size nor scale for its input (N, 3, 4, 4)");
 }

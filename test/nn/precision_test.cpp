@@ -1,4 +1,4 @@
-// bf16 against fp32, and the copies of the weights that go with it.
+// bf16 against fp32, and the bf16 copies of the weights.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,7 +22,8 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Every layer with a kernel of ours, and convolutions that oneDNN gives different layouts.
+/// Returns a graph with every layer that has one of our kernels, and convolutions with different layouts in
+/// oneDNN.
 Graph mixed(std::int64_t channels) {
   Graph graph({channels, 14, 14});
   const Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = 32, .kernel = 3}))));
@@ -35,7 +36,7 @@ Graph mixed(std::int64_t channels) {
   return graph;
 }
 
-/// Without kinks: rounding opens or shuts no ReLU and no maximum, so gradients are near.
+/// Returns a graph without kinks: rounding switches no ReLU and no maximum, so gradients are close.
 Graph smooth(std::int64_t channels) {
   Graph graph({channels, 14, 14});
   Symbol x = average_pool(tanh(batch_norm(conv2d(input(graph), {.filters = 32, .kernel = 3}))));
@@ -54,7 +55,7 @@ Graph fused() {
 
 }  // namespace
 
-TEST_CASE("bf16 rounds to nearest, ties to even, and keeps what is not finite") {
+TEST_CASE("bf16 rounds to nearest, ties to even, and keeps infinities and NaN") {
   const auto rounded = [](float value) { return static_cast<float>(Bf16(value)); };
   CHECK(rounded(1.0F) == 1.0F);
   CHECK(rounded(-0.15625F) == -0.15625F);
@@ -68,13 +69,13 @@ TEST_CASE("bf16 rounds to nearest, ties to even, and keeps what is not finite") 
   CHECK(std::signbit(rounded(-0.0F)));
 }
 
-TEST_CASE("a plan in bf16 gives what fp32 gives, to bf16's rounding") {
+TEST_CASE("a plan in bf16 equals one in fp32 to bf16's rounding") {
   check_bf16(smooth(3), {.lane = 16, .lanes = 2});
   check_bf16(smooth(16), {.lane = 16, .lanes = 2});
   for (const Graph& graph : {mixed(3), mixed(16), fused()}) check_bf16(graph, {.lane = 16, .lanes = 2}, 0.25);
 }
 
-TEST_CASE("plans that share the copies of the weights give the same bits as those that make their own") {
+TEST_CASE("plans that share copies of the weights give the same bits as plans that make their own") {
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
     if (precision == Precision::kBfloat16 && !backend().native_bf16 && !backend().emulates_bf16) continue;
     const Graph graph = mixed(3);
@@ -89,7 +90,7 @@ TEST_CASE("plans that share the copies of the weights give the same bits as thos
     const Outcome a = shared.run(batch), b = own.run(batch);
     CHECK(a.output == b.output);
     CHECK(a.gradients == b.gradients);
-    // A part of the copies each, as threads make them, is all of them.
+    // Several parts, as threads make them, together make all copies.
     std::fill_n(shared.parameters.data(), shared.parameters.size(), 0.5F);
     shared.working.refresh(1, 2);
     shared.working.refresh(0, 2);

@@ -6,21 +6,22 @@
 
 #include "experiment.hpp"
 
-// What Keras or PyTorch gave for values that both sides can make: multiples of 1/4, so that sums are exact.
+// Comparisons with Keras or PyTorch for inputs that both sides can make: multiples of 1/4, so that sums are
+// exact.
 
-/// ((arange(n) * 7 % 11) - 5) / 4, as numpy has it.
+/// Returns numpy's ((arange(n) * 7 % 11) - 5) / 4.
 inline std::vector<float> ramp(std::int64_t n) {
   std::vector<float> values;
   for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<float>(i * 7 % 11 - 5) / 4);
   return values;
 }
 
-/// The output of a graph (ending in a vector) for one sample, a ramp, with these parameters: canonical values
-/// by "node.parameter".
+/// Returns the output of a graph (which ends in a vector) for one sample, a ramp, with these parameters:
+/// canonical values by "node.parameter".
 inline std::vector<double> output_for_ramp(const convoke::nn::Graph& graph,
                                            const std::map<std::string, std::vector<float>>& parameters = {}) {
   Experiment experiment(graph, {.lane = 1, .training = false});
-  // A plan is bound to parameters even if it has none.
+  // A plan needs bound parameters even if it has none.
   convoke::AlignedBuffer<float> none(1);
   if (experiment.layout->size() == 0) experiment.network.bind(none.data(), nullptr);
   for (const auto& [name, values] : parameters) {

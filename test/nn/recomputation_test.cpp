@@ -1,4 +1,4 @@
-// Values that are computed again in backward, by plans that are large enough for it.
+// Values that large plans compute again in backward.
 #include <algorithm>
 
 #include "convoke/nn/backend.hpp"
@@ -16,8 +16,8 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Batch norms of which one lane writes 40 MiB in fp32: with ReLU, silu, alone, with two readers; and one
-/// behind another, so that a recomputation reads what another one leaves.
+/// Returns a graph with batch norms whose output is 40 MiB per lane (micro-batch) in fp32: with ReLU, silu,
+/// alone, with two readers, and one after another, so that a recomputation reads the result of another one.
 Graph large() {
   Graph graph({3, 128, 128});
   const Conv2dOptions point{.filters = 32, .kernel = 1, .bias = false};
@@ -47,13 +47,13 @@ void check_recomputation(Precision precision, std::int64_t lane, double toleranc
 
   const Outcome together = two.run(Batch(graph, 2 * lane));
   check_equal(together, lane_by_lane(one, graph, lane, 2), tolerance);
-  // Twice the same bits: nothing is left over from the first run.
+  // The second run gives the same bits, so it does not depend on the first.
   check_equal(two.run(Batch(graph, 2 * lane)), together, 0);
 }
 
 }  // namespace
 
-TEST_CASE("a large plan computes batch norms again, and trains as small ones that keep them") {
+TEST_CASE("a large plan computes batch norms again, and trains as small plans that keep them do") {
   check_recomputation(Precision::kFloat32, 4, 1e-5);
 }
 

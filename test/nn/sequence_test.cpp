@@ -26,7 +26,7 @@ using MaskedBuilder = Symbol (*)(Symbol, Symbol, RecurrentOptions);
 constexpr Builder kBuilders[] = {lstm, gru};
 constexpr MaskedBuilder kMaskedBuilders[] = {lstm, gru};
 
-/// numbers (L, F) -> layer -> 3 classes.
+/// Returns numbers (L, F) -> layer -> 3 classes.
 Graph on_numbers(Builder layer, std::int64_t length, std::int64_t features, RecurrentOptions options) {
   Graph graph({length, features});
   Symbol x = layer(input(graph), options);
@@ -34,7 +34,7 @@ Graph on_numbers(Builder layer, std::int64_t length, std::int64_t features, Recu
   return graph;
 }
 
-/// tokens (L) -> embedding -> layer, masked -> 3 classes.
+/// Returns tokens (L) -> embedding -> masked layer -> 3 classes.
 Graph on_tokens(MaskedBuilder layer, std::int64_t length, std::int64_t features, RecurrentOptions options) {
   Graph graph(tokens(length));
   const Symbol x = embedding(input(graph), {.vocabulary = 4, .units = features});
@@ -53,7 +53,7 @@ void for_each_form(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("embedding: widths, several lanes, rows that no token names") {
+TEST_CASE("embedding: widths, several lanes, rows that no token uses") {
   for (const std::int64_t units : {1, 3, 16, 20}) {
     Graph graph(tokens(5));
     dense(flatten(tanh(embedding(input(graph), {.vocabulary = 6, .units = units}))), {.units = 3});
@@ -63,8 +63,8 @@ TEST_CASE("embedding: widths, several lanes, rows that no token names") {
   }
 }
 
-TEST_CASE("embedding gives the rows that the tokens name, as Keras'") {
-  // keras.layers.Embedding is the table itself: y[n, l] = weight[x[n, l]].
+TEST_CASE("embedding returns the rows of the tokens, as Keras' does") {
+  // keras.layers.Embedding is the table: y[n, l] = weight[x[n, l]].
   Graph graph(tokens(3));
   flatten(embedding(input(graph), {.vocabulary = 4, .units = 2}));
   Experiment experiment(graph, {.lane = 1, .training = false});
@@ -76,7 +76,7 @@ TEST_CASE("embedding gives the rows that the tokens name, as Keras'") {
         std::vector<double>{weight[6], weight[7], weight[0], weight[1], weight[6], weight[7]});
 }
 
-TEST_CASE("embedding refuses tokens outside the vocabulary, in the step") {
+TEST_CASE("a step refuses tokens outside the vocabulary") {
   Graph graph(tokens(3));
   dense(flatten(embedding(input(graph), {.vocabulary = 4, .units = 2})), {.units = 2});
   Experiment experiment(graph, {.lane = 2});
@@ -102,18 +102,18 @@ TEST_CASE("lstm and gru on numbers: features, units, lengths, without bias") {
   }
 }
 
-TEST_CASE("lstm and gru above others: an embedding, each other, an activation") {
+TEST_CASE("lstm and gru after an embedding, each other and an activation") {
   for (const Builder layer : kBuilders) {
     Graph graph(tokens(4));
     Symbol x = embedding(input(graph), {.vocabulary = 4, .units = 3});
     x = layer(tanh(layer(x, {.units = 4, .sequences = true, .bidirectional = true})), {.units = 3});
     dense(x, {.units = 3});
     check_graph(graph, kLane);
-    check_bf16(graph, kLane, 0.06);  // rounding adds up over three layers
+    check_bf16(graph, kLane, 0.06);  // rounding accumulates over three layers
   }
 }
 
-TEST_CASE("lstm and gru pass over masked places, wherever they are") {
+TEST_CASE("lstm and gru skip masked places in any position") {
   for (const MaskedBuilder layer : kMaskedBuilders) {
     for_each_form(
         [&](const RecurrentOptions& options) { check_graph(on_tokens(layer, 4, 2, options), kLane); });
@@ -154,7 +154,7 @@ TEST_CASE("lstm and gru in bf16") {
   }
 }
 
-TEST_CASE("the cell's sigmoid and tanh, from the flat ends to the middle, and NaN") {
+TEST_CASE("the cell's sigmoid and tanh, over their whole range and for NaN") {
   const std::vector<float> inputs{-1e30F, -100, -88, -20, -3.5F, -1e-4F,   0,
                                   1e-4F,  0.7F, 9,   50,  200,   INFINITY, NAN};
   const std::size_t units = inputs.size();
@@ -224,11 +224,11 @@ std::vector<double> golden_case(MaskedBuilder layer, bool mask, bool sequences, 
   return experiment.run(batch).output;
 }
 
-constexpr double kGolden = 5e-6;  // six digits after the point
+constexpr double kGolden = 5e-6;  // six digits after the decimal point
 
 }  // namespace
 
-TEST_CASE("lstm as Keras and PyTorch: plain, masked, bidirectional") {
+TEST_CASE("lstm equals Keras' and PyTorch's: plain, masked, bidirectional") {
   CHECK(difference(golden_case(lstm, false, true, false),
                    {0.105096, 0.066396, 0.045336, 0.166667, 0.070880, 0.078215,  0.147195, 0.101910,
                     0.166749, 0.231347, 0.023040, 0.097498, 0.229652, -0.009086, 0.095278, 0.131042,
@@ -255,7 +255,7 @@ TEST_CASE("lstm as Keras and PyTorch: plain, masked, bidirectional") {
                     0.121329, -0.277861, -0.248545, 0.032519}) < kGolden);
 }
 
-TEST_CASE("gru as Keras and PyTorch: plain, masked, bidirectional") {
+TEST_CASE("gru equals Keras' and PyTorch's: plain, masked, bidirectional") {
   CHECK(difference(golden_case(gru, false, true, false),
                    {0.252215, 0.363443, 0.324531,  0.389466, 0.320401, 0.515772,  0.660277, 0.739799,
                     0.537516, 0.627910, -0.099750, 0.634323, 0.561050, -0.056954, 0.583148, 0.376494,
@@ -282,7 +282,7 @@ TEST_CASE("gru as Keras and PyTorch: plain, masked, bidirectional") {
                     0.507308, -0.403911, -0.259545, 0.005936}) < kGolden);
 }
 
-TEST_CASE("recurrent layers refuse what does not fit, with the shapes") {
+TEST_CASE("recurrent layers refuse inputs that do not fit, and name the shapes") {
   const auto refusal = [](const auto& build) {
     try {
       build();
@@ -302,20 +302,19 @@ TEST_CASE("recurrent layers refuse what does not fit, with the shapes") {
           gru(input(graph), {.units = 2});
         }) ==
         "gru_1 (gru): needs sequences (N, L, F), but its input is (N, 3, 8, 8) | "
-        "a recurrent layer before it needs sequences = true; reshape makes sequences of other values");
+        "set sequences = true on a recurrent layer before it; reshape turns other values into sequences");
   CHECK(refusal([] {
           Graph graph({5, 2});
           lstm(input(graph), input(graph), {.units = 2});
         }) ==
-        "lstm_1 (lstm): its second input masks padding: it must be tokens (N, 5) for sequences (N, 5, 2), "
-        "but is "
-        "(N, 5, 2) | name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
+        "lstm_1 (lstm): its second input masks padding and must be tokens (N, 5) for sequences (N, 5, 2), "
+        "but is (N, 5, 2) | name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
   CHECK(refusal([] {
           Graph graph({4});
           embedding(input(graph), {.vocabulary = 3, .units = 2});
         }) ==
         "embedding_1 (embedding): needs tokens (N, L), but its input is (N, 4) | "
-        "put it first in a network whose input is tokens, and use dense or conv2d on numbers");
+        "make it the first layer of a network whose input is tokens; use dense or conv2d for numbers");
   CHECK(refusal([] {
           make_layer({{"layer", "lstm"}, {"units", 0}});
         }).find("\"units\" must be at least 1, but is 0") != std::string::npos);
@@ -327,7 +326,7 @@ TEST_CASE("recurrent layers refuse what does not fit, with the shapes") {
         }).find("\"vocabulary\" must be at least 1, but is 0") != std::string::npos);
 }
 
-TEST_CASE("initial values: uniform, orthogonal, forget gates open") {
+TEST_CASE("initial values: uniform, orthogonal, bias 1 of the forget gates") {
   Graph graph(tokens(3));
   lstm(embedding(input(graph), {.vocabulary = 50, .units = 4}), {.units = 5});
   const ParameterLayout layout(graph, 2);

@@ -1,4 +1,4 @@
-// Parameters that two nodes work with, that do not train, or that are penalised.
+// Parameters that two nodes share, that are not trained, or that have penalties.
 #include "convoke/core/error.hpp"
 #include "convoke/nn/layer_table.hpp"
 #include "convoke/nn/layers/activation.hpp"
@@ -81,7 +81,7 @@ TEST_CASE("convolutions that share weights are not fused with their pooling") {
   check_graph(graph, kLane);
 }
 
-TEST_CASE("frozen layers: no gradients, no steps for them, nothing before the first that trains") {
+TEST_CASE("frozen layers have no gradients and no steps, and backward ends at the first trained layer") {
   Graph graph({3, 8, 8});
   Symbol x = conv2d(input(graph), {.filters = 16, .kernel = 3});
   x = relu(batch_norm(x));
@@ -110,7 +110,7 @@ TEST_CASE("frozen layers: no gradients, no steps for them, nothing before the fi
   CHECK(!has_step(experiment.network, "conv2d_3", "backward weights"));
 }
 
-TEST_CASE("frozen layers beside statistics; a frozen head; shared and frozen; everything frozen") {
+TEST_CASE("frozen layers with statistics; a frozen head; shared and frozen layers; all layers frozen") {
   Graph graph({3, 6, 6});
   Symbol x = relu(batch_norm(conv2d(input(graph), {.filters = 16, .kernel = 3})));
   const Symbol frozen = conv2d(x, {.filters = 16, .kernel = 3, .padding = Padding::same()});
@@ -129,7 +129,7 @@ TEST_CASE("frozen layers beside statistics; a frozen head; shared and frozen; ev
   check_graph(whole, kLane);
 }
 
-TEST_CASE("l1 and l2 reach the weights, not biases or a batch norm") {
+TEST_CASE("l1 and l2 apply to weights, not to biases or a batch norm") {
   const Graph graph = build_graph({3, 4, 4}, {layer("conv2d", {{"filters", 2}, {"kernel", 1}, {"l2", 5e-4}}),
                                               layer("batch_norm", {{"l1", 0.5}}), layer("flatten", {}),
                                               layer("dense", {{"units", 2}, {"l1", 1e-3}, {"l2", 1}})});
@@ -167,20 +167,18 @@ TEST_CASE("shared layers, penalties and frozen layers are written and read back"
                                             {"l1", 0.25}}));
 }
 
-TEST_CASE("mistakes in sharing and in the keys of every layer name the place and the remedy") {
+TEST_CASE("errors in sharing and in the keys of every layer name the place and the remedy") {
   const Settings a = layer("dense", {{"units", 5}, {"name", "a"}});
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}})}) ==
-        "recipe.toml:7: dense_2 (dense): on its input (N, 5) it needs a weight of (5, 5), but that of a is "
-        "(5, 4) "
-        "| a layer is shared between inputs of the same number of channels or features");
+        "recipe.toml:7: dense_2 (dense): its input (N, 5) needs a weight of shape (5, 5), but that of a has "
+        "(5, 4) | share a layer only between inputs with the same number of channels or features");
   CHECK(refusal({4}, {layer("batch_norm", {{"name", "n"}}), layer("shared", {{"of", "n"}})}) ==
         "recipe.toml:7: batch_norm_2 (batch_norm): the running_mean of n is a running statistic, which two "
-        "uses "
-        "cannot share | give each use a layer of its own");
+        "uses cannot share | use a separate layer in each place");
   CHECK(refusal({4}, {a, layer("shared", {{"of", "aa"}})}) ==
         "recipe.toml:7: no node is called \"aa\" (did you mean \"a\"?) | nodes so far: input, a");
   CHECK(refusal({4}, {a, layer("shared", {{"of", "input"}})}) ==
-        "recipe.toml:7: \"input\" is not a layer, so it cannot be shared | ");
+        "recipe.toml:7: \"input\" is not a layer and cannot be shared | ");
   CHECK(refusal({4}, {a, layer("shared", {{"of", "a"}, {"units", 3}})})
             .starts_with("recipe.toml:7: layer \"shared\": unknown key \"units\""));
   CHECK(refusal({4}, {layer("dense", {{"units", 5}, {"l2", -1}})}) ==
@@ -189,7 +187,7 @@ TEST_CASE("mistakes in sharing and in the keys of every layer name the place and
             .starts_with("recipe.toml:7: layer \"relu\": \"trainable\""));
 }
 
-TEST_CASE("in a network of 200 layers, a mistake names its node, the shapes and the line") {
+TEST_CASE("an error in a network of 200 layers names its node, the shapes and the line") {
   std::vector<Settings> layers;
   for (int i = 0; i < 99; ++i) {
     layers.push_back(layer("conv2d", {{"filters", 8}, {"kernel", 3}, {"padding", "same"}}));
@@ -205,10 +203,10 @@ TEST_CASE("in a network of 200 layers, a mistake names its node, the shapes and 
         "put a flatten or global_average_pool layer before it");
   CHECK(with(layer("add", {{"inputs", list({"conv2d_7", "input"})}})) ==
         "recipe.toml:7: add_1 (add): its inputs have different shapes, (N, 8, 9, 9) and (N, 3, 9, 9) | "
-        "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+        "give both one shape, for example with a 1 x 1 convolution on the shorter path");
   CHECK(with(layer("relu", {{"inputs", list({"conv2d_77", "conv2d_78"})}})) ==
-        "recipe.toml:7: relu_1 (relu): has one input, but 2 are given: (N, 8, 9, 9), (N, 8, 9, 9) | "
-        "join them before it, by a concat or add layer");
+        "recipe.toml:7: relu_1 (relu): needs one input, but has 2: (N, 8, 9, 9), (N, 8, 9, 9) | "
+        "join them before it with a concat or add layer");
   const std::string unknown = with(layer("relu", {{"inputs", list({"conv2d77"})}}));
   CHECK(unknown.starts_with("recipe.toml:7: no node is called \"conv2d77\" (did you mean \"conv2d_"));
   CHECK(unknown.find("the last of 199 nodes so far: conv2d_94") != std::string::npos);

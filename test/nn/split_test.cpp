@@ -1,4 +1,4 @@
-// A network cut behind its frozen beginning.
+// A network that is split after its frozen beginning.
 #include "convoke/nn/split.hpp"
 
 #include "convoke/nn/freeze.hpp"
@@ -14,7 +14,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Where the zoo model `name` is cut when `patterns` are frozen.
+/// Returns the node after which the zoo model `name` is split when `patterns` are frozen.
 std::string cut(const std::string& name, const std::vector<std::string>& patterns) {
   Graph graph = make_zoo_model(name);
   freeze(graph, resolve_parts(name, graph, patterns));
@@ -23,21 +23,22 @@ std::string cut(const std::string& name, const std::vector<std::string>& pattern
 
 }  // namespace
 
-TEST_CASE("the cut is behind all that is frozen, where one value carries everything") {
+TEST_CASE("a network is split after its frozen nodes, where a single value connects both parts") {
   CHECK(cut("resnet18", {"backbone"}) == "global_average_pool_1");
   CHECK(cut("resnet18", {"blocks:3"}) == "relu_7");  // stem 1, two in each block
-  // Within a block, its input goes past the frozen convolution.
+  // The input of a block bypasses the frozen convolution within it.
   CHECK(cut("resnet18", {"blocks:3", "layer2.1.conv1"}) == "relu_7");
   CHECK(cut("mobilenet-v2", {"backbone"}) == "global_average_pool_1");  // before the dropout
   CHECK(cut("vgg16", {"backbone"}) == "flatten_1");
   CHECK(cut("resnet18", {"layer1.*"}) == "input");
-  // Stochastic depth within what is frozen is off; behind a trained block it draws.
+  // Stochastic depth among frozen nodes is off; after a trained block it draws random numbers.
   CHECK(cut("efficientnet-b0", {"backbone"}) == "global_average_pool_17");
   CHECK(cut("convnext-tiny", {"backbone"}) == "global_average_pool_1");
   CHECK(cut("efficientnet-b0", {"blocks:3"}) == "add_1");
 }
 
-TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer draws no random numbers") {
+TEST_CASE(
+    "a node that a later node shares is not split off; a frozen recurrent layer draws no random numbers") {
   const auto tied = [](bool frozen) {
     Graph graph(Shape{6});
     const Symbol a = dense(input(graph), {.units = 6});
@@ -53,12 +54,12 @@ TEST_CASE("what a later node shares is not cut off; a frozen recurrent layer dra
     Graph graph = build_graph(Shape{5, 3}, {{{"layer", "lstm"}, {"units", 4}, {"dropout", rate}},
                                             {{"layer", "dense"}, {"units", 2}}});
     freeze(graph, std::vector<std::string>{"lstm_1"});
-    CHECK(graph.node(frozen_prefix(graph)).name == "lstm_1");  // frozen, it drops nothing
+    CHECK(graph.node(frozen_prefix(graph)).name == "lstm_1");  // while frozen it drops nothing
     CHECK(first_not_fixed(graph) == "dense_1");
   }
 }
 
-TEST_CASE("both parts together have the parameters of the whole, and every node its number") {
+TEST_CASE("both parts together have all parameters, and every node keeps its number") {
   Graph graph = make_zoo_model("mobilenet-v3-small", {.input = {}, .classes = 7});
   freeze(graph, resolve_parts("mobilenet-v3-small", graph, {"blocks:6"}));
   const std::size_t last = frozen_prefix(graph);
@@ -71,7 +72,7 @@ TEST_CASE("both parts together have the parameters of the whole, and every node 
   for (const Node& node : graph.nodes()) CHECK(suffix.find(node.name) == node.index);
 }
 
-TEST_CASE("both parts of EfficientNet, one after the other, train the head as the whole does, to the bit") {
+TEST_CASE("both parts of EfficientNet train the head bit for bit as the whole network does") {
   Graph graph = make_zoo_model("efficientnet-b0", {.input = {3, 32, 32}, .classes = 4});
   freeze(graph, resolve_parts("efficientnet-b0", graph, {"backbone"}));
   const std::size_t last = frozen_prefix(graph);

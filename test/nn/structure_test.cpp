@@ -1,5 +1,5 @@
-// Layers that join, cut and reorder values. Golden values: Keras 3 on the TensorFlow backend (3.15.1) and
-// PyTorch.
+// Layers that join, cut and reorder values. Golden values are from Keras 3 on the TensorFlow backend (3.15.1)
+// and PyTorch.
 #include <fmt/format.h>
 
 #include "convoke/core/error.hpp"
@@ -29,8 +29,8 @@ namespace {
 
 constexpr PlanOptions kLane{.lane = 2};
 
-/// `body` of the network's input alone, and of two branches of `channels` channels (so that gradients are
-/// seen), before a dense layer of 3 classes.
+/// Checks `body` of the network's input alone, and of two branches of `channels` channels (to check
+/// gradients), before a dense layer of 3 classes.
 template <class Body>
 void check(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
@@ -40,7 +40,7 @@ void check(std::int64_t channels, std::int64_t height, std::int64_t width, const
   check_graph(graph, kLane);
 }
 
-/// The same with one branch.
+/// Checks the same with one branch.
 template <class Body>
 void check_one(std::int64_t channels, std::int64_t height, std::int64_t width, const Body& body) {
   Graph graph({2, height, width});
@@ -56,8 +56,8 @@ void check_first(const Shape& shape, const Body& body) {
   check_graph(graph, kLane);
 }
 
-/// Smooth, for blocked layouts and odd channels. Three samples are few (the reference is slow): where sums of
-/// gradients cancel, bf16's rounding is up to 5 % of what is left.
+/// Checks smooth bodies in blocked layouts and with odd channels. Three samples are few (the reference is
+/// slow): where sums of gradients cancel, bf16's rounding is up to 5 % of the result.
 template <class Body>
 void check_bf16_of(std::int64_t channels, const Body& body) {
   Graph graph({3, 4, 4});
@@ -67,7 +67,7 @@ void check_bf16_of(std::int64_t channels, const Body& body) {
   check_bf16(graph, {.lane = 3}, 0.06);
 }
 
-/// What a graph without parameters makes of one sample.
+/// Returns the output of a graph without parameters for one sample.
 template <class Body>
 std::vector<float> result(const Shape& shape, const std::vector<float>& values, const Body& body) {
   Graph graph(shape);
@@ -82,10 +82,10 @@ std::vector<float> result(const Shape& shape, const std::vector<float>& values, 
 }
 
 void check_near(const std::vector<float>& actual, const std::vector<double>& expected) {
-  CHECK(difference({actual.begin(), actual.end()}, expected) < 1e-5);  // written with six digits
+  CHECK(difference({actual.begin(), actual.end()}, expected) < 1e-5);  // golden values have six digits
 }
 
-/// Wide images have few channels: the reference differentiates by every element.
+/// Returns a smaller width for many channels, because the reference differentiates by every element.
 std::int64_t width_of(std::int64_t channels) { return channels < 10 ? 2 : 1; }
 
 Symbol part(Symbol x, std::int64_t begin, std::int64_t size) {
@@ -121,7 +121,7 @@ TEST_CASE("subtract, average, maximum, multiply of one shape") {
     check(channels, 3, width_of(channels), [](Symbol x, Symbol y) { return multiply({x, y, x}); });
     check(channels, 3, width_of(channels),
           [](Symbol x, Symbol y) { return subtract(flatten(x), flatten(y)); });
-    // Onto the same input twice, and the network's input among them.
+    // With one input used twice, and with the network's input.
     check_first({channels, 3, 2}, [](Symbol x) { return multiply({x, x}); });
     check_first({channels, 3, 2}, [&](Symbol x) {
       const Symbol y = conv2d(x, {.filters = channels, .kernel = 1});
@@ -147,13 +147,13 @@ TEST_CASE("multiply scales the channels of images and sequences") {
       return multiply({x, dense(flatten(x), {.units = channels})});
     });
   }
-  // A vector that is an image flattened.
+  // A vector that is a flattened image.
   check(4, 2, 2, [](Symbol x, Symbol y) {
     return multiply({conv2d(x, {.filters = 16, .kernel = 1}), flatten(y)});
   });
 }
 
-TEST_CASE("the product's sums over pixels, plain and blocked, equal a loop") {
+TEST_CASE("the sums over pixels of a product, plain and blocked, equal a loop") {
   for (const auto& [outer, block] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 1}, {2, 16}, {1, 5}}) {
     ChannelBlocks blocks{
@@ -174,7 +174,7 @@ TEST_CASE("the product's sums over pixels, plain and blocked, equal a loop") {
   }
 }
 
-TEST_CASE("add takes inputs of any layout") {
+TEST_CASE("add accepts inputs of any layout") {
   check_first({16, 4, 4}, [](Symbol x) { return add(x, conv2d(x, {.filters = 16, .kernel = 1})); });
   check_first({20, 4, 3}, [](Symbol x) {
     return add(flatten(x), flatten(reshape(conv2d(x, {.filters = 20, .kernel = 1}), {10, 4, 6})));
@@ -199,7 +199,7 @@ TEST_CASE("concat of images along channels, height and width") {
       return concat({x, conv2d(x, {.filters = 5, .kernel = 1})});
     });
   }
-  // A dense block: every layer reads all before it.
+  // A dense block: every layer reads all layers before it.
   check(16, 3, 3, [](Symbol x, Symbol y) {
     for (int i = 0; i < 3; ++i)
       x = concat({x, conv2d(tanh(batch_norm(x)), {.filters = 12, .kernel = 3, .padding = Padding::same()})});
@@ -288,7 +288,7 @@ TEST_CASE("structure in bf16") {
     check_bf16_of(channels, [](Symbol x, Symbol y) { return reshape(identity(add(x, y)), {4, -1}); });
   }
   check_bf16_of(24, [](Symbol x, Symbol y) { return channel_shuffle(add(x, y), 3); });
-  Graph graph({16, 2, 2});  // the network's input stays fp32
+  Graph graph({16, 2, 2});  // the network's input remains fp32
   const Symbol x = input(graph), y = conv2d(x, {.filters = 16, .kernel = 1});
   softmax(dense(flatten(add(concat({x, y}), concat({y, x}))), {.units = 5}));
   check_bf16(graph, {.lane = 3}, 0.06);
@@ -297,7 +297,7 @@ TEST_CASE("structure in bf16") {
 // import numpy as np; from keras import layers as L
 // a = np.arange(12, dtype="f4").reshape(1, 2, 2, 3) / 4 - 1; c = np.cos(np.arange(12, dtype="f4")).reshape(1,
 // 2, 2, 3) Printed channels first: np.asarray(y).transpose(0, 3, 1, 2).ravel().
-TEST_CASE("merging layers equal Keras") {
+TEST_CASE("merging layers equal Keras'") {
   const std::vector<float> a{-1, -0.25, 0.5, 1.25, -0.75, 0, 0.75, 1.5, -0.5, 0.25, 1, 1.75};
   const std::vector<float> c{1,          -0.9899925F, 0.9601703F,  -0.9111303F, 0.5403023F, -0.6536436F,
                              0.7539023F, -0.8390715F, -0.4161468F, 0.2836622F,  -0.1455F,   0.0044257F};
@@ -306,7 +306,7 @@ TEST_CASE("merging layers equal Keras") {
   const auto of = [&](const auto& body) {
     return result({6, 2, 2}, both, [&](Symbol x) { return body(part(x, 0, 3), part(x, 3, 3)); });
   };
-  const auto scaled = [](Symbol x, float factor) {  // by sums of itself
+  const auto scaled = [](Symbol x, float factor) {  // as sums, without a layer for it
     return factor < 0 ? subtract(subtract(x, x), x) : add(x, x);
   };
   // L.Subtract()([a, c])
@@ -341,7 +341,7 @@ TEST_CASE("merging layers equal Keras") {
 }
 
 // s = np.arange(6, dtype="f4").reshape(1, 3, 2); x = np.arange(12, dtype="f4").reshape(1, 2, 2, 3)
-TEST_CASE("concat of sequences, permute and reshape equal Keras, channel_shuffle PyTorch") {
+TEST_CASE("concat of sequences, permute and reshape equal Keras', channel_shuffle equals PyTorch's") {
   const std::vector<float> s = counting(6);
   const auto negative = [](Symbol x) { return subtract(subtract(x, x), x); };
   // L.Concatenate(axis=1)([s, -s[:, :1]])
@@ -356,7 +356,7 @@ TEST_CASE("concat of sequences, permute and reshape equal Keras, channel_shuffle
                       return concat({x, negative(x)});
                     }),
              {0, 1, 0, -1, 2, 3, -2, -3, 4, 5, -4, -5});
-  // L.Permute((2, 1))(s); L.Permute((3, 1, 2))(x) and L.Reshape((-1, 4))(x), rows as they lie
+  // L.Permute((2, 1))(s); L.Permute((3, 1, 2))(x) and L.Reshape((-1, 4))(x), rows in their order in memory
   check_near(result({3, 2}, s, [](Symbol x) { return permute(x, {2, 1}); }), {0, 2, 4, 1, 3, 5});
   check_near(result({2, 2, 3}, counting(12),
                     [](Symbol x) {
@@ -373,7 +373,7 @@ TEST_CASE("concat of sequences, permute and reshape equal Keras, channel_shuffle
   check_near(result({6, 1, 1}, s, [](Symbol x) { return channel_shuffle(x, 3); }), {0, 2, 4, 1, 3, 5});
 }
 
-TEST_CASE("maximum shows a NaN in any input, and gives equal inputs' gradient to the first") {
+TEST_CASE("maximum passes on a NaN in any input; of equal inputs the first gets the gradient") {
   const std::vector<float> a{1, NAN, 3, 2}, b{NAN, 1, 3, 5};
   const float* inputs[] = {a.data(), b.data()};
   std::vector<float> y(4);
@@ -393,47 +393,42 @@ TEST_CASE("inputs that do not fit are refused with both shapes and a remedy") {
   for (const char* layer : {"subtract", "average", "maximum"}) {
     CHECK(
         refusal({4, 8, 8}, {conv, {{"layer", layer}, {"inputs", both}}}) ==
-        fmt::format("{}_1 ({}): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | bring both "
-                    "to one shape, e.g. by a 1 x 1 convolution on one of the paths",
+        fmt::format("{}_1 ({}): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | give both "
+                    "one shape, for example with a 1 x 1 convolution on one of the paths",
                     layer, layer));
     CHECK(refusal({4}, {{{"layer", layer}}}) ==
-          fmt::format("{}_1 ({}): needs two or more inputs | name them: {{ layer = \"{}\", inputs = [\"a\", "
-                      "\"b\"] }}",
-                      layer, layer, layer));
+          fmt::format(
+              "{}_1 ({}): needs two or more inputs | name the inputs: {{ layer = \"{}\", inputs = [\"a\", "
+              "\"b\"] }}",
+              layer, layer, layer));
   }
   CHECK(refusal({4}, {{{"layer", "subtract"}, {"inputs", list({"input", "input", "input"})}}}) ==
-        "subtract_1 (subtract): has two inputs, but 3 are given | name two: { layer = \"subtract\", inputs = "
+        "subtract_1 (subtract): needs two inputs, but has 3 | name two: { layer = \"subtract\", inputs = "
         "[\"a\", \"b\"] }");
-  CHECK(
-      refusal({4, 8, 8}, {conv, {{"layer", "multiply"}, {"inputs", both}}}) ==
-      "multiply_1 (multiply): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | an input has "
-      "the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
+  CHECK(refusal({4, 8, 8}, {conv, {{"layer", "multiply"}, {"inputs", both}}}) ==
+        "multiply_1 (multiply): its inputs have different shapes, (N, 4, 8, 8) and (N, 4, 6, 6) | each input "
+        "needs the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
   CHECK(refusal({4, 8, 8}, {conv, {{"layer", "concat"}, {"inputs", both}}}) ==
-        "concat_1 (concat): its inputs (N, 4, 8, 8) and (N, 4, 6, 6) differ in more than their channels | "
-        "bring "
-        "both to one size, e.g. by padding = \"same\" or the same stride on both paths");
+        "concat_1 (concat): its inputs (N, 4, 8, 8) and (N, 4, 6, 6) may differ only in their channels | "
+        "give both the same size, for example with padding = \"same\" or the same stride on both paths");
   CHECK(refusal({4, 8}, {{{"layer", "concat"}, {"axis", "height"}, {"inputs", list({"input", "input"})}}}) ==
-        "concat_1 (concat): its input (N, 4, 8) has no axis \"height\" | it has time, features");
+        "concat_1 (concat): its input (N, 4, 8) has no axis \"height\" | its axes are time, features");
   CHECK(refusal({4}, {{{"layer", "concat"}, {"axis", "depth"}}}).find("\"axis\" must be \"channels\"") !=
         std::string::npos);
   CHECK(refusal({4, 8, 8}, {{{"layer", "slice"}, {"begin", 3}, {"size", 2}}}) ==
-        "slice_1 (slice): cannot take 2 channels from 3 on of its input (N, 4, 8, 8) | begin + size may be "
-        "up to "
-        "4");
+        "slice_1 (slice): cannot take 2 channels from position 3 of its input (N, 4, 8, 8) | begin + size "
+        "may be up to 4");
   CHECK(refusal({6, 8, 8}, {{{"layer", "channel_shuffle"}, {"groups", 4}}}) ==
         "channel_shuffle_1 (channel_shuffle): 4 groups do not divide the 6 channels of its input (N, 6, 8, "
-        "8) | "
-        "choose groups that divide them");
+        "8) | choose groups that divide the channels");
   CHECK(refusal({3, 8, 8}, {{{"layer", "permute"}, {"dims", list({2, 1})}}}) ==
         "permute_1 (permute): has 2 dims, but its input (N, 3, 8, 8) has 3 axes | name every axis once, "
-        "counted "
-        "from 1, without the batch");
+        "counted from 1, without the batch");
   CHECK(refusal({3, 8}, {{{"layer", "permute"}, {"dims", list({2, 2})}}})
             .find("\"dims\" must be every axis once") != std::string::npos);
   CHECK(refusal({3, 4, 5}, {{{"layer", "reshape"}, {"shape", list({7, -1})}}}) ==
-        "reshape_1 (reshape): its input (N, 3, 4, 5) has 60 elements, which do not make (N, 7, -1) | give a "
-        "shape "
-        "of as many elements, or -1 for one extent");
+        "reshape_1 (reshape): its input (N, 3, 4, 5) has 60 elements, which do not fit the shape (N, 7, -1) "
+        "| give a shape with as many elements, or -1 for one extent");
   Graph graph({3, 4, 4});
-  CHECK_THROWS_WITH(split(input(graph), 2), "3 channels of (N, 3, 4, 4) cannot be split in 2 equal parts");
+  CHECK_THROWS_WITH(split(input(graph), 2), "3 channels of (N, 3, 4, 4) cannot be split into 2 equal parts");
 }

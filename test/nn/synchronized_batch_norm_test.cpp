@@ -1,5 +1,5 @@
-// Synchronised batch norm: what a plan of several lanes, or several plans, make of a batch is what one lane
-// of the whole batch makes of it.
+// Synchronised batch norm: several lanes (micro-batches) of a plan, and several plans, compute the same from
+// a batch as one lane of the whole batch.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -24,7 +24,8 @@ namespace {
 
 using Stops = std::vector<std::size_t>;
 
-/// Every form: with ReLU and pooling, with ReLU, relu6, silu, alone, on vectors, without gamma or beta.
+/// Returns a graph with every form: with ReLU and pooling, with ReLU, relu6, silu, alone, on vectors, without
+/// gamma or beta.
 Graph with_batch_norms(std::int64_t channels, bool synchronized) {
   Graph graph({3, 6, 7});
   Symbol x =
@@ -42,7 +43,7 @@ Graph with_batch_norms(std::int64_t channels, bool synchronized) {
 
 Stops stops(std::span<const std::size_t> of) { return {of.begin(), of.end()}; }
 
-/// One step of plans of these lanes over consecutive samples; moments are summed here, as doubles.
+/// Runs one step of plans with these lanes over consecutive samples. Sums moments here, in double.
 Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& lanes) {
   std::int64_t whole = 0;
   for (const std::int64_t lane : lanes) whole += lane;
@@ -98,7 +99,7 @@ Outcome in_segments(const Graph& graph, const std::vector<std::int64_t>& lanes) 
 
 }  // namespace
 
-TEST_CASE("synchronized: the reference and finite differences, the plan being the batch") {
+TEST_CASE("synchronized: a plan of the whole batch equals the reference and finite differences") {
   for (const std::int64_t channels : {3, 16, 20})
     check_graph(with_batch_norms(channels, true), {.lane = 6}, 5e-5);
 }
@@ -122,7 +123,7 @@ TEST_CASE("synchronized: plans of different sizes, in segments, equal one lane o
   }
 }
 
-TEST_CASE("synchronized: a batch norm before which nothing is learned") {
+TEST_CASE("synchronized: a batch norm without trained nodes before it") {
   const auto graph_of = [](bool synchronized) {
     Graph graph({3, 4, 4});
     const Symbol first = batch_norm(input(graph), {.synchronized = synchronized});
@@ -135,10 +136,10 @@ TEST_CASE("synchronized: a batch norm before which nothing is learned") {
   check_equal(in_segments(graph, {3, 4}), Experiment(plain, {.lane = 7}).run(Batch(plain, 7)), 1e-5);
   const Experiment experiment(graph, {.lane = 7});
   CHECK(stops(experiment.network.forward_stops()) == Stops{6, 16});
-  CHECK(stops(experiment.network.backward_stops()) == Stops{16});  // not for the input's sake
+  CHECK(stops(experiment.network.backward_stops()) == Stops{16});  // no stop for the gradient of the input
 }
 
-TEST_CASE("synchronized: sequences, whose places count as pixels do") {
+TEST_CASE("synchronized: places of sequences count as pixels") {
   const auto graph_of = [](bool synchronized) {
     Graph graph({5, 3});
     const Symbol x = conv1d(input(graph), {.filters = 20, .kernel = 2, .bias = false});
@@ -149,7 +150,7 @@ TEST_CASE("synchronized: sequences, whose places count as pixels do") {
   check_equal(in_segments(graph_of(true), {3, 4}), Experiment(plain, {.lane = 7}).run(Batch(plain, 7)), 1e-5);
 }
 
-TEST_CASE("synchronized: where a plan stops depends on its graph alone") {
+TEST_CASE("synchronized: the stops of a plan depend on its graph alone") {
   for (const std::int64_t lane : {1, 4, 16}) {
     const Experiment synchronized(with_batch_norms(20, true), {.lane = lane});
     CHECK(stops(synchronized.network.forward_stops()) == Stops{40, 40, 40, 40, 18});
@@ -176,7 +177,7 @@ TEST_CASE("synchronized: bf16") {
   check_bf16(graph, {.lane = 8});
 }
 
-TEST_CASE("synchronized: variance far from the origin, and of a constant, is accurate") {
+TEST_CASE("synchronized: the variance of values far from zero, and of a constant, is accurate") {
   Graph graph({1, 4, 4});
   dense(flatten(batch_norm(input(graph), {.synchronized = true})), {.units = 2});
   Experiment experiment(graph, {.lane = 2, .lanes = 2});
@@ -190,7 +191,7 @@ TEST_CASE("synchronized: variance far from the origin, and of a constant, is acc
   CHECK(std::isfinite(constant.loss));
 }
 
-// What PyTorch 2 gave in double, which SyncBatchNorm equals:
+// Values of PyTorch 2 in double, which SyncBatchNorm equals:
 //   fill = lambda k, *s: torch.tensor([0.4 * math.sin(1.7 * i + k) for i in range(math.prod(s))]).reshape(s)
 //   x, y = 3 * fill(9, 7, 2, 4, 3), [0, 2, 1, 1, 0, 2, 2]
 //   z = F.conv2d(x, fill(1, 3, 2, 3, 3), padding=1)
@@ -208,7 +209,7 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   Symbol x = conv2d(input(graph), {.filters = 3, .kernel = 3, .padding = Padding::same(), .bias = false});
   x = relu(batch_norm(x, {.momentum = 0.9, .epsilon = 1e-5, .synchronized = true}));
   dense(flatten(x), {.units = 3});
-  Experiment experiment(graph, {.lane = 1, .lanes = 7});  // a sample a lane has no statistics of its own
+  Experiment experiment(graph, {.lane = 1, .lanes = 7});  // a lane of one sample has no meaningful statistics
   const ParameterLayout& layout = *experiment.layout;
   for (const auto& [name, k, shift] : {std::tuple{"conv2d_1.weight", 1, 0.0},
                                        {"batch_norm_1.gamma", 3, 1.0},
@@ -242,7 +243,7 @@ TEST_CASE("synchronized: loss, gradients and statistics equal those of PyTorch o
   CHECK(difference(outcome.gradients.at("batch_norm_1.gamma"), {0.5033307, 0.7377858, 0.6660954}) < 1e-5);
   CHECK(difference(outcome.gradients.at("batch_norm_1.beta"), {0.4689892, 0.5666011, 0.5409008}) < 1e-5);
   CHECK(difference(outcome.gradients.at("dense_1.bias"), {0.2841924, -0.1717893, -0.1124031}) < 1e-5);
-  // PyTorch moves its running variance by the unbiased one: n / (n - 1) with n = 7 * 4 * 3.
+  // PyTorch updates its running variance with the unbiased variance: factor n / (n - 1) with n = 7 * 4 * 3.
   const reference::Parameters before = by_name(layout, experiment.parameters.span());
   const auto moved = [&](const std::string& name, double factor) {
     std::vector<double> values = before.at(name);

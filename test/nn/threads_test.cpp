@@ -1,4 +1,4 @@
-// Worker threads: each has a plan and gradients of its own, all share the parameters.
+// Worker threads: each has its own plan and gradients; all share the parameters.
 #include "convoke/nn/backend.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 using namespace convoke;
 using namespace convoke::nn;
 
-TEST_CASE("two threads that share the parameters give what one gives") {
+TEST_CASE("two threads that share the parameters give the results of one thread") {
   single_threaded();
   Graph graph({1, 12, 12});
   Symbol x = max_pool(relu(batch_norm(conv2d(input(graph), {.filters = 20, .kernel = 3}))));

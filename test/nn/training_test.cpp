@@ -52,7 +52,7 @@ TEST_CASE("twenty steps of SGD equal the reference in double") {
       for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= kRate * gradients.at(slot.name)[i];
     }
   }
-  CHECK(loss < 0.7 * first_loss);  // it has learnt something
+  CHECK(loss < 0.7 * first_loss);  // the network has learned
   const reference::Parameters actual = by_name(layout, experiment.parameters.span());
   for (const auto& [name, expected] : model.parameters) {
     INFO(name);
@@ -62,7 +62,7 @@ TEST_CASE("twenty steps of SGD equal the reference in double") {
 
 namespace {
 
-// What Keras 3.15 (TensorFlow 2.21) gave:
+// Values of Keras 3.15 (TensorFlow 2.21):
 //   fill = lambda k, *shape: (0.4 * np.sin(1.7 * np.arange(np.prod(shape)) + k)).reshape(shape)
 //   i = keras.Input((6, 5, 2))
 //   b = keras.layers.BatchNormalization()

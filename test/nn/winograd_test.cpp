@@ -1,4 +1,4 @@
-// The Winograd kernels of every instruction set that this processor has, against loops in double precision.
+// The Winograd kernels of every instruction set of this processor, against loops in double precision.
 #include "nn/kernels/winograd/winograd.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace convoke::nn;
 
 namespace {
 
-// Of the root of the mean squared error, relative to that of the values.
+// For the root mean square of the errors, relative to that of the values.
 constexpr double kTolerance = 1e-5;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -31,7 +31,7 @@ std::vector<const WinogradKernels*> available() {
   return kernels;
 }
 
-/// An image of `channels` in blocks; element (n, c, h, w) as at(...).
+/// An image of `channels` in blocks; at(...) is element (n, c, h, w).
 struct Image {
   std::int64_t block = 0, samples = 0, channels = 0, height = 0, width = 0;
   AlignedBuffer<float> values{static_cast<std::size_t>(samples * channels * height * width)};
@@ -40,7 +40,7 @@ struct Image {
     return values
         .data()[(((n * (channels / block) + c / block) * height + h) * width + w) * block + c % block];
   }
-  /// 0 outside.
+  /// Returns 0 outside the image.
   double get(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
     return h < 0 || w < 0 || h >= height || w >= width ? 0 : at(n, c, h, w);
   }
@@ -51,7 +51,7 @@ void fill(std::span<float> values, std::uint64_t seed) {
   for (float& value : values) value = static_cast<float>(random.normal());
 }
 
-/// A convolution with everything that its three passes read.
+/// A convolution with all inputs of its three passes.
 struct Case {
   Case(const WinogradKernels& winograd, std::int64_t samples, std::int64_t in_blocks, std::int64_t out_blocks,
        std::int64_t height, std::int64_t width, std::int64_t top, std::int64_t left, std::int64_t bottom,
@@ -70,7 +70,7 @@ struct Case {
     fill(gate.values.span(), 3);
     fill(weight.span(), 4);
     fill(bias.span(), 5);
-    // Whatever is not written shows.
+    // NaN shows elements that are not written.
     for (auto* values : {&y.values, &dx.values, &dweight, &dbias, &scratch})
       std::fill(values->span().begin(), values->span().end(), kNan);
     kernels->transform(shape.in_channels, shape.out_channels, weight.data(), u.data());
@@ -117,7 +117,7 @@ struct Case {
       std::max(kernels->scratch_floats(shape), kernels->gradient_scratch_floats(shape)))};
 };
 
-/// Sums up squares of values and of their errors.
+/// Sums squares of values and of their errors.
 class Error {
  public:
   void add(double actual, double expected) {
@@ -130,7 +130,7 @@ class Error {
   double error_ = 0, size_ = 0;
 };
 
-/// Errors of the kernels, and of the same sums taken one product after another in single precision.
+/// Errors of the kernels, and of the same sums in single precision, product by product.
 struct Errors {
   Error winograd, direct;
 };
@@ -269,7 +269,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: images of 1 to 9 
   }
 }
 
-TEST_CASE("Winograd's passes equal a loop in double precision: padding that differs by side") {
+TEST_CASE("Winograd's passes equal a loop in double precision: different padding on each side") {
   for (const WinogradKernels* kernels : available()) {
     for (const std::int64_t top : {0, 1, 2}) {
       for (const std::int64_t left : {0, 1, 2}) {
@@ -280,7 +280,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: padding that diff
   }
 }
 
-TEST_CASE("Winograd's passes equal a loop in double precision: panels that are not full") {
+TEST_CASE("Winograd's passes equal a loop in double precision: partly filled panels") {
   for (const WinogradKernels* kernels : available()) {
     for (const std::int64_t blocks : {3, 4, 5}) {
       check({*kernels, 2, blocks, 1, 5, 6, 1, 1, 1, 1});
@@ -291,7 +291,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: panels that are n
   }
 }
 
-TEST_CASE("Winograd's passes equal a loop in double precision: weights that are transformed piece by piece") {
+TEST_CASE("Winograd's passes equal a loop in double precision: weights transformed piece by piece") {
   for (const WinogradKernels* kernels : available()) {
     Case c(*kernels, 1, 192 / kernels->block, 176 / kernels->block, 3, 4, 1, 1, 1, 1);
     CHECK(c.shape.by_pieces());
@@ -299,7 +299,7 @@ TEST_CASE("Winograd's passes equal a loop in double precision: weights that are 
   }
 }
 
-TEST_CASE("Winograd's gradient of the weights sums over several blocks of tiles") {
+TEST_CASE("Winograd's weight gradient sums over several blocks of tiles") {
   for (const WinogradKernels* kernels : available()) {
     Case many(*kernels, 22, 1, 1, 16, 16, 1, 1, 1, 1);
     CHECK(many.shape.tiles() > many.shape.gradient_tiles_per_block());
@@ -308,7 +308,7 @@ TEST_CASE("Winograd's gradient of the weights sums over several blocks of tiles"
   }
 }
 
-TEST_CASE("both gradients in one pass are the same as in two, to the bit") {
+TEST_CASE("both gradients in one pass equal those of two passes bit for bit") {
   for (const WinogradKernels* kernels : available()) {
     const std::int64_t panel = kernels->block == 16 ? 4 : 2;
     for (const std::int64_t panels : {1, 3}) {
@@ -333,7 +333,7 @@ TEST_CASE("both gradients in one pass are the same as in two, to the bit") {
   }
 }
 
-TEST_CASE("a sample's results do not depend on the samples beside it, to the bit") {
+TEST_CASE("a sample's results do not depend on its neighbours, bit for bit") {
   for (const WinogradKernels* kernels : available()) {
     constexpr std::int64_t kSamples = 20;
     Case all(*kernels, kSamples, 2, 3, 11, 13, 1, 1, 1, 1);
@@ -381,15 +381,15 @@ TEST_CASE("NaN passes through Winograd's passes") {
       CHECK(std::isnan(c.dweight.data()[c.weight_at(2, 0, tap / 3, tap % 3)]));
     }
     CHECK(std::isnan(c.dbias.data()[2]));
-    // The other sample and the other channels are as they would be.
+    // The other sample and the other channels do not change.
     CHECK(std::none_of(c.y.values.data(), c.y.values.data() + c.y.values.size() / 2,
                        [](float value) { return std::isnan(value); }));
     CHECK_FALSE(std::isnan(c.dbias.data()[3]));
   }
 }
 
-// Not a test: the table of docs/architecture.md.
-TEST_CASE("errors of Winograd's passes beside those of sums in single precision", "[.table]") {
+// Not a test: prints the table of docs/kernels.md.
+TEST_CASE("errors of Winograd's passes and of sums in single precision", "[.table]") {
   const auto print = [](const char* pass, const Errors& errors) {
     std::printf("  %-8s %.1e (%.1e)", pass, errors.winograd.relative(), errors.direct.relative());
   };

@@ -1,4 +1,4 @@
-// The modern families of the zoo: their sizes are those of torchvision and Keras Applications.
+// The modern families of the zoo: their sizes equal those of torchvision and Keras Applications.
 #include <algorithm>
 #include <cmath>
 
@@ -50,8 +50,8 @@ TEST_CASE("modern networks have Keras' parameters") {
   }
 }
 
-TEST_CASE("the seeds' networks") {
-  // By hand: 5*5+5 + 5*5+5 + 5*3+3
+TEST_CASE("the networks of the seed systems have the parameters of their papers") {
+  // Computed by hand: 5*5+5 + 5*5+5 + 5*3+3
   CHECK(make_zoo_model("nn-twins", {.input = {}, .classes = 3}).parameter_count() == 78);
   // 20000*128 + 4*128*(128+128+1) + 128*128+128 + 128*64+64 + 64+1
   const Graph reviews = make_zoo_model("imdb-lstm", {.input = {}, .classes = 1});

@@ -1,4 +1,4 @@
-// What the zoo calls a block and a head.
+// The blocks and the head of the zoo's networks.
 #include "convoke/nn/zoo_parts.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace convoke::nn;
 
 namespace {
 
-/// Parameters, without running statistics, of the zoo model `name`.
+/// The parameters of the zoo model `name`, without running statistics.
 struct Count {
   std::int64_t all, trained;
   std::int64_t frozen() const { return all - trained; }
@@ -66,7 +66,7 @@ TEST_CASE("the zoo's networks have as many blocks as their papers' tables") {
   }
 }
 
-TEST_CASE("every network of the zoo knows its head") {
+TEST_CASE("every network of the zoo has a head") {
   for (const std::string& name : zoo_names()) {
     INFO(name);
     Graph graph = make_zoo_model(name);
@@ -78,7 +78,7 @@ TEST_CASE("every network of the zoo knows its head") {
   }
 }
 
-TEST_CASE("what is frozen has torchvision's parameters") {
+TEST_CASE("the frozen parts have as many parameters as torchvision's") {
   // n = lambda *ms: sum(p.numel() for m in ms for p in m.parameters())
   CHECK(with_frozen("resnet18", "blocks:4").frozen() == 683072);            // n(conv1, bn1, layer1, layer2)
   CHECK(with_frozen("mobilenet-v2", "blocks:3").frozen() == 15792);         // n(features[:4])
@@ -94,7 +94,7 @@ TEST_CASE("what is frozen has torchvision's parameters") {
   CHECK(with_frozen("birds", "backbone").trained == 3014888);
 }
 
-TEST_CASE("what stands before a node; a network without a head is all backbone") {
+TEST_CASE("nodes before a node; a network without a head is all backbone") {
   Graph graph = make_zoo_model("resnet18", {.input = {}, .classes = 10, .head = false});
   CHECK(resolve_parts("resnet18", graph, {"backbone", "conv1"}) == std::vector<std::string>{"*", "conv1"});
   CHECK(resolve_parts("resnet18", graph, {"blocks:8"}) == std::vector<std::string>{"*"});
@@ -107,12 +107,12 @@ TEST_CASE("what stands before a node; a network without a head is all backbone")
   CHECK(graph.trainable_count() == 11176512);  // torchvision's 11689512 without fc
 }
 
-TEST_CASE("blocks that are not there are refused") {
+TEST_CASE("blocks that do not exist are refused") {
   const Graph graph = make_zoo_model("resnet18");
   const auto refusal = [&](const std::string& zoo, const std::string& pattern) {
     return error_of([&] { resolve_parts(zoo, graph, {pattern}); });
   };
-  CHECK(refusal("resnet18", "blocks:9") == "freeze: \"blocks:9\": resnet18 has 8 blocks");
+  CHECK(refusal("resnet18", "blocks:9") == "freeze: \"blocks:9\": resnet18 has only 8 blocks");
   CHECK(refusal("nn-twins", "blocks:1") == "freeze: \"blocks:1\": nn-twins has no blocks");
   CHECK(refusal("", "blocks:1") == "freeze: \"blocks:1\": only models of the zoo have blocks");
   for (const char* count : {"blocks:0", "blocks:x", "blocks:", "blocks:2b"}) {

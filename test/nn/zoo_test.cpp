@@ -1,4 +1,4 @@
-// The classic families of the zoo: their sizes are those of torchvision, Keras Applications and the papers.
+// The classic families of the zoo: their sizes equal those of torchvision, Keras Applications and the papers.
 #include "convoke/nn/zoo.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_CASE("classic networks have torchvision's parameters") {
 TEST_CASE("classic networks have the parameters of Keras and of the papers") {
   // keras.applications.ResNet50(weights=None).count_params()
   CHECK(make_zoo_model("resnet50-keras").parameter_count() == 25636712);
-  // "0.27M" and "0.85M" in the paper's table 6. Of n blocks in a stage, without shortcuts: the first
+  // "0.27M" and "0.85M" in the paper's table 6. With n blocks in a stage, without shortcuts: the first
   // convolution 432, stages 16^2 * 9 * 2n, (16 * 32 + 32^2 (2n - 1)) * 9, (32 * 64 + 64^2 (2n - 1)) * 9,
   // batch norms 32 + 448n, 650.
   CHECK(make_zoo_model("resnet20", {.input = {}, .classes = 10}).trainable_count() == 269722);
@@ -65,7 +65,7 @@ TEST_CASE("stages of ResNet-50 have the paper's sizes") {
   }
 }
 
-TEST_CASE("every network of the zoo builds at its own input, with and without its head") {
+TEST_CASE("every network of the zoo can be built for its default input, with and without its head") {
   for (const std::string& name : zoo_names()) {
     INFO(name);
     const Graph bare = make_zoo_model(name, {.input = {}, .classes = 7, .head = false});

@@ -5,8 +5,8 @@
 
 using namespace convoke::optim;
 
-TEST_CASE("adamw: three steps by hand") {
-  // As Adam's test, with a tenth of the weight taken away before each step.
+TEST_CASE("adamw: three steps computed by hand") {
+  // As in Adam's test, but a tenth of the weight is subtracted before each step.
   const AdamW adamw({.adam = {.beta_1 = 0.5, .beta_2 = 0.5}, .weight_decay = 0.1});
   Training training(adamw, {1.0F});
   training.step({1.0F}, 1.0);
@@ -17,9 +17,9 @@ TEST_CASE("adamw: three steps by hand") {
   CHECK(training.weights()[0] == Catch::Approx(0.9 * (-0.09 + 1.0 / 3) - 0.6069769787).margin(1e-6));
 }
 
-TEST_CASE("adamw: fifty steps as Keras") {
+TEST_CASE("adamw: fifty steps equal Keras'") {
   // keras.optimizers.AdamW(0.01), AdamW(0.01, weight_decay=0.1, beta_1=0.8, beta_2=0.99, epsilon=1e-3); the
-  // margin is Adam's.
+  // tolerance is Adam's.
   check_near(fifty_steps(AdamW()), {0.498307347F, 0.36024183F, 0.125768796F, -0.137439728F, -0.344570607F},
              1e-5);
   check_near(

@@ -6,7 +6,7 @@
 
 using namespace convoke::optim;
 
-TEST_CASE("lars: two steps by hand") {
+TEST_CASE("lars: two steps computed by hand") {
   // ||w|| = 5, ||g|| = 10: the rate is 0.1 * 2 * 5 / (10 + 0.5 * 5) = 0.08
   // v = -0.08 (g + 0.5 w) = -0.08 (7.5, 10)
   const Lars lars({.momentum = 0.5, .weight_decay = 0.5, .trust_coefficient = 2.0, .epsilon = 0.0});
@@ -20,7 +20,7 @@ TEST_CASE("lars: two steps by hand") {
   CHECK(training.weights()[1] == Catch::Approx(3.2 - 0.4 - 0.32));
 }
 
-TEST_CASE("lars: fifty steps as timm") {
+TEST_CASE("lars: fifty steps equal timm's") {
   // timm 1.0.31 (PyTorch 2.15): Lars([w], lr=1.0, momentum=0.9, weight_decay=1e-4),
   //   Lars([w], lr=0.01, momentum=0.8, weight_decay=0.02, trust_coeff=1.0, eps=1e-3)
   check_near(fifty_steps(Lars(), false, 1.0),
@@ -30,12 +30,12 @@ TEST_CASE("lars: fifty steps as timm") {
       {0.496701419F, 0.298017234F, 0.098093003F, -0.106401145F, -0.211328864F}, 2e-6);
 }
 
-TEST_CASE("lars: a vector is plain SGD's, unless it is included") {
+TEST_CASE("lars: a vector gets the step of plain SGD, unless vectors are included") {
   CHECK(fifty_steps(Lars(), true) == fifty_steps(Sgd({.momentum = 0.9})));
   CHECK(fifty_steps(Lars({.exclude_vectors = false}), true) == fifty_steps(Lars()));
 }
 
-TEST_CASE("lars: where a norm is zero the learning rate is taken as it is") {
+TEST_CASE("lars: if a norm is zero, the learning rate is not scaled") {
   const Lars lars({.weight_decay = 0.0});
   Training zero(lars, {0.0F, 0.0F});
   zero.step({1.0F, 2.0F}, 0.5);

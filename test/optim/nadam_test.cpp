@@ -5,7 +5,7 @@
 
 using namespace convoke::optim;
 
-TEST_CASE("nadam: two steps by hand") {
+TEST_CASE("nadam: two steps computed by hand") {
   // mu = 0.5 (1 - 0.96^t / 2) = 0.26, 0.2696, 0.278816; products 0.26, 0.070096, 0.0195438863.
   const Nadam nadam({.beta_1 = 0.5, .beta_2 = 0.5});
   Training training(nadam, {1.0F});
@@ -17,16 +17,17 @@ TEST_CASE("nadam: two steps by hand") {
   CHECK(training.weights()[0] == Catch::Approx(-0.144961200 + 0.0710934504 + 0.785457424).margin(1e-6));
 }
 
-TEST_CASE("nadam: fifty steps as Keras") {
-  // keras.optimizers.Nadam(0.01), Nadam(0.01, beta_1=0.8, beta_2=0.99, epsilon=1e-3); the margin is Adam's.
+TEST_CASE("nadam: fifty steps equal Keras'") {
+  // keras.optimizers.Nadam(0.01), Nadam(0.01, beta_1=0.8, beta_2=0.99, epsilon=1e-3); the tolerance is
+  // Adam's.
   check_near(fifty_steps(Nadam()), {0.506460249F, 0.337469727F, 0.108694665F, -0.123145394F, -0.322009981F},
              1e-5);
   check_near(fifty_steps(Nadam({.beta_1 = 0.8, .beta_2 = 0.99, .epsilon = 1e-3})),
              {0.502847254F, 0.33374691F, 0.107985862F, -0.125192195F, -0.322274476F}, 1e-5);
 }
 
-TEST_CASE("nadam: the product of the momentum's schedule is that of a plain loop, however long") {
-  // At a constant gradient of 1 both moments stay 1, and a step is what the products make of it.
+TEST_CASE("nadam: the product of the momentum's schedule equals that of a plain loop of any length") {
+  // With a constant gradient of 1 both moments stay 1, so the products alone determine the step.
   const Nadam nadam({.beta_1 = 0.9999, .beta_2 = 0.5});
   const auto mu = [](std::int64_t t) { return 0.9999 * (1 - 0.5 * std::pow(0.96, static_cast<double>(t))); };
   double product = 1;

@@ -56,7 +56,7 @@ std::string error_of(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a slice updated whole equals the slice updated in parts, bit for bit") {
+TEST_CASE("updating a slice in one call equals updating it in parts, bit for bit") {
   constexpr std::size_t kSize = 257;
   for (const Settings& settings : kSeveral) {
     const auto optimizer = make_optimizer(settings);
@@ -106,7 +106,7 @@ TEST_CASE("padding of a whole parameter changes no bit and stays zero") {
   }
 }
 
-TEST_CASE("an optimizer's settings make an equal optimizer") {
+TEST_CASE("the settings of an optimizer make an equal optimizer") {
   std::vector<Settings> all = kSeveral;
   all.insert(all.end(), kOfWholeParameters.begin(), kOfWholeParameters.end());
   for (const Settings& settings : all) {
@@ -121,7 +121,7 @@ TEST_CASE("an optimizer's settings make an equal optimizer") {
   }
 }
 
-TEST_CASE("an optimizer's defaults are Keras'") {
+TEST_CASE("the defaults of optimizers are Keras'") {
   CHECK(make_optimizer({{"name", "sgd"}})->settings() ==
         Settings{{"name", "sgd"}, {"momentum", 0.0}, {"nesterov", false}});
   CHECK(make_optimizer({{"name", "adam"}})->settings() ==
@@ -142,7 +142,7 @@ TEST_CASE("an optimizer's defaults are Keras'") {
         std::vector<std::string>{"sgd", "adam", "rmsprop", "adamw", "nadam", "adagrad", "lars", "lamb"});
 }
 
-TEST_CASE("the defaults of lars and lamb are their papers'") {
+TEST_CASE("the defaults of lars and lamb are those of their papers") {
   CHECK(make_optimizer({{"name", "lars"}})->settings() == Settings{{"name", "lars"},
                                                                    {"momentum", 0.9},
                                                                    {"weight_decay", 1e-4},
@@ -157,12 +157,12 @@ TEST_CASE("the defaults of lars and lamb are their papers'") {
                                                                    {"exclude_vectors", true}});
 }
 
-TEST_CASE("an optimizer takes the learning rate and leaves it to the schedule") {
+TEST_CASE("an optimizer ignores learning_rate, which the schedule uses") {
   CHECK(make_optimizer({{"name", "adam"}, {"learning_rate", 0.1}})->settings() ==
         make_optimizer({{"name", "adam"}})->settings());
 }
 
-TEST_CASE("a wrong optimizer is refused") {
+TEST_CASE("wrong optimizer settings are refused") {
   Settings unknown{{"name", "adamm"}};
   unknown.set_where("recipe.toml:14");
   CHECK(error_of(unknown) ==
@@ -177,7 +177,7 @@ TEST_CASE("a wrong optimizer is refused") {
         "optimizer \"sgd\": \"momentum\" must be at least 0 and below 1, but is 1 | momentum: decay of the "
         "velocity");
   CHECK(error_of({{"name", "sgd"}, {"nesterov", true}}) ==
-        "optimizer \"sgd\": \"nesterov\" must be false where momentum is 0, but is true");
+        "optimizer \"sgd\": \"nesterov\" must be false if momentum is 0, but is true");
   for (const Settings& settings :
        std::vector<Settings>{{{"name", "adam"}, {"beta_1", 1.0}},
                              {{"name", "adam"}, {"beta_2", -0.1}},

@@ -14,7 +14,7 @@ using namespace convoke::optim;
 
 namespace {
 
-// fifty_steps of SGD with momentum 0.9, with something done to the gradients.
+// fifty_steps of SGD with momentum 0.9, where `clip` changes the gradients.
 template <class Clip>
 std::vector<float> clipped_steps(Clip clip) {
   const Sgd sgd({.momentum = 0.9});
@@ -35,7 +35,7 @@ void check_near(const std::vector<float>& weights, const std::vector<float>& exp
 
 }  // namespace
 
-TEST_CASE("norms are those of a plain loop, and padding with zeros changes no bit") {
+TEST_CASE("norms equal those of a plain loop, and padding with zeros changes no bit") {
   RandomStream random({.seed = 1, .purpose = Purpose::kBench});
   for (const std::size_t n : {0, 1, 15, 16, 17, 1000, 40961}) {
     std::vector<float> values(n);
@@ -54,7 +54,7 @@ TEST_CASE("norms are those of a plain loop, and padding with zeros changes no bi
   }
 }
 
-TEST_CASE("a penalty and its gradient are those of Keras' L1L2") {
+TEST_CASE("a penalty and its gradient equal those of Keras' L1L2") {
   // w = tf.Variable([0.5, -0.25, 0.0, 1.5, -2.0, 0.125])
   // with tf.GradientTape() as tape: p = keras.regularizers.L1L2(l1=0.01, l2=0.1)(w)
   // p, tape.gradient(p, w)
@@ -66,19 +66,19 @@ TEST_CASE("a penalty and its gradient are those of Keras' L1L2") {
   for (std::size_t i = 0; i < 6; ++i) CHECK(gradients[i] == Catch::Approx(expected[i]).margin(1e-8));
   CHECK(gradients[2] == 0);
 
-  // It is added to what is there.
+  // The gradient is added to the existing values.
   CHECK(add_penalty(weights, 1.0, 0.0, gradients) == Catch::Approx(4.375));
   CHECK(gradients[4] == Catch::Approx(expected[4] - 1));
   CHECK(add_penalty(weights, 0.0, 1.0, gradients) == Catch::Approx(6.578125));
 }
 
-TEST_CASE("clipping by value is Keras'") {
+TEST_CASE("clipping by value equals Keras'") {
   // keras.optimizers.SGD(0.01, momentum=0.9, clipvalue=0.05)
   check_near(clipped_steps([](auto& gradients) { clip_by_value(gradients, 0.05F); }),
              {0.500043273F, 0.301634908F, 0.103335969F, -0.0856781527F, -0.284026951F});
 }
 
-TEST_CASE("clipping by the global norm is Keras'") {
+TEST_CASE("clipping by the global norm equals Keras'") {
   // keras.optimizers.SGD(0.01, momentum=0.9, global_clipnorm=0.5)
   check_near(clipped_steps([](auto& gradients) {
                const double norm = std::sqrt(sum_of_squares(gradients));
@@ -87,7 +87,7 @@ TEST_CASE("clipping by the global norm is Keras'") {
              {0.500017822F, 0.300022662F, 0.0983241424F, -0.111243501F, -0.19256492F});
 }
 
-TEST_CASE("what is within bounds is not touched") {
+TEST_CASE("gradients within the bounds do not change") {
   CHECK(clip_factor(0, 1) == 1);
   CHECK(clip_factor(1, 1) == 1);
   CHECK(clip_factor(4, 1) == 0.25);
@@ -98,7 +98,7 @@ TEST_CASE("what is within bounds is not touched") {
   CHECK(values == std::vector<float>{-1, -1, -0.5F, 0, 1, 1, 1});
 }
 
-TEST_CASE("the moving average of fifty steps is Keras'") {
+TEST_CASE("the moving average of fifty steps equals Keras'") {
   // keras.optimizers.SGD(0.01, momentum=0.9, use_ema=True, ema_momentum=0.9), then
   // optimizer.finalize_variable_values([w])
   const Sgd sgd({.momentum = 0.9});

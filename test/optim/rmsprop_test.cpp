@@ -5,7 +5,7 @@
 
 using namespace convoke::optim;
 
-TEST_CASE("rmsprop: three steps by hand") {
+TEST_CASE("rmsprop: three steps computed by hand") {
   // rho 0.5: s = 0.5, 0.75, 2.375; g / sqrt(s) = 1.4142136, -1.1547005, 1.2977714.
   const RmsProp plain({.rho = 0.5});
   Training training(plain, {1.0F});
@@ -33,7 +33,7 @@ TEST_CASE("rmsprop: epsilon is added inside the root") {
   CHECK(training.weights()[0] == -0.5F);  // 1 / sqrt(1 + 3)
 }
 
-TEST_CASE("rmsprop: fifty steps as Keras") {
+TEST_CASE("rmsprop: fifty steps equal Keras'") {
   // keras.optimizers.RMSprop(0.01), RMSprop(0.01, rho=0.8, momentum=0.9, epsilon=1e-5)
   const std::vector<float> defaults{0.521201253F, 0.383213878F, 0.111356251F, -0.147783488F, -0.341553658F};
   const std::vector<float> others{0.513490319F, 0.631404638F, 0.228422403F, -0.29995504F, -0.574346185F};
@@ -45,7 +45,7 @@ TEST_CASE("rmsprop: fifty steps as Keras") {
   }
 }
 
-TEST_CASE("rmsprop: a second state only where there is momentum") {
+TEST_CASE("rmsprop: there is a second state only with momentum") {
   CHECK(RmsProp().state_slots() == 1);
   CHECK(RmsProp({.momentum = 0.9}).state_slots() == 2);
 }

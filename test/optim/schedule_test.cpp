@@ -10,7 +10,7 @@ using namespace convoke::optim;
 
 namespace {
 
-// Factors at some steps of a run of 10 steps an epoch.
+// Returns the factors at some steps of a run with 10 steps per epoch.
 std::vector<double> factors(const Settings& settings, std::int64_t total,
                             const std::vector<std::int64_t>& steps) {
   const auto schedule = make_schedule(settings);
@@ -35,31 +35,31 @@ std::string error_of(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a constant schedule is one, and what an empty table means") {
+TEST_CASE("a constant schedule has factor one, and an empty table means a constant schedule") {
   check_near(factors({}, 50, {0, 1, 49}), {1, 1, 1});
   CHECK(make_schedule({})->settings() == Settings{{"name", "constant"}});
 }
 
-TEST_CASE("a step schedule drops after every so many epochs") {
+TEST_CASE("a step schedule drops at regular intervals") {
   check_near(factors({{"name", "step"}, {"drop", 0.5}, {"every_epochs", 2}}, 100, {0, 19, 20, 39, 40, 99}),
              {1, 1, 0.5, 0.5, 0.25, 0.0625});
   check_near(factors({{"name", "step"}, {"every_epochs", 1}}, 100, {9, 10, 20}), {1, 0.1, 0.01});
 }
 
-TEST_CASE("an exponential schedule is Keras'") {
+TEST_CASE("an exponential schedule equals Keras'") {
   // keras.optimizers.schedules.ExponentialDecay(1.0, 20, 0.5)
   check_near(factors({{"name", "exponential"}, {"rate", 0.5}, {"epochs", 2}}, 100, {0, 1, 7, 15, 29, 30}),
              {1.0, 0.965936303, 0.784584105, 0.594603539, 0.366021425, 0.353553385});
 }
 
-TEST_CASE("a cosine schedule is Keras'") {
+TEST_CASE("a cosine schedule equals Keras'") {
   // keras.optimizers.schedules.CosineDecay(1.0, 30, alpha=0.1)
   check_near(factors({{"name", "cosine"}, {"floor", 0.1}}, 30, {0, 1, 7, 15, 29, 30, 31}),
              {1.0, 0.997534811, 0.88441515, 0.549999952, 0.102465138, 0.1, 0.1});
   check_near(factors({{"name", "cosine"}}, 30, {0, 15, 30}), {1, 0.5, 0});
 }
 
-TEST_CASE("a piecewise schedule holds a factor from each boundary on") {
+TEST_CASE("a piecewise schedule has a factor from each boundary on") {
   const Settings settings{
       {"name", "piecewise"}, {"epochs", Value::Array{2, 5}}, {"factors", Value::Array{0.5, 0.1}}};
   // keras.optimizers.schedules.PiecewiseConstantDecay([19, 49], [1.0, 0.5, 0.1])
@@ -72,7 +72,7 @@ TEST_CASE("a piecewise schedule holds a factor from each boundary on") {
   check_near(factors({{"name", "piecewise"}, {"epochs", 0.25}, {"factors", 2}}, 100, {2, 3}), {1, 2});
 }
 
-TEST_CASE("a polynomial schedule is Keras'") {
+TEST_CASE("a polynomial schedule equals Keras'") {
   // keras.optimizers.schedules.PolynomialDecay(1.0, 30, end_learning_rate=0.1, power=2.0), and
   // PolynomialDecay(1.0, 30, end_learning_rate=0.0)
   check_near(factors({{"name", "polynomial"}, {"power", 2}, {"floor", 0.1}}, 30, {0, 1, 7, 15, 29, 30, 31}),
@@ -81,7 +81,7 @@ TEST_CASE("a polynomial schedule is Keras'") {
              {1, 0.966666639, 0.766666651, 0.5, 0.0333333611, 0, 0});
 }
 
-TEST_CASE("a one-cycle schedule is PyTorch's") {
+TEST_CASE("a one-cycle schedule equals PyTorch's") {
   // torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=30, cycle_momentum=False), and
   // OneCycleLR(optimizer, max_lr=1.0, total_steps=40, cycle_momentum=False, pct_start=0.25, div_factor=10,
   //            final_div_factor=100)
@@ -91,7 +91,7 @@ TEST_CASE("a one-cycle schedule is PyTorch's") {
       factors({{"name", "one_cycle"}, {"pct_start", 0.25}, {"div_factor", 10}, {"final_div_factor", 100}}, 40,
               {0, 3, 9, 10, 25, 38, 39}),
       {0.1, 0.325, 1, 0.997263687, 0.448288033, 0.00373631326, 0.001});
-  // Where there is no room for a rise or a fall, and beyond the end.
+  // Without steps for a rise or a fall, and after the end.
   check_near(factors({{"name", "one_cycle"}, {"pct_start", 0.1}}, 10, {0, 9, 10}), {1, 4e-6, 4e-6});
   check_near(factors({{"name", "one_cycle"}, {"pct_start", 1}}, 10, {0, 9}), {0.04, 1});
   for (const double part : {0.0, 0.3, 1.0}) {
@@ -102,7 +102,7 @@ TEST_CASE("a one-cycle schedule is PyTorch's") {
 
 namespace {
 
-// The rate after each epoch, from a base rate of 0.5.
+// Returns the rate after each epoch, from a base rate of 0.5.
 std::vector<double> rates(const Settings& settings, const std::vector<double>& losses) {
   const auto schedule = make_schedule(settings);
   Feedback feedback;
@@ -118,7 +118,7 @@ std::vector<double> rates(const Settings& settings, const std::vector<double>& l
 
 }  // namespace
 
-TEST_CASE("a plateau schedule reduces the rate when Keras does") {
+TEST_CASE("a plateau schedule reduces the rate when Keras' does") {
   // callback = keras.callbacks.ReduceLROnPlateau(factor=0.5, patience=2, min_delta=1e-3, cooldown=0,
   // min_lr=0) for epoch, loss in enumerate(losses): callback.on_epoch_end(epoch, {"val_loss": loss})
   const std::vector<double> losses{1.0,  0.9, 0.95, 0.9,  0.8995, 0.89, 0.895, 0.9,  0.91, 0.92, 0.93,
@@ -143,7 +143,7 @@ TEST_CASE("a plateau schedule reduces the rate when Keras does") {
               0.005, 0.005, 0.005, 0.005, 0.0005, 0.0005, 0.0005, 5e-05, 5e-05, 5e-05, 5e-06});
 }
 
-TEST_CASE("to a plateau schedule a loss that is not finite is never the best") {
+TEST_CASE("a plateau schedule never takes a loss that is not finite as the best") {
   const auto schedule = make_schedule({{"name", "plateau"}, {"factor", 0.5}, {"patience", 2}});
   Feedback feedback;
   const double infinity = std::numeric_limits<double>::infinity();
@@ -154,7 +154,7 @@ TEST_CASE("to a plateau schedule a loss that is not finite is never the best") {
   CHECK(feedback.factor == 0.5);
 }
 
-TEST_CASE("a plateau schedule needs validation, and begins when it is warm") {
+TEST_CASE("a plateau schedule needs validation, and starts after the warm-up") {
   const Settings settings{{"name", "plateau"}, {"patience", 1}};
   Settings warm = settings;
   warm.set("warmup_epochs", 1.5);
@@ -162,10 +162,10 @@ TEST_CASE("a plateau schedule needs validation, and begins when it is warm") {
   CHECK(make_schedule(warm)->needs_validation());
   CHECK_FALSE(make_schedule({})->needs_validation());
   check_near(rates(settings, {1, 2, 3, 4}), {0.5, 0.05, 0.005, 0.0005});
-  check_near(rates(warm, {1, 2, 3, 4}), {0.5, 0.5, 0.05, 0.005});  // 2 is the first that counts
+  check_near(rates(warm, {1, 2, 3, 4}), {0.5, 0.5, 0.05, 0.005});  // 2 is the first loss that counts
 }
 
-TEST_CASE("every schedule can be warmed up, and begins when it is warm") {
+TEST_CASE("every schedule can have a warm-up, and starts after it") {
   for (Settings settings : std::vector<Settings>{{{"name", "constant"}},
                                                  {{"name", "step"}, {"every_epochs", 1}},
                                                  {{"name", "exponential"}, {"rate", 0.9}},
@@ -182,12 +182,13 @@ TEST_CASE("every schedule can be warmed up, and begins when it is warm") {
       CHECK(warm->factor(20 + step, 10, 70) == cold->factor(step, 10, 50));
     }
   }
-  // 0.25 epochs of 10 steps: three steps. A warm-up longer than the run just rises.
+  // 0.25 epochs of 10 steps are rounded to three steps. If the warm-up is longer than the run, the rate only
+  // rises.
   check_near(factors({{"warmup_epochs", 0.25}}, 100, {0, 1, 2, 3}), {1.0 / 3, 2.0 / 3, 1, 1});
   check_near(factors({{"name", "cosine"}, {"warmup_epochs", 10}}, 50, {0, 49}), {0.01, 0.5});
 }
 
-TEST_CASE("a schedule's settings make an equal schedule") {
+TEST_CASE("the settings of a schedule make an equal schedule") {
   for (const Settings& settings : std::vector<Settings>{
            {{"name", "constant"}},
            {{"name", "constant"}, {"warmup_epochs", 1.5}},
@@ -211,17 +212,15 @@ TEST_CASE("a schedule's settings make an equal schedule") {
                                                      "polynomial", "one_cycle", "plateau"});
 }
 
-TEST_CASE("a wrong schedule is refused") {
+TEST_CASE("wrong schedule settings are refused") {
   CHECK(error_of({{"name", "cosin"}}) ==
         "unknown schedule \"cosin\" (did you mean \"cosine\"?) | known: constant, cosine, exponential, "
-        "one_cycle, "
-        "piecewise, plateau, polynomial, step");
+        "one_cycle, piecewise, plateau, polynomial, step");
   CHECK(error_of({{"name", "step"}}) ==
         "schedule \"step\": \"every_epochs\" is missing | every_epochs: epochs between two drops");
   CHECK(error_of({{"name", "exponential"}}) ==
-        "schedule \"exponential\": \"rate\" is missing | rate: the factor over every `epochs` epochs, as "
-        "0.95; the "
-        "decay is smooth");
+        "schedule \"exponential\": \"rate\" is missing | rate: factor over every `epochs` epochs, for "
+        "example 0.95; the decay is smooth");
   CHECK(error_of({{"name", "constant"}, {"floor", 0.1}}) ==
         "schedule \"constant\": unknown key \"floor\" | known keys: name, warmup_epochs");
   CHECK(error_of({{"warmup_epochs", -1}}) ==
@@ -231,8 +230,8 @@ TEST_CASE("a wrong schedule is refused") {
         "schedule \"step\": \"every_epochs\" must be at least 1, but is 0 | every_epochs: epochs between two "
         "drops");
   CHECK(error_of({{"name", "piecewise"}, {"epochs", 2}}) ==
-        "schedule \"piecewise\": \"factors\" is missing | factors: the factor from each of them on, as "
-        "`[0.1, 0.01]`");
+        "schedule \"piecewise\": \"factors\" is missing | factors: factor from each of these epochs on, for "
+        "example `[0.1, 0.01]`");
   CHECK(error_of({{"name", "piecewise"}, {"epochs", Value::Array{2, 4}}, {"factors", 0.1}}) ==
         "schedule \"piecewise\": \"factors\" must be as many numbers as \"epochs\", but is 0.1");
   CHECK(error_of(

@@ -13,8 +13,8 @@ void check_near(const std::vector<float>& weights, const std::vector<float>& exp
     CHECK(weights[i] == Catch::Approx(expected[i]).margin(2e-6));
 }
 
-// The weight after each of three steps from 1 at rate 0.5; every number is a binary fraction, so equality is
-// exact.
+// Returns the weight after each of three steps from 1 at rate 0.5. All numbers are binary fractions, so
+// equality is exact.
 std::vector<float> three_steps(const Sgd& sgd) {
   Training training(sgd, {1.0F});
   std::vector<float> weights;
@@ -27,7 +27,7 @@ std::vector<float> three_steps(const Sgd& sgd) {
 
 }  // namespace
 
-TEST_CASE("sgd: three steps by hand") {
+TEST_CASE("sgd: three steps computed by hand") {
   CHECK(three_steps(Sgd()) == std::vector<float>{0.75F, 1.25F, 0.25F});
   // v = -0.25, 0.375, -0.8125
   CHECK(three_steps(Sgd({.momentum = 0.5})) == std::vector<float>{0.75F, 1.125F, 0.3125F});
@@ -36,7 +36,7 @@ TEST_CASE("sgd: three steps by hand") {
         std::vector<float>{0.625F, 1.3125F, -0.09375F});
 }
 
-TEST_CASE("sgd: fifty steps as Keras") {
+TEST_CASE("sgd: fifty steps equal Keras'") {
   // keras.optimizers.SGD(0.01), SGD(0.01, momentum=0.9), SGD(0.01, momentum=0.9, nesterov=True)
   check_near(fifty_steps(Sgd()), {0.500015378F, 0.300271749F, 0.0999156684F, -0.127629101F, -0.439380825F});
   check_near(fifty_steps(Sgd({.momentum = 0.9})),
@@ -45,7 +45,7 @@ TEST_CASE("sgd: fifty steps as Keras") {
              {0.500054419F, 0.301743269F, 0.103878379F, -0.253568053F, -1.50942266F});
 }
 
-TEST_CASE("sgd: state only where there is momentum") {
+TEST_CASE("sgd: there is a state only with momentum") {
   CHECK(Sgd().state_slots() == 0);
   CHECK(Sgd({.momentum = 0.9}).state_slots() == 1);
 }

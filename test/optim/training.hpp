@@ -8,7 +8,7 @@
 #include "convoke/optim/optimizer.hpp"
 #include "support/catch.hpp"
 
-// Weights under an optimizer, with its state: one parameter.
+// The weights of one parameter, with the optimizer and its state.
 class Training {
  public:
   Training(const convoke::optim::Optimizer& optimizer, std::vector<float> weights, bool is_vector = false)
@@ -19,7 +19,7 @@ class Training {
     for (auto& state : states_) state.resize(weights_.size());
   }
 
-  // One step over the whole arrays, or over the parts that end at `cuts` (the last cut being the size).
+  // Makes one step over the whole arrays, or over the parts that end at `cuts` (the last cut is the size).
   void step(const std::vector<float>& gradients, double rate, std::vector<std::size_t> cuts = {}) {
     if (cuts.empty()) cuts = {weights_.size()};
     ++step_;
@@ -45,12 +45,12 @@ class Training {
   std::int64_t step_ = 0;
 };
 
-// Five weights after fifty steps at rate 0.01, the job whose outcome Keras 3.15 gave as
+// Five weights after fifty steps at rate 0.01. The golden values are from Keras 3.15:
 //   w = keras.Variable(np.array([0.5 - 0.2 * i for i in range(5)], "float32"))
 //   for t in range(1, 51):
 //       g = [math.cos(0.7 * t + 1.3 * i) * 10.0 ** (i - 3) for i in range(5)]
 //       optimizer.apply([np.array(g, "float32")], [w])
-// PyTorch took the same gradients as w.grad of w = torch.nn.Parameter(...).
+// PyTorch used the same gradients as w.grad of w = torch.nn.Parameter(...).
 inline std::vector<float> gradients_of_step(int t) {
   std::vector<float> gradients;
   for (int i = 0; i < 5; ++i)

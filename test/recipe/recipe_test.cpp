@@ -447,7 +447,7 @@ unfreeze = ["blocks:2"]
   CHECK(what("[[train.groups]]\nnodes = [\"layer4*\"]\nlearning_rate_factor = 0\n") ==
         "recipe.toml:9: train.groups: \"learning_rate_factor\" is 0");
   CHECK(what("[[train.stages]]\nepoch = 3\nunfreeze = [\"predictions\"]\n") ==
-        "recipe.toml:9: unfreeze: nothing that \"predictions\" names is frozen");
+        "recipe.toml:9: unfreeze: \"predictions\" names no frozen node");
   CHECK(what("[[train.stages]]\nepoch = 1\nunfreeze = [\"*\"]\n")
             .find("recipe.toml:9: train.stages: \"epoch\" must be at least 2") == 0);
   CHECK(what("[[train.stages]]\nepoch = 3\nlearning_rate = 1.0\n[[train.stages]]\nepoch = 3\n"

@@ -131,7 +131,7 @@ TEST_CASE("invalid stages are refused") {
         "train.stages: \"learning_rate\" must be above 0, but is 0");
   const std::vector<Stage> trained{{.epoch = 2, .unfreeze = {"head"}}};
   CHECK(error_of([&] { train::unfrozen_by(trained, network({"conv1"}), 5); }) ==
-        "unfreeze: nothing that \"head\" names is frozen");
+        "unfreeze: \"head\" names no frozen node");
   const std::vector<Stage> unknown{{.epoch = 2, .unfreeze = {"conv3"}}};
   CHECK(error_of([&] { train::unfrozen_by(unknown, network({"conv1"}), 5); }).find("did you mean \"conv") !=
         std::string::npos);

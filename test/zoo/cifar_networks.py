@@ -1,4 +1,7 @@
-"""The residual networks for 32 x 32 in PyTorch, after their papers; torchvision has none. Nodes have the zoo's names."""
+"""Residual networks for images of 32 x 32 pixels in PyTorch, written from their papers, because torchvision has none.
+
+Nodes have the zoo's names.
+"""
 import torch
 from torch import nn
 from torch.nn.functional import pad, relu
@@ -9,7 +12,7 @@ def conv(channels, filters, kernel, stride):
 
 
 class Basic(nn.Module):
-    """He et al., CVPR 2016, section 4.2, shortcuts of option A."""
+    """He et al., CVPR 2016, section 4.2, with shortcuts of option A."""
 
     def __init__(self, channels, width, stride):
         super().__init__()

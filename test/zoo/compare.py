@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs zoo models beside torchvision's or Keras Applications' with the same weights, and compares the outputs.
+"""Compares the outputs of zoo models with those of torchvision or Keras Applications, for the same weights.
 
-    torch/bin/python test/zoo/compare.py --build build/dev             all that torchvision has
-    tf/bin/python    test/zoo/compare.py --build build/dev             all that are Keras'
+    torch/bin/python test/zoo/compare.py --build build/dev             all models that torchvision has
+    tf/bin/python    test/zoo/compare.py --build build/dev             all models that Keras has
     torch/bin/python test/zoo/compare.py --build build/dev --networks resnet18 --size 64 --classes 10 --golden
 
-Needs h5py and numpy beside the framework, and the targets convoke and zoo_write_model. Every weight, bias, scale and
-running statistic is random (weights.hpp), taken from our model file as docs/formats.md describes it. Printed is the
-largest difference over two samples and all outputs, relative to the largest output, and relative to the root mean
-square of what the outputs of the two samples differ by: a network that hardly sees its input would hide in the first.
---golden prints the reference's outputs as golden_test.cpp has them.
+Needs h5py and numpy in addition to the framework, and the targets convoke and zoo_write_model. All weights, biases,
+scales and running statistics are random (weights.hpp) and are read from our model file (docs/formats.md). The script
+prints the largest difference over two samples and all outputs, relative to two numbers: the largest output, and the root
+mean square of the difference between the outputs of the two samples. The second number reveals a network that hardly
+depends on its input. --golden prints the reference's outputs in the form of golden_test.cpp.
 """
 import argparse
 import json
@@ -24,8 +24,8 @@ import numpy as np
 
 import references
 
-# Of the second difference. A layer that differs gives 0.01 and more; rounding gives up to 1e-3 where the outputs of the
-# two samples are alike (DenseNet-121 at 224 x 224: 4e-4 of the largest).
+# The limit of the second relative difference. A wrong layer gives 0.01 and more; rounding gives up to 1e-3 if the outputs
+# of the two samples are similar (DenseNet-121 at 224 x 224: 4e-4 of the largest).
 LIMIT = 3e-3
 
 
@@ -35,8 +35,8 @@ def parse():
     parser.add_argument("--networks", nargs="+", metavar="NAME", help="(default: all that this Python can compare)")
     parser.add_argument("--size", type=int, default=0, help="height and width (default: the network's own)")
     parser.add_argument("--classes", type=int, default=1000)
-    parser.add_argument("--gain", type=float, help="of the weights (default: 1; 0.8 for EfficientNet-B1 "
-                        "to -B7, which blow up rounding with 1)")
+    parser.add_argument("--gain", type=float, help="factor on the weights (default: 1; 0.8 for "
+                        "EfficientNet-B1 to -B7, which amplify rounding with 1)")
     parser.add_argument("--golden", action="store_true")
     return parser.parse_args()
 
@@ -49,7 +49,7 @@ def run(*command):
 
 
 def read_model(file):
-    """({node: {parameter: canonical values}} in the order of the graph, input shape)."""
+    """Returns ({node: {parameter: canonical values}} in the order of the graph, input shape)."""
     with h5py.File(file) as model:
         graph = json.loads(model.attrs["graph"])
         nodes = {layer["name"]: {} for layer in graph["layers"]}
@@ -60,13 +60,13 @@ def read_model(file):
 
 
 def samples(shape):
-    """golden_fill() of test/nn/golden.hpp: two samples, (2, C, H, W)."""
+    """Returns two samples, (2, C, H, W), as golden_fill() of test/nn/golden.hpp does."""
     count = 2 * int(np.prod(shape))
     return ((np.arange(count) * 37 % 101) / 25 - 2).astype("float32").reshape(2, *shape)
 
 
 def compare(name, options, folder):
-    """Our output and the reference's, both (2, classes), and the number of parameters."""
+    """Returns our output and the reference's, both (2, classes), and the number of parameters."""
     gain = options.gain or (0.8 if name.startswith("efficientnet-") and name != "efficientnet-b0" else 1)
     run(options.build / "test/zoo/zoo_write_model", name, folder / "model.h5", options.size, options.classes,
         gain)
@@ -96,7 +96,7 @@ def main():
         if options.golden:
             print(f'      {{"{name}", {options.size}, {{' + ", ".join(f"{v:.7g}" for v in expected.ravel()) + "}},")
     if not worst < LIMIT:
-        sys.exit(f"error: outputs differ by {worst:.1e} of their spread\n  hint: --size 64 is quick to try changes with")
+        sys.exit(f"error: outputs differ by {worst:.1e} of their spread\n  hint: use --size 64 to try changes quickly")
 
 
 main()

@@ -1,5 +1,5 @@
-// Outputs of torchvision and of Keras Applications for weights that both sides have: compare.py --golden
-// prints them. A change of padding, epsilon, activation or order in a network of the zoo shows here.
+// Outputs of torchvision and of Keras Applications for weights that both sides have. compare.py --golden
+// prints them. These tests show a change of padding, epsilon, activation or order in a network of the zoo.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,7 +15,7 @@ namespace {
 
 struct Golden {
   const char* name;
-  std::int64_t size;            // of the image, height and width
+  std::int64_t size;            // height and width of the image
   std::vector<double> outputs;  // (2, 3): two samples, three classes
 };
 
@@ -32,8 +32,8 @@ std::vector<double> outputs_of(const Golden& golden) {
   return experiment.run(batch).output;
 }
 
-/// The largest difference is small beside what the samples' outputs differ by: a network that hardly saw its
-/// input would not pass.
+/// Checks that the largest difference is small compared with the difference between the outputs of two
+/// samples. A network that hardly depends on its input would fail.
 void check(const Golden& golden) {
   INFO(golden.name);
   const std::vector<double> actual = outputs_of(golden);
@@ -46,7 +46,7 @@ void check(const Golden& golden) {
 
 }  // namespace
 
-TEST_CASE("zoo models give what torchvision's give") {
+TEST_CASE("zoo models equal torchvision's") {
   // compare.py --classes 3 --size 64 --golden, torchvision 0.29.2
   const Golden goldens[] = {
       {"resnet18", 64, {27.70081, 10.50002, 65.60015, 34.3364, 1.269743, 69.68361}},
@@ -59,7 +59,7 @@ TEST_CASE("zoo models give what torchvision's give") {
   for (const Golden& golden : goldens) check(golden);
 }
 
-TEST_CASE("larger zoo models give what torchvision's give") {
+TEST_CASE("larger zoo models equal torchvision's") {
   const Golden goldens[] = {
       {"densenet121", 64, {3.967583, -10.94092, -0.7050322, 3.913125, -10.87545, -0.8396643}},
       {"convnext-tiny", 64, {-0.583935, -0.9378062, 2.219442, 0.7781282, -0.9222013, 2.560105}},
@@ -67,12 +67,12 @@ TEST_CASE("larger zoo models give what torchvision's give") {
   for (const Golden& golden : goldens) check(golden);
 }
 
-TEST_CASE("a residual network for 32 x 32 gives what PyTorch gives") {
+TEST_CASE("a residual network for 32 x 32 equals PyTorch's") {
   // compare.py --classes 3 --size 32 --golden, PyTorch 2.15.0, cifar_networks.py
   check({"resnet20", 32, {-17.60374, 29.29164, 38.62575, -14.90274, 29.75809, 40.70231}});
 }
 
-TEST_CASE("zoo models give what Keras Applications' give") {
+TEST_CASE("zoo models equal Keras Applications'") {
   // compare.py --classes 3 --size 80 --golden, Keras 3.15.1
   const Golden goldens[] = {
       {"mobilenet-v1", 80, {-1.355676, -1.886882, 0.6702808, -1.511912, -1.871714, 0.7244678}},
@@ -81,7 +81,7 @@ TEST_CASE("zoo models give what Keras Applications' give") {
   for (const Golden& golden : goldens) check(golden);
 }
 
-TEST_CASE("larger zoo models give what Keras Applications' give") {
+TEST_CASE("larger zoo models equal Keras Applications'") {
   const Golden goldens[] = {
       {"xception", 80, {2155856, 157639.6, -2492092, 2078529, 98176.82, -2652939}},
       {"inception-v3", 80, {-2.212818, -1.137646, 0.6914279, -2.177627, -1.140323, 0.8085647}},

@@ -1,7 +1,7 @@
-"""Keras Applications' models with the weights of a model file of ours.
+"""Keras Applications' models with the weights of one of our model files.
 
-Nodes have Keras' names where those are given by hand; layers that Keras has numbered are taken in the order in which
-they were made, kind by kind.
+Nodes have Keras' names if Keras' source gives them. Layers that Keras numbered automatically are matched by kind, in the
+order in which they were made.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import numpy as np
 MODELS = {"resnet50-keras": "ResNet50", "inception-v3": "InceptionV3", "xception": "Xception",
           "mobilenet-v1": "MobileNet"}
 
-# Our canonical values as Keras has them.
+# Converts our canonical values to Keras' layout.
 KERNELS = {"Conv2D": lambda w: w.transpose(2, 3, 1, 0), "DepthwiseConv2D": lambda w: w.transpose(2, 3, 0, 1),
            "Dense": lambda w: w.T}
 
@@ -36,7 +36,7 @@ def kind(parameters):
 
 
 def as_keras(layer, p):
-    """The list that layer.set_weights takes."""
+    """Returns the list for layer.set_weights."""
     kind_of = type(layer).__name__
     if kind_of == "BatchNormalization":
         return [p[key] for key in ("gamma", "beta", "running_mean", "running_variance") if key in p]
@@ -49,7 +49,7 @@ def as_keras(layer, p):
     return weights + ([p["bias"]] if "bias" in p else [])
 
 
-# Names that Keras, and we, give in turn: conv2d, conv2d_1, ...
+# Names that Keras, and Convoke, number automatically: conv2d, conv2d_1, ...
 NUMBERED = re.compile(r"(?:conv2d|batch_normalization)(?:_(\d+))?$")
 
 
@@ -66,10 +66,10 @@ def layer_of_each(nodes, model):
     for node in [node for node in nodes if node not in {n for n, _ in pairs}]:
         same = [layer for layer in layers.values() if type(layer).__name__ == kind(nodes[node])]
         if not same:
-            raise SystemExit(f"error: no layer for {node}; left are {', '.join(layers)}")
+            raise SystemExit(f"error: no layer matches {node}; unmatched layers: {', '.join(layers)}")
         pairs.append((node, layers.pop(min(same, key=number).name)))
     if layers:
-        raise SystemExit(f"error: layers of Keras' have no node of ours: {', '.join(layers)}")
+        raise SystemExit(f"error: Keras layers without one of our nodes: {', '.join(layers)}")
     return pairs
 
 

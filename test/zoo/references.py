@@ -1,4 +1,4 @@
-"""The networks of compare.py in whichever framework this Python has: torchvision, or Keras Applications."""
+"""The networks of compare.py, from the framework that this Python has: torchvision or Keras Applications."""
 import importlib.util
 
 if importlib.util.find_spec("torchvision"):

@@ -1,4 +1,4 @@
-"""torchvision's models, and those of cifar_networks.py, with the weights of a model file of ours, name by name."""
+"""torchvision's models, and those of cifar_networks.py, with the weights of one of our model files, matched by name."""
 import numpy as np
 import torch
 import torchvision
@@ -12,7 +12,7 @@ MODELS = {name.replace("_", "-"): name for name in (
     "efficientnet_b3", "efficientnet_b4", "efficientnet_b5", "efficientnet_b6", "efficientnet_b7", "convnext_tiny")}
 MODELS |= {"squeezenet1.0": "squeezenet1_0", "squeezenet1.1": "squeezenet1_1", "shufflenet-v2": "shufflenet_v2_x1_0"}
 
-# Our parameters by torchvision's names.
+# torchvision's names of our parameters.
 NAMES = {"weight": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", "running_mean": "running_mean",
          "running_variance": "running_var"}
 
@@ -23,12 +23,12 @@ def names():
 
 def title(name):
     if name in cifar_networks.MODELS:
-        return f"PyTorch {torch.__version__.split('+')[0]}, after the paper"
+        return f"PyTorch {torch.__version__.split('+')[0]}, from the paper"
     return f"torchvision {torchvision.__version__.split('+')[0]} `{MODELS[name]}`"
 
 
 def place(model, node, parameter):
-    """The tensor of the model that the parameter of our node belongs in."""
+    """Returns the model's tensor for a parameter of one of our nodes."""
     tensors = model.state_dict()
     if node == "predictions":  # the last layer
         node = [key for key in tensors if key.endswith(".weight")][-1].removesuffix(".weight")
@@ -56,5 +56,5 @@ def evaluate(name, nodes, samples, classes):
                 tensor.copy_(torch.from_numpy(values).reshape(tensor.shape))
                 left.remove(tensor.data_ptr())
         if left:
-            raise SystemExit(f"error: {name}: {len(left)} tensors of torchvision's have no parameter of ours")
+            raise SystemExit(f"error: {name}: {len(left)} tensors of torchvision have no parameter of Convoke")
         return model(torch.from_numpy(np.ascontiguousarray(samples))).numpy()

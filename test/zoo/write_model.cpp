@@ -1,5 +1,5 @@
-// zoo_write_model NAME FILE [SIZE [CLASSES [GAIN]]]: a zoo model with weights for comparison, as a model
-// file. For compare.py.
+// zoo_write_model NAME FILE [SIZE [CLASSES [GAIN]]]: writes a zoo model with weights for comparison as a
+// model file. For compare.py.
 #include <cstdlib>
 #include <exception>
 #include <iostream>

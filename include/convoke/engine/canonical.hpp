@@ -10,7 +10,7 @@
 
 namespace convoke::engine {
 
-/// One parameter in canonical form (OIHW, OI, C), as files and messages carry it.
+/// One parameter in canonical form (OIHW, OI, C), as in files and messages.
 struct CanonicalParameter {
   std::string name;  ///< "conv2d_1.weight"
   Shape shape;
@@ -20,19 +20,19 @@ struct CanonicalParameter {
   std::size_t size() const { return static_cast<std::size_t>(shape.elements()); }
 };
 
-/// The parameters of `graph`, node by node. Their values stand one after the other in this order, without
-/// padding: a list that depends on nothing but the graph, neither on plan layouts nor on the instruction set.
+/// Returns the parameters of `graph`, node by node. A list of their values holds them in this order, without
+/// padding, and depends on the graph alone, not on plan layouts or the instruction set.
 std::vector<CanonicalParameter> canonical_parameters(const nn::Graph& graph);
 
-/// Number of values of such a list.
+/// Returns the number of values of such a list.
 std::size_t canonical_values(std::span<const CanonicalParameter> parameters);
 
-/// Arena in the layout of a plan -> canonical values. `arena` has layout.size() floats, or
-/// layout.trainable_size() of them (optimizer state); parameters beyond its end stay 0 in the result.
+/// Converts an arena in the layout of a plan to canonical values. `arena` has layout.size() floats, or
+/// layout.trainable_size() floats (optimizer state); parameters beyond its end are 0 in the result.
 std::vector<float> unpack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
                           std::span<const float> arena);
 
-/// The inverse: canonical values -> arena, as far as it reaches. Throws Error if the sizes do not fit.
+/// Converts canonical values to an arena, up to its end. Throws Error if the sizes do not fit.
 void pack(std::span<const CanonicalParameter> parameters, const nn::ParameterLayout& layout,
           std::span<const float> canonical, std::span<float> arena);
 

@@ -24,16 +24,16 @@ struct EvaluatorOptions {
   std::int64_t classes = 0;  ///< 0: one for each output
 };
 
-/// Those that go with an engine, for samples of `classes` classes.
+/// Returns the options of an evaluator that matches an engine, for samples of `classes` classes.
 EvaluatorOptions evaluator_options(const EngineOptions& engine, std::int64_t classes);
 
-/// Test-time augmentation: how often a sample is evaluated, first as it is, then in views keyed by (seed, 1),
-/// (seed, 2), ...
+/// Test-time augmentation: how often a sample is evaluated, first unchanged, then in views keyed by (seed,
+/// 1), (seed, 2), ...
 struct TestViews {
   std::int64_t count = 1;
   std::uint64_t seed = 0;
 
-  /// The mean over the views of what a network says in each.
+  /// Returns the mean of a network's outputs over the views.
   std::vector<float> mean(const std::function<std::vector<float>(std::int64_t view)>& outputs) const;
 };
 
@@ -41,41 +41,41 @@ struct TestViews {
 struct Score {
   std::int64_t samples = 0;
   double accuracy = 0;
-  double loss = 0;  ///< infinite if that of a sample is not finite (or 2^40 or more)
+  double loss = 0;  ///< infinite if the loss of a sample is not finite (or 2^40 or more)
 };
 
-/// Predictions of one parameter set after the other: a graph compiled for inference, once per worker thread,
-/// which share one copy of the parameters.
+/// Predicts with one set of parameters after another. The graph is compiled for inference once per worker
+/// thread; the workers share one copy of the parameters.
 class Evaluator {
  public:
   explicit Evaluator(const nn::Graph& graph, EvaluatorOptions options = {});
 
-  /// Takes other parameters (canonical).
+  /// Replaces the parameters (canonical values).
   void load(std::span<const float> parameters);
 
-  /// What the network says of the samples `ids`, by this process alone: (ids.size(), outputs per sample),
-  /// with the activation that the loss takes in.
+  /// Returns the network's outputs for the samples `ids`, computed by this process alone: (ids.size(),
+  /// outputs per sample), after the activation that is part of the loss.
   std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
-  /// The mean of what it says of several views of each, which are the loader's.
+  /// Returns the mean of the outputs over several views of each sample, which the loader makes.
   std::vector<float> outputs(const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
                              const TestViews& views);
-  /// The same for samples that are at hand as a network takes them, (n, C, H, W), normalised; tokens as whole
-  /// numbers.
+  /// Returns the outputs for samples in memory, in the form that the network reads: (n, C, H, W), normalised;
+  /// tokens as whole numbers.
   std::vector<float> outputs(std::span<const float> samples);
 
-  /// The network's own output, without that activation: (n, output_shape()...), row-major, of whatever shape
-  /// the last node has. `samples` as above.
+  /// Returns the network's own outputs, without that activation: (n, output_shape()...), row-major, with any
+  /// shape of the last node. `samples` as above.
   std::vector<float> raw(std::span<const float> samples);
   std::vector<float> raw(const data::BatchLoader& loader, std::span<const std::uint32_t> ids);
 
-  /// Outputs as class probabilities, (n, classes).
+  /// Converts outputs to class probabilities, (n, classes).
   std::vector<float> to_probabilities(std::vector<float> outputs) const;
   std::vector<float> predict(const data::BatchLoader& loader, std::span<const std::uint32_t> ids) {
     return to_probabilities(outputs(loader, ids));
   }
   std::vector<float> predict(std::span<const float> samples) { return to_probabilities(outputs(samples)); }
 
-  /// Loss of a sample from outputs(); infinite if an output of it is not finite.
+  /// Returns the loss of a sample from outputs(); infinite if one of its outputs is not finite.
   double loss(std::span<const float> outputs, std::size_t sample, std::int32_t label) const;
 
   std::size_t parameter_values() const { return canonical_values(parameters_); }
@@ -96,18 +96,18 @@ class Evaluator {
   EvaluatorOptions options_;
   std::int64_t outputs_ = 0;  // per sample
   std::int64_t chunk_ = 0;
-  bool activated_ = false;  // the graph ends in what the loss takes in
+  bool activated_ = false;  // the graph ends in the activation that is part of the loss
   std::shared_ptr<const nn::ParameterLayout> layout_;
   AlignedBuffer<float> arena_;
   std::unique_ptr<nn::WorkingWeights> working_;
   std::vector<nn::Network> workers_;
 };
 
-/// This rank's part of `ids` when a group shares them evenly: neighbours, in order of rank.
+/// Returns this rank's part of `ids` when a group shares them evenly: neighbouring ids, in order of rank.
 std::span<const std::uint32_t> part_of(const mpi::Communicator& group, std::span<const std::uint32_t> ids);
 
-/// Score of the loaded parameters on `ids`, shared by the ranks of `group`. The same on all of them, and for
-/// any number of them. Collective; what one rank throws, all throw (mpi::agree).
+/// Returns the score of the loaded parameters on `ids`, which the ranks of `group` share. It is the same on
+/// all ranks, and for any number of ranks. Collective; if one rank throws, all throw its error (mpi::agree).
 Score score(Evaluator& evaluator, const data::BatchLoader& loader, std::span<const std::uint32_t> ids,
             const mpi::Communicator& group);
 

@@ -17,10 +17,10 @@ namespace convoke::engine {
 
 enum class Reduction { kFast, kExact };
 
-/// What decides a step, and how it is executed here.
+/// What a step computes, and how this rank executes it.
 struct EngineOptions {
   std::int64_t batch = 0;  ///< global batch
-  std::int64_t lane = 0;   ///< samples per lane, divides batch
+  std::int64_t lane = 0;   ///< samples per lane (micro-batch), divides batch
   std::uint64_t seed = 0;
   Reduction reduction = Reduction::kFast;
   nn::ConvolutionChoice convolution = nn::ConvolutionChoice::kAuto;
@@ -28,54 +28,57 @@ struct EngineOptions {
   nn::LossPtr loss = nn::default_loss();
   int threads = 1;  ///< worker threads of this rank, >= 1
   std::string strategy = "allreduce";
-  std::size_t bucket_bytes = 0;  ///< 0: chosen
+  std::size_t bucket_bytes = 0;  ///< 0: chosen by the strategy
   UpdateOptions update;
 };
 
-/// `lane = "auto"`: a sixteenth of the batch, at least 8 samples, the next divisor of the batch above that.
+/// Returns the lane of `lane = "auto"`: a sixteenth of the batch, at least 8 samples, rounded up to a divisor
+/// of the batch.
 std::int64_t auto_lane(std::int64_t batch);
 
-/// Executes training steps: the lanes of a step are spread over the ranks of a group and over this rank's
-/// worker threads; each worker runs neighbouring lanes together, single-threaded; gradients are summed over
-/// lanes, threads and ranks; every rank then makes the same update. Owns parameters, gradients and optimizer
-/// state of one model.
+/// Executes training steps. The lanes (micro-batches) of a step are distributed over the ranks of a group and
+/// over this rank's worker threads. Each worker runs neighbouring lanes together on one thread. Gradients are
+/// summed over lanes, threads and ranks, and then every rank makes the same update. Owns parameters,
+/// gradients and optimizer state of one model.
 class LaneEngine {
  public:
-  /// Collective over `group`. `loader` feeds it; both and `optimizer` must outlive the engine. Throws Error,
-  /// on all ranks, if batch is not a multiple of lane, ranks disagree on the parameter layout, or one of them
-  /// fails.
+  /// Collective over `group`. `loader` provides the samples; `loader` and `optimizer` must outlive the
+  /// engine. Throws Error on all ranks if batch is not a multiple of lane, if the ranks have different
+  /// parameter layouts, or if one rank fails.
   LaneEngine(const nn::Graph& graph, const EngineOptions& options, const data::BatchLoader& loader,
              const optim::Optimizer& optimizer, const mpi::Communicator& group);
   ~LaneEngine();
 
-  /// One training step over `samples` (the ids of the whole global batch, at most options.batch). Collective.
-  /// What one rank throws, all throw (mpi::agree); the engine is of no use then.
+  /// The result of one training step over `samples` (the ids of the whole global batch, at most
+  /// options.batch). The step is collective. If one rank throws, all throw its error (mpi::agree); the engine
+  /// cannot be used afterwards.
   struct StepResult {
-    /// Mean over the batch, and penalties. Not finite: the update was not made, see diagnose().
+    /// Mean over the batch, plus penalties. If it is not finite, there was no update, see diagnose().
     double loss = 0;
-    double accuracy = 0;  ///< of the forward pass of training, as Keras reports it
+    double accuracy = 0;  ///< of the forward pass in training, as Keras reports it
   };
   /// `repeats`: see data::EpochPlan.
   StepResult step(std::uint32_t epoch, std::span<const std::uint32_t> samples, double learning_rate,
                   std::span<const std::uint32_t> repeats = {});
 
-  /// After a step with a loss that is not finite, whose samples must still be there: "conv2d_2 on rank 1".
-  /// Collective.
+  /// Finds the cause of a loss that is not finite: "conv2d_2 on rank 1". Call it after the step, while its
+  /// samples still exist. Collective.
   std::string diagnose();
 
   const nn::ParameterLayout& layout() const;
   std::span<float> parameters();  ///< layout().size() floats, plan layout, statistics included
   std::span<float> optimizer_state(std::size_t slot);  ///< layout().trainable_size() floats each
-  /// Their moving average, layout().size() floats; none without options.update.ema. Means something after a
-  /// step.
+  /// Returns the moving average of the parameters, layout().size() floats; empty without options.update.ema.
+  /// Valid after the first step.
   std::span<float> average();
-  /// What to evaluate and to keep: the average where there is one, else parameters().
+  /// Returns the parameters to evaluate and to store: the average if there is one, otherwise parameters().
   std::span<const float> result();
   std::int64_t steps_done() const;
   void set_steps_done(std::int64_t steps);  ///< when resuming
 
-  double exposed_seconds() const;  ///< communication not hidden, sum over all steps, this rank
-  /// After a step: the plan that this rank's first worker ran, to look at or to time; null if it had no lane.
+  double exposed_seconds() const;  ///< communication that was not overlapped, sum over all steps, this rank
+  /// Returns the plan that this rank's first worker ran in the last step, for inspection or timing; null if
+  /// it had no lane.
   nn::Network* plan();
   std::size_t plan_bytes() const;  ///< activation memory of all workers
 

@@ -18,78 +18,78 @@ namespace convoke::engine {
 
 class MomentsExchange;
 
-/// What a step adds up besides gradients: the last elements of the exchanged arena.
+/// Sums of a step in addition to gradients: the last elements of the exchanged arena.
 enum Tally : std::size_t { kLoss = 0, kCorrect = 1, kBad = 2, kFailed = 3, kTallySize = 16 };
 
-/// A step as all workers of a rank see it.
+/// The input of a step, the same for all workers of a rank.
 struct StepInput {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;
-  std::span<const std::uint32_t> samples;       ///< of the whole global batch
-  std::int64_t lane = 0;                        ///< samples per lane; the last lane may be smaller
+  std::span<const std::uint32_t> samples;  ///< ids of the whole global batch
+  std::int64_t lane = 0;                   ///< samples per lane (micro-batch); the last lane may be smaller
   std::span<const std::uint32_t> repeats = {};  ///< see data::EpochPlan::repeats
 };
 
-/// One worker thread: runs its lanes of a step through plans of its own and sums their gradients. With
-/// `exact`, lane by lane into 64-bit fixed point, so that the sum does not depend on who ran which lane; else
-/// neighbouring lanes together, in floats. With `moments` all of its lanes advance together. Used by one
-/// thread, which also compiles the plans.
+/// Runs the lanes of one worker thread through its own plans and sums their gradients. With `exact` it runs
+/// lane by lane and sums in 64-bit fixed point, so that the sum does not depend on which worker ran a lane;
+/// otherwise it runs neighbouring lanes together and sums floats. With `moments` all of its lanes advance
+/// together. Only one thread may use a LaneWorker, and this thread also compiles the plans.
 class LaneWorker {
  public:
   struct Options {
     bool exact = false;
-    nn::PlanOptions plan;                ///< of all plans; lane and lanes are set for each
-    std::int64_t plan_bytes = 0;         ///< activation memory of lanes that run together, about
-    MomentsExchange* moments = nullptr;  ///< of synchronised batch norms, if the graph has any
-    int worker = 0;                      ///< in that exchange
+    nn::PlanOptions plan;                ///< options of all plans, except lane and lanes
+    std::int64_t plan_bytes = 0;         ///< approximate activation memory of lanes that run together
+    MomentsExchange* moments = nullptr;  ///< exchange of synchronised batch norms, if the graph has any
+    int worker = 0;                      ///< number of this worker in that exchange
   };
   LaneWorker(const nn::Graph& graph, std::shared_ptr<const nn::ParameterLayout> layout,
              const float* parameters, const std::byte* working, const data::BatchLoader& loader,
              Options options);
   ~LaneWorker();
 
-  /// Runs `lanes` of the step and leaves their sums in floats() or fixed(). `progress` is called between
-  /// primitives, when complete() may have risen.
+  /// Runs `lanes` of the step and leaves their sums in floats() or fixed(). Calls `progress` between
+  /// primitives, when complete() may have increased.
   void run(const StepInput& step, LaneRange lanes, const std::function<void()>& progress);
 
-  /// Sums in elements [0, complete()) are final; the last part is the tally. Read by other threads.
+  /// Returns how many elements of the sums are final; the last elements are the tally. Other threads read it.
   std::size_t complete() const { return complete_.load(std::memory_order_acquire); }
   void restart() { complete_.store(0, std::memory_order_relaxed); }
-  /// After a run() that did not complete the sums: they count as complete, and the tally says that they are
-  /// not, so that the exchange with the other ranks can end.
+  /// Call this after a run() that did not complete the sums. Marks them as complete and records the failure
+  /// in the tally, so that the exchange with the other ranks can end.
   void give_up();
 
   std::span<float> floats() { return floats_.span(); }       ///< layout.size() + kTallySize
-  std::span<std::int64_t> fixed() { return fixed_.span(); }  ///< the same, exact only
+  std::span<std::int64_t> fixed() { return fixed_.span(); }  ///< the same, with exact only
 
-  /// Runs the lanes again, forward only: the first node whose output is not finite, or "".
+  /// Runs the lanes again, forward only. Returns the first node whose output is not finite, or "".
   std::string first_non_finite(const StepInput& step, LaneRange lanes);
   std::size_t plan_bytes() const;
 
-  /// The plan that ran last; null before the first.
+  /// Returns the plan that ran last; null before the first run.
   nn::Network* latest() { return latest_; }
 
-  /// The plan of `lanes` lanes of `lane` samples, compiled at first use. Those of several instances run at
-  /// the same time.
+  /// Returns the plan of `lanes` lanes of `lane` samples, compiled at first use. Plans of different instances
+  /// can run at the same time.
   nn::Network& plan(std::int64_t lane, std::int64_t lanes, std::size_t instance = 0);
 
  private:
-  /// What is known of a plan's samples.
+  /// The targets of a plan's samples.
   struct Targets {
     std::vector<std::int32_t> labels;
-    std::vector<float> weights;               ///< empty if they have none
-    std::vector<std::int32_t> second_labels;  ///< empty, as their shares, unless samples are mixed
+    std::vector<float> weights;               ///< empty if the samples have none
+    std::vector<std::int32_t> second_labels;  ///< like shares, empty unless samples are mixtures
     std::vector<float> shares;
   };
   class InStep;
 
-  static data::ViewKey view_of(const StepInput& step, const Stretch& stretch);
-  static nn::StepKey key_of(const StepInput& step, const Stretch& stretch);
-  std::vector<Stretch> stretches(const StepInput& step, LaneRange lanes) const;
-  nn::Network& load(const StepInput& step, const Stretch& stretch, Targets& targets,
+  static data::ViewKey view_of(const StepInput& step, const LaneSegment& segment);
+  static nn::StepKey key_of(const StepInput& step, const LaneSegment& segment);
+  std::vector<LaneSegment> lane_segments(const StepInput& step, LaneRange lanes) const;
+  nn::Network& load(const StepInput& step, const LaneSegment& segment, Targets& targets,
                     std::size_t instance = 0);
   void judge(nn::Network& network, const StepInput& step, const Targets& targets, float* gradients);
-  void run_stretch(const StepInput& step, const Stretch& stretch, bool first, bool last,
+  void run_segment(const StepInput& step, const LaneSegment& segment, bool first, bool last,
                    const std::function<void()>& progress);
   void ready(std::size_t end);
   void take(const float* gradients, std::size_t begin, std::size_t end, bool first);
@@ -104,23 +104,23 @@ class LaneWorker {
   std::int64_t lane_bytes_per_sample_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::size_t>, nn::Network>
       plans_;  ///< by (lane, lanes, instance)
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Stretch>>
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LaneSegment>>
       shapes_;  ///< by (samples, first lane)
   nn::Network* latest_ = nullptr;
-  std::unique_ptr<InStep> in_step_;  ///< with moments only
+  std::unique_ptr<InStep> in_step_;  ///< only with moments
   Targets targets_;
-  AlignedBuffer<float> floats_;  ///< sums, or with exact one lane's gradients
-  AlignedBuffer<float> later_;   ///< gradients of the second and later stretches, when there are several
+  AlignedBuffer<float> floats_;  ///< the sums, or with exact the gradients of one lane
+  AlignedBuffer<float> later_;   ///< gradients of the second and later segments, if there are several
   AlignedBuffer<std::int64_t> fixed_;
-  float limit_ = 0;  ///< of a term of the fixed-point sum
+  float limit_ = 0;  ///< limit of a term of the fixed-point sum
   bool bad_ = false;
 
-  // Of the stretch under way; `ready_` is made once, so that a step allocates nothing.
+  // State of the current segment. `ready_` is made once, so that a step allocates nothing.
   nn::Network::Ready ready_;
   const float* gradients_ = nullptr;
   std::size_t taken_ = 0;
-  bool stretch_first_ = false;
-  const std::function<void()>* progress_ = nullptr;  ///< null before the last stretch
+  bool first_segment_ = false;
+  const std::function<void()>* progress_ = nullptr;  ///< null before the last segment
   std::atomic<std::size_t> complete_{0};
 };
 

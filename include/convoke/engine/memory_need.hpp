@@ -7,11 +7,11 @@
 
 namespace convoke::engine {
 
-/// Memory that a rank is going to take for training one model, in bytes.
+/// Memory that a rank needs to train one model, in bytes.
 struct MemoryNeed {
   std::size_t parameters = 0;
   std::size_t gradients = 0;        ///< the sums of every worker
-  std::size_t optimizer_state = 0;  ///< and the moving average, if there is one
+  std::size_t optimizer_state = 0;  ///< includes the moving average, if there is one
   std::size_t working_weights = 0;  ///< copies in the layouts and the type of the primitives
   std::size_t activations = 0;      ///< the arenas of all plans of all workers
   std::size_t evaluation = 0;       ///< the model and the plans of an evaluator
@@ -21,9 +21,10 @@ struct MemoryNeed {
   }
 };
 
-/// The need of rank `rank` of `ranks` that train a model on `samples` samples per epoch, from plans that are
-/// compiled for it but get no memory. `validates`: an evaluator lives beside the engine. What does not grow
-/// with the model (the program, its libraries, kernels made for these shapes) is not in it.
+/// Predicts the memory of rank `rank` of `ranks` that train a model on `samples` samples per epoch. It
+/// compiles the plans, but allocates no memory for them. `validates`: an evaluator exists together with the
+/// engine. The result does not include memory that does not grow with the model (the program, its libraries,
+/// kernels made for these shapes).
 MemoryNeed predict_memory(const nn::Graph& graph, const EngineOptions& options,
                           const optim::Optimizer& optimizer, std::int64_t samples, bool validates, int rank,
                           int ranks);

@@ -10,40 +10,39 @@
 
 namespace convoke::engine {
 
-/// Sums the moments of synchronised batch norms (nn::Network::forward_stops) over lanes, worker threads and
-/// the ranks of a group, within a step: each worker adds those of its lanes, all wait for the sum, each reads
-/// it. With `exact` the terms are summed as integers, so that the sum does not depend on who has which lane.
-/// Allocates nothing after the first step. Worker 0 alone talks to MPI, on a communicator of its own, so that
-/// buckets of gradients may be under way.
+/// Sums the moments of synchronised batch norms (nn::Network::forward_stops) over lanes (micro-batches),
+/// worker threads and the ranks of a group, within a step. Each worker adds the moments of its lanes, all
+/// wait for the sum, and each reads it. With `exact` the terms are summed as integers, so that the sum does
+/// not depend on how the lanes are distributed. Allocates nothing after the first step. Only worker 0 calls
+/// MPI, on a separate communicator, so that buckets of gradients can be sent at the same time.
 class MomentsExchange {
  public:
   /// For `workers` threads of this rank, and steps of at most `lanes` lanes. Collective over `group`. Throws
   /// Error if there are more lanes than `exact` can sum.
   MomentsExchange(const mpi::Communicator& group, int workers, std::int64_t lanes, bool exact);
 
-  /// Before the workers start on a step.
+  /// Call this before the workers start a step.
   void begin_step();
 
-  /// Takes the moments of some lanes into those of `worker`.
+  /// Adds the moments of some lanes to those of `worker`.
   void add(int worker, std::span<const double> moments);
 
-  /// Called by every worker of every rank, with or without lanes, and the same `count` everywhere: returns
-  /// when the sum of `count` moments is there to be read. `progress` is called while worker 0 waits for the
-  /// others.
+  /// Returns when the sum of `count` moments can be read. Every worker of every rank calls it, with or
+  /// without lanes, and with the same `count`. Calls `progress` while worker 0 waits for the others.
   void sum(int worker, std::size_t count, const std::function<void()>& progress);
 
-  /// The sum, until this worker calls sum() again. A moment that was not finite, or beyond 2^40 with `exact`,
-  /// makes NaN of it.
+  /// Copies the sum, which is valid until this worker calls sum() again. It is NaN if a moment was not
+  /// finite or, with `exact`, beyond 2^40.
   void read(std::span<double> moments) const;
 
-  double seconds() const { return seconds_; }  ///< of this step, in MPI
+  double seconds() const { return seconds_; }  ///< seconds of this step in MPI
 
  private:
-  /// The moments of one worker; a cache line of its own.
+  /// The moments of one worker, in a separate cache line.
   struct alignas(64) Part {
     std::vector<double> floats;
-    std::vector<std::int64_t> fixed;  ///< wide fixed point, and how many lanes had bad moments
-    std::size_t count = 0;            ///< of moments, since the last sum; 0: none yet
+    std::vector<std::int64_t> fixed;  ///< wide fixed point, and the number of lanes with bad moments
+    std::size_t count = 0;            ///< moments since the last sum; 0: none yet
     std::uint64_t round = 0;
     std::atomic<std::uint64_t> arrived{0};
   };

@@ -9,7 +9,7 @@
 
 namespace convoke::engine {
 
-/// The worker threads of a rank. The caller is worker 0; the others wait between calls, spinning for a moment
+/// The worker threads of a rank. The caller is worker 0. The others wait between calls: they spin briefly
 /// before they sleep, because the next step follows at once. Starting a call allocates nothing.
 class WorkerTeam {
  public:
@@ -21,7 +21,7 @@ class WorkerTeam {
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
   /// Runs work(0) .. work(size - 1), each on its own thread, and returns when all are done. Rethrows the
-  /// exception of the lowest worker that threw one; those of others are dropped.
+  /// exception of the lowest worker that threw; drops the exceptions of others.
   void run(const std::function<void(int worker)>& work);
 
  private:
@@ -35,7 +35,7 @@ class WorkerTeam {
   bool ending_ = false;
 };
 
-/// Waits until done() is true: spins, then lets others run. For waits of microseconds.
+/// Waits until done() is true: spins, then yields to other threads. For waits of microseconds.
 template <class Done>
 void spin_until(const Done& done) {
   for (int turn = 0; !done(); ++turn) {

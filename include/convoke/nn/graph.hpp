@@ -11,10 +11,11 @@ namespace convoke::nn {
 /// How training treats the parameters of a node.
 struct ParameterOptions {
   bool trainable = true;  ///< false: frozen; a batch norm then normalises by its running statistics, as Keras
-  double l1 = 0, l2 = 0;  ///< penalty on its weights (not biases): loss + l1 sum |w| + l2 sum w^2; >= 0
-  double rate_factor = 1;  ///< times the step's learning rate, > 0
+  /// penalty on the node's weights (not biases): loss + l1 sum |w| + l2 sum w^2; >= 0
+  double l1 = 0, l2 = 0;
+  double rate_factor = 1;  ///< the step's learning rate is multiplied by it, > 0
   std::int64_t frozen_steps =
-      0;  ///< training steps before which it was frozen: the optimizer counts from there
+      0;  ///< training steps in which the node was frozen: the optimizer counts from there
 
   friend bool operator==(const ParameterOptions&, const ParameterOptions&) = default;
 };
@@ -24,53 +25,53 @@ struct Node {
   std::string name;                 ///< unique in the graph: "conv2d_1"
   LayerPtr layer;                   ///< null for the input node
   std::vector<std::size_t> inputs;  ///< indices of earlier nodes
-  ValueSpec shape;                  ///< of the output of one sample
+  ValueSpec shape;                  ///< shape of the output of one sample
   std::vector<ParameterSpec> parameters;
   std::size_t index = 0;  ///< position in the graph
   std::size_t parameters_of =
-      0;                     ///< the node that owns its parameters: itself, or with share() an earlier one
-  ParameterOptions options;  ///< of the parameters it owns
+      0;                     ///< the node that owns its parameters: itself, or with share() an earlier node
+  ParameterOptions options;  ///< options of the parameters that the node owns
 };
 
-/// A directed acyclic graph of layers, a value. Node 0 is the input; nodes stand in an order in which they
-/// can be computed; the last one is the output. Shapes are checked when a node is added.
+/// A directed acyclic graph of layers, a value. Node 0 is the input, the last node is the output, and each
+/// node comes after its inputs. Shapes are checked when a node is added.
 class Graph {
  public:
-  /// `input`: one sample: (C, H, W), (L, F) or (F), or tokens (L).
+  /// `input` is one sample: (C, H, W), (L, F) or (F), or tokens (L).
   explicit Graph(ValueSpec input);
 
-  /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error naming the node
-  /// and its input shapes if the layer does not fit, or if the name is taken or has a slash.
+  /// Adds a node and returns its index. An empty `name` becomes "<type>_<n>". Throws Error, naming the node
+  /// and its input shapes, if the layer does not fit, the name exists, or the name contains a slash.
   std::size_t add(LayerPtr layer, std::vector<std::size_t> inputs, std::string name = {});
 
-  /// Adds a node that applies the layer of node `of` once more, with the same parameters: stored once, their
-  /// gradients summed over all uses. Throws Error if the inputs need parameters of other shapes, or if the
-  /// layer keeps running statistics, which two uses cannot share.
+  /// Adds a node that applies the layer of node `of` again with the same parameters. They are stored once,
+  /// and their gradients are summed over all uses. Throws Error if the inputs need parameters of other
+  /// shapes, or if the layer keeps running statistics, which two uses cannot share.
   std::size_t share(std::size_t of, std::vector<std::size_t> inputs, std::string name = {});
 
-  /// Says how training treats the parameters of `node`. Throws Error if it shares those of another.
+  /// Sets how training treats the parameters of `node`. Throws Error if another node owns them.
   void set_options(std::size_t node, const ParameterOptions& options);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(std::size_t index) const { return nodes_[index]; }
-  /// The node whose parameters `node` works with, itself unless they are shared.
+  /// Returns the node that owns the parameters of `node`: itself, unless they are shared.
   const Node& owner(const Node& node) const { return nodes_[node.parameters_of]; }
-  /// True if another node works with the same parameters.
+  /// True if another node uses the same parameters.
   bool shares(const Node& node) const;
   const ValueSpec& input_shape() const { return nodes_.front().shape; }
   const Shape& output_shape() const { return nodes_.back().shape; }
-  /// Index of the node called `name`. Throws Error with the nearest name.
+  /// Returns the index of the node called `name`. Throws Error with the nearest name.
   std::size_t find(const std::string& name) const;
 
-  /// Number of parameters: all, and those that are optimised.
+  /// Return the number of all parameters, and of those that are trained.
   std::int64_t parameter_count() const;
   std::int64_t trainable_count() const;
 
-  /// One line per node: name, layer, output shape, parameters; and the totals. As Keras' summary().
+  /// Returns one line per node (name, layer, output shape, parameters) and the totals, as Keras' summary().
   std::string summary() const;
 
  private:
-  /// A node with name and shape, not yet in the graph.
+  /// Makes a node with name and shape that is not yet in the graph.
   Node make_node(const LayerPtr& layer, std::vector<std::size_t> inputs, std::string name) const;
   std::vector<ValueSpec> shapes_of(const std::vector<std::size_t>& inputs) const;
 
@@ -86,10 +87,10 @@ struct Symbol {
   std::size_t node;
 };
 
-/// The layer of `of` applied to `x` too, with the same parameters.
+/// Applies the layer of `of` to `x` too, with the same parameters.
 inline Symbol share(Symbol of, Symbol x) { return {x.graph, x.graph->share(of.node, {x.node})}; }
 
-/// The input of `graph` as a symbol.
+/// Returns the input of `graph` as a symbol.
 inline Symbol input(Graph& graph) { return {&graph, 0}; }
 
 }  // namespace convoke::nn

@@ -26,36 +26,36 @@ struct ParameterSpec {
   std::int64_t fan_in = 0;  ///< for the initializer: inputs and outputs that one weight row sees
   std::int64_t fan_out = 0;
   bool trainable = true;  ///< optimised; false: a statistic (running mean, running variance) or frozen
-  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes); 1: never changes.
+  /// For a statistic: new = momentum * old + (1 - momentum) * (mean over the step's lanes). 1: never changes.
   double momentum = 0;
-  bool frozen = false;  ///< stays as it is: no gradient, no update; trainable is false then (set by Graph)
-  /// Penalty of weights (not bias): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
+  bool frozen = false;  ///< no gradient, no update; trainable is then false (set by Graph)
+  /// Penalty on weights (not biases): l1 sum |w| + l2 sum w^2 is added to the loss; both >= 0.
   double l1 = 0, l2 = 0;
-  double rate_factor = 1;         ///< times the step's learning rate, > 0
-  std::int64_t frozen_steps = 0;  ///< training steps before it was trained: the optimizer counts from there
+  double rate_factor = 1;         ///< the step's learning rate is multiplied by it, > 0
+  std::int64_t frozen_steps = 0;  ///< training steps in which it was frozen: the optimizer counts from there
 
-  /// Updated with every step, but not by the optimizer.
+  /// True if every step updates it without the optimizer.
   bool statistic() const { return !trainable && !frozen; }
 };
 
-/// A layer: hyper-parameters, the shapes that follow from them, and how it becomes a plan. Immutable; holds
-/// no weights. A new layer is one class like this and one line in src/nn/layer_table.cpp.
+/// A layer: hyper-parameters, the shapes that follow from them, and how it becomes part of a plan. Immutable;
+/// holds no weights. To add a layer, write one class like this and add one line to src/nn/layer_table.cpp.
 class Layer {
  public:
   virtual ~Layer() = default;
 
-  /// The name in recipes and stored graphs: "conv2d".
+  /// Returns the name in recipes and stored graphs: "conv2d".
   virtual std::string_view type() const = 0;
-  /// Shape of the output of one sample, which is always of numbers. Throws Error that names the shapes if the
-  /// inputs do not fit.
+  /// Returns the output shape of one sample; outputs are always numbers. Throws Error that names the shapes
+  /// if the inputs do not fit.
   virtual Shape output_shape(std::span<const ValueSpec> inputs) const = 0;
-  /// The parameters for these inputs, in the order in which they are stored; empty for most layers.
+  /// Returns the parameters for these inputs, in the order in which they are stored; empty for most layers.
   virtual std::vector<ParameterSpec> parameters(std::span<const ValueSpec> inputs) const;
-  /// What graph, plan and engine must know of it besides.
+  /// Returns the other facts that graph, plan and engine need.
   virtual LayerTraits traits() const { return {}; }
-  /// The hyper-parameters, such that the layer table makes an equal layer of them.
+  /// Returns the hyper-parameters, from which the layer table makes an equal layer.
   virtual Settings settings() const = 0;
-  /// Adds this layer's forward steps to a plan, and to its backward what it takes to get gradients.
+  /// Adds this layer's forward steps to a plan, and its steps to the plan's backward pass.
   virtual void compile(PlanBuilder& plan, const Node& node) const = 0;
 };
 

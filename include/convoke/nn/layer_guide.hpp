@@ -3,14 +3,14 @@
 
 namespace convoke::nn {
 
-/// All layers by family, with a line for each: text for a terminal.
+/// Returns all layers by family, one line each, as text for a terminal.
 std::string list_layers();
 
-/// One layer and its keys with their types, defaults and meaning: text for a terminal. Throws Error with the
-/// nearest name if there is no such layer.
+/// Returns a layer and its keys with types, defaults and meaning, as text for a terminal. Throws Error with
+/// the nearest name if there is no such layer.
 std::string describe_layer(const std::string& name);
 
-/// All layers and keys as the Markdown tables of docs/layers.md.
+/// Returns all layers and keys as the Markdown tables of docs/layers.md.
 std::string layer_reference();
 
 }  // namespace convoke::nn

@@ -8,30 +8,34 @@ namespace convoke::nn {
 /// an unknown layer (listing the known ones), an unknown key or a wrong type.
 LayerPtr make_layer(const Settings& settings);
 
-/// A layer as the guide shows it.
+/// A layer in the guide.
 struct LayerHelp {
   std::string name;
   std::string family;  ///< "convolution", "pooling", ...
-  std::string help;    ///< a phrase; `code` and "→" occur in it
-  bool joins = false;  ///< it needs two or more `inputs`
+  std::string help;    ///< a phrase; may contain `code` and "→"
+  bool joins = false;  ///< the layer needs two or more `inputs`
   std::vector<LayerKey> keys;
 };
 
-/// All layers in alphabetical order, and the keys that every layer takes. docs/layers.md follows from them.
+/// Returns all layers in alphabetical order, and the keys that every layer accepts. docs/layers.md is made
+/// from them.
 std::vector<LayerHelp> layer_guide();
 std::vector<LayerKey> common_layer_keys();
 
-/// Builds a graph from a recipe's `layers = [...]`: a chain by default; `name` names a node and `inputs`
-/// (names) wires it otherwise. A layer with weights, or `add`, with `activation = "relu"` is followed by that
-/// layer as a node of its own. Any layer takes `trainable` (false: its parameters are frozen), `l1` and `l2`
-/// (ParameterOptions). { layer = "shared", of = "name" } applies the layer of that node once more, with the
-/// same parameters (Graph::share). Throws Error that names the layer, the shapes and where it was written.
+/// Builds a graph from a recipe's `layers = [...]`. The layers form a chain unless a layer has `inputs`
+/// (names of nodes); `name` names a node. If a layer with weights, or `add`, has `activation = "relu"`, that
+/// layer follows as a separate node. Every layer accepts `trainable` (false: its parameters are frozen), `l1`
+/// and `l2` (ParameterOptions). { layer = "shared", of = "name" } applies the layer of that node again with
+/// the same parameters (Graph::share). Throws Error that names the layer, the shapes and the position in the
+/// recipe.
 Graph build_graph(const ValueSpec& input, const std::vector<Settings>& layers);
 
-/// The input of such a list: tokens if there is an embedding, which reads nothing else, else numbers.
+/// Returns the input of such a list: tokens if the list has an embedding, which reads only tokens; otherwise
+/// numbers.
 ValueSpec input_of(const Shape& input, const std::vector<Settings>& layers);
 
-/// The inverse of build_graph: one table per node with layer, name, inputs and hyper-parameters.
+/// Describes a graph, the inverse of build_graph: one table per node with layer, name, inputs and
+/// hyper-parameters.
 std::vector<Settings> describe_graph(const Graph& graph);
 
 }  // namespace convoke::nn

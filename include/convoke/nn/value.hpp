@@ -5,12 +5,12 @@
 
 namespace convoke::nn {
 
-/// The type of a value's elements. Numbers are stored as fp32 or bf16, as the plan's precision says; tokens
-/// are int32.
+/// The type of a value's elements. Numbers are stored as fp32 or bf16, depending on the plan's precision;
+/// tokens are int32.
 enum class ValueType { kReal, kToken };
 
-/// What flows between layers, of one sample: images (C, H, W), sequences (L, F) and features (F) of numbers,
-/// or tokens (L). Only a network's input can be tokens.
+/// The shape and type of a value between layers, for one sample: images (C, H, W), sequences (L, F) and
+/// features (F) of numbers, or tokens (L). Only a network's input can be tokens.
 struct ValueSpec : Shape {
   ValueType type = ValueType::kReal;
 
@@ -22,10 +22,10 @@ struct ValueSpec : Shape {
   std::string describe() const { return with_batch() + (type == ValueType::kToken ? " of tokens" : ""); }
 };
 
-/// Channels of an image, or features of a sequence or vector.
+/// Returns the channels of an image, or the features of a sequence or vector.
 inline std::int64_t channels_of(const Shape& value) { return value.rank() == 2 ? value[1] : value[0]; }
 
-/// Tokens (L) as an input: `Graph graph(tokens(300))`.
+/// Returns tokens (L) as an input: `Graph graph(tokens(300))`.
 inline ValueSpec tokens(std::int64_t length) { return {Shape{length}, ValueType::kToken}; }
 
 }  // namespace convoke::nn

@@ -15,8 +15,9 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// Padding of an image: "valid" (none), "same" (output = ceil(input / stride), the odd pixel at the end, as
-/// Keras), explicit, or for sequences "causal" (the whole window before: no output sees later input).
+/// Padding of an image: "valid" (none), "same" (output = ceil(input / stride), an odd pixel at the end, as in
+/// Keras), explicit, or for sequences "causal" (all padding at the start, so that no output sees later
+/// input).
 struct Padding {
   enum class Kind { kValid, kSame, kCausal, kExplicit };
   Kind kind = Kind::kValid;
@@ -31,8 +32,8 @@ struct Padding {
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
-/// How many windows there are: all that fit, or with kCeil also one that sticks out at the end if it begins
-/// inside the image or the padding before it, as PyTorch's ceil_mode.
+/// How windows are counted: kFloor counts all that fit; kCeil also counts one that extends beyond the end if
+/// it begins inside the image or the padding before it, as PyTorch's ceil_mode does.
 enum class Rounding { kFloor, kCeil };
 
 /// One axis of a sliding window.
@@ -45,19 +46,19 @@ Window slide(std::int64_t input, std::int64_t kernel, std::int64_t stride, std::
              Padding::Kind padding, std::int64_t before, std::int64_t after,
              Rounding rounding = Rounding::kFloor);
 
-/// A sequence (L, F) as the image that it is stored as, (F, 1, L). Throws Error if the shape is not a
+/// Returns the image (F, 1, L) as which a sequence (L, F) is stored. Throws Error if the shape is not a
 /// sequence.
 Shape as_image(const Shape& sequence);
 
-/// Both axes of a window over `input` (C, H, W). Throws Error if the input is not an image or the window does
-/// not fit.
+/// Both axes of a window over `input` (C, H, W). slide() throws Error if the input is not an image or the
+/// window does not fit.
 struct Window2d {
   Window height;
   Window width;
 };
 Window2d slide(const Shape& input, Extent kernel, Extent stride, Extent dilation, const Padding& padding,
                Rounding rounding = Rounding::kFloor);
-/// The same along a sequence (L, F).
+/// Returns the window along a sequence (L, F).
 Window slide_sequence(const Shape& input, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
                       const Padding& padding, Rounding rounding = Rounding::kFloor);
 /// Throws Error if the input is not an image.
@@ -73,7 +74,7 @@ struct Border {
   Border(Extent first, Extent last) : before(first), after(last) {}
 };
 
-/// The padding of a window that sees what is inside a border of zeroes; `own` is not "same".
+/// Returns the padding of a window that also covers a border of zeroes. `own` must not be "same".
 Padding padded_by(const Padding& own, const Border& border);
 
 }  // namespace convoke::nn

@@ -3,13 +3,13 @@
 
 namespace convoke::optim {
 
-/// Defaults are Keras'.
+/// The defaults are Keras'.
 struct AdagradOptions {
-  double initial_accumulator_value = 0.1;  ///< what the sum of squared gradients starts from, >= 0
+  double initial_accumulator_value = 0.1;  ///< start value of the sum of squared gradients, >= 0
   double epsilon = 1e-7;                   ///< added inside the root, > 0
 };
 
-/// Adagrad (Duchi, Hazan and Singer, JMLR 2011), as Keras.
+/// Adagrad (Duchi, Hazan and Singer, JMLR 2011), equal to Keras'.
 class Adagrad final : public Optimizer {
  public:
   explicit Adagrad(AdagradOptions options = {}) : options_(options) {}
@@ -18,7 +18,7 @@ class Adagrad final : public Optimizer {
   static std::vector<KeyDescription> keys();
 
   std::string_view name() const override { return "adagrad"; }
-  std::size_t state_slots() const override { return 1; }  // sum of squares, without what it starts from
+  std::size_t state_slots() const override { return 1; }  // sum of squares, without its start value
   void step(const Slice& slice, double learning_rate) const override;
   Settings settings() const override;
 

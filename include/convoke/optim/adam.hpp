@@ -3,14 +3,14 @@
 
 namespace convoke::optim {
 
-/// Defaults are Keras' (epsilon 1e-7 rather than the paper's 1e-8).
+/// The defaults are Keras' (epsilon 1e-7 instead of the paper's 1e-8).
 struct AdamOptions {
   double beta_1 = 0.9;    ///< decay of the running mean of gradients, [0, 1)
   double beta_2 = 0.999;  ///< decay of the running mean of squared gradients, [0, 1)
   double epsilon = 1e-7;  ///< the paper's "epsilon hat", added to the root before bias correction, > 0
 };
 
-/// Adam (Kingma and Ba, ICLR 2015), in the form at the end of their section 2, as Keras.
+/// Adam (Kingma and Ba, ICLR 2015), in the form at the end of their section 2, equal to Keras'.
 class Adam final : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {}) : options_(options) {}

@@ -3,14 +3,14 @@
 
 namespace convoke::optim {
 
-/// Defaults are Keras' (PyTorch's weight decay is 0.01, its epsilon is added after bias correction).
+/// The defaults are Keras' (PyTorch's weight decay is 0.01, and its epsilon is added after bias correction).
 struct AdamWOptions {
   AdamOptions adam = {};
-  double weight_decay = 0.004;   ///< >= 0; a step takes learning rate * weight_decay of each weight away
+  double weight_decay = 0.004;   ///< >= 0; a step subtracts learning rate * weight_decay of each weight
   bool exclude_vectors = false;  ///< no decay of biases, gamma and beta
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter, ICLR 2019), as Keras.
+/// Adam with decoupled weight decay (Loshchilov and Hutter, ICLR 2019), equal to Keras'.
 class AdamW final : public Optimizer {
  public:
   explicit AdamW(AdamWOptions options = {}) : options_(options) {}

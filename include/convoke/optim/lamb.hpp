@@ -3,15 +3,15 @@
 
 namespace convoke::optim {
 
-/// Adam's options with Keras' defaults; weight decay with the paper's.
+/// Adam's options with Keras' defaults; weight decay with the paper's default.
 struct LambOptions {
   AdamOptions adam = {};        ///< epsilon is added after bias correction
-  double weight_decay = 0.01;   ///< >= 0; part of the direction, unlike in Keras, which decays by itself
-  bool exclude_vectors = true;  ///< biases, gamma and beta: no decay, and Adam's step as it is
+  double weight_decay = 0.01;   ///< >= 0; part of the direction (in Keras a separate decay)
+  bool exclude_vectors = true;  ///< biases, gamma and beta: no decay, and the plain step of Adam
 };
 
 /// LAMB (You et al., "Large batch optimization for deep learning: training BERT in 76 minutes", ICLR 2020):
-/// Adam whose step for each parameter is scaled to the length of its weights. The function phi is the
+/// Adam with the step of each parameter scaled to the norm of its weights. The paper's function phi is the
 /// identity.
 class Lamb final : public Optimizer {
  public:

@@ -3,13 +3,13 @@
 
 namespace convoke::optim {
 
-/// Defaults are those of large-batch training of ResNet-50 in the paper and in MLPerf.
+/// The defaults are those of large-batch training of ResNet-50 in the paper and in MLPerf.
 struct LarsOptions {
   double momentum = 0.9;             ///< [0, 1)
   double weight_decay = 1e-4;        ///< >= 0
   double trust_coefficient = 0.001;  ///< the paper's eta, > 0
   double epsilon = 1e-8;             ///< added to the denominator of the trust ratio, >= 0
-  bool exclude_vectors = true;       ///< biases, gamma and beta: no decay, and the learning rate as it is
+  bool exclude_vectors = true;       ///< biases, gamma and beta: no decay, and the plain learning rate
 };
 
 /// Layer-wise adaptive rate scaling (You, Gitman and Ginsburg, "Large batch training of convolutional

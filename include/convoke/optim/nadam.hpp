@@ -3,9 +3,8 @@
 
 namespace convoke::optim {
 
-/// Adam with Nesterov's momentum (Dozat, ICLR workshop 2016), with Keras' schedule of the momentum:
-/// mu_t = beta_1 (1 - 0.96^t / 2). Options and defaults are Adam's, but epsilon is added after bias
-/// correction.
+/// Adam with Nesterov's momentum (Dozat, ICLR workshop 2016) and Keras' schedule of the momentum: mu_t =
+/// beta_1 (1 - 0.96^t / 2). Options and defaults are Adam's, but epsilon is added after bias correction.
 class Nadam final : public Optimizer {
  public:
   explicit Nadam(AdamOptions options = {}) : options_(options) {}

@@ -12,18 +12,18 @@
 
 namespace convoke::optim {
 
-/// What an optimizer must be handed at a time.
+/// What an optimizer needs in one call.
 enum class Scope {
-  kElements,       ///< any segment of the arena, across parameters: most optimizers
-  kParameter,      ///< any part of one parameter: what is done depends on what the parameter is
-  kWholeParameter  ///< one parameter, whole: its norm is needed
+  kElements,       ///< any part of the arena, across parameters: most optimizers
+  kParameter,      ///< any part of one parameter: the update depends on the kind of parameter
+  kWholeParameter  ///< one whole parameter: the update needs its norm
 };
 
-/// A segment of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
+/// A part of the parameter arena with its gradients and the optimizer's state, all of equal size. A view.
 class Slice {
  public:
   /// `states`: one array per state slot, each of parameters.size() floats. `step`: number of this update,
-  /// from 1. `is_vector`: of a bias, a gamma or a beta; means something from Scope::kParameter on.
+  /// from 1. `is_vector`: the parameter is a bias, a gamma or a beta; valid from Scope::kParameter on.
   Slice(std::span<float> parameters, std::span<const float> gradients, std::span<float* const> states,
         std::int64_t step, bool is_vector = false)
       : parameters_(parameters), gradients_(gradients), states_(states), step_(step), is_vector_(is_vector) {}
@@ -43,32 +43,33 @@ class Slice {
   bool is_vector_;
 };
 
-/// Updates parameters from gradients. Within its scope, a slice updated whole equals the same slice updated
-/// in two parts, bit for bit, and parts may be updated by different threads. Parameters may be padded with
-/// zeros, whose gradients are zero too and which must stay zero. Holds options only, so it is const and
-/// shared.
+/// Updates parameters from gradients. Within the optimizer's scope, updating a slice in one call equals
+/// updating it in two parts, bit for bit, and different threads may update the parts. Parameters may be
+/// padded with zeros, which have zero gradients and must remain zero. Holds only options, so it is const and
+/// can be shared.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   virtual std::string_view name() const = 0;
-  /// Arrays of state per parameter (Adam: 2), zero at the start.
+  /// Returns the number of state arrays per parameter (Adam: 2), which start at zero.
   virtual std::size_t state_slots() const = 0;
   virtual Scope scope() const { return Scope::kElements; }
   virtual void step(const Slice& slice, double learning_rate) const = 0;
-  /// The options, such that the table makes an equal optimizer of them; "name" included.
+  /// Returns the options, "name" included, from which the table makes an equal optimizer.
   virtual Settings settings() const = 0;
 };
 
-/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }; "learning_rate" is taken
-/// and left to the schedule. Throws Error for an unknown name, key or a value out of range.
+/// Makes the optimizer that `settings` describe: { name = "adam", beta_1 = 0.9 }. Ignores "learning_rate",
+/// which the schedule uses. Throws Error for an unknown name, key or a value out of range.
 std::unique_ptr<Optimizer> make_optimizer(const Settings& settings);
 
-/// The learning rate of such a table. Throws Error unless it is above 0.
+/// Returns the learning rate of such a table. Throws Error unless it is above 0.
 double learning_rate_of(const Settings& settings);
 
 std::vector<std::string> optimizer_names();
 
-/// What each optimizer takes; first, without a name, what all of them take.
+/// Returns the options of each optimizer. The first table has no name and holds the options of all
+/// optimizers.
 std::vector<OptionTable> optimizer_tables();
 
 }  // namespace convoke::optim

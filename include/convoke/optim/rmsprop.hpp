@@ -3,7 +3,7 @@
 
 namespace convoke::optim {
 
-/// Defaults are Keras'.
+/// The defaults are Keras'.
 struct RmsPropOptions {
   double rho = 0.9;       ///< decay of the running mean of squared gradients, [0, 1)
   double momentum = 0.0;  ///< [0, 1)

@@ -3,13 +3,13 @@
 
 namespace convoke::optim {
 
-/// Defaults are Keras'.
+/// The defaults are Keras'.
 struct SgdOptions {
   double momentum = 0.0;  ///< [0, 1)
-  bool nesterov = false;  ///< needs a momentum above 0
+  bool nesterov = false;  ///< needs momentum > 0
 };
 
-/// Stochastic gradient descent, with momentum or Nesterov's (Sutskever et al., ICML 2013).
+/// Stochastic gradient descent, with momentum or Nesterov's momentum (Sutskever et al., ICML 2013).
 class Sgd final : public Optimizer {
  public:
   explicit Sgd(SgdOptions options = {}) : options_(options) {}

@@ -9,9 +9,9 @@
 namespace convoke::nn {
 namespace {
 
-/// Calls f(first, number) for pieces of 64 elements, a constant, and the rest one by one. bf16 goes through
-/// floats piece by piece, since the compiler makes no vector operations of conversion and function in one
-/// loop.
+/// Calls f(first, count) for pieces of 64 elements (a constant), and then for the rest one by one. bf16 is
+/// converted to floats piece by piece, because the compiler does not vectorise the conversion and the
+/// function in one loop.
 constexpr int kCurveBlock = 64;
 template <class F>
 [[gnu::always_inline]] inline void for_each_64(std::size_t n, const F& f) {

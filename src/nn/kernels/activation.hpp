@@ -5,7 +5,7 @@
 
 namespace convoke::nn {
 
-/// Element-wise functions. Those that take a parameter, `alpha`, say so.
+/// Element-wise functions. The formulas show which use the parameter `alpha`.
 enum class Curve {
   kRelu6,        ///< min(max(x, 0), 6)
   kLeakyRelu,    ///< x > 0 ? x : alpha x, alpha >= 0
@@ -19,7 +19,7 @@ enum class Curve {
   kSoftplus,     ///< log(1 + e^x)
 };
 
-/// True if the slope is found from x, else from y: then x need not be kept.
+/// True if the slope is computed from x, and not from y. If false, x need not be kept.
 constexpr bool slope_needs_x(Curve curve) {
   return curve == Curve::kGelu || curve == Curve::kGeluTanh || curve == Curve::kSilu ||
          curve == Curve::kHardSwish;
@@ -29,7 +29,7 @@ constexpr bool slope_needs_x(Curve curve) {
 void activate(Curve curve, float alpha, const float* x, float* y, std::size_t n);
 void activate(Curve curve, float alpha, const Bf16* x, Bf16* y, std::size_t n);
 
-/// dx = dy f'; `kept` is x or y, as slope_needs_x() says; n elements; dx may be dy.
+/// dx = dy f'. `kept` is x or y, see slope_needs_x(); n elements; dx may be dy.
 void activate_backward(Curve curve, float alpha, const float* kept, const float* dy, float* dx,
                        std::size_t n);
 void activate_backward(Curve curve, float alpha, const Bf16* kept, const Bf16* dy, Bf16* dx, std::size_t n);

@@ -3,15 +3,16 @@
 
 namespace convoke::nn {
 
-// batch_norm_forward and batch_norm_backward in two parts each, all samples as one lane (shape.lane =
-// in.samples), for statistics over more than these samples: between the parts, what the first leaves is
-// averaged over the whole batch. The second part forward is batch_norm_forward, frozen.
+// batch_norm_forward and batch_norm_backward in two parts each, with all samples as one lane (shape.lane =
+// in.samples), for statistics over more than these samples. Between the parts, the caller averages the
+// results of the first part over the whole batch. The second part of forward is batch_norm_forward with
+// `frozen`.
 
-/// E x and E x^2 over samples and pixels, (channels) each.
+/// Computes E x and E x^2 over samples and pixels, (channels) each.
 void batch_norm_moments(const BatchNormShape& shape, const float* x, double* mean, double* mean_square);
 void batch_norm_moments(const BatchNormShape& shape, const Bf16* x, double* mean, double* mean_square);
 
-/// d gamma and d beta of these samples, (channels) each; if shape.gates() also `gated`, as above.
+/// Computes d gamma and d beta of these samples, (channels) each; if shape.gates() also `gated`, as above.
 void batch_norm_reduce(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                        const float* beta, const BatchNormMemory& memory, float* gated, double* dgamma,
                        double* dbeta);
@@ -19,8 +20,8 @@ void batch_norm_reduce(const BatchNormShape& shape, const Bf16* x, const Bf16* d
                        const float* beta, const BatchNormMemory& memory, Bf16* gated, double* dgamma,
                        double* dbeta);
 
-/// dx from dy (if shape.gates(): from `gated`) and from d gamma and d beta of the whole batch, (channels)
-/// each, divided by its samples times pixels. dx may be that if there is no pooling.
+/// Computes dx from dy (if shape.gates(): from `gated`) and from d gamma and d beta of the whole batch,
+/// (channels) each, divided by its samples times pixels. dx may be that input if there is no pooling.
 void batch_norm_spread_back(const BatchNormShape& shape, const float* x, const float* dy, const float* gamma,
                             const float* beta, const BatchNormMemory& memory, const double* mean_dgamma,
                             const double* mean_dbeta, float* dx);

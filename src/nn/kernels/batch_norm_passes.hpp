@@ -10,8 +10,8 @@
 #include "nn/kernels/max_pool.hpp"
 #include "nn/kernels/pieces.hpp"
 
-/// The passes over a lane that batch normalisation consists of, for a piece of N channels. To be inlined into
-/// multi-versioned functions.
+/// The passes over a lane (micro-batch) in batch normalisation, for a piece of N channels. They are inlined
+/// into multi-versioned functions.
 namespace convoke::nn::batch_norm_passes {
 
 using Form = BatchNormShape::Form;
@@ -31,11 +31,11 @@ template <class F>
   }
 }
 
-/// The function that follows, of the forms that have one.
+/// The following function, for the forms that have one.
 template <Form kForm>
 constexpr Curve kCurve = kForm == Form::kSilu ? Curve::kSilu : Curve::kHardSwish;
 
-/// N channels of one lane: where their planes are.
+/// N channels of one lane: the positions of their planes.
 struct Planes {
   std::int64_t in_first, in_sample;    ///< offset of the first pixel, and from one sample to the next
   std::int64_t out_first, out_sample;  ///< the same after pooling
@@ -47,7 +47,7 @@ inline Planes planes_of(const BatchNormShape& s, std::int64_t lane, std::int64_t
           plane_offset(s.in, out, lane * s.lane, channel), s.in.outer * out * s.in.block};
 }
 
-/// What a pass over one piece of N channels knows of each.
+/// The constants of each channel in a pass over one piece of N channels.
 template <int N>
 struct Channels {
   float a[N], b[N], centre[N], scale[N];
@@ -63,13 +63,13 @@ struct Channels {
   }
 };
 
-/// Two sums over a lane, N channels: floats within a plane, in four chains so that no addition waits for the
-/// last; doubles over planes.
+/// Two sums over a lane, for N channels. Within a plane it adds floats in four chains, so that no addition
+/// waits for the previous one; over planes it adds doubles.
 template <int N>
 struct BatchNormSums {
   double first[N] = {}, second[N] = {};
 
-  /// Adds what `term(pixel)(channel)` returns, a pair, over the pixels of a plane.
+  /// Adds the pairs that `term(pixel)(channel)` returns, over the pixels of a plane.
   template <class Term>
   [[gnu::always_inline]] void add_plane(std::int64_t pixels, const Term& term) {
     float a[4][N] = {}, b[4][N] = {};
@@ -107,7 +107,7 @@ struct Pair {
 };
 
 //   K = x[0];  mean = K + sum(x - K) / M;  var = (sum (x - K)^2 - sum(x - K)^2 / M) / M
-// One pass. Shifting by a sample keeps the difference of squares well conditioned.
+// One pass. Subtracting a sample keeps the difference of squares well conditioned.
 template <int N, class T, class Statistic>
 [[gnu::always_inline]] inline void statistics(const BatchNormShape& s, const Planes& at, const T* x,
                                               Statistic* mean, Statistic* variance) {
@@ -133,14 +133,14 @@ template <int N, class T, class Statistic>
   }
 }
 
-// One window of the pooled form: y, and for backward the winner and its normalised value.
+// One window with pooling: y, and for backward the winner and its normalised value.
 template <int N, class T>
 [[gnu::always_inline]] inline void normalise_window(const Channels<N>& k, const T* corner, std::int64_t row,
                                                     std::int64_t step, int height, int width, float floor,
                                                     T* y, float* x_hat, std::int32_t* winners) {
   int won[N];
   float hat[N];
-  // Pixel by pixel, all channels of one before the next: that keeps to whole vectors.
+  // Visits all channels of a pixel before the next pixel, to use whole vectors.
   float best[N], best_x[N], sum[N];
 #pragma omp simd
   for (int c = 0; c < N; ++c) {
@@ -212,7 +212,7 @@ template <int N, Form kForm, class T>
           const std::int64_t o = (oh * s.out_width() + ow) * step;
           float* hat = winners == nullptr ? nullptr : x_hat + (out - y) + o;
           std::int32_t* won = winners == nullptr ? nullptr : winners + (out - y) + o;
-          if (two_by_two) {  // as constants, so that the loops unroll
+          if (two_by_two) {  // constants, so that the loops unroll
             normalise_window<N>(k, corner, row, step, 2, 2, floor, out + o, hat, won);
           } else {
             normalise_window<N>(k, corner, row, step, static_cast<int>(s.pool_height),
@@ -224,7 +224,7 @@ template <int N, Form kForm, class T>
   }
 }
 
-// g of `count` pixels from `first` on: dy where pooling let it through, or dy f'(a x + b).
+// Computes g of `count` pixels from `first`: dy where pooling passed it through, or dy f'(a x + b).
 template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void gate(const Channels<N>& k, const T* x, const std::int32_t* winners,
                                         const T* dy, std::int64_t step, std::int64_t first,
@@ -244,7 +244,7 @@ template <int N, Form kForm, class T>
   }
 }
 
-//   d beta = sum g,  d gamma = sum g x_hat,  where g = dy as what follows let it through
+//   d beta = sum g,  d gamma = sum g x_hat,  where g is dy after the backward pass of what follows
 template <int N, Form kForm, class T>
 [[gnu::always_inline]] inline void reduce(const BatchNormShape& s, const Planes& at, const T* x, const T* dy,
                                           const Channels<N>& k, const BatchNormMemory& memory, T* gated,
@@ -341,7 +341,7 @@ template <int N, Form kForm, class T>
           }
         }
       }
-      for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
+      for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns outside all windows
         for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
           const std::int64_t pixel = h * row + w * step;
           for (int c = 0; c < N; ++c) diff[pixel + c] = -(k1[c] + k2[c] * plane[pixel + c]);

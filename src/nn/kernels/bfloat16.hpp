@@ -7,9 +7,9 @@
 
 namespace convoke::nn {
 
-/// A float's upper half: 8 bits of exponent, 8 of precision. Converts from float by rounding to nearest, ties
-/// to even (as the processors' own instructions do), and to float exactly; a NaN stays one. Kernels are
-/// templates over the stored type, float or this, and compute in float.
+/// The upper half of a float: 8 bits of exponent, 8 of precision. Conversion from float rounds to nearest,
+/// ties to even (as the processors' own instructions do); conversion to float is exact; NaN remains NaN.
+/// Kernels are templates over the stored type, float or Bf16, and compute in float.
 struct Bf16 {
   std::uint16_t bits = 0;
 
@@ -25,7 +25,7 @@ struct Bf16 {
 };
 static_assert(sizeof(Bf16) == 2);
 
-// Pieces of 16, 8 and 1: compilers do not vectorise the conversions above by themselves.
+// Pieces of 16, 8 and 1, because compilers do not vectorise the conversions above.
 using Halves16 [[gnu::vector_size(32)]] = std::uint16_t;
 using Words16 [[gnu::vector_size(64)]] = std::uint32_t;
 using Halves8 [[gnu::vector_size(16)]] = std::uint16_t;
@@ -48,7 +48,7 @@ template <class Halves, class Words>
   std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
 }
 
-/// N values side by side in memory, as floats. For float they are the memory itself.
+/// N neighbouring values in memory, as floats. For float this is the memory itself.
 template <class T, int N>
 struct In;
 template <int N>
@@ -72,7 +72,7 @@ struct In<Bf16, N> {
   [[gnu::always_inline]] float operator[](int c) const { return values[c]; }
 };
 
-/// The same to be written: what operator[] was given is in memory after put().
+/// N values to be written: after put(), the values assigned by operator[] are in memory.
 template <class T, int N>
 struct Out;
 template <int N>
@@ -99,7 +99,7 @@ struct Out<Bf16, N> {
   }
 };
 
-/// Calls f(width, first), width a std::integral_constant of 16 or 1, until n elements are covered.
+/// Calls f(width, first), where width is a std::integral_constant of 16 or 1, until n elements are covered.
 template <class F>
 [[gnu::always_inline]] inline void for_each_sixteen(std::size_t n, const F& f) {
   std::size_t i = 0;

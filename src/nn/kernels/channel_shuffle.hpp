@@ -6,8 +6,8 @@
 
 namespace convoke::nn {
 
-/// y[:, i * groups + g] = x[:, g * C / groups + i], both in the layout `blocks`; padding becomes 0. With C /
-/// groups groups it is its own inverse.
+/// y[:, i * groups + g] = x[:, g * C / groups + i], both in the layout `blocks`; padding becomes 0. The
+/// inverse has C / groups groups.
 void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const float* x, float* y);
 void channel_shuffle(const ChannelBlocks& blocks, std::int64_t groups, const Bf16* x, Bf16* y);
 

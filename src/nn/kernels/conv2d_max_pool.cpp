@@ -8,11 +8,12 @@
 namespace convoke::nn {
 namespace {
 
-constexpr int kFilters = 16;  // filters side by side
-constexpr int kTaps = 9;      // of the kernel
+constexpr int kFilters = 16;  // filters in one vector
+constexpr int kTaps = 9;      // taps of the kernel
 constexpr int kWindow = 4;    // pixels of the pooling's window
 
-// Vectors of the compiler, not loops: the accumulators must stay in registers over the whole image.
+// Uses the compiler's vectors instead of loops, because the accumulators must stay in registers over the
+// whole image.
 using Floats [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = float;
 using Ints [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
 
@@ -24,7 +25,7 @@ using Ints [[gnu::vector_size(4 * kFilters), gnu::aligned(4), gnu::may_alias]] =
 // bf16 in memory, float in registers: see kernels/bfloat16.hpp.
 using Halves [[gnu::vector_size(2 * kFilters), gnu::aligned(2), gnu::may_alias]] = std::uint16_t;
 using Words [[gnu::vector_size(4 * kFilters)]] = std::uint32_t;
-// By reference: a vector as a function's value is a matter of its target's ABI.
+// By reference, because returning a vector by value depends on the ABI of the target.
 [[gnu::always_inline]] inline void get(const float* at, Floats& values) { values = load(at); }
 [[gnu::always_inline]] inline void get(const Bf16* at, Floats& values) {
   values =
@@ -35,12 +36,12 @@ using Words [[gnu::vector_size(4 * kFilters)]] = std::uint32_t;
   for (int i = 0; i < kFilters; ++i) at[i] = values[i];
 }
 
-/// Where tap t of the kernel, put on pixel p of the pooling's window, reads.
+/// Returns the offset that tap t of the kernel reads for pixel p of the pooling's window.
 [[gnu::always_inline]] inline std::int64_t tap(int t, int p, std::int64_t row) {
   return (t / 3 + p / 2) * row + t % 3 + p % 2;
 }
 
-/// One window, 16 filters: a[p] = bias + sum over c, t of weight[t, c] * x[c, tap t on pixel p].
+/// Computes one window for 16 filters: a[p] = bias + sum over c, t of weight[t, c] * x[c, tap t on pixel p].
 [[gnu::always_inline]] inline void convolve_window(const Conv2dMaxPoolShape& s, const float* corner,
                                                    const float* weight, const float* bias,
                                                    Floats (&a)[kWindow]) {
@@ -66,7 +67,7 @@ template <class T>
           Floats a[kWindow];
           convolve_window(s, x + 2 * h * s.width + 2 * w, weight + f, bias == nullptr ? nullptr : bias + f,
                           a);
-          // A NaN wins no comparison, but shows in the sum (see max_pool.cpp).
+          // A NaN never wins a comparison, but it appears in the sum (see max_pool.cpp).
           const Floats sum = a[0] + a[1] + a[2] + a[3];
           Floats best = Floats{} + lowest;
           Ints won = Ints{} + kNoWinner;
@@ -85,7 +86,8 @@ template <class T>
   }
 }
 
-/// One sample, one channel, 16 filters: d[t] += sum over windows of dy * x[tap t on the pixel that won].
+/// For one sample, one channel and 16 filters: d[t] += sum over windows of dy * x[tap t on the winning
+/// pixel].
 template <class T>
 [[gnu::always_inline]] inline void correlate_winners(const Conv2dMaxPoolShape& s, const float* x, const T* dy,
                                                      const std::int32_t* winners, float* dweight) {
@@ -108,7 +110,7 @@ template <class T>
   for (int t = 0; t < kTaps; ++t) store(dweight + t * s.channels * s.filters) += d[t];
 }
 
-/// dbias[f] += sum over windows that have a winner of dy; one sample, 16 filters.
+/// For one sample and 16 filters: dbias[f] += sum of dy over windows that have a winner.
 template <class T>
 [[gnu::always_inline]] inline void sum_winners(std::int64_t windows, const T* dy, const std::int32_t* winners,
                                                float* dbias) {

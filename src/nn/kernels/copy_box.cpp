@@ -18,7 +18,7 @@ template <class T>
   for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(y[i]) + static_cast<float>(x[i]);
 }
 
-/// `run` channels of `pixels` neighbours, which lie `from` and `to` elements apart.
+/// Copies `run` channels of `pixels` neighbouring pixels, which are `from` and `to` elements apart.
 template <class T>
 [[gnu::always_inline]] inline void take_pixels(const T* x, std::int64_t from, T* y, std::int64_t to,
                                                std::int64_t run, std::int64_t pixels, bool add) {
@@ -34,7 +34,7 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void copy(const CopyBox& box, const T* x, T* y, bool add) {
   const ChannelBlocks &a = box.from.blocks, &b = box.to.blocks;
-  // Rows of full width are one long row.
+  // Treats rows of full width as one long row.
   const bool full = box.columns == a.width && box.columns == b.width;
   const std::int64_t rows = full ? 1 : box.rows;
   const std::int64_t columns = full ? box.rows * box.columns : box.columns;

@@ -6,8 +6,8 @@
 
 namespace convoke::nn {
 
-/// A part of a tensor, (channels, rows, columns) of every sample, and where it lies in another; the two may
-/// be blocked differently.
+/// A part of a tensor, (channels, rows, columns) of every sample, and its place in another tensor. The two
+/// tensors may have different blocks.
 struct CopyBox {
   struct Place {
     ChannelBlocks blocks;
@@ -17,12 +17,12 @@ struct CopyBox {
   std::int64_t channels, rows, columns;
 };
 
-/// y = x within the box, or y += x with `add`. Channels of equal blocks are copied as they lie, whole planes
-/// at once.
+/// y = x within the box, or y += x with `add`. Channels in equal blocks are copied without reordering, whole
+/// planes at once.
 void copy_box(const CopyBox& box, const float* x, float* y, bool add);
 void copy_box(const CopyBox& box, const Bf16* x, Bf16* y, bool add);
 
-/// Channels beyond the last, which fill its block, become 0.
+/// Sets the channels after the last, which fill its block, to 0.
 void clear_padding(const ChannelBlocks& blocks, float* y);
 void clear_padding(const ChannelBlocks& blocks, Bf16* y);
 

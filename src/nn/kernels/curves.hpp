@@ -5,16 +5,16 @@
 
 #include "nn/kernels/activation.hpp"
 
-/// The element-wise functions and their slopes, to be inlined into multi-versioned loops.
+/// Element-wise functions and their slopes, which are inlined into multi-versioned loops.
 namespace convoke::nn {
 
 //   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2
-// Without branches or calls, so that loops over it become vector operations; to 2 units in the last place.
-// Below -87 and above 88 it stays where it is there, which no function here can tell; NaN stays NaN.
+// Without branches or calls, so that loops vectorise. Exact to 2 units in the last place. Below -87 and above
+// 88 the result is that at the limit, which does not change the functions here. NaN remains NaN.
 [[gnu::always_inline]] inline float exponential(float x) {
   x = x < -87.0F ? -87.0F : x;
   x = x > 88.0F ? 88.0F : x;
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: what is added to it is rounded to a whole number
+  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = x * 1.44269504F + kRound;
   const float k = shifted - kRound;
   const float r = (x - k * 0.693359375F) + k * 2.12194440e-4F;  // ln 2 in two parts
@@ -31,7 +31,8 @@ namespace convoke::nn {
 [[gnu::always_inline]] inline float logistic(float x) { return 1 / (1 + exponential(-x)); }
 
 //   Phi(x) = erfc(-x / sqrt 2) / 2;  erfc(z) = t (a1 + t (a2 + ...)) e^-z^2 for z >= 0,  t = 1 / (1 + p z)
-// M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 7.1.26: to 1.5e-7. `density`: e^(-x^2 / 2).
+// M. Abramowitz, I. Stegun, "Handbook of Mathematical Functions", 7.1.26: exact to 1.5e-7. `density`: e^(-x^2
+// / 2).
 [[gnu::always_inline]] inline float normal_distribution(float x, float density) {
   const float z = std::abs(x) * 0.707106781F;
   const float t = 1 / (1 + 0.3275911F * z);
@@ -45,7 +46,7 @@ namespace convoke::nn {
 inline constexpr float kSeluScale = 1.05070099F, kSeluAlpha = 1.67326324F;
 inline constexpr float kTanhInner = 0.797884561F, kTanhCube = 0.044715F;  // sqrt(2 / pi)
 
-/// A function and its slope, by x or y as slope_needs_x() says. NaN stays NaN.
+/// A function and its slope, from x or y as slope_needs_x() says. NaN remains NaN.
 template <Curve kCurve>
 [[gnu::always_inline]] inline float curve(float x, float alpha) {
   if constexpr (kCurve == Curve::kRelu6) {

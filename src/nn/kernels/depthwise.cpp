@@ -8,7 +8,7 @@
 namespace convoke::nn {
 namespace {
 
-constexpr std::int64_t kSpread = 96;  // pixels of a row of x that are spread out at a time: 6 KiB
+constexpr std::int64_t kRowPixels = 96;  // pixels of a row of x that are converted at a time: 6 KiB
 
 // The channels of a block as one value.
 using Vector16 [[gnu::vector_size(64)]] = float;
@@ -50,13 +50,10 @@ template <class T, class Vector>
   }
 }
 
-//   dW[c, i, j] = sum over samples and output pixels (h, w) of dy[c, h, w] x[c, h s + i d - p, w s + j d - p]
-// for one sample and block. A chunk of a row of x is spread out with the zeros of its padding, as floats;
-// every row of dy that meets it takes its products from there.
-/// `count` pixels of a row of `width` from `first` on, as floats; zeros outside of it.
+// Writes `count` pixels of a row of `width`, from pixel `first` on, as floats, with zeros outside the row.
 template <class T, class Vector>
-[[gnu::always_inline]] inline void spread(const T* row, std::int64_t width, std::int64_t first,
-                                          std::int64_t count, Vector* to) {
+[[gnu::always_inline]] inline void convert_row(const T* row, std::int64_t width, std::int64_t first,
+                                               std::int64_t count, Vector* to) {
   const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
   const std::int64_t end = std::clamp<std::int64_t>(width - first, begin, count);
   std::fill(to, to + begin, Vector{});
@@ -65,19 +62,19 @@ template <class T, class Vector>
 }
 
 //   dW[c, i, j] = sum over samples and output pixels (h, w) of dy[c, h, w] x[c, h s + i d - p, w s + j d - p]
-// for one sample and block of channels: `taps` (KH, KW). A piece of a row of x is spread out once; every row
-// of dy that meets it takes its products from there.
+// for one sample and block of channels: `taps` (KH, KW). A piece of a row of x is converted once, and every
+// row of dy that needs it reads it from there.
 template <class T, class Vector>
 [[gnu::always_inline]] inline void add_sample(const DepthwiseShape& s, const T* x, const T* dy,
                                               Vector* taps) {
-  Vector row[kSpread];
+  Vector row[kRowPixels];
   const std::int64_t reach = (s.kernel_width - 1) * s.dilation_width + 1;
-  const std::int64_t chunk = (kSpread - reach) / s.stride_width + 1;
+  const std::int64_t chunk = (kRowPixels - reach) / s.stride_width + 1;
   for (std::int64_t h = 0; h < s.height; ++h) {
     for (std::int64_t w = 0; w < s.out_width; w += chunk) {
       const std::int64_t pixels = std::min(chunk, s.out_width - w);
-      spread(x + h * s.width * kBlock<Vector>, s.width, w * s.stride_width - s.pad_left,
-             (pixels - 1) * s.stride_width + reach, row);
+      convert_row(x + h * s.width * kBlock<Vector>, s.width, w * s.stride_width - s.pad_left,
+                  (pixels - 1) * s.stride_width + reach, row);
       for (std::int64_t i = 0; i < s.kernel_height; ++i) {
         const std::int64_t from = h + s.pad_top - i * s.dilation_height;  // = output row * stride
         if (from < 0 || from % s.stride_height != 0 || from / s.stride_height >= s.out_height) continue;
@@ -95,7 +92,8 @@ template <class Vector, class T>
   const std::int64_t out = s.out_height * s.out_width * kBlock<Vector>;
   const std::int64_t count = s.kernel_height * s.kernel_width;
   for (std::int64_t g = 0; g < s.blocks; ++g) {
-    // Sums of a sample first: added to the total one by one, they would be rounded to its precision.
+    // Sums each sample first. If single products were added to the total, they would be rounded to its
+    // precision.
     Vector total[DepthwiseShape::kMaxTaps] = {};
     Vector bias = {};
     for (std::int64_t n = 0; n < s.samples; ++n) {
@@ -129,7 +127,7 @@ template <class T>
 
 bool DepthwiseShape::supported() const {
   return (block == 16 || block == 8) && kernel_height * kernel_width <= kMaxTaps &&
-         (kernel_width - 1) * dilation_width < kSpread;
+         (kernel_width - 1) * dilation_width < kRowPixels;
 }
 
 CONVOKE_MULTIVERSION

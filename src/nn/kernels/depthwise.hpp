@@ -5,8 +5,8 @@
 
 namespace convoke::nn {
 
-/// A depthwise convolution: every channel has a kernel of its own. Tensors lie in blocks of B = 16 or
-/// 8 channels, oneDNN's nChw16c and nChw8c: x (N, G, H, W, B) and y (N, G, H', W', B) with G = C / B, rounded
+/// A depthwise convolution: every channel has its own kernel. Tensors are stored in blocks of B = 16 or 8
+/// channels, oneDNN's nChw16c and nChw8c: x (N, G, H, W, B) and y (N, G, H', W', B) with G = C / B, rounded
 /// up.
 struct DepthwiseShape {
   std::int64_t samples, blocks, block;                ///< N, G, B
@@ -21,9 +21,9 @@ struct DepthwiseShape {
       const;  ///< a block of 16 or 8, at most kMaxTaps, whose columns lie less than 96 pixels apart
 };
 
-/// dweight (G, KH, KW, B), oneDNN's Goihw16g and Goihw8g, and dbias (G, B), which may be null: d loss / d
-/// weight and bias from x and dy = d loss / d y. For the shapes that oneDNN has no kernel for (5 x 5,
-/// dilated): its products of matrices, of one column each, are a hundred times slower.
+/// Computes dweight (G, KH, KW, B), oneDNN's Goihw16g and Goihw8g, and dbias (G, B), which may be null: d
+/// loss / d weight and bias from x and dy = d loss / d y. Used for shapes without a oneDNN kernel (5 x 5,
+/// dilated), where oneDNN's matrix products of one column each are a hundred times slower.
 void depthwise_backward_weights(const DepthwiseShape& shape, const float* x, const float* dy, float* dweight,
                                 float* dbias);
 void depthwise_backward_weights(const DepthwiseShape& shape, const Bf16* x, const Bf16* dy, float* dweight,

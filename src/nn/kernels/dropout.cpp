@@ -8,11 +8,11 @@
 namespace convoke::nn {
 namespace {
 
-constexpr int kCounters = 16;          // Philox calls side by side, one vector register per word
-constexpr int kChunk = 4 * kCounters;  // elements they give
+constexpr int kCounters = 16;          // parallel Philox calls, one vector register per word
+constexpr int kChunk = 4 * kCounters;  // elements that they cover
 
-// Words of counters first..first+15, word w of counter i at words[w][i]: philox4x32 of core/random.hpp,
-// vectorised.
+// Computes the words of counters first..first+15, word w of counter i at words[w][i]: a vectorised form of
+// philox4x32 in core/random.hpp.
 [[gnu::always_inline]] inline void philox_chunk(std::uint32_t first, std::uint32_t stream,
                                                 std::uint32_t sample, PhiloxKey key,
                                                 std::uint32_t (&words)[4][kCounters]) {
@@ -25,7 +25,7 @@ constexpr int kChunk = 4 * kCounters;  // elements they give
   philox4x32(words, key);
 }
 
-/// Sixteen elements whose words are `words`, side by side in memory.
+/// Sixteen neighbouring elements whose words are `words`.
 template <class T>
 [[gnu::always_inline]] inline void drop16(const std::uint32_t* words, std::uint32_t threshold, float factor,
                                           const T* x, T* y, std::uint8_t* keep) {

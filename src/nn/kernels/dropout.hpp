@@ -7,10 +7,10 @@
 
 namespace convoke::nn {
 
-/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample takes word e / 16 % 4 of the
-/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 counters side by side serve 64
-/// elements: the same for any layout, batch, rank or thread. keep (one byte an element, in the order of x) is
-/// written for backward.
+/// y = keep ? x / (1 - rate) : 0. Element e = pixel * C + channel of a sample uses word e / 16 % 4 of the
+/// Philox counter (e / 64 * 16 + e % 16, stream, sample, 0), so that 16 neighbouring counters serve 64
+/// elements. The result does not depend on layout, batch, rank or thread. keep (one byte per element, in the
+/// order of x) is written for backward.
 void dropout_forward(const ChannelBlocks& shape, const float* x, double rate, PhiloxKey key,
                      std::uint32_t stream, const std::uint32_t* samples, float* y, std::uint8_t* keep);
 void dropout_forward(const ChannelBlocks& shape, const Bf16* x, double rate, PhiloxKey key,

@@ -18,7 +18,7 @@ template <class T>
 #pragma omp simd
         for (int c = 0; c < kWidth; ++c) {
           const float value = x[c] + y[c];
-          out[c] = value <= floor ? floor : value;  // NaN stays NaN
+          out[c] = value <= floor ? floor : value;  // NaN remains NaN
         }
         out.put();
       });

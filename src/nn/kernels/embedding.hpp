@@ -5,22 +5,21 @@
 
 namespace convoke::nn {
 
-/// Sequences of `length` vectors of `units` numbers that lie side by side; the vector of (sample n, place l)
-/// begins at n * sample_stride + l * place_stride.
+/// The layout of sequences of `length` vectors of `units` neighbouring numbers. The vector of (sample n,
+/// place l) begins at n * sample_stride + l * place_stride.
 struct SequenceLayout {
   std::int64_t samples = 0, length = 0, units = 0;
   std::int64_t sample_stride = 0, place_stride = 0;
 };
 
-/// y[n, l] = weight[tokens[n, l]]; tokens (N, L) below the rows of weight (rows, units). Returns the index of
-/// the first token outside 0..rows - 1, or -1; y is complete only then.
+/// y[n, l] = weight[tokens[n, l]] for tokens (N, L) in 0..rows - 1 and weight (rows, units). Returns -1 if
+/// all tokens are valid, otherwise the index of the first invalid token; y is then incomplete.
 std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
                                std::int64_t rows, float* y);
 std::int64_t embedding_forward(const SequenceLayout& shape, const std::int32_t* tokens, const float* weight,
                                std::int64_t rows, Bf16* y);
 
-/// dweight[v] = sum of dy[n, l] where tokens[n, l] = v, samples after one another; all of (rows, units) is
-/// written.
+/// dweight[v] = sum of dy[n, l] where tokens[n, l] = v, sample after sample. Writes all of (rows, units).
 void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const float* dy,
                         std::int64_t rows, float* dweight);
 void embedding_backward(const SequenceLayout& shape, const std::int32_t* tokens, const Bf16* dy,

@@ -17,8 +17,8 @@ template <class F>
              __attribute__((always_inline)) { f(width, channel, plane_offset(s, s.pixels(), n, channel)); });
 }
 
-//   of each channel: m = mean, v = variance, shifted by its first pixel as in batch_norm.cpp
-//   of a group:      mean = mean(m);  var = mean(v + (m - mean)^2)
+//   per channel: m = mean, v = variance, shifted by its first pixel as in batch_norm.cpp
+//   per group:   mean = mean(m);  var = mean(v + (m - mean)^2)
 template <class T>
 [[gnu::always_inline]] inline void forward(const GroupNormShape& shape, const T* x, const float* gamma,
                                            const float* beta, float epsilon, const GroupNormMemory& memory,

@@ -8,7 +8,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Calls f(offset, first channel, number) for each run of channels of a pixel that lie side by side.
+/// Calls f(offset, first channel, count) for each run of a pixel's channels that are neighbours in memory.
 template <class F>
 [[gnu::always_inline]] inline void for_each_run(const ChannelBlocks& s, std::int64_t n, std::int64_t p,
                                                 const F& f) {
@@ -58,7 +58,7 @@ template <class T>
 }
 
 //   g = gamma dy;  dx = scale (g - mean(g) - x_hat mean(g x_hat));  d gamma = sum dy x_hat;  d beta = sum dy
-// The sums first over a sample, then over samples.
+// The sums run over a sample first, then over samples.
 template <class T>
 [[gnu::always_inline]] inline void backward(const ChannelBlocks& s, const T* x, const T* dy,
                                             const float* gamma, const float* mean, const float* scale,

@@ -6,7 +6,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Offset of each channel of a pixel.
+/// The offset of each channel of a pixel.
 struct Pixel {
   const ChannelBlocks& s;
   std::int64_t n, p;
@@ -15,7 +15,7 @@ struct Pixel {
   }
 };
 
-//   sum over j = c - before .. c + after, those that there are
+//   sum over j = c - before .. c + after, where the channels exist
 float window(const float* values, std::int64_t channels, std::int64_t c, std::int64_t before,
              std::int64_t after) {
   const std::int64_t first = std::max<std::int64_t>(0, c - before), last = std::min(channels - 1, c + after);

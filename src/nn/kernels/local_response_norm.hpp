@@ -3,10 +3,11 @@
 
 namespace convoke::nn {
 
-/// By A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional neural
-/// networks", NeurIPS 2012, with PyTorch's mean over the window in place of the sum.
+/// A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional neural networks",
+/// NeurIPS 2012, with PyTorch's mean over the window instead of the sum.
 struct LocalResponse {
-  std::int64_t size = 5;  ///< channels of a window: size / 2 before, the rest from the channel itself on
+  /// channels of a window: size / 2 before the channel, the others from the channel on
+  std::int64_t size = 5;
   float alpha = 1e-4F, beta = 0.75F, k = 1;
 };
 

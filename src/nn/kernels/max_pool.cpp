@@ -10,10 +10,10 @@
 namespace convoke::nn {
 namespace {
 
-// A NaN wins no comparison. It is found in the sum of its window and becomes the result, as in PyTorch and
-// TensorFlow: a network that has diverged must show it.
+// A NaN never wins a comparison. It appears in the sum of its window and becomes the result, as in PyTorch
+// and TensorFlow, because a network that has diverged must show it.
 
-/// Any window: its pixels h0..h1 x w0..w1, those that lie inside the image.
+/// Any window: its pixels h0..h1 x w0..w1, limited to the image.
 template <int N, class T>
 [[gnu::always_inline]] inline void best_of(const T* corner, std::int64_t row, std::int64_t step,
                                            int window_width, int h0, int h1, int w0, int w1, float lowest,
@@ -60,7 +60,8 @@ template <int N, class T>
           top >= 0 && left >= 0 && top + s.height <= s.in.height && left + s.width <= s.in.width;
       int won[N];
       if (twos && inside) {
-        best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);  // constants: the loops unroll
+        // constants, so that the loops unroll
+        best_of<N>(corner, row, step, 2, 0, 2, 0, 2, lowest, y + out, won);
       } else if (threes && inside) {
         best_of<N>(corner, row, step, 3, 0, 3, 0, 3, lowest, y + out, won);
       } else {
@@ -92,7 +93,7 @@ template <class T>
   }
 }
 
-// Windows that tile the image: every pixel belongs to one window at most, so each is written once.
+// Windows that do not overlap: every pixel belongs to at most one window, so it is written once.
 template <int N, class T>
 [[gnu::always_inline]] inline void backward_plane(const MaxPoolShape& s, const T* dy,
                                                   const std::int32_t* winners, T* dx) {
@@ -114,7 +115,7 @@ template <int N, class T>
       }
     }
   }
-  for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns that no window reaches
+  for (std::int64_t h = 0; h < s.in.height; ++h) {  // rows and columns outside all windows
     for (std::int64_t w = h < used_height ? used_width : 0; w < s.in.width; ++w) {
       std::fill_n(dx + h * row + w * step, N, T{});
     }
@@ -135,7 +136,7 @@ template <class T>
   }
 }
 
-// Any windows: where they overlap, what they give is added up.
+// Any windows: where they overlap, their gradients are added.
 template <class T>
 void backward_any(const MaxPoolShape& s, const T* dy, const std::int32_t* winners, T* dx) {
   const std::int64_t row = s.in.width * s.in.block;

@@ -6,23 +6,23 @@
 
 namespace convoke::nn {
 
-/// The winner of a window in which ReLU let nothing through.
+/// The winner of a window in which ReLU gave 0.
 inline constexpr std::int32_t kNoWinner = -1;
 
 struct MaxPoolShape {
   ChannelBlocks in;
   std::int64_t out_height, out_width;
-  std::int64_t height, width;  ///< of the window
+  std::int64_t height, width;  ///< size of the window
   std::int64_t stride_height, stride_width;
   std::int64_t before_height, before_width;  ///< padding, which never wins
 };
 
-/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (as large as y, may
-/// be null): the pixel of the window that won, the first among equals; kNoWinner where ReLU gave 0.
+/// y[o] = max over the window of x; with `relu`, max(that, 0). `winners` (shape of y, may be null): the
+/// winning pixel of the window, the first among equals; kNoWinner where ReLU gave 0.
 void max_pool_forward(const MaxPoolShape& shape, const float* x, float* y, std::int32_t* winners, bool relu);
 void max_pool_forward(const MaxPoolShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners, bool relu);
 
-/// dx[winner of o] += dy[o]; all of dx is written.
+/// dx[winner of o] += dy[o]. Writes all of dx.
 void max_pool_backward(const MaxPoolShape& shape, const float* dy, const std::int32_t* winners, float* dx);
 void max_pool_backward(const MaxPoolShape& shape, const Bf16* dy, const std::int32_t* winners, Bf16* dx);
 
@@ -32,7 +32,7 @@ struct AdaptiveShape {
   ChannelBlocks in;
   std::int64_t out_height, out_width;
 };
-/// `winners` (as large as y, may be null): the pixel of the image that won; kNoWinner if all are NaN.
+/// `winners` (shape of y, may be null): the winning pixel of the image; kNoWinner if all are NaN.
 void adaptive_max_pool_forward(const AdaptiveShape& shape, const float* x, float* y, std::int32_t* winners);
 void adaptive_max_pool_forward(const AdaptiveShape& shape, const Bf16* x, Bf16* y, std::int32_t* winners);
 void adaptive_max_pool_backward(const AdaptiveShape& shape, const float* dy, const std::int32_t* winners,

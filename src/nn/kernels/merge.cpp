@@ -8,9 +8,9 @@
 namespace convoke::nn {
 namespace {
 
-constexpr std::size_t kMergedTogether = 256;  // elements whose sums or maxima stay near
+constexpr std::size_t kMergedTogether = 256;  // elements whose sums or maxima stay in the cache
 
-/// y = f(a, b), element by element; y may be either.
+/// y = f(a, b), element by element; y may be a or b.
 template <class T, class F>
 [[gnu::always_inline]] inline void combine(const T* a, const T* b, T* y, std::size_t n, const F& f) {
   for_each_sixteen(
@@ -80,7 +80,7 @@ template <class T>
         const float value = x[i];
         winner[i] = value > best[i] ? static_cast<int>(input) : winner[i];
         best[i] = value > best[i] ? value : best[i];
-        sum[i] = value != value ? value : sum[i];  // NaN wins no comparison, but must show
+        sum[i] = value != value ? value : sum[i];  // a NaN never wins a comparison, but must appear
       }
     }
 #pragma omp simd
@@ -103,7 +103,7 @@ template <class T>
   combine(a, b, y, n, [](float u, float v) { return u * v; });
 }
 
-/// One channel of plain (N, C, H, W): its pixels lie side by side.
+/// One channel of plain (N, C, H, W), whose pixels are neighbours.
 template <class T>
 [[gnu::always_inline]] inline float plain_channel_backward(const T* x, float s, const T* dy, T* dx,
                                                            std::int64_t pixels) {

@@ -7,7 +7,7 @@
 
 namespace convoke::nn {
 
-// Element-wise, n elements each; what is written may be one of what is read.
+// Element-wise functions of n elements. The result may overwrite an input.
 
 /// y = a - b
 void subtract(const float* a, const float* b, float* y, std::size_t n);
@@ -21,7 +21,8 @@ void scale(const Bf16* x, float factor, Bf16* y, std::size_t n);
 void average(const float* const* inputs, std::size_t count, float* y, std::size_t n);
 void average(const Bf16* const* inputs, std::size_t count, Bf16* y, std::size_t n);
 
-/// y = largest of `count` <= 255 inputs, NaN if one is; `winners` (may be null): the first that is largest.
+/// y = largest of `count` <= 255 inputs, NaN if one is NaN. `winners` (may be null): the first of the
+/// largest.
 void maximum(const float* const* inputs, std::size_t count, float* y, std::uint8_t* winners, std::size_t n);
 void maximum(const Bf16* const* inputs, std::size_t count, Bf16* y, std::uint8_t* winners, std::size_t n);
 
@@ -35,7 +36,7 @@ void maximum_backward(const Bf16* dy, const std::uint8_t* winners, std::uint8_t 
 void multiply(const float* a, const float* b, float* y, std::size_t n);
 void multiply(const Bf16* a, const Bf16* b, Bf16* y, std::size_t n);
 
-/// y[n, c, p] = x[n, c, p] s[n, c]; s: (N, padded channels), the blocking of x with one pixel.
+/// y[n, c, p] = x[n, c, p] s[n, c]. s: (N, padded channels), blocked as x, with one pixel.
 void multiply_channels(const ChannelBlocks& blocks, const float* x, const float* s, float* y);
 void multiply_channels(const ChannelBlocks& blocks, const Bf16* x, const Bf16* s, Bf16* y);
 

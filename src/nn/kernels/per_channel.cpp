@@ -26,8 +26,8 @@ template <class T>
   }
 }
 
-/// dx = dy slope(x, p) and dp = sum of dy share(x), p the channel's parameter: floats within a plane, added
-/// up over samples.
+/// dx = dy slope(x, p) and dp = sum of dy share(x), where p is the channel's parameter. Sums floats within a
+/// plane, then over samples.
 template <class T, class Slope, class Share>
 [[gnu::always_inline]] inline void backward_body(const ChannelBlocks& s, const float* parameter, const T* x,
                                                  const T* dy, T* dx, float* gradient, const Slope& slope,

@@ -4,20 +4,20 @@
 
 namespace convoke::nn {
 
-/// Functions with a learnt parameter for each channel; `alpha`, `gamma` and their gradients: (padded
+/// Functions with a learned parameter for each channel. `alpha`, `gamma` and their gradients: (padded
 /// channels).
 
 /// y = x > 0 ? x : alpha x; y may be x.
 void prelu(const ChannelBlocks& shape, const float* alpha, const float* x, float* y);
 void prelu(const ChannelBlocks& shape, const float* alpha, const Bf16* x, Bf16* y);
 
-/// dx, and d alpha, overwritten; dx may be dy.
+/// Computes dx, and d alpha, overwritten; dx may be dy.
 void prelu_backward(const ChannelBlocks& shape, const float* alpha, const float* x, const float* dy,
                     float* dx, float* dalpha);
 void prelu_backward(const ChannelBlocks& shape, const float* alpha, const Bf16* x, const Bf16* dy, Bf16* dx,
                     float* dalpha);
 
-/// The gradients of y = gamma x (scale_shift.hpp): dx, which may be dy, and d gamma, overwritten.
+/// Computes the gradients of y = gamma x (scale_shift.hpp): dx, which may be dy, and d gamma, overwritten.
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const float* x, const float* dy,
                             float* dx, float* dgamma);
 void channel_scale_backward(const ChannelBlocks& shape, const float* gamma, const Bf16* x, const Bf16* dy,

@@ -7,10 +7,10 @@
 
 namespace convoke::nn {
 
-/// Our kernels work on pieces of 16, 8 or 1 channels that lie side by side: the innermost loop has a constant
-/// length, is marked `omp simd` and becomes one vector operation of whatever instruction set
-/// CONVOKE_MULTIVERSION compiles for. Calls f(width, first channel), width a std::integral_constant, until
-/// all padded channels are covered; a piece never crosses a block.
+/// Our kernels work on pieces of 16, 8 or 1 neighbouring channels. The innermost loop has a constant length,
+/// is marked `omp simd`, and becomes one vector operation of the instruction set for which
+/// CONVOKE_MULTIVERSION compiles. Calls f(width, first channel), where width is a std::integral_constant,
+/// until all padded channels are covered; a piece never crosses a block.
 template <class F>
 [[gnu::always_inline]] inline void for_each_piece(const ChannelBlocks& blocks, const F& f) {
   for (std::int64_t outer = 0; outer < blocks.outer; ++outer) {
@@ -21,13 +21,14 @@ template <class F>
   }
 }
 
-/// Offset of a channel's first pixel in a tensor of `pixels` pixels with the channel blocking `b`.
+/// Returns the offset of a channel's first pixel in a tensor of `pixels` pixels with the channel blocking
+/// `b`.
 inline std::int64_t plane_offset(const ChannelBlocks& b, std::int64_t pixels, std::int64_t sample,
                                  std::int64_t channel) {
   return (sample * b.outer + channel / b.block) * pixels * b.block + channel % b.block;
 }
 
-/// Zeroes what a tensor holds beyond its channels, which everybody relies on.
+/// Zeroes the padding channels of a tensor; all kernels rely on these zeroes.
 template <class T>
 void clear_padding(const ChannelBlocks& b, T* values) {
   const std::int64_t used = b.channels % b.block;

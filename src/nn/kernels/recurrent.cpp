@@ -14,7 +14,7 @@ template <class T>
   return p.tokens != nullptr && p.tokens[n * p.token_stride] == 0;
 }
 
-/// The state's copies: what the gates of the next place see, and the output.
+/// Writes the copies of the state: the input of the next place's gates, and the output.
 template <class T>
 [[gnu::always_inline]] inline void publish(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
   const std::int64_t units = p.units, at = n * units;
@@ -30,7 +30,7 @@ template <class T>
   for (std::int64_t u = 0; u < units; ++u) store(y + u, zero ? 0.0F : load(p.h + at + u));
 }
 
-/// dh <- dh + dy + back: all of the gradient of h.
+/// dh <- dh + dy + back, the whole gradient of h.
 template <class T>
 [[gnu::always_inline]] inline void gather(const RecurrentPlace<T>& p, std::int64_t n, bool skip) {
   const std::int64_t units = p.units, at = n * units;
@@ -92,7 +92,7 @@ template <class T>
     const bool skip = masked(p, n);
     gather(p, n, skip);
     T *i = p.gates + 4 * at, *f = i + units, *g = f + units, *o = g + units;
-    if (skip) {  // dh and dc pass
+    if (skip) {  // dh and dc pass through
       for (std::int64_t u = 0; u < 4 * units; ++u) i[u] = T(0.0F);
       continue;
     }

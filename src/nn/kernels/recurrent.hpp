@@ -5,8 +5,8 @@
 
 namespace convoke::nn {
 
-/// One place of a recurrent layer for N samples: what its kernels read and write. T is the stored type; U =
-/// units, G = gates. Rows lie side by side but for y and dy.
+/// One place of a recurrent layer for N samples: the memory of its kernels. T is the stored type; U = units,
+/// G = gates. Rows are contiguous except for those of y and dy.
 template <class T>
 struct RecurrentPlace {
   std::int64_t samples = 0, units = 0;
@@ -22,13 +22,13 @@ struct RecurrentPlace {
   T* h = nullptr;                   ///< (N, U)
   const float* c_before = nullptr;  ///< (N, U), LSTM
   float* c = nullptr;               ///< (N, U), LSTM
-  const float* factors = nullptr;   ///< (N, U) of recurrent dropout; null without
-  T* dropped = nullptr;             ///< (N, U), with factors: h times them
-  T* y = nullptr;                   ///< row n at y + n * y_stride; null if nobody reads it
-  const T* dy = nullptr;            ///< the same of its gradient
+  const float* factors = nullptr;   ///< (N, U), factors of recurrent dropout; null without
+  T* dropped = nullptr;             ///< (N, U), with factors: h times the factors
+  T* y = nullptr;                   ///< row n at y + n * y_stride; null if it is not read
+  const T* dy = nullptr;            ///< the gradient of y, with the same rows
   std::int64_t y_stride = 0;
-  float* dh = nullptr;          ///< (N, U): gradient that passes to h_before around R; read and written
-  float* dc = nullptr;          ///< (N, U), LSTM: the same of c; read and written
+  float* dh = nullptr;          ///< (N, U): gradient that reaches h_before without R; read and written
+  float* dc = nullptr;          ///< (N, U), LSTM: the same for c; read and written
   const float* back = nullptr;  ///< (N, U): gradient of h (dropped) through R; null at the last place
 };
 
@@ -38,7 +38,7 @@ void lstm_forward(const RecurrentPlace<Bf16>& place);
 void lstm_backward(const RecurrentPlace<float>& place);
 void lstm_backward(const RecurrentPlace<Bf16>& place);
 
-//   h = z h_before + (1 - z) tanh(a + r q),  q the candidate's part of R h_before + b_R
+//   h = z h_before + (1 - z) tanh(a + r q), where q is the candidate's part of R h_before + b_R
 void gru_forward(const RecurrentPlace<float>& place);
 void gru_forward(const RecurrentPlace<Bf16>& place);
 void gru_backward(const RecurrentPlace<float>& place);

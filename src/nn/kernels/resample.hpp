@@ -7,15 +7,15 @@
 
 namespace convoke::nn {
 
-/// One axis of a linear map that works on rows and columns apart: output o is the sum of
-/// weight[t] * input[index[t]] over first[o] <= t < first[o + 1]; nothing in it is 0.
+/// One axis of a linear map that works on rows and columns separately: output o is the sum of weight[t] *
+/// input[index[t]] over first[o] <= t < first[o + 1], or 0 if there are no such t.
 struct AxisTaps {
-  std::vector<std::int32_t> first{0};  ///< outputs + 1 of them
+  std::vector<std::int32_t> first{0};  ///< outputs + 1 elements
   std::vector<std::int32_t> index;
   std::vector<float> weight;
 
   std::int64_t outputs() const { return static_cast<std::int64_t>(first.size()) - 1; }
-  /// Adds a tap to the output that is being described; close() ends it.
+  /// Adds a tap to the current output; close() ends it.
   void add(std::int64_t input, double by) {
     index.push_back(static_cast<std::int32_t>(input));
     weight.push_back(static_cast<float>(by));
@@ -23,11 +23,11 @@ struct AxisTaps {
   void close() { first.push_back(static_cast<std::int32_t>(index.size())); }
 };
 
-/// The map from gradients of the outputs to those of `inputs` inputs.
+/// Returns the map from gradients of the outputs to gradients of `inputs` inputs.
 AxisTaps transposed(const AxisTaps& taps, std::int64_t inputs);
 
 /// y[i, j] = sum_h sum_w rows[i, h] columns[j, w] x[h, w] in every plane; y is blocked as x. Padding,
-/// cropping, interpolation and averages are such maps, and with both axes transposed so are their gradients.
+/// cropping, interpolation and averages are such maps. Their gradients are too, with both axes transposed.
 void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const float* x,
               float* y);
 void resample(const ChannelBlocks& in, const AxisTaps& rows, const AxisTaps& columns, const Bf16* x, Bf16* y);

@@ -4,8 +4,8 @@
 
 namespace convoke::nn {
 
-/// One factor, and a term if `shift` is not null, for each channel: (padded channels), or for each sample and
-/// channel: (N, padded channels). Those of the padding are to be zero.
+/// One factor, and one term if `shift` is not null, for each channel: (padded channels), or for each sample
+/// and channel: (N, padded channels). Factors and terms of the padding must be zero.
 struct ScaleShift {
   const float* scale = nullptr;
   const float* shift = nullptr;

@@ -6,7 +6,7 @@
 namespace convoke::nn {
 namespace {
 
-// y = exp(x - max x); returns the sum of y.
+// y = exp(x - max x). Returns the sum of y.
 float exponentials(const float* x, float* y, std::int64_t classes) {
   const float largest = *std::max_element(x, x + classes);
   float sum = 0;

@@ -6,8 +6,8 @@
 
 namespace convoke::nn {
 
-/// *p as a float, and a float to *p. For loops marked `omp simd`: GCC keeps a Bf16 there as an array of
-/// structs, which it cannot turn into vectors; of plain integers it can.
+/// Load *p as a float, and store a float to *p. For loops marked `omp simd`: there GCC treats Bf16 as an
+/// array of structs, which it cannot vectorise, but it can vectorise plain integers.
 [[gnu::always_inline]] inline float load(const float* p) { return *p; }
 [[gnu::always_inline]] inline float load(const Bf16* p) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(p->bits) << 16);

@@ -16,7 +16,7 @@ using Function = Activation::Function;
 struct Entry {
   Function function;
   std::string_view name;
-  Curve curve;  ///< of our kernels; relu, sigmoid and tanh are oneDNN's
+  Curve curve;  ///< the curve of our kernels; oneDNN computes relu, sigmoid and tanh
   FusibleActivation fusible = FusibleActivation::kNone;
 };
 constexpr std::array kFunctions{
@@ -39,7 +39,7 @@ bool by_onednn(Function function) {
   return function == Function::kRelu || function == Function::kSigmoid || function == Function::kTanh;
 }
 
-/// oneDNN's algorithms: forward, and backward from the output.
+/// Returns oneDNN's algorithm for forward, or for backward from the output.
 dnnl::algorithm algorithm_of(Function function, bool backward) {
   using dnnl::algorithm;
   switch (function) {
@@ -126,7 +126,7 @@ void Activation::compile_by_kernel(PlanBuilder& plan, const Node& node) const {
   const std::size_t count = elements_of(x.desc);
   const Curve curve = approximate_ ? Curve::kGeluTanh : entry_of(function_).curve;
   const auto alpha = static_cast<float>(alpha_);
-  // Padding has to stay zero, which f(0) is but for these two.
+  // Padding must stay zero. f(0) is zero for all functions but these two.
   const bool lifts = curve == Curve::kHardSigmoid || curve == Curve::kSoftplus;
   const bool clear = lifts && blocks.padded_channels() != blocks.channels;
   with_stored_type(x.desc, [&](auto zero) {

@@ -26,14 +26,14 @@ std::size_t Axis::in(const Shape& shape) const {
   const auto it = std::find(axes.begin(), axes.end(), last ? "features" : name_);
   if (it == axes.end()) {
     throw Error(fmt::format("its input {} has no axis \"{}\"", shape.with_batch(), name_),
-                "it has " + join(axes));
+                "its axes are " + join(axes));
   }
   return static_cast<std::size_t>(it - axes.begin());
 }
 
 Axis Axis::read(LayerReader& read) {
   return read.choice("axis", "channels", {"channels", "height", "width", "time", "features"},
-                     "the axis; \"time\" of sequences, \"features\" of sequences and vectors");
+                     "the axis; \"time\" for sequences, \"features\" for sequences and vectors");
 }
 
 }  // namespace convoke::nn

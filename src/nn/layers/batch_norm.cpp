@@ -10,7 +10,7 @@
 namespace convoke::nn {
 namespace {
 
-// In prediction, and in training of a frozen node, since nothing is learned here.
+// For prediction, and for training of a frozen node, which learns nothing.
 void add_given_statistics(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm) {
   with_stored_type(norm.x.desc, [&](auto zero) {
     using T = decltype(zero);
@@ -25,7 +25,7 @@ void add_given_statistics(PlanBuilder& plan, const Node& node, const BatchNormPl
   });
 }
 
-//   dx = gamma / sqrt(running_variance + eps) * dy, which is forward with mean and beta 0
+// dx = gamma / sqrt(running_variance + eps) * dy: the forward formula with mean and beta 0
 void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm) {
   if (!plan.needs_gradient(norm.from)) return;
   Tensor dy = plan.gradient_like_value(norm.output, node);
@@ -48,7 +48,7 @@ void add_frozen_backward(PlanBuilder& plan, const Node& node, const BatchNormPla
   plan.add_gradient(norm.from, dx, node);
 }
 
-// Statistics of each lane.
+// Uses the statistics of each lane (micro-batch).
 template <class T>
 void add_forward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm, const BatchNormKept& kept,
                  std::vector<Ref> uses) {
@@ -77,9 +77,9 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   const std::int64_t padded = shape.in.padded_channels();
   const Ref mean = plan.gradient_of(node, "running_mean").ref;
   const Ref variance = plan.gradient_of(node, "running_variance").ref;
-  // The running statistics' share of this plan: sum over its lanes of statistic * lane / batch. Frozen ones
-  // are not moved by it.
-  const auto tell_statistics = [=](const Frame& frame) {
+  // Writes this plan's share of the running statistics: the sum over its lanes of statistic * lane / batch. A
+  // frozen node keeps its statistics.
+  const auto write_statistics = [=](const Frame& frame) {
     const BatchNormMemory memory = kept.at(frame);
     const float share = static_cast<float>(shape.lane) / static_cast<float>(frame.batch);
     for (std::int64_t c = 0; c < padded; ++c) {
@@ -95,8 +95,8 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
   };
   std::vector<std::size_t> completes{plan.slot(node, "running_mean"), plan.slot(node, "running_variance")};
   const Tensor dy = plan.gradient_like_value(norm.output, node);
-  if (!dy)  // nothing here or before it is learned
-    return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
+  if (!dy)  // no parameter of this or an earlier node is trained
+    return plan.add_kernel(node, "statistics", write_statistics, uses, {}, 0, completes);
   const Tensor gated = shape.gates() ? plan.in_place_of(dy) : dy;
   const Tensor dx = !shape.pooled() && dy.exclusive ? dy : plan.allocate(norm.x.desc);
   const Ref dgamma = norm.gamma.gradient(plan, node, uses, completes);
@@ -108,7 +108,7 @@ void add_backward(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm
         batch_norm_backward(shape, frame.at<T>(norm.x), frame.at<T>(dy), norm.gamma.at(frame),
                             norm.beta.at(frame), kept.at(frame), frame.at<T>(gated), frame.at<T>(dx),
                             frame.at(dgamma), frame.at(dbeta));
-        tell_statistics(frame);
+        write_statistics(frame);
       },
       uses, dx, 0, completes);
   plan.add_gradient(norm.from, dx, node);
@@ -149,14 +149,14 @@ Settings BatchNorm::settings() const {
 
 LayerPtr BatchNorm::make(LayerReader& read) {
   BatchNormOptions o;
-  o.momentum = read.get("momentum", o.momentum, "of the running statistics; PyTorch's 0.1 is 0.9 here");
+  o.momentum =
+      read.get("momentum", o.momentum, "momentum of the running statistics; PyTorch's 0.1 is 0.9 here");
   o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   o.scale = read.get("scale", o.scale, "multiply by a learned gamma");
   o.center = read.get("center", o.center, "add a learned beta");
-  o.frozen =
-      read.get("frozen", o.frozen, "use running statistics in training too and leave them as they are");
-  o.synchronized =
-      read.get("synchronized", o.synchronized, "take the statistics of the whole batch instead of a lane");
+  o.frozen = read.get("frozen", o.frozen, "use running statistics in training too, and do not change them");
+  o.synchronized = read.get("synchronized", o.synchronized,
+                            "use the statistics of the whole batch instead of each lane (micro-batch)");
   if (o.momentum < 0 || o.momentum > 1) read.fail("\"momentum\" must be between 0 and 1");
   if (!(o.epsilon > 0)) read.fail("\"epsilon\" must be above 0");
   if (o.frozen && o.synchronized) {

@@ -12,8 +12,8 @@ struct BatchNormKept {
   Ref mean, scale, variance, winners, x_hat;
   bool pooled = false;
 
-  /// Allocates them for `lanes` lanes of shape.in's padded channels and an output `dst`, and adds them to
-  /// `uses`.
+  /// Allocates the buffers for `lanes` lanes (micro-batches) of shape.in's padded channels and an output
+  /// `dst`, and adds them to `uses`.
   BatchNormKept(PlanBuilder& plan, const BatchNormShape& shape, std::int64_t lanes, const Desc& dst,
                 std::vector<Ref>& uses);
   BatchNormMemory at(const Frame& frame) const {
@@ -22,7 +22,7 @@ struct BatchNormKept {
   }
 };
 
-/// A batch norm and what it has taken in, as it stands in a plan.
+/// A batch norm in a plan, with the layers fused into it.
 struct BatchNormPlan {
   BatchNormShape shape;
   std::size_t from, output;  ///< nodes whose values are x and y
@@ -33,16 +33,16 @@ struct BatchNormPlan {
   std::string what;  ///< "forward, relu, max_pool"
 };
 
-/// Offers to compute y again from x, by the statistics that forward has kept. `uses`: x and those.
+/// Offers to compute y again from x with the statistics that forward has kept. `uses`: x and these
+/// statistics.
 void offer_recomputation(PlanBuilder& plan, const Node& node, const BatchNormPlan& norm,
                          const BatchNormKept& kept, std::vector<Ref> uses);
 
-/// Training steps with the mean and variance of the whole batch, over all plans of the step: forward and
-/// backward each stop where the moments are exchanged (PlanBuilder::exchange).
+/// Adds training steps that use the mean and variance of the whole batch, over all plans of the step. Forward
+/// and backward each stop where plans exchange the moments (PlanBuilder::exchange).
 ///
-///   forward   mean = E x, E x^2                     | y = pool(relu(gamma (x - mean) / sqrt(var + eps) +
-///   beta)) backward  d gamma = sum g x_hat, d beta = sum g | dx = gamma scale (g - d beta / M - x_hat d
-///   gamma / M)
+/// forward:  mean = E x, E x^2 | y = pool(relu(gamma (x - mean) / sqrt(var + eps) + beta))
+/// backward: d gamma = sum g x_hat, d beta = sum g | dx = gamma scale (g - d beta / M - x_hat d gamma / M)
 void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm);
 
 }  // namespace convoke::nn

@@ -6,16 +6,16 @@
 namespace convoke::nn {
 namespace {
 
-// Two sums for each channel, one after the other. Channels, not padded ones: plans of other lanes may pad
-// otherwise.
+// Two sums for each channel, one after the other. Padded channels are left out, because plans of other lane
+// sizes may pad differently.
 Ref allocate_moments(PlanBuilder& plan, std::size_t channels) {
   return plan.allocate_bytes(2 * channels * sizeof(double));
 }
 
 double* moments_at(const Frame& frame, Ref ref) { return reinterpret_cast<double*>(frame.address(ref)); }
 
-//   mean = E x,  var = E x^2 - mean^2, in double, so that little is lost where the mean is large;
-// padded channels get 0.
+// mean = E x,  var = E x^2 - mean^2, in double precision, because fp32 loses digits where the mean is large.
+// Padded channels get 0.
 void statistics_from(const double* moments, std::size_t channels, std::size_t padded,
                      const BatchNormMemory& memory) {
   std::fill_n(memory.mean, padded, 0.0F);
@@ -27,7 +27,7 @@ void statistics_from(const double* moments, std::size_t channels, std::size_t pa
   }
 }
 
-// Padded floats of `channels` doubles, as the gradient arena holds them.
+// Writes `channels` doubles as padded floats, as the gradient arena holds them.
 void to_padded(const double* values, std::size_t channels, std::size_t padded, float* result) {
   for (std::size_t c = 0; c < padded; ++c) result[c] = c < channels ? static_cast<float>(values[c]) : 0.0F;
 }
@@ -72,8 +72,8 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
   const auto padded = static_cast<std::size_t>(norm.shape.in.padded_channels());
   const Ref mean = plan.gradient_of(node, "running_mean").ref;
   const Ref variance = plan.gradient_of(node, "running_variance").ref;
-  // All plans have the same statistics; each adds them by its share of the batch.
-  const auto tell_statistics = [=](const Frame& frame) {
+  // All plans have the same statistics. Each plan writes its share of the batch.
+  const auto write_statistics = [=](const Frame& frame) {
     const BatchNormMemory memory = kept.at(frame);
     const float share = static_cast<float>(norm.shape.in.samples) / static_cast<float>(frame.batch);
     for (std::size_t c = 0; c < padded; ++c) {
@@ -83,8 +83,8 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
   };
   std::vector<std::size_t> completes{plan.slot(node, "running_mean"), plan.slot(node, "running_variance")};
   const Tensor dy = plan.gradient_like_value(norm.output, node);
-  if (!dy)  // nothing here or before it is learned
-    return plan.add_kernel(node, "statistics", tell_statistics, uses, {}, 0, completes);
+  if (!dy)  // no parameter of this or an earlier node is trained
+    return plan.add_kernel(node, "statistics", write_statistics, uses, {}, 0, completes);
 
   const Tensor gated = norm.shape.gates() ? plan.in_place_of(dy) : dy;
   const Ref moments = allocate_moments(plan, channels);
@@ -99,7 +99,7 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
                           norm.beta.at(frame), kept.at(frame), frame.at<T>(gated), sums, sums + channels);
         to_padded(sums, channels, padded, frame.at(dgamma));
         to_padded(sums + channels, channels, padded, frame.at(dbeta));
-        tell_statistics(frame);
+        write_statistics(frame);
       },
       uses, {}, 0, completes);
   if (!plan.needs_gradient(norm.from)) return;
@@ -123,7 +123,7 @@ void add_synchronized_backward(PlanBuilder& plan, const Node& node, const BatchN
 }  // namespace
 
 void compile_synchronized(PlanBuilder& plan, const Node& node, BatchNormPlan norm) {
-  norm.shape.lane = norm.shape.in.samples;  // a plan's lanes are one group
+  norm.shape.lane = norm.shape.in.samples;  // all lanes of a plan are one group
   std::vector<Ref> uses{norm.x.ref};
   const BatchNormKept kept(plan, norm.shape, 1, norm.y.desc, uses);
   with_stored_type(norm.x.desc, [&](auto zero) {

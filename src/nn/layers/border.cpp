@@ -9,7 +9,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Output o is input o - before, or 0 where there is none.
+/// Returns the map in which output o is input o - before, or 0 outside the input.
 AxisTaps shifted(std::int64_t inputs, std::int64_t outputs, std::int64_t before) {
   AxisTaps taps;
   for (std::int64_t o = 0; o < outputs; ++o) {
@@ -50,8 +50,8 @@ Shape Crop::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape out{in[0], in[1] - cropping_.before.height - cropping_.after.height,
                   in[2] - cropping_.before.width - cropping_.after.width};
   if (out[1] < 1 || out[2] < 1) {
-    throw Error(fmt::format("leaves {} of its input {}", out.with_batch(), in.with_batch()),
-                "cut off less than the image has");
+    throw Error(fmt::format("reduces its input {1} to {0}", out.with_batch(), in.with_batch()),
+                "make cropping smaller than the image");
   }
   return out;
 }

@@ -15,13 +15,13 @@ Shape ChannelShuffle::output_shape(std::span<const ValueSpec> inputs) const {
   if (channels % groups_ != 0) {
     throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", groups_, channels,
                             in.with_batch()),
-                "choose groups that divide them");
+                "choose groups that divide the channels");
   }
   return in;
 }
 
 LayerPtr ChannelShuffle::make(LayerReader& read) {
-  const std::int64_t groups = read.require_count("groups", "a divisor of the channels");
+  const std::int64_t groups = read.require_count("groups", "number of groups; must divide the channels");
   return std::make_shared<ChannelShuffle>(groups);
 }
 

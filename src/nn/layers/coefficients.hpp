@@ -6,7 +6,7 @@
 
 namespace convoke::nn {
 
-/// gamma (ones) and beta (zeros), (channels) each, if the layer has them.
+/// Returns the parameters that the layer has: gamma (ones) and beta (zeros), (channels) each.
 inline std::vector<ParameterSpec> normalisation_parameters(std::int64_t channels, bool scale, bool center) {
   std::vector<ParameterSpec> specs;
   if (scale) specs.push_back({.name = "gamma", .shape = {channels}, .initializer = Initializer::kOnes});
@@ -14,11 +14,12 @@ inline std::vector<ParameterSpec> normalisation_parameters(std::int64_t channels
   return specs;
 }
 
-/// The gamma or beta of a normalisation, which it may be without: then a constant, so that kernels need not
-/// know.
+/// The gamma or beta of a normalisation. If the layer has none, it is a constant, so that kernels need no
+/// special case.
 class Coefficients {
  public:
-  /// `learned`: the node has a parameter `name`; else `constant`, over `padded` channels.
+  /// `learned`: the node has a parameter `name`. Otherwise every one of `padded` channels has the value
+  /// `constant`.
   Coefficients(const PlanBuilder& plan, const Node& node, std::string name, bool learned, float constant,
                std::int64_t padded)
       : name_(std::move(name)),
@@ -26,11 +27,11 @@ class Coefficients {
         parameter_(learned ? plan.parameter(node, name_).ref : Ref{}),
         constants_(static_cast<std::size_t>(padded), constant) {}
 
-  /// (padded channels)
+  /// Returns (padded channels) values.
   const float* at(const Frame& frame) const { return learned_ ? frame.at(parameter_) : constants_.data(); }
 
-  /// Where a kernel writes the gradient, which is added to a step's `uses` and `completes`: the parameter's,
-  /// or memory that nobody reads.
+  /// Returns the memory to which a kernel writes the gradient: the parameter's, or unused memory. Adds it to
+  /// a step's `uses` and `completes`.
   Ref gradient(PlanBuilder& plan, const Node& node, std::vector<Ref>& uses,
                std::vector<std::size_t>& completes) const {
     if (!learned_) return uses.emplace_back(plan.allocate_bytes(constants_.size() * sizeof(float)));

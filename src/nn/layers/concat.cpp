@@ -11,10 +11,11 @@ namespace {
 struct Part {
   std::size_t from;
   Tensor value;
-  CopyBox box;  ///< from the input to the output
+  CopyBox box;  ///< copies from the input to the output
 };
 
-/// The layout of the whole: the first that is blocked for oneDNN, else that of the first.
+/// Returns the layout of the result: that of the first part that is blocked for oneDNN, or else of the first
+/// part.
 ChannelBlocks layout_of(const std::vector<ChannelBlocks>& parts) {
   for (const ChannelBlocks& blocks : parts) {
     if (blocks.nested) return blocks;
@@ -31,9 +32,10 @@ Shape Concat::output_shape(std::span<const ValueSpec> inputs) const {
     bool fits = inputs[i].rank() == whole.size();
     for (std::size_t d = 0; fits && d < whole.size(); ++d) fits = d == axis || inputs[i][d] == inputs[0][d];
     if (!fits) {
-      throw Error(fmt::format("its inputs {} and {} differ in more than their {}", inputs[0].with_batch(),
-                              inputs[i].with_batch(), axis_.name()),
-                  "bring both to one size, e.g. by padding = \"same\" or the same stride on both paths");
+      throw Error(
+          fmt::format("its inputs {} and {} may differ only in their {}", inputs[0].with_batch(),
+                      inputs[i].with_batch(), axis_.name()),
+          "give both the same size, for example with padding = \"same\" or the same stride on both paths");
     }
     whole[axis] += inputs[i][axis];
   }

@@ -50,7 +50,7 @@ LayerPtr Conv1d::make(LayerReader& read) {
   o.stride = read.count("stride", o.stride, "step between windows");
   o.padding = read.padding1d("padding", o.padding, true, "zeroes before and after the sequence");
   o.dilation = read.count("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
   o.bias = read.get("bias", o.bias, "add a learned bias");
   return std::make_shared<Conv1d>(o);
 }

@@ -40,8 +40,8 @@ std::vector<ParameterSpec> Conv2d::parameters(std::span<const ValueSpec> inputs)
   return specs;
 }
 
-// The kernel of conv2d_max_pool.hpp: with more channels or another window oneDNN's arithmetic is worth more
-// than the passes over memory that are saved.
+// The kernel of conv2d_max_pool.hpp. With more channels or another window, oneDNN's faster arithmetic is
+// worth more than the saved passes over memory.
 LayerTraits Conv2d::traits() const {
   const Conv2dOptions& o = options_;
   return {.applies_relu = true,
@@ -71,7 +71,7 @@ LayerPtr Conv2d::make(LayerReader& read) {
   o.stride = read.extent("stride", o.stride, "step between windows");
   o.padding = read.padding("padding", o.padding, "zeroes around the image");
   o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
   o.bias = read.get("bias", o.bias, "add a learned bias");
   o.initializers = read.initializers();
   return std::make_shared<Conv2d>(o);

@@ -6,7 +6,7 @@ namespace convoke::nn {
 
 class PlanBuilder;
 
-/// Compiles `node`, a convolution of the network's input that has taken its pooling in (fusion.hpp), by
+/// Compiles `node`, a convolution of the network's input that includes its pooling (fusion.hpp), with
 /// kernels/conv2d_max_pool.hpp.
 void compile_conv2d_max_pool(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 

@@ -18,7 +18,7 @@ using TransposeBackwardWeights = dnnl::deconvolution_backward_weights;
 
 constexpr auto kDirect = dnnl::algorithm::deconvolution_direct;
 
-/// One axis. `after` may be negative: rows and columns that no input reaches, fewer than the stride.
+/// One axis. `after` may be negative: some rows and columns, fewer than the stride, get no input.
 Window spread(std::int64_t input, std::int64_t span, std::int64_t stride, Padding::Kind padding,
               std::int64_t before, std::int64_t after, std::optional<std::int64_t> extra) {
   const std::int64_t reach = (input - 1) * stride + span;
@@ -56,14 +56,15 @@ Shape Conv2dTranspose::output_shape(std::span<const ValueSpec> inputs) const {
   const Shape output{o.filters, w.height.output, w.width.output};
   if (w.height.output < 1 || w.width.output < 1) {
     throw Error(
-        fmt::format("its padding leaves {} of its input {}", output.with_batch(), inputs[0].with_batch()),
+        fmt::format("its padding turns its input {1} into {0}", output.with_batch(), inputs[0].with_batch()),
         "use less padding or padding = \"same\"");
   }
   if (w.height.after <= -o.stride.height || w.width.after <= -o.stride.width) {
-    throw Error(fmt::format("its output_padding makes {} of its input {}, a stride or more beyond what the "
-                            "input reaches",
-                            output.with_batch(), inputs[0].with_batch()),
-                "keep output_padding below the stride");
+    throw Error(
+        fmt::format("its output_padding turns its input {1} into {0}, a stride or more beyond what the "
+                    "input reaches",
+                    output.with_batch(), inputs[0].with_batch()),
+        "keep output_padding below the stride");
   }
   return output;
 }
@@ -99,12 +100,12 @@ LayerPtr Conv2dTranspose::make(LayerReader& read) {
   o.filters = read.require_count("filters", "output channels");
   o.kernel = read.require_extent("kernel", "size of the window");
   o.stride = read.extent("stride", o.stride, "step between outputs of neighbouring inputs");
-  o.padding = read.padding("padding", o.padding, "what is cut off from the output");
+  o.padding = read.padding("padding", o.padding, "rows and columns to cut off from the output");
   o.output_padding = read.extent_or_auto(
       "output_padding",
-      "rows and columns added to the output, fewer than the stride; \"auto\" as Keras' none");
+      "rows and columns added to the output, fewer than the stride; \"auto\": as Keras' None");
   o.dilation = read.extent("dilation", o.dilation, "distance between the elements of a window");
-  o.groups = read.count("groups", o.groups, "groups of channels that do not see each other");
+  o.groups = read.count("groups", o.groups, "number of groups; each group reads only its own channels");
   o.bias = read.get("bias", o.bias, "add a learned bias");
   return std::make_shared<Conv2dTranspose>(o);
 }
@@ -154,7 +155,7 @@ void Conv2dTranspose::compile(PlanBuilder& plan, const Node& node) const {
     if (plan.trains(node)) {
       const auto make = [&](const Desc& gradient) { return weights_for(hint_weight, gradient); };
       auto weights = weighted.with_gradient(make);
-      // In forward's layout there may be nothing but oneDNN's reference loop.
+      // oneDNN may have only its reference loop for forward's layout.
       if (is_reference(weights.impl_info_str())) weights = make(weighted.any_gradient());
       weighted.add_backward_weights<TransposeBackwardWeights>(weights, x, dy);
     }

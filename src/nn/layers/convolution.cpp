@@ -55,7 +55,7 @@ BackwardData::primitive_desc Convolution::data_pass(const Desc& weight, const De
                                      geometry_.before, geometry_.after);
 }
 
-/// The convolution as our Winograd kernels compute it, if they can.
+/// Returns the convolution for our Winograd kernels, if they support it.
 std::optional<WinogradConvolution> Convolution::fit_winograd() const {
   const WinogradKernels* kernels = winograd_kernels();
   const Conv2dOptions& o = spec_.options;
@@ -63,9 +63,9 @@ std::optional<WinogradConvolution> Convolution::fit_winograd() const {
   if (!(o.kernel == Extent(3) && o.stride == Extent(1) && o.dilation == Extent(1)) || o.groups != 1)
     return std::nullopt;
   if (spec_.in[0] % kernels->block != 0 || o.filters % kernels->block != 0) return std::nullopt;
-  // Shared weights may be laid down as another use prefers.
-  const Desc laid_down = plan_->laid_down(*node_, spec_.weight);
-  if (laid_down.get_size() > 0 && laid_down != winograd_weight(weight_dims())) return std::nullopt;
+  // Another node that shares the weights may have chosen their layout.
+  const Desc layout = plan_->arena_layout(*node_, spec_.weight);
+  if (layout.get_size() > 0 && layout != winograd_weight(weight_dims())) return std::nullopt;
   return WinogradConvolution{
       .shape = {plan_->samples(), spec_.in[0], o.filters, spec_.in[1], spec_.in[2], geometry_.height,
                 geometry_.width, geometry_.before[0], geometry_.before[1]},
@@ -75,7 +75,7 @@ std::optional<WinogradConvolution> Convolution::fit_winograd() const {
       .flops = geometry_.flops};
 }
 
-/// Forward may bring its input and weights into the blocks of the kernels; backward takes them as they are.
+/// Forward may reorder its input and weights into the blocks of the kernels; backward uses them as they are.
 bool Convolution::by_winograd(Pass pass) const {
   if (!winograd_ || !prefers_winograd(pass, winograd_->shape, plan_->options().convolution)) return false;
   if (pass == Pass::kForward) return true;
@@ -113,11 +113,12 @@ void Convolution::forward_direct(const Tensor& x) {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;
   const Type type = geometry_.type;
-  // In inference too: what is evaluated is what was trained.
+  // Inference uses it too, so that evaluation runs what was trained.
   const auto kind = prop_kind::forward_training;
   const dnnl::primitive_attr attr = spec_.relu ? attributes_with(algorithm::eltwise_relu) : attributes();
 
-  // The input of the network stays plain (oneDNN has kernels for few plain channels); else oneDNN chooses.
+  // The network's input stays plain, because oneDNN has kernels for few plain channels. Otherwise oneDNN
+  // chooses.
   const Desc source(plan.batched(spec_.in), type, spec_.plain_source ? Format::nchw : Format::any);
   const Desc dst({plan.samples(), spec_.options.filters, geometry_.height, geometry_.width}, type,
                  Format::any);
@@ -141,7 +142,7 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   const bool trains = plan_->trains(*node_);
   const bool winograd_weights = trains && by_winograd(Pass::kBackwardWeights);
   const bool winograd_data = wants_data && by_winograd(Pass::kBackwardData);
-  // Our kernels apply the ReLU's gradient as they read dy.
+  // Our kernels apply the ReLU's gradient while they read dy.
   Tensor gate = spec_.relu ? y_ : Tensor{};
   if (gate && (trains != winograd_weights || wants_data != winograd_data)) {
     dy = relu_gradient(*plan_, *node_, y_, dy);
@@ -159,14 +160,14 @@ Tensor Convolution::backward(Tensor dy, bool wants_data) const {
   return backward_data(dy);
 }
 
-// Shared weights are laid down as another use prefers.
+// Another node that shares the weights may have chosen their layout.
 Desc Convolution::hint_weight() const {
-  const bool as_laid_down = geometry_.type == kFloat && !plan_->graph().shares(*node_);
-  return as_laid_down ? plan_->parameter(*node_, spec_.weight).desc : forward_weight_;
+  const bool in_arena_layout = geometry_.type == kFloat && !plan_->graph().shares(*node_);
+  return in_arena_layout ? plan_->parameter(*node_, spec_.weight).desc : forward_weight_;
 }
 
-// Where oneDNN has only its reference loop for blocked layouts (depthwise of 5 x 5 or dilated), a product of
-// matrices over plain ones is hundreds of times faster: so both passes below.
+// For blocked layouts oneDNN sometimes has only its reference loop (depthwise 5 x 5, or dilated). A matrix
+// product over plain layouts is then hundreds of times faster, so both passes below use it.
 Desc Convolution::plain(const Tensor& tensor) const {
   return {dims_of(tensor.desc), geometry_.type, Format::nchw};
 }
@@ -192,7 +193,7 @@ void Convolution::backward_weights(const Tensor& dy) const {
   weighted_.add_backward_weights<BackwardWeights>(weights, x, d);
 }
 
-// d loss / d x. Direct kernels want the transposed blocks of the weights.
+// d loss / d x. Direct kernels need the transposed blocks of the weights.
 Tensor Convolution::backward_data(const Tensor& dy) const {
   PlanBuilder& plan = *plan_;
   const Node& node = *node_;

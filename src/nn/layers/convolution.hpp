@@ -10,14 +10,14 @@
 
 namespace convoke::nn {
 
-/// A convolution as a step of a plan, for the layers that are one (conv1d, conv2d, depthwise_conv2d) or two
-/// (separable_conv2d).
+/// A convolution as a step of a plan, for layers that consist of one (conv1d, conv2d, depthwise_conv2d) or
+/// two (separable_conv2d).
 struct ConvolutionSpec {
   Shape in;                   ///< (C, H, W)
-  Conv2dOptions options;      ///< with them: (filters, H', W')
-  std::string weight, bias;   ///< names of the parameters; `bias` counts if options.bias
-  bool relu = false;          ///< max(y, 0) as it is written
-  bool plain_source = false;  ///< x is the network's input of images: it stays as it lies
+  Conv2dOptions options;      ///< the output is (filters, H', W')
+  std::string weight, bias;   ///< names of the parameters; `bias` is used if options.bias
+  bool relu = false;          ///< apply max(y, 0) while y is written
+  bool plain_source = false;  ///< x is the network's image input, which keeps its layout
 };
 
 class Convolution {
@@ -28,8 +28,8 @@ class Convolution {
   /// (N, filters, H', W')
   const Tensor& output() const { return y_; }
 
-  /// Adds the backward steps for `dy` in the layout of output(): d loss / d weight and bias, and if wanted d
-  /// loss / d x, which it returns.
+  /// Adds the backward steps for `dy` in the layout of output(): d loss / d weight and bias, and, if wanted,
+  /// d loss / d x, which is returned.
   Tensor backward(Tensor dy, bool wants_data) const;
 
  private:
@@ -38,7 +38,7 @@ class Convolution {
     Dims stride, dilation, before, after;
     std::int64_t height = 0, width = 0;  ///< of the output
     double flops = 0;                    ///< of one pass over the plan's batch
-    Type type = kFloat;                  ///< of values; gradients of weights are fp32
+    Type type = kFloat;                  ///< type of values; gradients of weights are fp32
   };
   Geometry measure() const;
   std::optional<WinogradConvolution> fit_winograd() const;
@@ -61,13 +61,13 @@ class Convolution {
   ConvolutionSpec spec_;
   Geometry geometry_;
   WeightedPrimitive weighted_;
-  std::optional<WinogradConvolution> winograd_;  ///< if our kernels can take it
+  std::optional<WinogradConvolution> winograd_;  ///< if our kernels support it
   Tensor x_, y_;
-  Desc forward_weight_;  ///< as the forward pass reads it
+  Desc forward_weight_;  ///< layout in which the forward pass reads the weights
 };
 
-/// Compiles a layer that is one convolution with the parameters "weight" and "bias": what it has taken in
-/// (fusion.hpp), forward and backward. Sequences are images of one row.
+/// Compiles a layer that is one convolution with the parameters "weight" and "bias", and the layers fused
+/// into it (fusion.hpp), forward and backward. Sequences are images of one row.
 void compile_convolution(PlanBuilder& plan, const Node& node, const Conv2dOptions& options);
 
 }  // namespace convoke::nn

@@ -11,7 +11,8 @@ Tensor cuttable(PlanBuilder& plan, std::size_t node, const Node& reader, Channel
   return plan.blocked(folded ? plan.flat(value, reader) : value, reader, blocks);
 }
 
-// Images: channels, rows, columns. Sequences (L, F) lie as (F, 1, L): columns, channels. Vectors: channels.
+// Axes of images are channels, rows, columns. Sequences (L, F) are stored as (F, 1, L): columns, channels.
+// Vectors have channels only.
 CopyBox::Place place_of(const ChannelBlocks& blocks, std::size_t axis, std::size_t rank, std::int64_t begin) {
   CopyBox::Place place{.blocks = blocks};
   if (rank == 2) {
@@ -32,7 +33,7 @@ void give_part(PlanBuilder& plan, const Node& reader, std::size_t node, const Te
   const Tensor dx = add ? given : plan.allocate(value.desc);
   const ChannelBlocks& whole = target.to.blocks;
   const std::size_t count = elements_of(dx.desc);
-  // Elements outside the box are 0, and so is padding.
+  // Elements outside the box, and padding, are 0.
   const bool fill = !add && (target.channels != whole.padded_channels() || target.rows != whole.height ||
                              target.columns != whole.width);
   with_stored_type(dy.desc, [&](auto zero) {

@@ -63,8 +63,8 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
   const double flops =
       2.0 * static_cast<double>(plan.samples() * options_.units * plan.graph().node(from).shape.elements());
-  // A flattened image keeps its four dims and its layout: the weights follow it. Parameters that are shared
-  // may be laid down for another use, on an image or a vector.
+  // A flattened image keeps its four dims and its layout, and the weights have matching dims. A node that
+  // shares the parameters may have chosen their layout, for an image or a vector.
   Dims weight_dims = dims_of(x.desc);
   weight_dims[0] = options_.units;
   const WeightedPrimitive weighted(plan, node, "weight", options_.bias ? "bias" : "", weight_dims,
@@ -97,8 +97,8 @@ void Dense::compile(PlanBuilder& plan, const Node& node) const {
     dy = plan.reordered(dy, working_dst, node);
     if (plan.trains(node)) {
       const auto weights = weighted.with_gradient([&](const Desc& gradient) {
-        const bool as_laid_down = type == kFloat && gradient == weighted.parameter().desc;
-        return weights_for(as_laid_down ? gradient : forward.weights_desc(), gradient);
+        const bool in_arena_layout = type == kFloat && gradient == weighted.parameter().desc;
+        return weights_for(in_arena_layout ? gradient : forward.weights_desc(), gradient);
       });
       weighted.add_backward_weights<DenseBackwardWeights>(weights, x, dy);
     }

@@ -7,7 +7,7 @@
 namespace convoke::nn {
 namespace {
 
-/// The kernel's shape; not supported() if the tensors do not lie as it reads them.
+/// Returns the kernel's shape; it is not supported() if the kernel cannot read the layout of the tensors.
 DepthwiseShape shape_of(const ConvolutionSpec& spec, const Tensor& x, const Tensor& dy) {
   const Conv2dOptions& o = spec.options;
   ChannelBlocks in, out;

@@ -4,7 +4,7 @@
 namespace convoke::nn {
 
 /// Adds our own pass for d loss / d weight and bias of a depthwise convolution, from x and dy in blocks of
-/// channels. False, and nothing added, if it has no form for this one.
+/// channels. Returns false, and adds nothing, if our kernels do not support this convolution.
 bool add_depthwise_gradient(PlanBuilder& plan, const Node& node, const ConvolutionSpec& spec, const Tensor& x,
                             const Tensor& dy);
 

@@ -14,10 +14,10 @@
 namespace convoke::nn {
 namespace {
 
-/// What is dropped as a whole.
+/// The unit that is dropped as a whole.
 enum class Drop { kChannels, kSamples };
 
-/// factors: (N, padded channels).
+/// Fills factors (N, padded channels).
 void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const StepKey& key,
                   std::uint32_t stream, float* factors) {
   const PhiloxKey philox = philox_key(key.seed, Purpose::kDropout, key.epoch);
@@ -36,8 +36,8 @@ void draw_factors(const ChannelBlocks& blocks, double rate, Drop what, const Ste
 }
 
 /// Compiles a node that in training zeroes whole channels, or samples, with probability `rate` and scales the
-/// others by 1 / (1 - rate). Channel c of a sample takes word c / 16 % 4 of the Philox counter
-/// (c / 64 * 16 + c % 16, node, sample, 0), as an element of dropout does; a sample that of channel 0.
+/// others by 1 / (1 - rate). Channel c of a sample uses word c / 16 % 4 of the Philox counter (c / 64 * 16 +
+/// c % 16, node, sample, 0), as an element of dropout does; a sample uses the word of channel 0.
 void compile_drop_channels(PlanBuilder& plan, const Node& node, double rate, Drop what) {
   const std::size_t from = node.inputs[0];
   if (!plan.training(node) || rate == 0) return plan.set_alias(node.index, from);
@@ -69,7 +69,7 @@ Shape Dropout::output_shape(std::span<const ValueSpec> inputs) const {
   if (options_.spatial && inputs[0].rank() == 1) {
     throw Error(fmt::format("with spatial = true needs (N, C, H, W) or (N, L, F), but its input is {}",
                             inputs[0].with_batch()),
-                "leave spatial out, or put it before the flatten layer");
+                "remove spatial, or move the layer before the flatten layer");
   }
   return inputs[0];
 }

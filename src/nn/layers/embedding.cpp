@@ -23,8 +23,9 @@ bool read_by_time(const Graph& graph, const Node& node) {
 
 Shape Embedding::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs[0].type != ValueType::kToken) {
-    throw Error(fmt::format("needs tokens (N, L), but its input is {}", inputs[0].describe()),
-                "put it first in a network whose input is tokens, and use dense or conv2d on numbers");
+    throw Error(
+        fmt::format("needs tokens (N, L), but its input is {}", inputs[0].describe()),
+        "make it the first layer of a network whose input is tokens; use dense or conv2d for numbers");
   }
   return {inputs[0][0], options_.units};
 }
@@ -39,7 +40,7 @@ Settings Embedding::settings() const {
 
 LayerPtr Embedding::make(LayerReader& read) {
   EmbeddingOptions o;
-  o.vocabulary = read.require_count("vocabulary", "tokens are 0 to vocabulary - 1");
+  o.vocabulary = read.require_count("vocabulary", "number of tokens, which are 0 to vocabulary - 1");
   o.units = read.require_count("units", "numbers for each token");
   return std::make_shared<Embedding>(o);
 }
@@ -68,7 +69,7 @@ void Embedding::compile(PlanBuilder& plan, const Node& node) const {
           const auto id = frame.key.samples.empty() ? sample : frame.key.samples[sample];
           throw Error(fmt::format("{}: sample {} has token {} at place {}, but the vocabulary is 0..{}",
                                   node.name, id, tokens[bad], bad % layout.length, rows - 1),
-                      "make vocabulary one more than the largest token of the dataset");
+                      "set vocabulary to one more than the largest token of the dataset");
         },
         {x.ref, weight.ref, y.ref}, y);
   });

@@ -16,7 +16,7 @@ void GaussianNoise::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   if (!plan.training(node) || stddev_ == 0) return plan.set_alias(node.index, from);
   ChannelBlocks blocks;
-  // As it lies, a flattened image as that image: what reads it finds the same layout in inference.
+  // A flattened image keeps its layout, so that the next layer finds the same layout as in inference.
   const Tensor x = plan.blocked(plan.value(from), node, blocks);
   const Tensor y = plan.allocate(x.desc);
   const auto stream = static_cast<std::uint32_t>(node.index);

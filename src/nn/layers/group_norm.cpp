@@ -15,7 +15,7 @@ Shape GroupNorm::output_shape(std::span<const ValueSpec> inputs) const {
   if (options_.groups < 1 || channels % options_.groups != 0) {
     throw Error(fmt::format("{} groups do not divide the {} channels of its input {}", options_.groups,
                             channels, inputs[0].with_batch()),
-                "choose groups that divide them");
+                "choose groups that divide the channels");
   }
   return inputs[0];
 }
@@ -34,7 +34,9 @@ Settings GroupNorm::settings() const {
 
 LayerPtr GroupNorm::make(LayerReader& read) {
   GroupNormOptions o;
-  o.groups = read.count("groups", o.groups, "a divisor of the channels; all of them: instance normalisation");
+  o.groups =
+      read.count("groups", o.groups,
+                 "number of groups; must divide the channels; equal to the channels: instance normalisation");
   o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   read.check("epsilon", o.epsilon > 0, "above 0");
   o.scale = read.get("scale", o.scale, "multiply by a learned gamma");

@@ -5,9 +5,9 @@
 
 namespace convoke::nn {
 
-/// Registers the backward step of a layer whose dx has the shape of dy and is made of it element by element,
-/// and of what `reads` hold: kernel(frame, const T* dy, T* dx), T the type that values are stored as. dx is
-/// dy where nobody else reads it.
+/// Registers the backward step of a layer that computes each element of dx from the same element of dy and
+/// from the memory `reads`: kernel(frame, const T* dy, T* dx), where T is the stored type of values. dx
+/// overwrites dy if no other step reads dy.
 template <class Kernel>
 void on_backward_in_place(PlanBuilder& plan, const Node& node, std::vector<Ref> reads, const Kernel& kernel) {
   plan.on_backward([=, &plan, &node] {

@@ -15,12 +15,13 @@ Shape LayerNorm::output_shape(std::span<const ValueSpec> inputs) const {
   if (image && !channels) {
     throw Error(fmt::format("normalises the features of (N, L, F) or (N, F), but its input is {}",
                             inputs[0].with_batch()),
-                "use axis = \"channels\" for an image, or group_norm with groups = 1 for all of it");
+                "use axis = \"channels\" to normalise each pixel of an image, or group_norm with groups = 1 "
+                "for the whole image");
   }
   if (!image && channels) {
     throw Error(
         fmt::format("with axis \"channels\" needs (N, C, H, W), but its input is {}", inputs[0].with_batch()),
-        "leave axis out: the last one is normalised");
+        "remove axis: the layer then normalises the last one");
   }
   return inputs[0];
 }
@@ -41,7 +42,7 @@ Settings LayerNorm::settings() const {
 LayerPtr LayerNorm::make(LayerReader& read) {
   LayerNormOptions o;
   const std::string axis = read.choice("axis", "features", {"features", "channels"},
-                                       "\"channels\" of an image normalises each pixel by itself");
+                                       "\"channels\" normalises each pixel of an image separately");
   if (axis == "channels") o.axis = LayerNormOptions::Over::kChannels;
   o.epsilon = read.get("epsilon", o.epsilon, "added to the variance");
   read.check("epsilon", o.epsilon > 0, "above 0");
@@ -55,7 +56,7 @@ void LayerNorm::compile(PlanBuilder& plan, const Node& node) const {
   ChannelBlocks blocks;
   Tensor x = plan.blocked_by_channel(from, node, blocks);
   if (blocks.block == 1 && blocks.channels > 1 && blocks.pixels() > 1) {
-    // Channels that lie far apart: bring them together.
+    // The channels lie far apart in memory: bring them together.
     x = plan.reordered(x, Desc(dims_of(x.desc), type_of(x.desc), Format::nhwc), node);
     x = plan.blocked(x, node, blocks);
   }

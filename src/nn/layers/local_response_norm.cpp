@@ -36,7 +36,7 @@ LayerPtr LocalResponseNorm::make(LayerReader& read) {
   return std::make_shared<LocalResponseNorm>(o);
 }
 
-// Rare, so in fp32 only.
+// The layer is rare, so it has only an fp32 form.
 void LocalResponseNorm::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   ChannelBlocks blocks;

@@ -17,13 +17,13 @@ namespace {
               std::move(hint));
 }
 
-/// True if `shape` may scale the channels of `image`: (C), (C, 1, 1), or (F) on (L, F).
+/// True if `shape` can scale the channels of `image`: (C), (C, 1, 1), or (F) on (L, F).
 bool scales(const Shape& shape, const Shape& image) {
   if (image.rank() == 2) return shape == Shape{image[1]};
   return image.rank() == 3 && (shape == Shape{image[0]} || shape == Shape{image[0], 1, 1});
 }
 
-/// The input with the most axes and elements: what the others are multiplied with.
+/// Returns the index of the input with the most axes and elements, which the others are multiplied with.
 std::size_t widest(std::span<const ValueSpec> shapes) {
   const auto size = [](const Shape& shape) { return std::pair(shape.elements(), shape.rank()); };
   const auto it = std::max_element(shapes.begin(), shapes.end(),
@@ -31,7 +31,7 @@ std::size_t widest(std::span<const ValueSpec> shapes) {
   return static_cast<std::size_t>(it - shapes.begin());
 }
 
-/// For kernels over any number of inputs: their addresses, in memory that is there.
+/// Collects the addresses for kernels over any number of inputs, in memory allocated beforehand.
 template <class T>
 struct Addresses {
   std::vector<Tensor> tensors;
@@ -50,7 +50,7 @@ std::vector<Ref> refs_of(const std::vector<Tensor>& tensors) {
   return refs;
 }
 
-/// Adds the step dx = factor * dy; in place where that is allowed.
+/// Adds the step dx = factor * dy, in place if `in_place`.
 Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float factor, bool in_place) {
   const Tensor dx = in_place ? dy : plan.allocate(dy.desc);
   const std::size_t count = elements_of(dy.desc);
@@ -63,7 +63,7 @@ Tensor scaled(PlanBuilder& plan, const Node& node, const Tensor& dy, float facto
   return dx;
 }
 
-/// The steps of y = a * b: of one layout, or b for each channel of a.
+/// The steps of y = a * b, where both have one layout, or b has one value for each channel of a.
 struct Product {
   PlanBuilder& plan;
   const Node& node;
@@ -81,7 +81,7 @@ struct Product {
     return y;
   }
 
-  /// b * dy into memory of its own.
+  /// Computes b * dy, over dy if `in_place`, otherwise into new memory.
   Tensor whole_backward(const Tensor& b, const Tensor& dy, bool in_place) const {
     const Tensor da = in_place ? dy : plan.allocate(dy.desc);
     const std::size_t count = elements_of(dy.desc);
@@ -110,13 +110,13 @@ struct Product {
   }
 };
 
-/// One factor of a product: the product so far times this.
+/// One factor of a product, which multiplies the product of the factors before it.
 struct Factor {
-  std::size_t from;    ///< node
+  std::size_t from;    ///< its node
   Tensor value;        ///< in the layout of the product, or (N, C, 1, 1) in its blocking
-  bool channels;       ///< it scales channels
-  Tensor before;       ///< the product without it
-  bool before_wanted;  ///< something before wants the gradient of `before`
+  bool channels;       ///< it has one value per channel
+  Tensor before;       ///< the product without this factor
+  bool before_wanted;  ///< a node before needs the gradient of `before`
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ Shape Add::output_shape(std::span<const ValueSpec> inputs) const {
     if (shape == inputs[0]) continue;
     throw Error(fmt::format("its inputs have different shapes, {} and {}", inputs[0].with_batch(),
                             shape.with_batch()),
-                "bring both to one shape, e.g. by a 1 x 1 convolution on the shorter path");
+                "give both one shape, for example with a 1 x 1 convolution on the shorter path");
   }
   return inputs[0];
 }
@@ -167,7 +167,8 @@ void Add::compile(PlanBuilder& plan, const Node& node) const {
 Shape Merge::output_shape(std::span<const ValueSpec> inputs) const {
   for (const ValueSpec& shape : inputs) {
     if (shape != inputs[0]) {
-      refuse(inputs[0], shape, "bring both to one shape, e.g. by a 1 x 1 convolution on one of the paths");
+      refuse(inputs[0], shape,
+             "give both one shape, for example with a 1 x 1 convolution on one of the paths");
     }
   }
   return inputs[0];
@@ -175,7 +176,7 @@ Shape Merge::output_shape(std::span<const ValueSpec> inputs) const {
 
 Shape Subtract::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs.size() != 2) {
-    throw Error(fmt::format("has two inputs, but {} are given", inputs.size()),
+    throw Error(fmt::format("needs two inputs, but has {}", inputs.size()),
                 "name two: { layer = \"subtract\", inputs = [\"a\", \"b\"] }");
   }
   return Merge::output_shape(inputs);
@@ -186,7 +187,7 @@ Shape Multiply::output_shape(std::span<const ValueSpec> inputs) const {
   for (const ValueSpec& shape : inputs) {
     if (shape != image && !scales(shape, image)) {
       refuse(image, shape,
-             "an input has the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
+             "each input needs the shape of the largest, or one value per channel: (C) or (C, 1, 1)");
     }
   }
   return image;
@@ -194,8 +195,8 @@ Shape Multiply::output_shape(std::span<const ValueSpec> inputs) const {
 
 Shape Maximum::output_shape(std::span<const ValueSpec> inputs) const {
   if (inputs.size() > 255) {
-    throw Error(fmt::format("takes up to 255 inputs, but {} are given", inputs.size()),
-                "take the maximum of maxima");
+    throw Error(fmt::format("accepts up to 255 inputs, but has {}", inputs.size()),
+                "split the inputs over several layers and take the maximum of their outputs");
   }
   return Merge::output_shape(inputs);
 }

@@ -8,7 +8,7 @@
 namespace convoke::nn {
 namespace {
 
-/// Compiles y = f(x, p) with a learnt p for each channel, of the same shape as x, from two kernels
+/// Compiles y = f(x, p) with a learned p for each channel, where y has the shape of x, from two kernels
 /// (kernels/per_channel.hpp): forward(blocks, p, x, y) and backward(blocks, p, x, dy, dx, dp).
 template <class Forward, class Backward>
 void compile_per_channel(PlanBuilder& plan, const Node& node, const std::string& parameter,

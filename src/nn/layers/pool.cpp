@@ -19,8 +19,8 @@ Shape image_before(const PlanBuilder& plan, const Node& node) {
   return shape.rank() == 2 ? as_image(shape) : shape;
 }
 
-/// One axis of the mean over windows of unequal size: output o over begin(o)..end(o), as far as they lie
-/// inside.
+/// Returns one axis of a mean over windows of unequal size: output o covers begin(o)..end(o), limited to the
+/// input.
 template <class Begin, class End>
 AxisTaps means(std::int64_t inputs, std::int64_t outputs, const Begin& begin, const End& end) {
   AxisTaps taps;
@@ -34,7 +34,7 @@ AxisTaps means(std::int64_t inputs, std::int64_t outputs, const Begin& begin, co
   return taps;
 }
 
-/// Windows of which the padding counts, but not what sticks out beyond it.
+/// Returns windows in which padding counts, but places beyond the padding do not.
 AxisTaps counted_windows(std::int64_t inputs, const Window& window, std::int64_t size, std::int64_t stride,
                          std::int64_t after) {
   const auto begin = [=](std::int64_t o) { return o * stride - window.before; };
@@ -48,7 +48,7 @@ AxisTaps adaptive_windows(std::int64_t inputs, std::int64_t outputs) {
       [=](std::int64_t o) { return ((o + 1) * inputs + outputs - 1) / outputs; });
 }
 
-/// Average pooling by oneDNN.
+/// Compiles average pooling with oneDNN.
 void compile_average(PlanBuilder& plan, const Node& node, const PoolOptions& options,
                      const Window2d& window) {
   const std::size_t from = node.inputs[0];
@@ -87,10 +87,10 @@ void require_less_padding(const PoolOptions& options) {
   const Extent size = options.size;
   for (const Extent& by : {options.padding.before, options.padding.after}) {  // 0 unless explicit
     if (by.height < size.height && by.width < size.width) continue;
-    // A window might see nothing else.
+    // A window could otherwise see only padding.
     throw Error(fmt::format("padding of {} x {} is not smaller than its window of {} x {}", by.height,
                             by.width, size.height, size.width),
-                "use padding = \"same\" or less of it");
+                "use padding = \"same\" or less padding");
   }
 }
 
@@ -126,9 +126,9 @@ LayerTraits MaxPool::traits() const {
 PoolOptions Pool::read_options(LayerReader& read) {
   PoolOptions o;
   o.size = read.extent("size", o.size, "size of the window");
-  o.stride = read.extent("stride", o.size, "step between windows; as size if it is not given");
-  o.padding = read.padding("padding", o.padding, "around the image");
-  o.ceil = read.get("ceil", o.ceil, "a last window may stick out, as with PyTorch's ceil_mode");
+  o.stride = read.extent("stride", o.size, "step between windows; default: the size");
+  o.padding = read.padding("padding", o.padding, "padding around the image");
+  o.ceil = read.get("ceil", o.ceil, "the last window may extend beyond the end, as with PyTorch's ceil_mode");
   return o;
 }
 
@@ -150,7 +150,7 @@ void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& op
                            window.height.before,
                            window.width.before};
   const bool relu = plan.fusion(node).relu;
-  // Which pixel of its window each maximum came from.
+  // The pixel of the window from which each maximum came.
   const bool keep = plan.training() && plan.needs_gradient(from);
   const Ref winners = keep ? plan.allocate_bytes(elements_of(dst) * sizeof(std::int32_t)) : Ref{};
   std::vector<Ref> uses{x.ref, y.ref};
@@ -189,7 +189,7 @@ void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions
   const Shape image = image_before(plan, node);
   const Window2d window = pool_windows(image, options);
   const Extent size = options.size, stride = options.stride, after = options.padding.after;
-  // oneDNN divides by the whole window, also by what sticks out; of "same" nothing does.
+  // oneDNN divides by the whole window, including places beyond the padding; with "same" there are none.
   if (options.ceil && options.count_padding && options.padding.kind != Padding::Kind::kSame) {
     return compile_resampling(
         plan, node, counted_windows(image[1], window.height, size.height, stride.height, after.height),
@@ -234,7 +234,7 @@ Shape GlobalPool::output_shape(std::span<const ValueSpec> inputs) const {
 }
 
 void GlobalPool::compile(PlanBuilder& plan, const Node& node) const {
-  // Its value keeps the four dims (N, C, 1, 1), like that of a flatten.
+  // The value keeps the four dims (N, C, 1, 1), as that of a flatten does.
   const Shape image = image_before(plan, node);
   const Extent all(image[1], image[2]);
   const PoolOptions options{.size = all, .stride = all};

@@ -27,9 +27,9 @@ PoolOptions Pool1d::over_image() const {
 Shape Pool1d::output_shape(std::span<const ValueSpec> inputs) const {
   const Pool1dOptions& o = options_;
   const std::int64_t most = std::max(o.padding.before.width, o.padding.after.width);
-  if (most >= o.size) {  // a window might see nothing else
+  if (most >= o.size) {  // a window could otherwise see only padding
     throw Error(fmt::format("padding of {} is not smaller than its window of {}", most, o.size),
-                "use padding = \"same\" or less of it");
+                "use padding = \"same\" or less padding");
   }
   const Window window =
       slide_sequence(inputs[0], o.size, o.stride, 1, o.padding, o.ceil ? Rounding::kCeil : Rounding::kFloor);
@@ -49,9 +49,9 @@ Settings Pool1d::settings() const {
 Pool1dOptions Pool1d::read_options(LayerReader& read, Mode mode) {
   Pool1dOptions o;
   o.size = read.count("size", o.size, "size of the window");
-  o.stride = read.count("stride", o.size, "step between windows; as size if it is not given");
-  o.padding = read.padding1d("padding", o.padding, false, "before and after the sequence");
-  o.ceil = read.get("ceil", o.ceil, "a last window may stick out, as with PyTorch's ceil_mode");
+  o.stride = read.count("stride", o.size, "step between windows; default: the size");
+  o.padding = read.padding1d("padding", o.padding, false, "padding before and after the sequence");
+  o.ceil = read.get("ceil", o.ceil, "the last window may extend beyond the end, as with PyTorch's ceil_mode");
   if (mode == Mode::kAverage)
     o.count_padding =
         read.get("count_padding", o.count_padding, "padding counts as zeroes; PyTorch's default is true");

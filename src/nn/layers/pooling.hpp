@@ -4,12 +4,12 @@
 
 namespace convoke::nn {
 
-/// Throws Error if the padding of `options` leaves a window nothing to see.
+/// Throws Error if, with the padding of `options`, a window could see only padding.
 void require_less_padding(const PoolOptions& options);
-/// The windows over images (C, H, W). Throws Error if none fits.
+/// Returns the windows over images (C, H, W). Throws Error if no window fits.
 Window2d pool_windows(const Shape& image, const PoolOptions& options);
 
-/// Compile a pooling, forward and backward, of what node.inputs[0] gives: images, or sequences as images of
+/// Compile a pooling of the value of node.inputs[0], forward and backward: images, or sequences as images of
 /// one row.
 void compile_max_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options);
 void compile_average_pool(PlanBuilder& plan, const Node& node, const PoolOptions& options);

@@ -33,12 +33,12 @@ Shape Recurrent::output_shape(std::span<const ValueSpec> inputs) const {
   if (x.rank() != 2) {
     throw Error(
         fmt::format("needs sequences (N, L, F), but its input is {}", x.describe()),
-        "a recurrent layer before it needs sequences = true; reshape makes sequences of other values");
+        "set sequences = true on a recurrent layer before it; reshape turns other values into sequences");
   }
-  if (inputs.size() > 2) throw Error("has a sequence and at most its tokens as inputs");
+  if (inputs.size() > 2) throw Error("accepts at most two inputs: a sequence and its tokens");
   if (inputs.size() == 2 && (inputs[1].type != ValueType::kToken || inputs[1][0] != x[0])) {
     throw Error(
-        fmt::format("its second input masks padding: it must be tokens (N, {}) for sequences {}, but is {}",
+        fmt::format("its second input masks padding and must be tokens (N, {}) for sequences {}, but is {}",
                     x[0], x.describe(), inputs[1].describe()),
         "name the network's input of tokens: inputs = [\"embedding_1\", \"input\"]");
   }
@@ -87,11 +87,12 @@ Settings Recurrent::settings() const {
 RecurrentOptions Recurrent::read_options(LayerReader& read) {
   RecurrentOptions o;
   o.units = read.require_count("units", "size of the state");
-  o.sequences = read.get("sequences", o.sequences, "give all states (L, units) instead of the last one");
-  o.bidirectional = read.get("bidirectional", o.bidirectional, "run from both ends: twice the units");
+  o.sequences = read.get("sequences", o.sequences, "return all states (L, units) instead of the last one");
+  o.bidirectional = read.get("bidirectional", o.bidirectional, "run from both ends; doubles the outputs");
   o.bias = read.get("bias", o.bias, "add a learned bias");
-  o.dropout = read.get("dropout", o.dropout, "of the input, in training");
-  o.recurrent_dropout = read.get("recurrent_dropout", o.recurrent_dropout, "of the state, in training");
+  o.dropout = read.get("dropout", o.dropout, "dropout of the input, in training");
+  o.recurrent_dropout =
+      read.get("recurrent_dropout", o.recurrent_dropout, "dropout of the state, in training");
   read.check("dropout", o.dropout >= 0 && o.dropout < 1, "at least 0 and below 1");
   read.check("recurrent_dropout", o.recurrent_dropout >= 0 && o.recurrent_dropout < 1,
              "at least 0 and below 1");

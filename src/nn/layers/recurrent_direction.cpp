@@ -11,8 +11,8 @@
 namespace convoke::nn {
 namespace {
 
-/// Where a mask's random numbers come from: dropout layers draw from the stream of their node, a recurrent
-/// layer from streams beyond those of all nodes.
+/// The streams of a mask's random numbers. Dropout layers draw from the stream of their node, recurrent
+/// layers from streams beyond those of all nodes.
 enum class Mask : std::uint32_t { kInput = 0, kState = 1 };
 std::uint32_t mask_stream(const Node& node, std::uint32_t direction, Mask mask) {
   return static_cast<std::uint32_t>(node.index) +
@@ -24,7 +24,7 @@ T* address(const Frame& frame, Ref ref) {
   return reinterpret_cast<T*>(frame.address(ref));
 }
 
-/// factors (N, width): 0 or 1 / (1 - rate).
+/// Fills factors (N, width) with 0 or 1 / (1 - rate).
 void draw_recurrent_factors(const Frame& frame, std::int64_t samples, std::int64_t width, double rate,
                             std::uint32_t stream, float* factors, std::uint8_t* keep) {
   const ChannelBlocks rows{samples, width, 1, 1, 1, width};
@@ -38,8 +38,8 @@ void backward_place(bool gru, const auto& place) { gru ? gru_backward(place) : l
 
 }  // namespace
 
-/// What the loops over places work on. h, dropped and c have one more place than x, which holds the zeros
-/// that the first step starts from: place t reads slot before(t) and writes slot after(t).
+/// Data of the loops over places. h, dropped and c have one place more than x, which holds the zeroes that
+/// the first step starts from: place t reads slot before(t) and writes slot after(t).
 struct Direction::Loop {
   bool gru, reverse, sequences, zero_masked, dropout, masked, has_bias;
   std::int64_t samples, length, units, width, y_stride, y_column;
@@ -53,7 +53,7 @@ struct Direction::Loop {
   std::int64_t before(std::int64_t t) const { return reverse ? t + 1 : t; }
   std::int64_t after(std::int64_t t) const { return reverse ? t : t + 1; }
   std::int64_t place_at(std::int64_t step) const { return reverse ? length - 1 - step : step; }
-  /// What the state's product reads.
+  /// Returns the memory that the state's product reads.
   Ref seen() const { return dropout ? dropped : h; }
 
   template <class T>
@@ -172,12 +172,12 @@ Direction::Direction(PlanBuilder& plan, const Node& node, DirectionSpec spec)
 
   drop_out(plan, node);
 
-  // The input's part of all places.
+  // The input's product, for all places at once.
   gates_ = plan.allocate(input_.gradient());
   loop.gates = gates_.ref;
   input_.steps().add_forward<RecurrentProduct::Forward>(input_.forward(), x_, gates_, "forward input");
 
-  // The state's part, place by place.
+  // The state's product, place by place.
   const auto& forward = state_.forward();
   loop.weight = plan.working(node, state_.weight(), forward.weights_desc());
   std::vector<std::pair<int, Desc>> arguments{{DNNL_ARG_SRC, state_.x()},
@@ -249,7 +249,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
     return plan.allocate_bytes(static_cast<std::size_t>(count) * dnnl::memory::data_type_size(t));
   };
 
-  // Places in the reverse of their order: gates become their gradients.
+  // Visits the places in reverse order. Gradients of the gates replace the gates.
   loop.dy = dy;
   loop.dh = bytes(loop.rows(), kFloat);
   loop.back = bytes(loop.rows(), kFloat);
@@ -279,7 +279,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
         static_cast<double>(in.length - 1) * state_.flops());
   });
 
-  // The state's weights: the gradients of place t meet what place t read.
+  // Weights of the state: the gradient at place t belongs to the state that place t read.
   RecurrentProduct all(plan, node, state_.weight(), state_.bias(), in.length * in.samples, loop.units, width_,
                        kFloat);
   const auto state_weights = all.backward_weights(plan, node);
@@ -317,7 +317,7 @@ void Direction::backward(PlanBuilder& plan, const Node& node, const Tensor& dy) 
       },
       weight_uses, dweight, all.flops(), completes);
 
-  // The input's.
+  // Weights of the input.
   input_.steps().add_backward_weights<RecurrentProduct::BackwardWeights>(input_.backward_weights(plan, node),
                                                                          x_, gates_);
   const std::size_t from = node.inputs[0];

@@ -14,17 +14,18 @@ struct DirectionSpec {
   bool reverse = false;      ///< from the last place to the first
   std::uint32_t number = 0;  ///< 0, or 1 for the second direction
   std::int64_t directions = 1;
-  std::string prefix;  ///< of its parameters
+  std::string prefix;  ///< prefix of its parameters
   RecurrentOptions options;
-  SequenceExtents in{};  ///< of x
+  SequenceExtents in{};  ///< extents of x
   Tensor x;              ///< (L, N, F)
   Tensor tokens;         ///< (N, L), or empty
-  Tensor y;              ///< (L, N, directions U), or (N, directions U): this one's columns are written
+  Tensor y;  ///< (L, N, directions U), or (N, directions U); this direction writes its own columns
 };
 
-/// One direction of a recurrent layer: the input's part of all places is one product; a loop over the places
-/// then adds the state's part and applies the cell; backward the other way about. (This is what oneDNN's RNN
-/// primitives do too; with the loop here, it can mask and drop, and weights lie as those of dense layers.)
+/// One direction of a recurrent layer. One product computes the input's part of all places. A loop over the
+/// places then adds the state's part and applies the cell; backward runs in the opposite order. (oneDNN's RNN
+/// primitives work in the same way. Our own loop can also mask and drop, and stores weights as dense layers
+/// do.)
 class Direction {
  public:
   /// Adds the forward steps.
@@ -37,9 +38,9 @@ class Direction {
   void drop_out(PlanBuilder& plan, const Node& node);
 
   DirectionSpec spec_;
-  std::int64_t width_;  ///< of all gates: G U
+  std::int64_t width_;  ///< width of all gates: G U
   RecurrentProduct input_, state_;
-  Tensor x_;      ///< as the input's product reads it: after dropout
+  Tensor x_;      ///< what the input's product reads: x after dropout
   Tensor gates_;  ///< (L N, G U)
   Ref input_factors_{};
   std::shared_ptr<Loop> loop_;

@@ -16,13 +16,12 @@ RecurrentProduct::RecurrentProduct(PlanBuilder& plan, const Node& node, std::str
       gradient_({rows, out}, type_, Format::nc),
       flops_(2.0 * static_cast<double>(rows * in * out)),
       weighted_(plan, node, weight_name_, bias_name_, {out, in}, out, flops_) {
-  const Desc laid_down = plan.laid_down(node, weight_name_);
-  const bool rehearsal = laid_down.get_size() == 0;
+  const Desc layout = plan.arena_layout(node, weight_name_);
+  const bool dry_run = layout.get_size() == 0;
   const auto kind = plan.training() ? prop_kind::forward_training : prop_kind::forward_inference;
-  forward_ = forward_desc<Forward>(attributes(), kind, x_,
-                                   type_ == kFloat && !rehearsal ? laid_down : weighted_.any_weight(),
-                                   bias_desc(), y_);
-  if (!rehearsal) return;
+  forward_ = forward_desc<Forward>(
+      attributes(), kind, x_, type_ == kFloat && !dry_run ? layout : weighted_.any_weight(), bias_desc(), y_);
+  if (!dry_run) return;
   weighted_.prefer(forward_.weights_desc(), [&](const Desc& as_read, const Desc& gradient) {
     return backward_weights(as_read, gradient);
   });
@@ -39,18 +38,17 @@ RecurrentProduct::BackwardWeights::primitive_desc RecurrentProduct::backward_wei
 
 RecurrentProduct::BackwardWeights::primitive_desc RecurrentProduct::backward_weights(const PlanBuilder& plan,
                                                                                      const Node& node) const {
-  const Desc laid_down = plan.parameter(node, weight_name_).desc;
-  return backward_weights(type_ == kFloat ? laid_down : forward_.weights_desc(), laid_down);
+  const Desc layout = plan.parameter(node, weight_name_).desc;
+  return backward_weights(type_ == kFloat ? layout : forward_.weights_desc(), layout);
 }
 
 RecurrentProduct::BackwardData::primitive_desc RecurrentProduct::backward_data(const PlanBuilder& plan,
                                                                                const Node& node,
                                                                                Type type) const {
-  const Desc laid_down = plan.parameter(node, weight_name_).desc;
+  const Desc layout = plan.parameter(node, weight_name_).desc;
   const Desc dx(dims_of(x_), type, Format::nc);
-  return backward_desc<BackwardData>(attributes(),
-                                     hint(type_ == kFloat ? laid_down : forward_.weights_desc()), dx,
-                                     weighted_.any_weight(), gradient_);
+  return backward_desc<BackwardData>(attributes(), hint(type_ == kFloat ? layout : forward_.weights_desc()),
+                                     dx, weighted_.any_weight(), gradient_);
 }
 
 }  // namespace convoke::nn

@@ -6,16 +6,16 @@
 
 namespace convoke::nn {
 
-/// y (rows, out) = x (rows, in) W^T + b with a parameter W (out, in), and what backward takes of it, as inner
-/// products. Asked for in a rehearsal, it records the layouts that it prefers.
+/// y (rows, out) = x (rows, in) W^T + b with a parameter W (out, in), and its backward passes, as inner
+/// products. In a dry run it records the layouts that it prefers.
 class RecurrentProduct {
  public:
   using Forward = dnnl::inner_product_forward;
   using BackwardData = dnnl::inner_product_backward_data;
   using BackwardWeights = dnnl::inner_product_backward_weights;
 
-  /// `bias`: the parameter's name, "" for none. `y`: type of the result; x and the gradient of y are stored
-  /// as the plan stores values.
+  /// `bias`: the parameter's name, "" for none. `y`: type of the result. x and the gradient of y have the
+  /// plan's stored type.
   RecurrentProduct(PlanBuilder& plan, const Node& node, std::string weight, std::string bias,
                    std::int64_t rows, std::int64_t in, std::int64_t out, Type y);
 
@@ -24,7 +24,7 @@ class RecurrentProduct {
   /// dx is stored as `type`.
   BackwardData::primitive_desc backward_data(const PlanBuilder& plan, const Node& node, Type type) const;
 
-  /// Its steps in a plan, where it runs once.
+  /// Returns its steps in a plan, in which it runs once.
   const WeightedPrimitive& steps() const { return weighted_; }
 
   bool has_bias() const { return weighted_.has_bias(); }

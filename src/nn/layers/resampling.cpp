@@ -7,7 +7,7 @@ namespace {
 
 using Map = std::shared_ptr<const std::pair<AxisTaps, AxisTaps>>;  // a step is copied, its tables are not
 
-/// y = the map of x, which is blocked so.
+/// Adds the step y = map of x, where `in` is the layout of x.
 void add_resampling(PlanBuilder& plan, const Node& node, const char* what, const ChannelBlocks& in,
                     const Map& map, const Tensor& x, const Tensor& y) {
   with_stored_type(x.desc, [&](auto zero) {
@@ -37,7 +37,7 @@ void compile_resampling(PlanBuilder& plan, const Node& node, const AxisTaps& row
   plan.on_backward([=, &plan, &node] {
     const Tensor dy = plan.gradient_like_value(node.index, node);
     if (!dy) return;
-    ChannelBlocks blocks = in;  // not read off dy: one of one pixel has several readings
+    ChannelBlocks blocks = in;  // not derived from dy: the layout of a single pixel is ambiguous
     blocks.height = height;
     blocks.width = width;
     const Tensor dx = plan.allocate(x.desc);

@@ -13,7 +13,7 @@
 namespace convoke::nn {
 namespace {
 
-/// y = a x + b with a pair for each channel, or one pair for all.
+/// Compiles y = a x + b with a pair (a, b) for each channel, or one pair for all.
 void compile_affine(PlanBuilder& plan, const Node& node, const std::vector<double>& a,
                     const std::vector<double>& b) {
   const std::size_t from = node.inputs[0];
@@ -51,7 +51,7 @@ Settings Rescale::settings() const {
 LayerPtr Rescale::make(LayerReader& read) {
   RescaleOptions o;
   o.scale = read.require_number("scale", "factor");
-  o.offset = read.get("offset", o.offset, "added after the factor");
+  o.offset = read.get("offset", o.offset, "added after the multiplication");
   return std::make_shared<Rescale>(o);
 }
 
@@ -64,7 +64,7 @@ Shape Standardize::output_shape(std::span<const ValueSpec> inputs) const {
   if (given != 1 && static_cast<std::int64_t>(given) != channels_of(inputs[0])) {
     throw Error(fmt::format("has {} means, but its input {} has {} channels", given, inputs[0].with_batch(),
                             channels_of(inputs[0])),
-                "give a mean and a variance for each, or one for all");
+                "give a mean and a variance for each channel, or one for all");
   }
   return inputs[0];
 }
@@ -79,8 +79,8 @@ Settings Standardize::settings() const {
 LayerPtr Standardize::make(LayerReader& read) {
   StandardizeOptions o;
   const char* const kind = "number or list";
-  o.mean = read.require_numbers("mean", kind, "of each channel or feature, or one for all");
-  o.variance = read.require_numbers("variance", kind, "as many numbers");
+  o.mean = read.require_numbers("mean", kind, "mean of each channel or feature, or one for all");
+  o.variance = read.require_numbers("variance", kind, "variance of each, as many numbers as \"mean\"");
   read.check("mean", !o.mean.empty(), "a number, or one for each channel");
   read.check("variance", o.variance.size() == o.mean.size(), "as many numbers as \"mean\"");
   read.check("variance", std::all_of(o.variance.begin(), o.variance.end(), [](double v) { return v > 0; }),

@@ -14,12 +14,12 @@ namespace {
 
 Value list(const std::vector<std::int64_t>& values) { return Value::Array(values.begin(), values.end()); }
 
-/// A node's value as row-major memory.
+/// Returns a node's value in row-major memory.
 Tensor plain(PlanBuilder& plan, const Tensor& tensor, const Shape& shape, const Node& node) {
   return plan.reordered(tensor, plan.plain_desc(shape, type_of(tensor.desc)), node);
 }
 
-/// Compiles `node`: the row-major memory of its input, read with the node's shape.
+/// Compiles `node`: it reads the row-major memory of its input with the node's shape.
 void compile_reshape(PlanBuilder& plan, const Node& node) {
   const std::size_t from = node.inputs[0];
   Tensor y = plain(plan, plan.value(from), plan.graph().node(from).shape, node);
@@ -34,8 +34,8 @@ void compile_reshape(PlanBuilder& plan, const Node& node) {
   });
 }
 
-/// Adds the step that makes row-major `x` of extents `in` row-major of extents in[order[0]], in[order[1]],
-/// ...
+/// Adds the step that transposes row-major `x` of extents `in` to row-major memory of extents in[order[0]],
+/// in[order[1]], ...
 Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const Tensor& x, const Shape& in,
                   const std::vector<std::size_t>& order, const Shape& out) {
   static constexpr Format kFormats[] = {Format::ab, Format::abc, Format::abcd};
@@ -60,7 +60,7 @@ Tensor transposed(PlanBuilder& plan, const Node& node, const char* what, const T
 void Flatten::compile(PlanBuilder& plan, const Node& node) const {
   const std::size_t from = node.inputs[0];
   if (plan.graph().node(from).shape.rank() != 2) return plan.set_alias(node.index, from);
-  compile_reshape(plan, node);  // a sequence: its row-major memory, read as a vector
+  compile_reshape(plan, node);  // a sequence: its row-major memory is read as a vector
 }
 
 void Identity::compile(PlanBuilder& plan, const Node& node) const {
@@ -77,9 +77,9 @@ Shape Reshape::output_shape(std::span<const ValueSpec> inputs) const {
   if (open != extents.end() && all % known == 0) *open = all / known;
   const Shape shape(extents);
   if (shape.elements() != all) {
-    throw Error(fmt::format("its input {} has {} elements, which do not make {}", inputs[0].with_batch(), all,
-                            shape.with_batch()),
-                "give a shape of as many elements, or -1 for one extent");
+    throw Error(fmt::format("its input {} has {} elements, which do not fit the shape {}",
+                            inputs[0].with_batch(), all, shape.with_batch()),
+                "give a shape with as many elements, or -1 for one extent");
   }
   return shape;
 }
@@ -91,7 +91,7 @@ LayerPtr Reshape::make(LayerReader& read) {
   const bool good = std::all_of(shape.begin(), shape.end(), [](std::int64_t e) { return e >= 1 || e == -1; });
   read.check("shape",
              good && !shape.empty() && shape.size() <= 3 && std::count(shape.begin(), shape.end(), -1) <= 1,
-             "one to three extents of at least 1, of which one may be -1");
+             "one to three extents of at least 1; one may be -1");
   return std::make_shared<Reshape>(std::move(shape));
 }
 
@@ -112,13 +112,13 @@ Shape Permute::output_shape(std::span<const ValueSpec> inputs) const {
 Settings Permute::settings() const { return {{"layer", "permute"}, {"dims", list(dims_)}}; }
 
 LayerPtr Permute::make(LayerReader& read) {
-  auto dims =
-      read.require_integers("dims", "list of integers", "which axis of the input each axis is, from 1");
+  auto dims = read.require_integers("dims", "list of integers",
+                                    "for each axis, the axis of the input, counted from 1");
   std::vector<std::int64_t> sorted = dims, all(dims.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 1);
   read.check("dims", sorted == all && !dims.empty() && dims.size() <= 3,
-             "every axis once, counted from 1: [2, 1] for sequences, three for images");
+             "every axis once, counted from 1: [2, 1] for sequences, three axes for images");
   return std::make_shared<Permute>(std::move(dims));
 }
 

@@ -16,7 +16,7 @@ AxisTaps interpolated(std::int64_t inputs, std::int64_t outputs, ResizeOptions::
   AxisTaps taps;
   for (std::int64_t o = 0; o < outputs; ++o) {
     if (method == ResizeOptions::Method::kNearest) {
-      // floor((o + 1/2) inputs / outputs), in whole numbers
+      // floor((o + 1/2) inputs / outputs), in integers
       taps.add((2 * o + 1) * inputs / (2 * outputs), 1);
     } else {
       const double centre =
@@ -55,7 +55,7 @@ Settings Resize::settings() const {
 
 LayerPtr Resize::make(LayerReader& read) {
   ResizeOptions o;
-  const auto size = read.optional_extent("size", "size of the output; either this or scale");
+  const auto size = read.optional_extent("size", "size of the output; give either size or scale");
   const auto scale = read.optional_extent("scale", "output size divided by input size");
   read.require(size.has_value() != scale.has_value(), "needs either \"size\" or \"scale\"",
                "size = [height, width], or scale = 2");
@@ -63,7 +63,7 @@ LayerPtr Resize::make(LayerReader& read) {
   o.scale = scale.value_or(o.scale);
   const std::string method = read.choice(
       "method", "nearest", {"nearest", "bilinear"},
-      "half-pixel centres without smoothing, as Keras; PyTorch's \"nearest-exact\" and \"bilinear\"");
+      "half-pixel centres without smoothing, as in Keras; PyTorch's \"nearest-exact\" and \"bilinear\"");
   if (method == "bilinear") o.method = ResizeOptions::Method::kBilinear;
   return std::make_shared<Resize>(o);
 }

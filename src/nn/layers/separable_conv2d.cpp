@@ -7,7 +7,7 @@
 namespace convoke::nn {
 namespace {
 
-/// The depthwise convolution of `channels` channels, as one of as many groups.
+/// Returns the depthwise convolution of `channels` channels, as a convolution with as many groups.
 template <class Options>
 Conv2dOptions depthwise(const Options& o, std::int64_t channels, bool bias) {
   return {.filters = channels * o.multiplier,
@@ -19,7 +19,7 @@ Conv2dOptions depthwise(const Options& o, std::int64_t channels, bool bias) {
           .bias = bias};
 }
 
-/// The fans are those of Keras, which reads them off its own layout (kh, kw, C, multiplier).
+/// Uses the fans of Keras, which computes them from its own layout (kh, kw, C, multiplier).
 template <class Options>
 ParameterSpec depthwise_weight(const Options& o, std::int64_t channels, std::string name) {
   const std::int64_t area = o.kernel.height * o.kernel.width;

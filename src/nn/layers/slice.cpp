@@ -13,8 +13,8 @@ Shape Slice::output_shape(std::span<const ValueSpec> inputs) const {
   const std::int64_t extent = inputs[0][axis], begin = options_.begin;
   const std::int64_t size = options_.size == 0 ? extent - begin : options_.size;
   if (begin < 0 || size < 1 || begin + size > extent) {
-    throw Error(fmt::format("cannot take {} {} from {} on of its input {}", size, options_.axis.name(), begin,
-                            inputs[0].with_batch()),
+    throw Error(fmt::format("cannot take {} {} from position {} of its input {}", size, options_.axis.name(),
+                            begin, inputs[0].with_batch()),
                 fmt::format("begin + size may be up to {}", extent));
   }
   std::vector<std::int64_t> extents = inputs[0].extents();
@@ -30,7 +30,7 @@ Settings Slice::settings() const {
 LayerPtr Slice::make(LayerReader& read) {
   SliceOptions o{.axis = Axis::read(read)};
   o.begin = read.get("begin", o.begin, "first place along the axis");
-  o.size = read.get("size", o.size, "places; 0: all that are left");
+  o.size = read.get("size", o.size, "number of places; 0: all that follow");
   read.check("begin", o.begin >= 0, "at least 0");
   read.check("size", o.size >= 0, "at least 0");
   return std::make_shared<Slice>(o);
@@ -75,7 +75,7 @@ std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis) {
   const Shape& shape = x.graph->node(x.node).shape;
   const std::int64_t extent = shape[axis.in(shape)];
   if (parts < 1 || extent % parts != 0) {
-    throw Error(fmt::format("{} {} of {} cannot be split in {} equal parts", extent, axis.name(),
+    throw Error(fmt::format("{} {} of {} cannot be split into {} equal parts", extent, axis.name(),
                             shape.with_batch(), parts),
                 "use slice for parts of different sizes");
   }

@@ -7,60 +7,60 @@
 
 namespace convoke::nn {
 
-/// True for oneDNN's plain loops, its last resort.
+/// True for oneDNN's plain reference loops, which are its last resort.
 inline bool is_reference(const std::string& implementation) { return implementation.starts_with("ref"); }
 
-/// The steps of a layer that is a oneDNN primitive with weights and perhaps a bias: y = f(x, weight) + bias,
-/// forward, d loss / d weight and bias, d loss / d x. It finds layouts for the parameters and binds memory;
-/// the layer makes the primitive descriptors (`pd`), which differ.
+/// The steps of a layer that is a oneDNN primitive with weights and an optional bias, y = f(x, weight) +
+/// bias: forward, d loss / d weight and bias, d loss / d x. This class finds layouts for the parameters and
+/// binds memory; the layer makes the primitive descriptors (`pd`), which differ.
 class WeightedPrimitive {
  public:
-  /// `weight`, `bias`: the parameters' names; an empty `bias`: none. `weight_dims`: as oneDNN counts them.
+  /// `weight`, `bias`: the parameters' names; an empty `bias` means none. `weight_dims`: in oneDNN's order.
   /// `flops`: of one pass.
   WeightedPrimitive(PlanBuilder& plan, const Node& node, std::string weight, std::string bias,
                     Dims weight_dims, std::int64_t outputs, double flops);
 
-  /// The weights as values are stored, and their gradient, which is fp32, in whatever layout.
+  /// The weights in the stored type, and their gradient in fp32, both in any layout.
   Desc any_weight() const { return {weight_dims_, plan_->stored(), Format::any}; }
   Desc any_gradient() const { return {weight_dims_, kFloat, Format::any}; }
   bool has_bias() const { return !bias_.empty(); }
-  /// Empty without a bias.
+  /// Returns an empty descriptor without a bias.
   const Desc& bias() const { return bias_desc_; }
 
-  /// make(weights) with the layout that is laid down for them, if there is one that oneDNN takes; otherwise
-  /// it chooses, and a reorder of the weights is added.
+  /// Returns make(weights) with the layout of the weights in the arena, if oneDNN supports it. Otherwise
+  /// oneDNN chooses, and a reorder of the weights is added.
   template <class Make>
   auto with_weights(const Make& make) const {
-    const Desc laid_down = plan_->laid_down(*node_, weight_);
-    if (plan_->stored() == kFloat && laid_down.get_size() > 0 && dims_of(laid_down) == weight_dims_) {
+    const Desc layout = plan_->arena_layout(*node_, weight_);
+    if (plan_->stored() == kFloat && layout.get_size() > 0 && dims_of(layout) == weight_dims_) {
       try {
-        return make(laid_down);
+        return make(layout);
       } catch (const dnnl::error&) {  // no kernel for this layout
       }
     }
     return make(any_weight());
   }
 
-  /// make(gradient of the weights), likewise.
+  /// Returns make(gradient of the weights) in the same way.
   template <class Make>
   auto with_gradient(const Make& make) const {
-    const Desc laid_down = parameter().desc;
-    if (dims_of(laid_down) == weight_dims_) {
+    const Desc layout = parameter().desc;
+    if (dims_of(layout) == weight_dims_) {
       try {
-        return make(laid_down);
+        return make(layout);
       } catch (const dnnl::error&) {
       }
     }
     return make(any_gradient());
   }
 
-  /// Records the preferred layout of the weights, and with it that of the bias.
+  /// Records the preferred layout of the weights, and of the bias.
   void prefer(const Desc& weight) const {
     plan_->prefer(*node_, weight_, weight);
     if (has_bias()) plan_->prefer(*node_, bias_, bias_desc_);
   }
-  /// The same for what forward reads. fp32: that. bf16: as the gradient comes, gradient_pass(forward,
-  /// any_gradient()), since forward reads a copy.
+  /// Records the layout that forward reads. In bf16 forward reads a copy, so the layout of the gradient,
+  /// gradient_pass(forward, any_gradient()), is recorded instead.
   template <class GradientPass>
   void prefer(const Desc& forward, const GradientPass& gradient_pass) const {
     const bool copied = plan_->stored() != kFloat;

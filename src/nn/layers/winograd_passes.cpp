@@ -5,7 +5,7 @@
 namespace convoke::nn {
 namespace {
 
-/// The place of a tensor that may be empty, and its address.
+/// Returns the place of a tensor that may be empty.
 std::optional<Ref> place_of(const Tensor& tensor) {
   return tensor ? std::optional(tensor.ref) : std::nullopt;
 }
@@ -17,7 +17,7 @@ Ref scratch_of(PlanBuilder& plan, std::int64_t floats) {
   return plan.scratch(static_cast<std::size_t>(floats) * sizeof(float));
 }
 
-/// What the kernels read the weights from: the parameter, or its form `kind`.
+/// Returns the memory from which the kernels read the weights: the parameter, or its form `kind`.
 Tensor weights_of(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                   WeightForm::Kind kind) {
   const Tensor weight = plan.parameter(node, convolution.weight);
@@ -58,7 +58,8 @@ void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradCon
 
 namespace {
 
-/// The gradient of weights and bias; with `joined` that of the data, too, which is returned.
+/// Adds the gradient of weights and bias. If `joined`, also computes the gradient of the data, which is
+/// returned.
 Tensor add_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                      const Tensor& x, const Tensor& dy, const Tensor& gate, bool joined) {
   const WinogradKernels& kernels = *winograd_kernels();

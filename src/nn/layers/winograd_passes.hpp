@@ -6,27 +6,28 @@
 
 namespace convoke::nn {
 
-/// A convolution as kernels/winograd computes it, step by step of a plan.
+/// A convolution that kernels/winograd computes, as steps of a plan.
 struct WinogradConvolution {
   WinogradShape shape;
   std::string weight, bias;  ///< names of the parameters; `bias` empty: none
-  bool relu = false;         ///< max(y, 0) as it is written
+  bool relu = false;         ///< apply max(y, 0) while y is written
   double flops = 0;          ///< of one pass, as the direct convolution counts
 };
 
-/// The layouts of its images (N, C, H, W) and weights (K, C, 3, 3); kernels must exist.
+/// Return the layouts of images (N, C, H, W) and weights (K, C, 3, 3). The kernels must exist.
 Desc winograd_image(const Dims& dims);
 Desc winograd_weight(const Dims& dims);
 
 void add_winograd_forward(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                           const Tensor& x, const Tensor& y);
-/// d loss / d weight and bias. `gate`: empty, or the output of the ReLU that `dy` is the gradient of.
+/// Adds d loss / d weight and bias. `gate`: empty, or the output of the ReLU whose gradient is `dy`.
 void add_winograd_weight_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Tensor& x, const Tensor& dy, const Tensor& gate);
-/// Both this and the next in one pass over dy, where its shape joins_gradients(): d loss / d x.
+/// Adds both this and the next gradient in one pass over dy, if the shape allows it (joins_gradients()).
+/// Returns d loss / d x.
 Tensor add_winograd_gradients(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                               const Tensor& x, const Tensor& dy, const Tensor& gate);
-/// d loss / d x, into new memory of the layout `x`.
+/// Adds d loss / d x in new memory with the layout `x`. Returns it.
 Tensor add_winograd_data_gradient(PlanBuilder& plan, const Node& node, const WinogradConvolution& convolution,
                                   const Desc& x, const Tensor& dy, const Tensor& gate);
 

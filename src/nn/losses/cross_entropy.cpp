@@ -13,7 +13,8 @@ Settings settings_of(const char* name, double smoothing, const ClassWeights& wei
   return settings;
 }
 
-// -log p, with p at least 1e-7, as Keras. NaN, too, is as wrong as can be: the comparison fails.
+// -log p, with p at least 1e-7, as in Keras. NaN counts as the worst prediction, because the comparison
+// fails.
 double minus_log(float p) { return -std::log(p >= 1e-7F ? static_cast<double>(p) : 1e-7); }
 
 }  // namespace

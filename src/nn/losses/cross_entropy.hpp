@@ -3,8 +3,8 @@
 
 namespace convoke::nn {
 
-/// -sum_c t_c log softmax(z)_c, t = one-hot of the label, (1 - s) t + s / K with label smoothing s. One
-/// output for each class; takes in a last softmax.
+/// -sum_c t_c log softmax(z)_c, where t is the one-hot label, or (1 - s) t + s / K with label smoothing s.
+/// Needs one output for each class. A last softmax becomes part of the loss.
 class SoftmaxCrossEntropy final : public Loss {
  public:
   explicit SoftmaxCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})
@@ -22,9 +22,9 @@ class SoftmaxCrossEntropy final : public Loss {
   ClassWeights weights_;
 };
 
-/// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), p = sigmoid(z): Keras's binary cross-entropy. With one
-/// output, two classes and t = the label; else one output for each class and t = one-hot. Label smoothing s:
-/// (1 - s) t + s / 2. Takes in a last sigmoid.
+/// -mean_k (t_k log p_k + (1 - t_k) log(1 - p_k)), where p = sigmoid(z): Keras' binary cross-entropy. With
+/// one output there are two classes, and t is the label. Otherwise there is one output for each class, and t
+/// is the one-hot label. Label smoothing s: (1 - s) t + s / 2. A last sigmoid becomes part of the loss.
 class SigmoidCrossEntropy final : public Loss {
  public:
   explicit SigmoidCrossEntropy(double label_smoothing = 0, ClassWeights weights = {})

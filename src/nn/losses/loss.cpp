@@ -15,7 +15,7 @@ namespace {
 struct Entry {
   std::string_view name;
   LossPtr (*make)(SettingsReader& read);
-  std::vector<KeyDescription> (*keys)();  ///< in addition to those that every loss has
+  std::vector<KeyDescription> (*keys)();  ///< keys in addition to those of all losses
 };
 
 std::vector<KeyDescription> no_keys() { return {}; }

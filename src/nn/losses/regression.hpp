@@ -3,15 +3,16 @@
 
 namespace convoke::nn {
 
-/// Mean over the outputs of a function of the error y - t. With one output t is the label as a number
-/// (ordered classes: grades, ages), and the predicted class is the nearest label; else t is its one-hot.
+/// Mean over the outputs of a function of the error y - t. With one output, t is the label as a number
+/// (ordered classes: grades, ages), and the predicted class is the nearest label. Otherwise t is the one-hot
+/// label.
 class RegressionLoss : public Loss {
  public:
   explicit RegressionLoss(ClassWeights weights) : weights_(std::move(weights)) {}
   bool fits(std::int64_t outputs, std::int64_t classes) const override;
   LossTally judge(const Judged& samples, float* gradient) const override;
   double of(std::span<const float> prediction, std::int32_t label) const override;
-  /// One output: all of the probability for the nearest label.
+  /// With one output, the nearest label gets probability 1.
   void to_probabilities(std::span<const float> prediction, std::span<float> classes) const override;
 
  protected:

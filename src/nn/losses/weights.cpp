@@ -13,17 +13,16 @@ constexpr std::array kClassWeightKeys{key<&CommonOptions::class_weights>(
     {.name = "class_weights",
      .range = {.least = 0},
      .expected = "numbers of at least 0, one for each class",
-     .help =
-         "how much a sample of each class counts; empty: all the same. The sum is divided by the number of "
-         "samples, as in Keras"})};
+     .help = "weight of a sample of each class; empty: all equal. The sum is divided by the number of "
+             "samples, as in Keras"})};
 
 struct SmoothingOptions {
   double label_smoothing = 0;
 };
-constexpr std::array kSmoothingKeys{key<&SmoothingOptions::label_smoothing>(
-    {.name = "label_smoothing",
-     .range = {.least = 0, .below = 1},
-     .help = "the share of the label that is spread over all classes"})};
+constexpr std::array kSmoothingKeys{
+    key<&SmoothingOptions::label_smoothing>({.name = "label_smoothing",
+                                             .range = {.least = 0, .below = 1},
+                                             .help = "share of the label that is spread over all classes"})};
 
 }  // namespace
 

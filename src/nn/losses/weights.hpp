@@ -6,25 +6,25 @@
 
 namespace convoke::nn {
 
-/// A label, and how much of a sample's loss is that of this label.
+/// A label, and the share of a sample's loss that it has.
 struct Target {
   std::int32_t label;
   float weight;
 };
 
-/// `class_weights = [...]`: how much a sample of each class counts, as Keras's class_weight: the sum is still
-/// divided by the number of samples. Together with the sample's own weight.
+/// `class_weights = [...]`: the weight of a sample of each class, as Keras' class_weight: the sum is still
+/// divided by the number of samples. It is multiplied by the sample's own weight.
 class ClassWeights {
  public:
   ClassWeights() = default;
-  /// Reads the key; empty if it is absent: 1 each.
+  /// Reads the key. Without the key, all weights are 1.
   explicit ClassWeights(SettingsReader& read);
   static std::vector<KeyDescription> keys();
 
-  /// What sample i counts: weight and share of its label and of the second one, whose weight is 0 where
-  /// samples are not mixed. The loss of the sample is the sum of the losses of the two.
+  /// Returns the labels of sample i with their weights: the label and the second label, whose weight is 0 if
+  /// the sample is not a mixture. The loss of the sample is the sum of the losses of both.
   std::array<Target, 2> of(const Judged& samples, std::size_t i) const;
-  /// True if there are none, or one for each class.
+  /// True if there are no weights, or one for each class.
   bool fit(std::int64_t classes) const;
   void write(Settings& settings) const;
 

@@ -14,7 +14,7 @@ ArenaPlacement place(const std::vector<BufferUse>& buffers) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
-  std::vector<std::size_t> placed;  // by offset
+  std::vector<std::size_t> placed;  // sorted by offset
   for (const std::size_t i : order) {
     if (!buffers[i].used()) continue;
     std::size_t offset = 0;
@@ -34,7 +34,7 @@ ArenaPlacement place(const std::vector<BufferUse>& buffers) {
 }
 
 ArenaPlacement place_buffers(const PlanBuilder& builder) {
-  // Times: the input is written before the first step; the loss lies between forward and backward.
+  // The input is written at time 0, before the first step. The loss runs between forward and backward.
   std::vector<BufferUse> buffers(builder.buffer_bytes.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].bytes = builder.buffer_bytes[i];
   const auto use = [&](Ref ref, std::size_t time) {

@@ -6,7 +6,7 @@
 
 namespace convoke::nn {
 
-/// The steps from the first to the last of some uses.
+/// The range of steps from the first to the last use.
 struct Interval {
   std::size_t first = std::numeric_limits<std::size_t>::max();
   std::size_t last = 0;
@@ -19,7 +19,8 @@ struct Interval {
   bool overlaps(const Interval& other) const { return first <= other.last && other.first <= last; }
 };
 
-/// A buffer and the steps between which it holds something: once, or twice if what it held is computed again.
+/// A buffer and the steps during which it holds a value. If the value is computed again, there are two
+/// intervals.
 struct BufferUse {
   std::size_t bytes = 0;
   Interval once, again;
@@ -34,15 +35,15 @@ struct BufferUse {
 class PlanBuilder;
 
 struct ArenaPlacement {
-  std::vector<std::size_t> offsets;  ///< of each buffer, 64-byte aligned
+  std::vector<std::size_t> offsets;  ///< offset of each buffer, 64-byte aligned
   std::size_t bytes = 0;
 };
 
-/// Places buffers in one arena such that those that are alive at the same time do not overlap: largest first,
-/// each in the lowest gap that holds it.
+/// Places buffers in one arena. Buffers that are alive at the same time do not overlap. Takes the largest
+/// buffer first, and puts each in the lowest gap that holds it.
 ArenaPlacement place(const std::vector<BufferUse>& buffers);
 
-/// The same for the buffers of a compiled plan, by the steps that use them.
+/// Places the buffers of a compiled plan, based on the steps that use them.
 ArenaPlacement place_buffers(const PlanBuilder& builder);
 
 }  // namespace convoke::nn

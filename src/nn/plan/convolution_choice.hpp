@@ -6,8 +6,9 @@ namespace convoke::nn {
 
 enum class Pass { kForward, kBackwardData, kBackwardWeights };
 
-/// Should this pass use Winograd's kernels, which take the shape, rather than oneDNN's direct ones? A pure
-/// function of shape and choice, never of a timing, so that equal runs are equal.
+/// True if this pass should use the Winograd kernels, which must support the shape, instead of oneDNN's
+/// direct ones. A pure function of shape and choice, never of a timing, so that equal runs give equal
+/// results.
 bool prefers_winograd(Pass pass, const WinogradShape& shape, ConvolutionChoice choice);
 
 }  // namespace convoke::nn

@@ -57,16 +57,16 @@ class Fuser {
     const Node* relu = sole_reader(node.index, FusibleActivation::kRelu);
     if (relu == nullptr) return;
     const Node* pool = sole_max_pool(relu->index);
-    // A pooling behind the ReLU applies it to fewer values.
+    // A pooling after the ReLU applies it to fewer values.
     if (pool != nullptr && !traits.pools_behind_relu && !traits.max_windows) return;
     take_relu(node.index, *relu);
-    // A frozen one keeps nothing of which pixel won.
+    // A frozen batch norm does not store which pixel won.
     if (pool != nullptr && traits.pools_behind_relu && graph_.owner(node).options.trainable &&
         pool->layer->traits().max_windows->tile)
       take_max_pool(node.index, *pool);
   }
 
-  /// The value before this ReLU becomes the pooling's input; the pooling applies the ReLU.
+  /// Lets the pooling apply this ReLU. The pooling then reads the ReLU's input.
   void give_relu(const Node& relu) {
     const Node* pool = sole_max_pool(relu.index);
     if (pool == nullptr || readers_[relu.inputs[0]].size() != 1) return;
@@ -92,7 +92,8 @@ class Fuser {
     fusions_[pool.index].absorbed = true;
   }
 
-  /// A convolution may pad by these zeroes, and a maximum too if no value is below them.
+  /// Lets the reader of this border include it: a convolution pads with these zeroes, and so does a max
+  /// pooling if all values are at least 0.
   void give_zero_border(const Node& pad, const Border& border) {
     const Node* reader = sole_reader(pad.index);
     if (reader == nullptr) return;
@@ -111,14 +112,14 @@ class Fuser {
     fusions_[pad.index].absorbed = true;
   }
 
-  /// Its weights lie as one kernel reads them, so nobody else may work with them.
+  /// True if one kernel can do both. It needs its own layout of the weights, so no other node may share them.
   bool suits_image_pool(const Node& conv, const Node& pool) const {
     const LayerTraits::MaxWindows windows = *pool.layer->traits().max_windows;
     return conv.inputs[0] == 0 && graph_.node(0).shape[0] <= 4 && !graph_.shares(conv) && windows.tile &&
            windows.size == Extent(2);
   }
 
-  /// conv2d + max_pool with a ReLU between or after, or none.
+  /// Fuses conv2d + max_pool, with a ReLU between them, after them, or none.
   bool take_image_pool(const Node& conv) {
     const Node* between = sole_reader(conv.index, FusibleActivation::kRelu);
     const Node* pool = sole_max_pool(between == nullptr ? conv.index : between->index);

@@ -9,11 +9,11 @@
 
 namespace convoke::nn {
 
-/// A oneDNN primitive that a kernel of ours runs at one address after another, as a loop over time does.
-/// By one thread at a time, as the plan that holds it.
+/// A oneDNN primitive that one of our kernels runs at several addresses, as a loop over time does. Only one
+/// thread may use it at a time, as with the plan that holds it.
 class MovingPrimitive {
  public:
-  /// `arguments`: (DNNL_ARG_..., layout).
+  /// `arguments`: pairs of DNNL_ARG_... and layout.
   MovingPrimitive(dnnl::primitive primitive, const std::vector<std::pair<int, Desc>>& arguments,
                   const Desc& scratchpad)
       : primitive_(std::move(primitive)) {
@@ -21,17 +21,17 @@ class MovingPrimitive {
     add(DNNL_ARG_SCRATCHPAD, scratchpad);
   }
 
-  /// `addresses` in the order of the arguments, then that of the scratch memory.
+  /// `addresses` are in the order of the arguments; the address of the scratch memory is last.
   void run(std::initializer_list<const void*> addresses) {
     assert(addresses.size() == bound_.size());
     std::size_t i = 0;
     dnnl_status_t status = dnnl_success;
     for (const void* address : addresses) {
-      // Only what has moved: oneDNN zeroes the padding of blocked memory that it is given anew, and
+      // Sets only changed addresses: for blocked memory, oneDNN zeroes the padding of every new address, and
       // allocates.
       if (address != addresses_[i]) {
         addresses_[i] = address;
-        // Memory that oneDNN only reads still has a type without const.
+        // oneDNN's type for memory has no const, although it only reads this memory.
         const dnnl_status_t set = dnnl_memory_set_data_handle(memories_[i].get(), const_cast<void*>(address));
         if (set != dnnl_success) status = set;
       }
@@ -53,7 +53,7 @@ class MovingPrimitive {
 
   dnnl::primitive primitive_;
   std::vector<dnnl::memory> memories_;
-  std::vector<const void*> addresses_;  ///< where the memories are
+  std::vector<const void*> addresses_;  ///< current addresses of the memories
   std::vector<dnnl_exec_arg_t> bound_;
 };
 

@@ -19,10 +19,10 @@ double now() {
 }  // namespace
 
 class Network::Compiled {
-  /// A list of steps, cut where moments are exchanged.
+  /// A list of steps, divided where plans exchange moments.
   struct Segments {
     std::vector<std::size_t> ends;   ///< steps [ends[i - 1], ends[i]) are segment i
-    std::vector<std::size_t> stops;  ///< how many moments there are after all but the last
+    std::vector<std::size_t> stops;  ///< numbers of moments after all segments but the last
 
     Segments() = default;
     explicit Segments(const std::vector<Step>& list) {
@@ -59,7 +59,7 @@ class Network::Compiled {
 
   void run(const Step& step) const {
     if (step.kernel) return step.kernel(frame_);
-    // The C interface: the C++ one builds an argument list on the heap at every call.
+    // Uses the C interface, because the C++ one builds an argument list on the heap in every call.
     const dnnl_status_t status = dnnl_primitive_execute(
         step.primitive.get(), stream().get(), static_cast<int>(step.bound.size()), step.bound.data());
     if (status != dnnl_success) throw Error("oneDNN failed in " + step.info.node + ", " + step.info.what);
@@ -142,12 +142,12 @@ class Network::Compiled {
     step.bound.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
   }
 
-  // complete_[i]: the arena is final below this after backward step i.
+  // Sets complete_[i]: gradients below this offset of the arena are final after backward step i.
   void find_complete_ends() {
     if (!options_.training) return;
     const std::span<const ParameterSlot> slots = layout_->slots();
     std::vector<bool> done(slots.size(), false);
-    std::size_t next = 0;  // the frozen ones stand at the end and are never completed
+    std::size_t next = 0;  // frozen slots come last and never become complete
     for (const Step& step : builder_.backward) {
       for (const std::size_t slot : step.completes) done[slot] = true;
       while (next < slots.size() && done[next]) ++next;
@@ -156,7 +156,7 @@ class Network::Compiled {
     assert(next == slots.size() || slots[next].spec.frozen);
   }
 
-  // Empty after the last segment, which ends in a step without any.
+  // Returns no moments after the last segment.
   std::span<double> moments_after(const std::vector<Step>& list, std::size_t end) const {
     if (end == 0 || list[end - 1].moments.count == 0) return {};
     const Moments& moments = list[end - 1].moments;
@@ -164,7 +164,7 @@ class Network::Compiled {
   }
 
   std::vector<dnnl::memory> memories_;
-  std::vector<std::pair<dnnl::memory, Ref>> outside_;  ///< bound to the caller's arenas
+  std::vector<std::pair<dnnl::memory, Ref>> outside_;  ///< arguments in the caller's arenas
   std::vector<std::size_t> complete_;
 };
 
@@ -200,7 +200,8 @@ std::span<double> Network::forward(const StepKey& key, std::size_t segment) {
 }
 
 LossTally Network::loss(const Truth& truth, std::int64_t batch) {
-  ensure(static_cast<std::int64_t>(truth.labels.size()) == samples(), "a label for each sample");
+  ensure(static_cast<std::int64_t>(truth.labels.size()) == samples(),
+         "the labels have one entry for each sample");
   Frame& frame = plan_->frame_;
   frame.batch = batch;
   const Tensor& outputs = plan_->builder_.logits;
@@ -237,7 +238,7 @@ std::string Network::first_non_finite(const StepKey& key) {
   if (!finite(input())) return "input";
   plan_->start(key);
   for (const Step& step : plan_->builder_.forward) {
-    // A ReLU that oneDNN applies makes 0 of NaN, so bad weights need not show in the output.
+    // A ReLU in oneDNN turns NaN into 0, so the output may hide bad weights.
     if (!finite_parameters(step.info.node)) return step.info.node;
     plan_->run(step);
     if (step.output && !plan_->finite(step.output)) return step.info.node;
@@ -257,7 +258,7 @@ std::size_t Network::activation_bytes() const { return plan_->arena_.size(); }
 
 std::vector<double> Network::time_steps(int repeats) {
   constexpr int kLeast = 3;
-  constexpr double kEnough = 0.05;  // seconds
+  constexpr double kEnough = 0.05;  // 50 ms
   std::vector<double> seconds;
   for (const auto* list : {&plan_->builder_.forward, &plan_->builder_.backward}) {
     for (const Step& step : *list) {

@@ -9,9 +9,9 @@
 
 namespace convoke::nn {
 
-/// oneDNN's side of a ParameterLayout.
+/// oneDNN's memory descriptors of a ParameterLayout.
 struct ParameterLayout::Descriptors {
-  std::vector<Desc> descs;  ///< by slot: dims as the primitive sees them (a dense layer on an image has four)
+  std::vector<Desc> descs;  ///< by slot: dims as in the primitive (a dense layer on an image has four)
   std::vector<std::pair<std::size_t, std::string>> keys;  ///< by slot: (node, parameter)
 
   std::size_t find(std::size_t node, std::string_view parameter) const;
@@ -24,7 +24,7 @@ struct ParameterLayout::Descriptors {
   };
   std::vector<Working> working;
   std::size_t working_bytes = 0;
-  /// Offset of the copy of `slot` in that form, if there is one.
+  /// Returns the offset of the copy of `slot` in that form, if there is one.
   std::optional<std::size_t> find_working(std::size_t slot, const WeightForm& form) const;
 };
 

@@ -18,14 +18,14 @@ constexpr std::size_t kAlignFloats = AlignedBuffer<float>::kAlignment / sizeof(f
 
 std::size_t aligned(std::size_t floats) { return (floats + kAlignFloats - 1) / kAlignFloats * kAlignFloats; }
 
-/// The plain layout of canonical values in the dims of `desc`: row-major, as OIHW and OI are.
+/// Returns the plain layout of canonical values in the dims of `desc`: row-major, as OIHW and OI.
 Desc plain_like(const Desc& desc) {
   const Dims dims = dims_of(desc);
   static constexpr Format kFormats[] = {Format::a, Format::ab, Format::abc, Format::abcd, Format::abcde};
   return Desc(dims, kFloat, kFormats[dims.size() - 1]);
 }
 
-// Memory that oneDNN only reads still has a type without const.
+// oneDNN's type for memory has no const, although it only reads `source`.
 void reorder(const Desc& from, const float* source, const Desc& to, float* target) {
   dnnl::memory in(from, engine(), const_cast<float*>(source));
   dnnl::memory out(to, engine(), target);
@@ -33,7 +33,7 @@ void reorder(const Desc& from, const float* source, const Desc& to, float* targe
   dnnl::reorder(in, out).execute(execution, in, out);
 }
 
-// FNV-1a.
+// FNV-1a hash.
 void mix(std::uint64_t& hash, std::uint64_t value) {
   for (int byte = 0; byte < 8; ++byte) {
     hash ^= value >> (8 * byte) & 0xFF;
@@ -76,12 +76,12 @@ std::optional<std::size_t> ParameterLayout::Descriptors::find_working(std::size_
 ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, ConvolutionChoice convolution,
                                  Precision precision, bool training)
     : descriptors_(std::make_unique<Descriptors>()) {
-  PlanBuilder rehearsal(
+  PlanBuilder dry_run(
       graph, nullptr,
       {.lane = lane, .lanes = 1, .training = training, .convolution = convolution, .precision = precision});
-  rehearsal.compile();
-  const auto lay_down = [&](const Node& node, const ParameterSpec& spec) {
-    const Desc desc = rehearsal.preferred.at({node.index, spec.name});
+  dry_run.compile();
+  const auto add_slot = [&](const Node& node, const ParameterSpec& spec) {
+    const Desc desc = dry_run.preferred.at({node.index, spec.name});
     ParameterSlot slot{node.name + "." + spec.name, node.index, spec, size_,
                        aligned(desc.get_size() / sizeof(float))};
     size_ += slot.size;
@@ -89,20 +89,20 @@ ParameterLayout::ParameterLayout(const Graph& graph, std::int64_t lane, Convolut
     descriptors_->descs.push_back(desc);
     descriptors_->keys.emplace_back(node.index, spec.name);
   };
-  // Backward runs from the last node to the first.
-  const auto lay_down_all = [&](const auto& wanted) {
+  // Visits the last node first, as backward does.
+  const auto add_slots = [&](const auto& wanted) {
     for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
       for (const ParameterSpec& spec : node->parameters) {
-        if (wanted(spec)) lay_down(*node, spec);
+        if (wanted(spec)) add_slot(*node, spec);
       }
     }
     return size_;
   };
-  trainable_size_ = lay_down_all([](const ParameterSpec& spec) { return spec.trainable; });
-  gradient_size_ = lay_down_all([](const ParameterSpec& spec) { return spec.statistic(); });
-  lay_down_all([](const ParameterSpec& spec) { return spec.frozen; });
+  trainable_size_ = add_slots([](const ParameterSpec& spec) { return spec.trainable; });
+  gradient_size_ = add_slots([](const ParameterSpec& spec) { return spec.statistic(); });
+  add_slots([](const ParameterSpec& spec) { return spec.frozen; });
   hash_ = hash_of(slots_, descriptors_->descs);
-  for (const auto& [key, form] : rehearsal.wanted) {
+  for (const auto& [key, form] : dry_run.wanted) {
     descriptors_->working.push_back(
         {descriptors_->find(key.first, key.second), form, descriptors_->working_bytes});
     descriptors_->working_bytes += aligned(form.desc.get_size() / sizeof(float) + 1) * sizeof(float);
@@ -139,7 +139,8 @@ AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint
   std::vector<float> canonical;
   for (const ParameterSlot& slot : layout.slots()) {
     canonical.resize(static_cast<std::size_t>(slot.spec.shape.elements()));
-    // Its node and name address a parameter, so that its values do not depend on the order of the arena.
+    // The parameter's node and name are the address, so that its values do not depend on the order of the
+    // arena.
     std::uint64_t address = slot.node;
     for (const char c : slot.spec.name) mix(address, static_cast<unsigned char>(c));
     const ParameterSpec& spec = slot.spec;

@@ -13,8 +13,8 @@
 namespace convoke::nn {
 namespace {
 
-// Scratch memory up to this is one piece for all steps, which stays near the core; what needs more finds room
-// among the activations that are not alive then.
+// All steps share one piece of scratch memory up to this size, which stays in the cache. Larger scratch
+// memory is placed among the activations.
 constexpr std::size_t kSharedScratchBytes = std::size_t{8} << 20;
 
 }  // namespace
@@ -25,7 +25,7 @@ std::byte* Frame::address(Ref ref) const {
       return activations + offsets[ref.id];
     case Ref::Place::kScratch:
       return scratch;
-    // Parameters are only read; oneDNN's interface has no const memory.
+    // Parameters are only read, but oneDNN's interface has no const memory.
     case Ref::Place::kParameter:
       return reinterpret_cast<std::byte*>(const_cast<float*>(parameters) + ref.id);
     case Ref::Place::kWorking:
@@ -69,14 +69,14 @@ void PlanBuilder::refuse_dead_ends() const {
   const auto unread = std::find(read.begin(), read.end(), false);
   if (unread == read.end()) return;
   const Node& node = graph_.node(static_cast<std::size_t>(unread - read.begin()));
-  throw Error(fmt::format("nothing reads the output of {}", node.name),
-              "remove it, or name it in the inputs of another layer");
+  throw Error(fmt::format("no layer reads the output of {}", node.name),
+              "remove the layer, or name it in the inputs of another layer");
 }
 
 void PlanBuilder::find_head() {
   const Node& last = graph_.nodes().back();
-  const bool taken_in = last.layer != nullptr && last.layer->type() == loss().activation();
-  head_ = taken_in ? last.inputs[0] : last.index;
+  const bool part_of_loss = last.layer != nullptr && last.layer->type() == loss().activation();
+  head_ = part_of_loss ? last.inputs[0] : last.index;
 }
 
 bool PlanBuilder::feeds_loss(const Node& node) const {
@@ -98,13 +98,13 @@ void PlanBuilder::compile() {
   for (const Node& node : graph_.nodes()) {
     if (node.layer == nullptr) continue;
     if (fusions_[node.index].absorbed) {
-      // A ReLU that its pooling applies: the pooling reads what the ReLU would have read.
+      // The pooling applies this ReLU, so it reads the ReLU's input.
       if (!values_[node.index]) set_alias(node.index, node.inputs[0]);
       continue;
     }
     if (&node == &last && part_of_loss) {
       logits = flat(value_as(head_, kFloat, node), node);
-      if (training()) {  // part of the loss
+      if (training()) {
         output = logits;
         break;
       }
@@ -121,7 +121,7 @@ void PlanBuilder::compile() {
 
   if (last.shape.rank() != 1) {
     throw Error(
-        fmt::format("the network ends in {} with shape {}, but a classifier ends in a vector of classes",
+        fmt::format("the network ends in {} with shape {}, but a classifier must end in a vector of classes",
                     last.name, last.shape.with_batch()),
         "end it with flatten or global_average_pool and a dense layer with one unit per class");
   }
@@ -154,7 +154,7 @@ std::size_t PlanBuilder::slot(const Node& node, std::string_view parameter) cons
   return layout_ == nullptr ? 0 : layout_->descriptors().find(node.parameters_of, parameter);
 }
 
-Desc PlanBuilder::laid_down(const Node& node, std::string_view parameter) const {
+Desc PlanBuilder::arena_layout(const Node& node, std::string_view parameter) const {
   return layout_ == nullptr ? Desc() : layout_->descriptors().descs[slot(node, parameter)];
 }
 
@@ -165,7 +165,7 @@ void PlanBuilder::prefer(const Node& node, std::string_view parameter, const Des
 Tensor PlanBuilder::parameter(const Node& node, std::string_view parameter) const {
   if (layout_ == nullptr)
     return {preferred.at({node.parameters_of, std::string(parameter)}), {Ref::Place::kParameter, 0}};
-  return {laid_down(node, parameter),
+  return {arena_layout(node, parameter),
           {Ref::Place::kParameter, layout_->slots()[slot(node, parameter)].offset}};
 }
 
@@ -176,8 +176,8 @@ Tensor PlanBuilder::gradient_of(const Node& node, std::string_view name) {
   const bool frozen = layout_->slots()[slot(node, name)].spec.frozen;
   SharedGradient& shared = given_[slot(node, name)];
   if (shared.uses == 0 && !frozen) return tensor;
-  if (!shared.beside) shared.beside = allocate(tensor.desc);
-  return shared.beside;
+  if (!shared.separate) shared.separate = allocate(tensor.desc);
+  return shared.separate;
 }
 
 void PlanBuilder::write_gradient(const Node& node, std::string_view parameter, const Tensor& written) {
@@ -198,7 +198,7 @@ Tensor PlanBuilder::working(const Node& node, std::string_view name, const Weigh
   const bool reordering = form.kind == WeightForm::Kind::kReordered;
   if (reordering && master.desc == form.desc) return master;
   if (reordering && dims_of(master.desc) != dims_of(form.desc))
-    return reordered(master, form.desc, node);  // shared, see write_gradient
+    return reordered(master, form.desc, node);  // for the dims see write_gradient
   if (layout_ == nullptr) {
     const std::pair key(node.parameters_of, std::string(name));
     const auto same = [&](const auto& copy) { return copy.first == key && copy.second == form; };
@@ -248,34 +248,35 @@ void PlanBuilder::add_kernel(const Node& node, std::string what, std::function<v
   add_step(std::move(step));
 }
 
-// A gradient that is not written to its place: the memory lives from the first step that may write it; when
-// it is complete it is added, and the last use completes the parameter.
+// A use of a parameter that may not write to the arena writes to separate memory, which lives from the first
+// step that may write it. When that gradient is complete, it is added to the arena. The last use completes
+// the parameter.
 void PlanBuilder::add_step(Step step) {
   if (!in_backward_) return forward.push_back(std::move(step));
   if (layout_ == nullptr) return backward.push_back(std::move(step));
   for (const auto& [slot, shared] : given_) {
-    if (shared.beside) step.uses.push_back(shared.beside.ref);
+    if (shared.separate) step.uses.push_back(shared.separate.ref);
   }
   std::vector<std::size_t> final;
   std::vector<Step> sums;
   for (const std::size_t slot : step.completes) {
     const ParameterSlot& place = layout_->slots()[slot];
     SharedGradient& shared = given_[slot];
-    const Tensor beside = std::exchange(shared.beside, {});
+    const Tensor separate = std::exchange(shared.separate, {});
     if (place.spec.frozen) continue;
     const bool last = ++shared.uses == uses_[place.node];
-    if (!beside) {
+    if (!separate) {
       if (last) final.push_back(slot);
       continue;
     }
     Step sum;
     sum.info = {step.info.node, "sum of gradients of shared parameters", "convoke", 0};
     const Ref total{Ref::Place::kGradient, place.offset};
-    const std::size_t count = elements_of(beside.desc);
+    const std::size_t count = elements_of(separate.desc);
     sum.kernel = [=](const Frame& frame) {
-      add(frame.at(total), frame.at(beside), frame.at(total), count, false);
+      add(frame.at(total), frame.at(separate), frame.at(total), count, false);
     };
-    sum.uses = {beside.ref};
+    sum.uses = {separate.ref};
     if (last) sum.completes.push_back(slot);
     sums.push_back(std::move(sum));
   }

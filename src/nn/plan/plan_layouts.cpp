@@ -1,4 +1,4 @@
-// The layouts of a plan's values, and the steps that bring one into another.
+// The layouts of a plan's values, and the steps that convert one into another.
 #include <algorithm>
 
 #include "convoke/core/error.hpp"
@@ -53,12 +53,12 @@ Tensor PlanBuilder::reordered(const Tensor& tensor, const Desc& desc, const Node
   Tensor from = tensor;
   Tensor to = allocate(desc);
   if (dims_of(tensor.desc) != dims_of(desc)) {
-    // Only the plain form may change its shape: (N, C, H, W) <-> (N, F).
+    // Only a plain layout can change its shape: (N, C, H, W) <-> (N, F).
     if (dims_of(desc).size() == 2) return reordered(flat(tensor, node), desc, node);
     from = flat(tensor, node);
     const std::size_t bytes = from.desc.get_size();
     from.desc = Desc(dims_of(desc), type_of(tensor.desc), Format::nchw);
-    ensure(from.desc.get_size() == bytes, "a value keeps its size where its shape changes");
+    ensure(from.desc.get_size() == bytes, "a value keeps its size when its shape changes");
     if (from.desc == desc) return from;
   }
   const dnnl::reorder::primitive_desc pd(engine(), from.desc, engine(), desc, attributes());

@@ -9,14 +9,15 @@
 namespace convoke::nn {
 namespace {
 
-// Below this a plan is left as it is. A few times the cache of a core; the small CNNs' plans stay far below.
+// Smaller plans recompute nothing. This is a few times the cache of a core; the plans of small CNNs are far
+// below it.
 constexpr std::size_t kWorthwhileBytes = std::size_t{64} << 20;
 
 bool uses(const Step& step, Ref ref) {
   return std::find(step.uses.begin(), step.uses.end(), ref) != step.uses.end();
 }
 
-/// The memory is that of one value only, which backward reads.
+/// True if the memory holds only one value, which backward reads.
 bool suits(const PlanBuilder& plan, Ref value) {
   const auto writes = [&](const Step& step) { return step.output && step.output.ref == value; };
   return std::count_if(plan.forward.begin(), plan.forward.end(), writes) == 1 &&
@@ -32,7 +33,7 @@ void recompute(PlanBuilder& plan) {
   std::size_t bytes = 0;
   for (const Step& offer : offers) bytes += offer.output.desc.get_size();
   if (bytes < kWorthwhileBytes) return;
-  // The last one first: it may read what an earlier one computes.
+  // Starts with the last offer, which may read the result of an earlier one.
   for (auto offer = offers.rbegin(); offer != offers.rend(); ++offer) {
     const Ref value = offer->output.ref;
     const auto reader = std::find_if(plan.backward.begin(), plan.backward.end(),

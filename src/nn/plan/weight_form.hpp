@@ -3,21 +3,21 @@
 
 namespace convoke::nn {
 
-/// A form of a parameter in which a primitive reads it. Made from the parameter alone, once per update where
+/// The form in which a primitive reads a parameter. It is made from the parameter alone, once per update if
 /// plans share it (working_weights.hpp).
 struct WeightForm {
   enum class Kind {
     kReordered,           ///< in the layout and type `desc`
-    kWinograd,            ///< of a 3 x 3 convolution, transformed for WinogradKernels: desc is (floats)
+    kWinograd,            ///< a 3 x 3 convolution, transformed for WinogradKernels: desc is (floats)
     kWinogradTransposed,  ///< the same for the gradient of its data
   };
   Kind kind = Kind::kReordered;
   Desc desc;
 
-  WeightForm(const Desc& reordered) : desc(reordered) {}  // NOLINT: what most primitives want
+  WeightForm(const Desc& reordered) : desc(reordered) {}  // NOLINT: most primitives need this form
   WeightForm(Kind transformed, const Desc& weight);
 
-  /// From weights (K, C, 3, 3) in blocks of the kernels, which must exist. Allocates nothing.
+  /// Transforms weights (K, C, 3, 3) in blocks of the kernels, which must exist. Allocates nothing.
   void transform(const float* from, float* to) const;
 
   friend bool operator==(const WeightForm& a, const WeightForm& b) {

@@ -24,7 +24,7 @@ struct WorkingWeights::Copies {
   };
   struct Copy {
     std::function<void()> make;
-    std::size_t end;  ///< in bytes from the start
+    std::size_t end;  ///< end of the copy in bytes from the start
   };
   std::shared_ptr<const ParameterLayout> layout;
   AlignedBuffer<std::byte> bytes;
@@ -53,7 +53,7 @@ WorkingWeights::WorkingWeights(std::shared_ptr<const ParameterLayout> layout, co
   copies_->bytes = AlignedBuffer<std::byte>(descriptors.working_bytes);
   for (const auto& [slot, form, offset] : descriptors.working) {
     const Desc& from = descriptors.descs[slot];
-    // Memory that oneDNN only reads still has a type without const.
+    // oneDNN's type for memory has no const, although it only reads the parameters.
     auto* const source = const_cast<float*>(parameters) + layout->slots()[slot].offset;
     std::byte* const target = copies_->bytes.data() + offset;
     auto make = form.kind == WeightForm::Kind::kReordered
@@ -69,7 +69,7 @@ WorkingWeights::~WorkingWeights() = default;
 bool WorkingWeights::empty() const { return copies_->copies.empty(); }
 const std::byte* WorkingWeights::data() const { return copies_->bytes.data(); }
 
-// A part makes the copies that end in its share of the bytes.
+// A part makes the copies whose end lies in its share of the bytes.
 void WorkingWeights::refresh(int part, int parts) const {
   const std::size_t total = copies_->bytes.size();
   const auto cut = [&](int i) {

@@ -39,7 +39,7 @@ Symbol convnext_norm(Symbol x, const std::string& name) {
   return apply(LayerNorm({.axis = axis, .epsilon = 1e-6}), x, name);
 }
 
-/// Figure 4: 7x7 depthwise, layer norm, 1x1 to four times the channels, GELU, 1x1 back; scaled by channel.
+/// Figure 4: 7x7 depthwise, layer norm, 1x1 to four times the channels, GELU, 1x1 back, channel scale.
 Symbol block(Symbol x, double drop, const std::string& name) {
   const std::int64_t channels = shape_of(x)[0];
   Symbol y =
@@ -56,7 +56,7 @@ Symbol block(Symbol x, double drop, const std::string& name) {
 
 Graph convnext_tiny(const ZooOptions& options) {
   Graph graph(options.input);
-  // The stem.
+  // Stem.
   Symbol x =
       convnext_conv(input(graph), {.filters = kTiny[0].channels, .kernel = 4, .stride = 4}, "features.0.0");
   x = convnext_norm(x, "features.0.1");

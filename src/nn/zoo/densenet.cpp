@@ -15,7 +15,7 @@ namespace convoke::nn {
 namespace {
 
 constexpr std::int64_t kGrowth = 32;           // channels that a layer adds
-constexpr std::int64_t kNarrow = 4 * kGrowth;  // channels of its 1 x 1 convolution
+constexpr std::int64_t kNarrow = 4 * kGrowth;  // channels of the layer's 1 x 1 convolution
 
 Symbol norm_relu(Symbol x, const std::string& name) {
   return relu(apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, name));
@@ -32,14 +32,14 @@ Symbol densenet_conv(Symbol x, std::int64_t filters, std::int64_t kernel, std::i
                x, name);
 }
 
-/// The input, concatenated with the output of a 1x1 and a 3x3 convolution of it.
+/// Concatenates the input with the output of a 1x1 and a 3x3 convolution of it.
 Symbol dense_layer(Symbol x, const std::string& name) {
   Symbol y = densenet_conv(norm_relu(x, name + ".norm1"), kNarrow, 1, 1, name + ".conv1");
   y = densenet_conv(norm_relu(y, name + ".norm2"), kGrowth, 3, 1, name + ".conv2");
   return concat({x, y});
 }
 
-/// Half the channels, half the size.
+/// Halves channels and size.
 Symbol transition(Symbol x, const std::string& name) {
   const std::int64_t half = shape_of(x)[0] / 2;
   return average_pool(densenet_conv(norm_relu(x, name + ".norm"), half, 1, 1, name + ".conv"));

@@ -14,7 +14,7 @@
 namespace convoke::nn {
 namespace {
 
-/// A stage of B0: `blocks` inverted residuals to `filters` channels, the first with `stride`.
+/// A stage of B0: `blocks` inverted residuals with `filters` channels, the first with `stride`.
 struct EfficientNetStage {
   std::int64_t expansion, kernel, stride, filters;
   int blocks;
@@ -26,7 +26,7 @@ constexpr std::array kEfficientNetStages{
     EfficientNetStage{6, 3, 1, 320, 1},
 };
 
-/// What B1 .. B7 make of it: channels times `width`, blocks times `depth`.
+/// The scaling to B1 .. B7: channels times `width`, blocks times `depth`.
 struct Scale {
   double width, depth, dropout;
   BatchNormOptions norm;
@@ -43,7 +43,7 @@ const std::array<Scale, 8> kScales{{
     {1.8, 2.6, 0.5, kPaper},
     {2.0, 3.1, 0.5, kPaper},
 }};
-constexpr double kEfficientNetLastDrop = 0.2;  // stochastic depth rises from 0 towards it
+constexpr double kEfficientNetLastDrop = 0.2;  // stochastic depth rises linearly from 0 towards it
 
 std::int64_t channels(const Scale& scale, std::int64_t of_b0) {
   return multiple_of_8(static_cast<double>(of_b0) * scale.width);

@@ -5,25 +5,25 @@
 
 #include "convoke/nn/zoo.hpp"
 
-// What every family of the zoo uses.
+// Functions that all families of the zoo use.
 namespace convoke::nn {
 
-/// The end of every network: the node "predictions", a dense layer of `options.classes` units, over
-/// `features` (F); `features` itself without a head.
+/// Adds the end of a network, the node "predictions": a dense layer of `options.classes` units on `features`
+/// (F). Returns `features` if options.head is false.
 Symbol head(Symbol features, const ZooOptions& options, const Initializers& initializers = {});
 
-/// `layer` applied to `x` as the node `name`: a family names the nodes that hold parameters as the
-/// implementation does that it is compared with, such that weights find their place.
+/// Applies `layer` to `x` as the node `name`. A family names the nodes with parameters as its reference
+/// implementation does, so that weights can be copied by name.
 template <class Kind>
 Symbol apply(Kind layer, Symbol x, std::string name) {
   return {x.graph, x.graph->add(std::make_shared<Kind>(std::move(layer)), {x.node}, std::move(name))};
 }
 
-/// Means over windows that make an image of `size` x `size`, as PyTorch's AdaptiveAvgPool2d; `x` itself if it
-/// has that size.
+/// Averages over windows, so that the image has `size` x `size` pixels, as PyTorch's AdaptiveAvgPool2d.
+/// Returns `x` itself if it has that size.
 Symbol pooled_to(Symbol x, std::int64_t size);
 
-/// The shape of `x`, of one sample.
+/// Returns the shape of `x` for one sample.
 inline const Shape& shape_of(Symbol x) { return x.graph->node(x.node).shape; }
 
 }  // namespace convoke::nn

@@ -10,7 +10,7 @@
 namespace convoke::nn {
 namespace {
 
-enum class At { kEach, kSecond };  // stride 1, padded; or stride 2, not padded
+enum class At { kEach, kSecond };  // stride 1 with padding, or stride 2 without
 
 Symbol inception_conv(Symbol x, std::int64_t filters, Extent kernel, At at = At::kEach) {
   return relu(batch_norm(conv2d(x, {.filters = filters,
@@ -27,7 +27,7 @@ Symbol pooled(Symbol x, std::int64_t filters) {
   return inception_conv(average_pool(x, {.size = 3, .stride = 1, .padding = Padding::same()}), filters, 1);
 }
 
-/// What the branches of a module see, side by side; named as Keras does.
+/// Concatenates the branches of a module; the names are Keras'.
 Symbol mixed(const std::vector<Symbol>& branches, const std::string& name) {
   std::vector<std::size_t> inputs;
   for (const Symbol branch : branches) inputs.push_back(branch.node);

@@ -27,8 +27,8 @@ constexpr std::array kRows{
 
 Symbol norm_relu6(Symbol x, const std::string& name) { return relu6(apply(BatchNorm(), x, name)); }
 
-/// 3x3 on every channel, then 1x1 over them, each with batch norm and ReLU6. Rows and columns that a stride
-/// needs are added at the bottom and on the right, also where "same" would need none.
+/// 3x3 for each channel, then 1x1 over the channels, each with batch norm and ReLU6. Rows and columns that a
+/// stride needs are added at the bottom and on the right, even where "same" would add none.
 Symbol depthwise_separable(Symbol x, const MobileNetV1Row& row, int block) {
   const Padding padding = row.stride == 1 ? Padding::same() : Padding::by(0, 1);
   const std::string depth = fmt::format("conv_dw_{}", block), point = fmt::format("conv_pw_{}", block);

@@ -12,7 +12,7 @@
 namespace convoke::nn {
 namespace {
 
-/// `blocks` inverted residuals to `filters` channels, the first with `stride`.
+/// `blocks` inverted residuals with `filters` channels, the first with `stride`.
 struct MobileNetV2Stage {
   std::int64_t expansion, filters;
   int blocks;

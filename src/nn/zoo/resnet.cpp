@@ -20,7 +20,7 @@ Initializers kaiming_fan_out() {
   return {.weight = Initializer(Settings{{"name", "kaiming_normal"}, {"mode", "fan_out"}})};
 }
 
-/// Names of the nodes "<prefix><conv>" and "<prefix><norm>".
+/// The names of the nodes "<prefix><conv>" and "<prefix><norm>".
 struct Names {
   std::string conv, norm;
 };
@@ -37,13 +37,13 @@ Symbol conv_norm(Symbol x, std::int64_t filters, std::int64_t kernel, std::int64
   return apply(BatchNorm({.momentum = 0.9, .epsilon = 1e-5}), x, names.norm);
 }
 
-/// The input of a block as its sum takes it: itself, or projected where the shape changes.
+/// Returns the input of a block for its sum: the input itself, or its projection if the shape changes.
 Symbol shortcut(Symbol x, std::int64_t filters, std::int64_t stride, const std::string& block) {
   if (stride == 1 && shape_of(x)[0] == filters) return x;
   return conv_norm(x, filters, 1, stride, {block + ".downsample.0", block + ".downsample.1"});
 }
 
-/// 3x3, 3x3: `width` is that of both.
+/// 3x3, 3x3, both of `width` channels.
 Symbol basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
   Symbol y = relu(conv_norm(x, width, 3, stride, {block + ".conv1", block + ".bn1"}));
   y = conv_norm(y, width, 3, 1, {block + ".conv2", block + ".bn2"});

@@ -33,20 +33,20 @@ bool changes_shape(Symbol x, std::int64_t filters, std::int64_t stride) {
   return stride != 1 || shape_of(x)[0] != filters;
 }
 
-/// Option A: every other row and column, and zeroes for the new channels; nothing to learn.
+/// Option A: every other row and column, and zeroes for the new channels; it has no parameters.
 Symbol padded_shortcut(Symbol x, std::int64_t stride) {
   x = average_pool(x, {.size = 1, .stride = stride});
   return concat({x, rescale(x, {.scale = 0})});
 }
 
-/// 3x3, 3x3, batch norm after each.
+/// 3x3, 3x3, with batch norm after each.
 Symbol cifar_basic_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
   Symbol y = relu(cifar_norm(cifar_conv(x, width, 3, stride, block + ".conv1"), block + ".bn1"));
   y = cifar_norm(cifar_conv(y, width, 3, 1, block + ".conv2"), block + ".bn2");
   return relu(add(y, changes_shape(x, width, stride) ? padded_shortcut(x, stride) : x));
 }
 
-/// 3x3, 3x3, batch norm and ReLU before each; a projection sees what the first convolution sees.
+/// 3x3, 3x3, with batch norm and ReLU before each. A projection has the same input as the first convolution.
 Symbol wide_block(Symbol x, std::int64_t width, std::int64_t stride, const std::string& block) {
   const Symbol active = relu(cifar_norm(x, block + ".bn1"));
   Symbol y = relu(cifar_norm(cifar_conv(active, width, 3, stride, block + ".conv1"), block + ".bn2"));

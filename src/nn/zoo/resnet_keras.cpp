@@ -20,7 +20,7 @@ Symbol keras_conv_norm(Symbol x, const Conv2dOptions& convolution, const std::st
   return apply(BatchNorm({.momentum = 0.99, .epsilon = 1.001e-5}), x, name + "_bn");
 }
 
-/// 1x1, 3x3, 1x1 to four times the width; the first of a stage projects its input.
+/// 1x1, 3x3, 1x1 to four times the width. The first block of a stage projects its input.
 Symbol keras_bottleneck(Symbol x, std::int64_t width, std::int64_t stride, bool first,
                         const std::string& block) {
   Symbol sum = x;
@@ -38,7 +38,7 @@ Graph resnet50_keras(const ZooOptions& options) {
   Graph graph(options.input);
   Symbol x = zero_pad(input(graph), 3);
   x = relu(keras_conv_norm(x, {.filters = 64, .kernel = 7, .stride = 2}, "conv1"));
-  // Keras pads with zeroes rather than with nothing: the same after a ReLU.
+  // Keras pads with zeroes, not with empty places. After a ReLU both give the same result.
   x = max_pool(x, {.size = 3, .stride = 2, .padding = Padding::by(1)});
   std::int64_t width = 64;
   for (std::size_t stage = 0; stage < kDepths.size(); ++stage, width *= 2) {

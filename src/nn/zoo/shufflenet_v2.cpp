@@ -43,13 +43,13 @@ Symbol branch(Symbol x, std::int64_t filters, std::int64_t stride, const std::st
   return relu(shuffle_conv_norm(x, pointwise(filters), name, 5));
 }
 
-/// Half of the channels pass by, figure 3 (c).
+/// Half of the channels bypass the branch, figure 3 (c).
 Symbol basic_unit(Symbol x, std::int64_t filters, const std::string& name) {
   const std::vector<Symbol> halves = split(x, 2);
   return channel_shuffle(concat({halves[0], branch(halves[1], filters / 2, 1, name + ".branch2")}), 2);
 }
 
-/// Half the size: both branches see all channels, figure 3 (d).
+/// Halves the size: both branches read all channels, figure 3 (d).
 Symbol halving_unit(Symbol x, std::int64_t filters, const std::string& name) {
   Symbol left = shuffle_conv_norm(x, depthwise(shape_of(x)[0], 2), name + ".branch1", 0);
   left = relu(shuffle_conv_norm(left, pointwise(filters / 2), name + ".branch1", 2));

@@ -16,8 +16,8 @@ Symbol conv_relu(Symbol x, const Conv2dOptions& convolution, const std::string& 
   return relu(apply(Conv2d(convolution), x, name));
 }
 
-/// 1x1 to `squeeze` channels, then `expand` by 1x1 and `expand` by 3x3 side by side; `place` in torchvision's
-/// list.
+/// 1x1 to `squeeze` channels, then `expand` by 1x1 and `expand` by 3x3, concatenated. `place`: position in
+/// torchvision's list.
 Symbol fire(Symbol x, std::int64_t squeeze, std::int64_t expand, int place) {
   const std::string block = fmt::format("features.{}", place);
   const Initializers start{.weight = "he_uniform"};

@@ -17,7 +17,7 @@ namespace convoke::nn {
 namespace {
 
 constexpr std::array<std::int64_t, 5> kWidths{64, 128, 256, 512, 512};
-using VggDepths = std::array<int, 5>;  // convolutions of each width, 3 x 3; a pooling follows
+using VggDepths = std::array<int, 5>;  // number of 3 x 3 convolutions of each width, followed by a pooling
 constexpr VggDepths kA{1, 1, 2, 2, 2}, kB{2, 2, 2, 2, 2}, kD{2, 2, 3, 3, 3}, kE{2, 2, 4, 4, 4};
 
 enum class Norm { kNone, kBatch };
@@ -31,7 +31,7 @@ Initializers start_of_dense() {
 }
 
 Symbol vgg_features(Symbol x, const VggDepths& depths, Norm norm) {
-  int place = 0;  // in torchvision's list, which names the nodes
+  int place = 0;  // position in torchvision's list, which names the nodes
   for (std::size_t stage = 0; stage < depths.size(); ++stage) {
     for (int i = 0; i < depths[stage]; ++i) {
       x = apply(Conv2d({.filters = kWidths[stage],

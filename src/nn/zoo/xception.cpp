@@ -26,7 +26,7 @@ Symbol xception_separable(Symbol x, std::int64_t filters, int block, int i) {
   return apply(BatchNorm(), x, name + "_bn");
 }
 
-/// Two separable convolutions and a pool; a strided 1 x 1 convolution as their shortcut.
+/// Two separable convolutions and a pooling, with a strided 1 x 1 convolution as shortcut.
 Symbol halving_block(Symbol x, std::int64_t inner, std::int64_t filters, int block) {
   const Symbol residual = batch_norm(
       conv2d(x, {.filters = filters, .kernel = 1, .stride = 2, .padding = Padding::same(), .bias = false}));

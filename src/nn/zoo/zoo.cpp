@@ -14,10 +14,10 @@ using ZooMaker = Graph (*)(const ZooOptions&);
 struct Entry {
   std::string_view name;
   ZooMaker make;
-  std::array<std::int64_t, 3> input;  ///< of one sample; a shape of fewer axes ends in zeroes
+  std::array<std::int64_t, 3> input;  ///< shape of one sample; a shape with fewer axes ends in zeroes
 };
 
-// In alphabetical order, one to a line.
+// In alphabetical order, one per line.
 // clang-format off
 constexpr std::array kZoo{
     Entry{"alexnet", alexnet, {3, 224, 224}},

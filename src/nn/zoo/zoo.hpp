@@ -1,27 +1,28 @@
 #pragma once
 #include "convoke/nn/zoo.hpp"
 
-// The published networks, one source for each family. Nodes that hold parameters have the names of the
-// implementation that a network is compared with.
+// The published networks, with one source file per family. Nodes with parameters have the names of the
+// reference implementation.
 namespace convoke::nn {
 
 /// Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, "Gradient-based learning applied to document recognition",
-/// Proceedings of the IEEE 86, 1998, figure 2, as it is taught today: C3 sees all maps of S2, subsampling
-/// is a mean without coefficients, and the output is a dense layer. 61,706 parameters with 10 classes.
+/// Proceedings of the IEEE 86, 1998, figure 2, in the form that is taught today: C3 reads all maps of S2,
+/// subsampling is a mean without coefficients, and the output is a dense layer. 61,706 parameters with 10
+/// classes.
 Graph lenet5(const ZooOptions& options);
 
-/// A. Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014: one tower, without
-/// local response normalisation, as torchvision; nodes named alike. Without a head it ends in the mean of
-/// the last feature maps: the hidden dense layers belong to the head.
+/// A. Krizhevsky, "One weird trick for parallelizing convolutional neural networks", 2014, as in torchvision:
+/// one tower, without local response normalisation. Node names are torchvision's. Without a head, it ends in
+/// the mean of the last feature maps, because the hidden dense layers belong to the head.
 Graph alexnet(const ZooOptions& options);
 
 // K. Simonyan, A. Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015,
-// table 1, as torchvision, nodes named alike. Without a head they end in the mean of the last feature maps:
-// the hidden dense layers belong to the head.
+// table 1, as in torchvision, with its node names. Without a head, they end in the mean of the last feature
+// maps, because the hidden dense layers belong to the head.
 Graph vgg11(const ZooOptions& options);  ///< configuration A
-Graph vgg13(const ZooOptions& options);  ///< B
-Graph vgg16(const ZooOptions& options);  ///< D
-Graph vgg19(const ZooOptions& options);  ///< E
+Graph vgg13(const ZooOptions& options);  ///< configuration B
+Graph vgg16(const ZooOptions& options);  ///< configuration D
+Graph vgg19(const ZooOptions& options);  ///< configuration E
 
 /// With batch norm after every convolution.
 Graph vgg11_bn(const ZooOptions& options);
@@ -29,69 +30,72 @@ Graph vgg13_bn(const ZooOptions& options);
 Graph vgg16_bn(const ZooOptions& options);
 Graph vgg19_bn(const ZooOptions& options);
 
-// F. Iandola et al., "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters", 2016, table 1, as
-// torchvision, nodes named alike. The head is a convolution ("predictions"), a ReLU and the mean of its maps.
+// F. Iandola et al., "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters", 2016, table 1, as in
+// torchvision, with its node names. The head is a convolution ("predictions"), a ReLU and the mean of its
+// maps.
 Graph squeezenet1_0(const ZooOptions& options);
-/// The authors' later one: 2.4 times less computation.
+/// The authors' later version, with 2.4 times less computation.
 Graph squeezenet1_1(const ZooOptions& options);
 
-/// C. Szegedy et al., "Rethinking the Inception architecture for computer vision", CVPR 2016, as Keras
-/// Applications: batch norms without scale, no auxiliary classifier, at least 75 x 75.
+/// C. Szegedy et al., "Rethinking the Inception architecture for computer vision", CVPR 2016, as in Keras
+/// Applications: batch norms without scale, no auxiliary classifier, at least 75 x 75 pixels.
 Graph inception_v3(const ZooOptions& options);
 
-/// All of it before the pooling: (3, 299, 299) -> (2048, 8, 8).
+/// The network before the pooling: (3, 299, 299) -> (2048, 8, 8).
 Symbol inception_v3_features(Symbol x);
 
-/// F. Chollet, "Xception: Deep learning with depthwise separable convolutions", CVPR 2017, figure 5. As Keras
-/// Applications, nodes named alike; at least 71 x 71.
+/// F. Chollet, "Xception: Deep learning with depthwise separable convolutions", CVPR 2017, figure 5, as in
+/// Keras Applications, with its node names; at least 71 x 71 pixels.
 Graph xception(const ZooOptions& options);
 
 // K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition", CVPR 2016, table 1.
 
-/// As torchvision, nodes named alike: "v1.5", whose bottlenecks stride in the 3 x 3 convolution.
+/// As in torchvision, with its node names: "v1.5", whose bottlenecks have the stride in the 3 x 3
+/// convolution.
 Graph resnet18(const ZooOptions& options);
 Graph resnet34(const ZooOptions& options);
 Graph resnet50(const ZooOptions& options);
 Graph resnet101(const ZooOptions& options);
 Graph resnet152(const ZooOptions& options);
 
-/// ResNet-50 as Keras Applications, nodes named alike: "v1", whose bottlenecks stride in their first
-/// convolution, with biases.
+/// ResNet-50 as in Keras Applications, with its node names: "v1", whose bottlenecks have the stride in their
+/// first convolution, with biases.
 Graph resnet50_keras(const ZooOptions& options);
 
-// Residual networks for images of 32 x 32.
+// Residual networks for images of 32 x 32 pixels.
 
 /// K. He et al., "Deep residual learning for image recognition", CVPR 2016, section 4.2, 6 n + 2 layers.
-/// Where the shape changes, the shortcut has no parameters: it takes every other pixel and adds channels of
+/// Where the shape changes, the shortcut has no parameters: it reads every other pixel and adds channels of
 /// zeroes (the paper's option A, in the form of its authors' fb.resnet.torch).
 Graph resnet20(const ZooOptions& options);
 Graph resnet56(const ZooOptions& options);
 
 /// S. Zagoruyko, N. Komodakis, "Wide residual networks", BMVC 2016, table 1 with depth 28 and k = 10: batch
-/// norm and ReLU before the convolutions; without dropout.
+/// norm and ReLU before the convolutions; no dropout.
 Graph wide_resnet_28_10(const ZooOptions& options);
 
 /// G. Huang, Z. Liu, L. van der Maaten, K. Weinberger, "Densely connected convolutional networks", CVPR 2017,
-/// table 1. As torchvision, nodes named alike.
+/// table 1, as in torchvision, with its node names.
 Graph densenet121(const ZooOptions& options);
 Graph densenet169(const ZooOptions& options);
 Graph densenet201(const ZooOptions& options);
 
 /// A. Howard et al., "MobileNets: Efficient convolutional neural networks for mobile vision applications",
-/// 2017, table 1. As Keras Applications, nodes named alike; its last 1 x 1 convolution is our dense layer.
+/// 2017, table 1, as in Keras Applications, with its node names. The last 1 x 1 convolution is a dense layer
+/// here.
 Graph mobilenet_v1(const ZooOptions& options);
 
-/// M. Sandler et al., "MobileNetV2: Inverted residuals and linear bottlenecks", CVPR 2018, table 2. As
-/// torchvision, nodes named alike.
+/// M. Sandler et al., "MobileNetV2: Inverted residuals and linear bottlenecks", CVPR 2018, table 2, as in
+/// torchvision, with its node names.
 Graph mobilenet_v2(const ZooOptions& options);
 
-/// A. Howard et al., "Searching for MobileNetV3", ICCV 2019, tables 1 and 2. As torchvision, nodes named
-/// alike.
+/// A. Howard et al., "Searching for MobileNetV3", ICCV 2019, tables 1 and 2, as in torchvision, with its node
+/// names.
 Graph mobilenet_v3_large(const ZooOptions& options);
 Graph mobilenet_v3_small(const ZooOptions& options);
 
 /// M. Tan, Q. Le, "EfficientNet: Rethinking model scaling for convolutional neural networks", ICML 2019,
-/// table 1, and its scaling to B1 .. B7. As torchvision, nodes named alike; pixels are to be standardised
+/// table 1, and its scaling to B1 .. B7, as in torchvision, with its node names. Pixels must be standardised
 /// before.
 Graph efficientnet_b0(const ZooOptions& options);
 Graph efficientnet_b1(const ZooOptions& options);
@@ -102,38 +106,42 @@ Graph efficientnet_b5(const ZooOptions& options);
 Graph efficientnet_b6(const ZooOptions& options);
 Graph efficientnet_b7(const ZooOptions& options);
 
-/// All of B5 before the pooling: (3, 456, 456) -> (2048, 15, 15).
+/// B5 before the pooling: (3, 456, 456) -> (2048, 15, 15).
 Symbol efficientnet_b5_features(Symbol x);
 
 /// N. Ma et al., "ShuffleNet V2: Practical guidelines for efficient CNN architecture design", ECCV 2018,
-/// table 5, width 1. As torchvision's x1_0, nodes named alike.
+/// table 5, width 1, as torchvision's x1_0, with its node names.
 Graph shufflenet_v2(const ZooOptions& options);
 
-/// Z. Liu et al., "A ConvNet for the 2020s", CVPR 2022, table 9, ConvNeXt-T. As torchvision, nodes named
-/// alike; its linear layers over channels are our 1 x 1 convolutions.
+/// Z. Liu et al., "A ConvNet for the 2020s", CVPR 2022, table 9, ConvNeXt-T, as in torchvision, with its node
+/// names. Its linear layers over channels are 1 x 1 convolutions here.
 Graph convnext_tiny(const ZooOptions& options);
 
 // The networks of the seed systems, as far as their papers specify them.
 
-/// A simple CNN for ten tomato leaf diseases. The paper says no more than that: three 3 x 3 convolutions of
-/// 32, 64 and 128 channels with ReLU and max-pool, and a dense layer of 128, on 128 x 128 pixels, are ours.
+/// A simple CNN for ten tomato leaf diseases. The paper gives no details. Our choice is three 3 x 3
+/// convolutions of 32, 64 and 128 channels with ReLU and max pooling, and a dense layer of 128, on 128 x 128
+/// pixels.
 Graph leaf_cnn(const ZooOptions& options);
 
-/// The classifier of I/O access patterns, (5) -> 5 -> 5 -> classes (3 in the thesis), ReLU between. "Normal
-/// initialisation": the standard deviation is not given, Keras' is taken.
+/// The classifier of I/O access patterns, (5) -> 5 -> 5 -> classes (3 in the thesis), with ReLU in between.
+/// The thesis says "normal initialisation" without the standard deviation; Keras' default is used.
 Graph nn_twins(const ZooOptions& options);
 
 /// The sentiment of a review of 300 words, tokens (L) below 20,000: embedding 128, LSTM 128 with dropout 0.2
-/// of its input, dense 128, 64, classes: 2 in the thesis' text, 1 (a sigmoid, by the loss) elsewhere in it.
-/// "Uniform initialisation": the range is not given, Keras' is taken; padding is not masked.
+/// of its input, dense 128, 64, classes: 2 in the text of the thesis, 1 (a sigmoid, by the loss) elsewhere in
+/// it. The thesis says "uniform initialisation" without the range; Keras' default is used. Padding is not
+/// masked.
 Graph imdb_lstm(const ZooOptions& options);
 
-/// The head of the birds paper over EfficientNet-B5: dense 1024, 512, 256, each with ReLU, batch norm and
-/// dropout (0.4, 0.3, 0.2). How the features are pooled is not given: by their mean. Nodes of the head are
-/// "head.*" and "predictions"; the paper freezes all others. Without a head: the pooled features.
+/// The head of the birds paper on EfficientNet-B5: dense 1024, 512, 256, each with ReLU, batch norm and
+/// dropout (0.4, 0.3, 0.2). The paper does not say how the features are pooled; their mean is used. Nodes of
+/// the head are "head.*" and "predictions"; the paper freezes all others. Without a head: the pooled
+/// features.
 Graph birds(const ZooOptions& options);
 
-/// The head of the retina thesis over InceptionV3: mean over the image, dense 1024 with ReLU. All is trained.
+/// The head of the retina thesis on InceptionV3: mean over the image, dense 1024 with ReLU. All parameters
+/// are trained.
 Graph retina(const ZooOptions& options);
 
 }  // namespace convoke::nn

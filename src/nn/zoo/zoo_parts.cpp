@@ -14,14 +14,15 @@
 namespace convoke::nn {
 namespace {
 
-/// How the nodes of a family are called.
+/// The node names of a family.
 struct Parts {
-  std::string_view name;   ///< of the models, `*` stands for any text
-  std::string_view block;  ///< how the name of a block's nodes begins, `#` stands for a number; empty: none
-  std::string_view head;   ///< the first node of the head
+  std::string_view name;  ///< names of the models; `*` stands for any text
+  /// start of the names of a block's nodes; `#` stands for a number; empty: no blocks
+  std::string_view block;
+  std::string_view head;  ///< the first node of the head
 };
 
-// The first line that fits a model's name counts.
+// The first line that matches a model's name counts.
 // clang-format off
 constexpr std::array kParts{
     Parts{"alexnet", "features.#", "classifier.1"},
@@ -49,7 +50,7 @@ constexpr std::array kParts{
 // clang-format on
 
 const Parts& parts_of(const std::string& name) {
-  zoo_input(name);  // throws for an unknown one
+  zoo_input(name);  // throws Error for an unknown name
   const auto it = std::find_if(kParts.begin(), kParts.end(),
                                [&](const Parts& parts) { return matches(parts.name, name); });
   if (it == kParts.end()) throw Error(name + ": its parts are not in src/nn/zoo/zoo_parts.cpp");
@@ -58,7 +59,8 @@ const Parts& parts_of(const std::string& name) {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// The beginning of `name` that fits `pattern`: "layer1.0" of "layer1.0.conv1"; empty if none does.
+/// Returns the start of `name` that matches `pattern`: "layer1.0" of "layer1.0.conv1"; empty if there is
+/// none.
 std::string_view beginning(std::string_view pattern, std::string_view name) {
   std::size_t at = 0;
   for (const char c : pattern) {
@@ -91,17 +93,17 @@ std::string before_rest(const std::string& zoo, const Graph& graph, const std::s
   const std::int64_t count = count_in(pattern);
   if (zoo.empty()) {
     throw Error(fmt::format("freeze: \"{}\": only models of the zoo have blocks", pattern),
-                "name the first node that is to be trained: \"before:NAME\"");
+                "name the first node to train: \"before:NAME\"");
   }
   const std::vector<std::string> blocks = zoo_blocks(zoo, graph);
   if (blocks.empty()) {
     throw Error(fmt::format("freeze: \"{}\": {} has no blocks", pattern, zoo),
-                "name the first node that is to be trained: \"before:NAME\"");
+                "name the first node to train: \"before:NAME\"");
   }
   if (count > static_cast<std::int64_t>(blocks.size())) {
-    throw Error(
-        fmt::format("freeze: \"{}\": {} has {} blocks", pattern, zoo, blocks.size()),
-        fmt::format("\"blocks:{}\" freezes all of them, \"backbone\" all before the head", blocks.size()));
+    throw Error(fmt::format("freeze: \"{}\": {} has only {} blocks", pattern, zoo, blocks.size()),
+                fmt::format("\"blocks:{}\" freezes all of them, \"backbone\" all nodes before the head",
+                            blocks.size()));
   }
   const auto last = graph.nodes().begin() +
                     static_cast<std::ptrdiff_t>(graph.find(blocks[static_cast<std::size_t>(count - 1)]));
@@ -117,7 +119,7 @@ std::string zoo_head(const std::string& name) { return std::string(parts_of(name
 std::vector<std::string> zoo_blocks(const std::string& name, const Graph& graph) {
   const std::string_view pattern = parts_of(name).block;
   std::vector<std::string> ends;
-  std::string_view block;  // that the last end belongs to
+  std::string_view block;  // the block to which the last end belongs
   for (const Node& node : graph.nodes()) {
     const std::string_view found = beginning(pattern, node.name);
     if (found.empty()) continue;
@@ -137,7 +139,7 @@ std::vector<std::string> resolve_parts(const std::string& zoo, const Graph& grap
       const std::string head = zoo_head(zoo);
       const bool there = std::any_of(graph.nodes().begin(), graph.nodes().end(),
                                      [&](const Node& node) { return node.name == head; });
-      pattern = there ? before(head) : "*";  // without a head, all is backbone
+      pattern = there ? before(head) : "*";  // a network without a head is all backbone
     }
   }
   return patterns;

@@ -5,7 +5,8 @@
 namespace reference {
 namespace {
 
-/// Padding before the first element of one axis: "same" as Keras has it, "causal", or what is given.
+/// Returns the padding before the first element of one axis: "same" as in Keras, "causal", or the given
+/// padding.
 std::int64_t padding_before(const Call& call, std::size_t axis, std::int64_t in, std::int64_t out,
                             std::int64_t stride, std::int64_t span) {
   const convoke::Value& padding = *call.settings.find("padding");
@@ -23,7 +24,7 @@ double bias(const Call& call, std::int64_t channel) {
   return call.has_parameter("bias") ? call.parameter("bias")[static_cast<std::size_t>(channel)] : 0;
 }
 
-/// Channel c of x under the kernels c * multiplier + m of `weight`, plain.
+/// Convolves channel c of x with the kernels c * multiplier + m of `weight`; plain layouts.
 Values depthwise(const Call& call, const std::vector<double>& weight, std::int64_t out_h,
                  std::int64_t out_w) {
   const Values& x = call.x();
@@ -110,7 +111,7 @@ Values separable_conv2d(const Call& call) {
   return y;
 }
 
-// What the input gives is spread: y[i * stride + k * dilation - before] += w[k] x[i].
+// Each input is spread over the output: y[i * stride + k * dilation - before] += w[k] x[i].
 Values conv2d_transpose(const Call& call) {
   const Values& x = call.x();
   Values y(x.samples, call.node.shape);
@@ -120,7 +121,7 @@ Values conv2d_transpose(const Call& call) {
   const auto [dh, dw] = call.pair("dilation");
   const auto groups = static_cast<std::int64_t>(call.number("groups"));
   const std::int64_t in = x.channels() / groups, out = y.channels() / groups;
-  // The convolution that goes the other way, from y to x, is padded by this.
+  // The padding of the convolution in the opposite direction, from y to x.
   const std::int64_t top = padding_before(call, 0, out_h, in_h, sh, (kh - 1) * dh + 1);
   const std::int64_t left = padding_before(call, 1, out_w, in_w, sw, (kw - 1) * dw + 1);
   const std::vector<double>& weight = call.parameter("weight");

@@ -14,7 +14,7 @@
 namespace reference {
 namespace {
 
-/// One line per layer; the functions stand in files by kind beside this one.
+/// One line per layer. The functions are in the files of this folder, by kind.
 constexpr std::array kLayers{
     LayerEntry{"adaptive_average_pool", adaptive_pool},
     LayerEntry{"adaptive_max_pool", adaptive_pool},

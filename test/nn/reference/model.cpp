@@ -15,12 +15,12 @@ using convoke::SettingsReader;
 /// A sliding window along one axis.
 struct Axis {
   std::int64_t in, out, kernel, stride, dilation, before, after;
-  /// Input position of kernel tap k at output o; -1 in the padding.
+  /// Returns the input position of kernel tap k at output o; -1 in the padding.
   std::int64_t at(std::int64_t o, std::int64_t k) const {
     const std::int64_t i = o * stride + k * dilation - before;
     return i >= 0 && i < in ? i : -1;
   }
-  /// Taps at output o that lie in the image or its padding.
+  /// Returns the number of taps at output o that lie in the image or its padding.
   double taps_with_padding(std::int64_t o) const {
     std::int64_t count = 0;
     for (std::int64_t k = 0; k < kernel; ++k)
@@ -51,7 +51,7 @@ struct Geometry {
     }
     const auto axis = [&](std::int64_t i, std::int64_t o, std::int64_t k, std::int64_t s, std::int64_t d,
                           std::int64_t before, std::int64_t after) {
-      // "same": as much as the windows stick out, the odd pixel at the end.
+      // "same" pads as much as the windows extend beyond the image, with an odd pixel at the end.
       const std::int64_t missing = std::max<std::int64_t>(0, (o - 1) * s + (k - 1) * d + 1 - i);
       if (same) return Axis{i, o, k, s, d, missing / 2, missing - missing / 2};
       return Axis{i, o, k, s, d, before, after};
@@ -60,7 +60,7 @@ struct Geometry {
     w = axis(in[2], out[2], kernel.second, stride.second, dilation.second, around[2], around[3]);
   }
 
-  /// f(output pixel, input pixel, tap) for every tap that lies inside the image.
+  /// Calls f(output pixel, input pixel, tap) for every tap inside the image.
   template <class F>
   void for_each_tap(const F& f) const {
     for (std::int64_t oh = 0; oh < h.out; ++oh) {
@@ -76,7 +76,7 @@ struct Geometry {
   }
 };
 
-/// f(y index, x index, weight index) for every product of a convolution.
+/// Calls f(y index, x index, weight index) for every product of a convolution.
 template <class F>
 void for_each_product(const Geometry& g, std::int64_t groups, const Values& x, const Values& y, const F& f) {
   const std::int64_t in = x.channels() / groups, out = y.channels() / groups, taps = g.h.kernel * g.w.kernel;
@@ -93,7 +93,7 @@ void for_each_product(const Geometry& g, std::int64_t groups, const Values& x, c
   }
 }
 
-/// Index of the largest value of each window (of every plane); the first among equals.
+/// Returns the index of the largest value of each window (of every plane), the first among equals.
 std::vector<std::int64_t> winners(const Geometry& g, const Values& x, const Values& y) {
   std::vector<std::int64_t> best(y.data.size(), -1);
   for (std::int64_t plane = 0; plane < x.samples * x.channels(); ++plane) {
@@ -106,7 +106,8 @@ std::vector<std::int64_t> winners(const Geometry& g, const Values& x, const Valu
   return best;
 }
 
-/// Number of pixels of each window that lie inside the image, or with `padding` also in its padding.
+/// Returns the number of pixels of each window that lie inside the image or, with `padding`, also in its
+/// padding.
 std::vector<double> window_sizes(const Geometry& g, bool padding) {
   std::vector<double> sizes(static_cast<std::size_t>(g.h.out * g.w.out));
   if (padding) {
@@ -120,11 +121,11 @@ std::vector<double> window_sizes(const Geometry& g, bool padding) {
   return sizes;
 }
 
-/// Channels, or features of a sequence, and the values that each has in a sample.
+/// Returns the number of channels, or of features of a sequence.
 std::int64_t channel_count(const Values& x) { return x.shape.rank() == 2 ? x.shape[1] : x.channels(); }
 std::int64_t channel_size(const Values& x) { return x.shape.elements() / channel_count(x); }
 
-/// f(index, channel) for one lane's values of each channel.
+/// Calls f(index, channel) for one lane's (micro-batch's) values of each channel.
 template <class F>
 void for_each_of_lane(const Values& x, std::int64_t lane, std::int64_t first, const F& f) {
   const std::int64_t channels = channel_count(x), size = x.shape.elements();
@@ -147,7 +148,7 @@ struct Moments {
   }
 };
 
-/// softmax of row n.
+/// Returns the softmax of row n.
 std::vector<double> softmax(const Values& x, std::int64_t n) {
   const std::int64_t k = x.shape.elements();
   std::vector<double> y(x.data.begin() + n * k, x.data.begin() + (n + 1) * k);
@@ -163,7 +164,7 @@ double activate(std::string_view type, double x) {
   return type == "tanh" ? std::tanh(x) : 1 / (1 + std::exp(-x));
 }
 
-/// dy / dx by y.
+/// Returns dy / dx as a function of y.
 double slope(std::string_view type, double y) {
   if (type == "relu") return y > 0 ? 1 : 0;
   return type == "tanh" ? 1 - y * y : y * (1 - y);
@@ -250,9 +251,8 @@ Parameters Model::backward(std::span<const std::int32_t> labels, std::int64_t ba
   return std::move(results_);
 }
 
-// Element e = pixel * C + channel of a sample takes word e / 16 % 4 of the Philox counter
-// (e / 64 * 16 + e % 16, node, sample, 0) and is dropped if it is below rate * 2^32. A vector that is a
-// flattened image counts as that image.
+// Element e = pixel * C + channel of a sample uses word e / 16 % 4 of the Philox counter (e / 64 * 16 + e %
+// 16, node, sample, 0), and is dropped if it is below rate * 2^32. A flattened image counts as an image.
 Values Model::dropout_factors(const Node& node) const {
   const Node* image = &node;
   while (image->shape.rank() == 1 && image->layer != nullptr) {
@@ -261,7 +261,7 @@ Values Model::dropout_factors(const Node& node) const {
     image = &graph_.node(image->inputs[0]);
   }
   const double rate = number(node, "rate");
-  // `spatial`: the channel stands for all its elements.
+  // With `spatial`, the channel alone decides for all its elements.
   const bool spatial = flag(node, "spatial"), sequence = image->shape.rank() == 2;
   const std::int64_t channels = sequence ? image->shape[1] : image->shape[0];
   const std::int64_t pixels = image->shape.elements() / channels;

@@ -8,8 +8,8 @@
 #include "convoke/nn/graph.hpp"
 #include "convoke/nn/plan/network.hpp"
 
-/// What every layer means, as naive loops in double over plain (N, C, H, W): slow, unfused, nothing shared
-/// with src/nn but the graph.
+/// A reference for every layer: naive loops in double over plain (N, C, H, W), slow and unfused. It shares
+/// only the graph with src/nn.
 namespace reference {
 
 using convoke::Settings;
@@ -21,7 +21,7 @@ using convoke::nn::StepKey;
 /// A batch of values in plain order.
 struct Values {
   std::int64_t samples = 0;
-  Shape shape;  ///< of one sample
+  Shape shape;  ///< shape of one sample
   std::vector<double> data;
 
   Values() = default;
@@ -43,16 +43,17 @@ struct LayerEntry;
 /// Executes a graph node by node.
 class Model {
  public:
-  /// `lane`: samples of a batch-norm group.
+  /// `lane`: samples of a batch-norm group (micro-batch).
   Model(const Graph& graph, std::int64_t lane) : graph_(graph), lane_(lane) {}
 
   Parameters parameters;
 
-  /// The output; logits in training.
+  /// Returns the output; logits in training.
   const Values& forward(const Values& x, bool training, const StepKey& key = {});
-  /// Sum of -log softmax(logits)[label] after a training forward.
+  /// Returns the sum of -log softmax(logits)[label] after a training forward.
   double loss(std::span<const std::int32_t> labels) const;
-  /// Of loss / batch, after a training forward. For statistics: sum over lanes of value * lane / batch.
+  /// Returns the gradients of loss / batch after a training forward; for statistics, the sum over lanes of
+  /// value * lane / batch.
   Parameters backward(std::span<const std::int32_t> labels, std::int64_t batch);
 
  private:
@@ -60,7 +61,7 @@ class Model {
   void forward(const Node& node);
   void backward(const Node& node);
   Values dropout_factors(const Node& node) const;
-  /// gamma or beta of a batch norm, or what stands for them if it has none.
+  /// Returns gamma or beta of a batch norm, or `otherwise` if it has none.
   std::vector<double> coefficients(const Node& node, const char* name, double otherwise) const;
   Call call(const Node& node) const;
   void backward_by_differences(const Node& node, const LayerEntry& layer);

@@ -5,7 +5,7 @@
 namespace reference {
 namespace {
 
-/// Channels and places (pixels, steps) of values, and where they are in plain order.
+/// The channels and places (pixels, steps) of values, and their position in plain order.
 struct Axes {
   bool sequence;
   std::int64_t channels, places;

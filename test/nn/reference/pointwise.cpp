@@ -96,8 +96,8 @@ Values standardize(const Call& call) {
   });
 }
 
-// Element e = place * C + channel takes number e % 4 of counter e / 4, by Box and Muller. A flattened image
-// counts as that image.
+// Element e = place * C + channel uses number e % 4 of counter e / 4, by the method of Box and Muller. A
+// flattened image counts as an image.
 Values gaussian_noise(const Call& call) {
   if (!call.training) return call.x();
   const Node* source = &call.graph.node(call.node.inputs[0]);

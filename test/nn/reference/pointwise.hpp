@@ -3,7 +3,7 @@
 
 namespace reference {
 
-// Element by element.
+// Element-wise layers.
 Values elu(const Call& call);
 Values gelu(const Call& call);
 Values hard_sigmoid(const Call& call);

@@ -9,7 +9,7 @@ namespace {
 
 bool is_max(const Call& call) { return call.node.layer->type().find("max") != std::string_view::npos; }
 
-/// Gathers what a window sees; `result` is the maximum or the mean.
+/// Gathers the values of a window; `result` is the maximum or the mean.
 struct Gather {
   double sum = 0, largest = -INFINITY;
   std::int64_t count = 0;
@@ -22,7 +22,7 @@ struct Gather {
   double result(bool max) const { return max ? largest : sum / static_cast<double>(count); }
 };
 
-/// f(plane, i, j) for every output pixel of every plane, in order.
+/// Calls f(plane, i, j) for every output pixel of every plane, in order.
 template <class F>
 Values image_of(const Call& call, const F& f) {
   Values y(call.x().samples, call.node.shape);
@@ -35,13 +35,13 @@ Values image_of(const Call& call, const F& f) {
   return y;
 }
 
-/// A pixel of a plane of x; 0 outside.
+/// Returns a pixel of a plane of x; 0 outside.
 double at(const Values& x, std::int64_t plane, std::int64_t h, std::int64_t w) {
   if (h < 0 || h >= x.shape[1] || w < 0 || w >= x.shape[2]) return 0;
   return x[(plane * x.shape[1] + h) * x.shape[2] + w];
 }
 
-/// Top and left of a border given as one, two or four numbers.
+/// Returns top and left of a border given as one, two or four numbers.
 std::pair<std::int64_t, std::int64_t> corner(const Call& call, const char* key) {
   const auto list = convoke::SettingsReader(call.settings, "reference").get(key, std::vector<std::int64_t>{});
   return {list[0], list.size() == 4 ? list[2] : list.back()};
@@ -137,7 +137,7 @@ Values resize(const Call& call) {
     const double h = (static_cast<double>(i) + 0.5) * down, w = (static_cast<double>(j) + 0.5) * right;
     if (nearest) return at(x, plane, static_cast<std::int64_t>(h), static_cast<std::int64_t>(w));
     double sum = 0;
-    // Every pixel weighs 1 - its distance on each axis, those at the rim reach outwards.
+    // A pixel's weight is 1 - its distance on each axis; pixels at the edge extend outwards.
     const auto share = [](double centre, std::int64_t pixel, std::int64_t count) {
       const double inside = std::clamp(centre - 0.5, 0.0, static_cast<double>(count - 1));
       return std::max(0.0, 1 - std::abs(inside - static_cast<double>(pixel)));

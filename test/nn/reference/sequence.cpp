@@ -23,8 +23,9 @@ Vector product(const Vector& weight, const Vector* bias, const Vector& x) {
   return y;
 }
 
-/// What dropout multiplies `width` values of a sample with. Direction d takes the streams node + (1 + 2 d)
-/// 2^24 for the input, node + (2 + 2 d) 2^24 for the state; words as a dropout layer of one pixel.
+/// Returns the factors of dropout for `width` values of a sample. Direction d uses the streams node + (1 + 2
+/// d) 2^24 for the input and node + (2 + 2 d) 2^24 for the state, with the words of a dropout layer of one
+/// pixel.
 Vector factors(const Call& call, const char* key, std::uint32_t number, std::int64_t sample,
                std::size_t width) {
   const double rate = call.number(key);

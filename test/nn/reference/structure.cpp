@@ -9,7 +9,7 @@ using Index = std::vector<std::int64_t>;
 
 Values output(const Call& call) { return {call.x().samples, call.node.shape}; }
 
-/// Position of sample n, element `index` in row-major order.
+/// Returns the position of element `index` of sample n in row-major order.
 std::int64_t at(const Values& values, std::int64_t n, const Index& index) {
   std::int64_t position = n;
   for (std::size_t axis = 0; axis < index.size(); ++axis)
@@ -17,7 +17,7 @@ std::int64_t at(const Values& values, std::int64_t n, const Index& index) {
   return position;
 }
 
-/// f(sample, index) for every element.
+/// Calls f(sample, index) for every element.
 template <class F>
 void for_each(const Values& values, const F& f) {
   Index index(values.shape.rank());
@@ -77,7 +77,7 @@ Values identity(const Call& call) {
   return y;
 }
 
-// An input of one value per channel is read at that channel: axis 0 of an image, axis 1 of a sequence.
+// An input with one value per channel is read at that channel: axis 0 of an image, axis 1 of a sequence.
 Values multiply(const Call& call) {
   Values y = output(call);
   for_each(y, [&](std::int64_t n, const Index& index) {

@@ -6,17 +6,17 @@ namespace convoke::nn {
 struct Symbol;
 
 struct LeakyReluOptions {
-  double negative_slope = 0.3;  ///< >= 0; as Keras' layer, PyTorch's is 0.01
+  double negative_slope = 0.3;  ///< >= 0; the default of Keras' layer, PyTorch's is 0.01
 };
 struct EluOptions {
   double alpha = 1;  ///< >= 0
 };
 struct GeluOptions {
-  bool approximate = false;  ///< the tanh form
+  bool approximate = false;  ///< use the tanh form
 };
 
 /// An element-wise function of one input of any shape: relu, relu6, leaky_relu, elu, selu, gelu, silu,
-/// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU usually vanishes into its neighbour, a relu6
+/// hard_swish, hard_sigmoid, softplus, sigmoid, tanh. A ReLU is usually fused into its neighbour, a relu6
 /// into a batch norm (nn/plan/fusion).
 class Activation final : public Layer {
  public:
@@ -36,7 +36,7 @@ class Activation final : public Layer {
     kSigmoid,
     kTanh
   };
-  /// `alpha`: of leaky_relu and elu. `approximate`: of gelu.
+  /// `alpha` is for leaky_relu and elu, `approximate` for gelu.
   explicit Activation(Function function, double alpha = 0, bool approximate = false)
       : function_(function), alpha_(alpha), approximate_(approximate) {}
   std::string_view type() const override;

@@ -9,13 +9,13 @@ namespace convoke::nn {
 class LayerReader;
 
 /// An axis of a value by name: "channels", "height", "width" of images; "time", "features" of sequences;
-/// "features" of vectors. "channels" stands for "features" too (the last axis of Keras).
+/// "features" of vectors. "channels" also stands for "features" (the last axis of Keras).
 class Axis {
  public:
   Axis(std::string name = "channels") : name_(std::move(name)) {}  // NOLINT: `.axis = {"time"}`
   const std::string& name() const { return name_; }
 
-  /// Its position in `shape`. Throws Error if such a value has no such axis.
+  /// Returns its position in `shape`. Throws Error if a value of this shape does not have the axis.
   std::size_t in(const Shape& shape) const;
 
   /// Reads the key "axis".

@@ -5,8 +5,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Zeroes around an image: (N, C, H, W) -> (N, C, top + H + bottom, left + W + right). A convolution that
-/// follows takes it into its own padding (nn/plan/fusion).
+/// Adds zeroes around an image: (N, C, H, W) -> (N, C, top + H + bottom, left + W + right). A convolution
+/// that follows includes them in its own padding (nn/plan/fusion).
 class ZeroPad final : public Layer {
  public:
   explicit ZeroPad(Border padding) : padding_(padding) {}
@@ -22,7 +22,7 @@ class ZeroPad final : public Layer {
   Border padding_;
 };
 
-/// An image without its border: (N, C, H, W) -> (N, C, H - top - bottom, W - left - right).
+/// Removes the border of an image: (N, C, H, W) -> (N, C, H - top - bottom, W - left - right).
 class Crop final : public Layer {
  public:
   explicit Crop(Border cropping) : cropping_(cropping) {}

@@ -5,8 +5,9 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Channels as a matrix (groups, C / groups), transposed: channel g * C / groups + i becomes i * groups + g.
-/// Images, or the features of vectors and sequences. X. Zhang et al., "ShuffleNet", CVPR 2018.
+/// Transposes the channels as a matrix (groups, C / groups): channel g * C / groups + i becomes i * groups +
+/// g. Works on images, and on the features of vectors and sequences. X. Zhang et al., "ShuffleNet", CVPR
+/// 2018.
 class ChannelShuffle final : public Layer {
  public:
   explicit ChannelShuffle(std::int64_t groups) : groups_(groups) {}

@@ -8,9 +8,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Two or more inputs side by side along an axis: images along their channels, (N, C1, H, W) and
-/// (N, C2, H, W) -> (N, C1 + C2, H, W), or along height or width; sequences along "features" or "time";
-/// vectors.
+/// Joins two or more inputs along an axis: images along their channels, (N, C1, H, W) and (N, C2, H, W) ->
+/// (N, C1 + C2, H, W), or along height or width; sequences along "features" or "time"; vectors.
 class Concat final : public Layer {
  public:
   explicit Concat(Axis axis = {}) : axis_(std::move(axis)) {}

@@ -10,9 +10,9 @@ struct Conv1dOptions {
   std::int64_t filters = 0;  ///< output features, >= 1
   std::int64_t kernel = 3;
   std::int64_t stride = 1;
-  Padding padding{};  ///< along the sequence; default valid, as Keras
+  Padding padding{};  ///< along the sequence; default valid, as in Keras
   std::int64_t dilation = 1;
-  std::int64_t groups = 1;  ///< divides input features and filters
+  std::int64_t groups = 1;  ///< divides both the input features and the filters
   bool bias = true;
 };
 

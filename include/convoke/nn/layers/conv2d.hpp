@@ -9,9 +9,9 @@ struct Conv2dOptions {
   std::int64_t filters = 0;  ///< output channels, >= 1
   Extent kernel{3};
   Extent stride{1};
-  Padding padding{};  ///< default valid, as Keras
+  Padding padding{};  ///< default valid, as in Keras
   Extent dilation{1};
-  std::int64_t groups = 1;  ///< divides input channels and filters; equal to both: depthwise
+  std::int64_t groups = 1;  ///< divides both the input channels and the filters; equal to both: depthwise
   bool bias = true;
   Initializers initializers{};
 };

@@ -11,20 +11,20 @@ struct Conv2dTransposeOptions {
   std::int64_t filters = 0;  ///< output channels, >= 1
   Extent kernel{3};
   Extent stride{1};
-  Padding padding{};  ///< what is cut off the output; default valid, as Keras
-  /// Rows and columns added at the end, below the stride. None: output = input * stride with "same", and at
-  /// least that with "valid"; 0 with explicit padding.
+  Padding padding{};  ///< rows and columns cut off the output; default valid, as in Keras
+  /// Rows and columns added at the end, fewer than the stride. Absent: output = input * stride with "same",
+  /// at least that with "valid"; 0 with explicit padding.
   std::optional<Extent> output_padding = {};
   Extent dilation{1};
-  std::int64_t groups = 1;  ///< divides input channels and filters
+  std::int64_t groups = 1;  ///< divides both the input channels and the filters
   bool bias = true;
 };
 
-/// Transposed convolution: the gradient of a convolution by its input as a layer,
-/// (N, C, H, W) -> (N, filters, H', W') with H' = (H - 1) * stride + dilation * (kernel - 1) + 1 - padding +
-/// output_padding. V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning", 2016; as
-/// Keras' Conv2DTranspose and PyTorch's ConvTranspose2d.
-/// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero. Keras holds the
+/// Transposed convolution: the gradient of a convolution with respect to its input, as a layer. (N, C, H, W)
+/// -> (N, filters, H', W') with H' = (H - 1) * stride + dilation * (kernel - 1) + 1 - padding +
+/// output_padding. V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning", 2016; equal
+/// to Keras' Conv2DTranspose and PyTorch's ConvTranspose2d.
+/// Parameters: weight (filters, C / groups, kh, kw), Glorot uniform; bias (filters), zero. Keras stores the
 /// weight as (kh, kw, filters, C), PyTorch as (C, filters / groups, kh, kw).
 class Conv2dTranspose final : public Layer {
  public:

@@ -8,13 +8,14 @@ struct Symbol;
 struct DropoutOptions {
   double rate = 0;  ///< [0, 1)
   bool spatial =
-      false;  ///< whole channels of (N, C, H, W), or features of (N, L, F), as Keras' SpatialDropout
+      false;  ///< drop whole channels of (N, C, H, W), or features of (N, L, F), as Keras' SpatialDropout
 };
 
-/// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); passes
-/// through otherwise. N. Srivastava et al., "Dropout", JMLR 15, 2014. Which elements is decided by (seed,
-/// epoch, sample, node) alone, so any number of ranks and threads drops the same ones. With `spatial`, whole
-/// channels: J. Tompson et al., "Efficient object localization using convolutional networks", CVPR 2015.
+/// Zeroes elements with probability `rate` in training and scales the others by 1 / (1 - rate); in evaluation
+/// it passes its input through. N. Srivastava et al., "Dropout", JMLR 15, 2014. (seed, epoch, sample, node)
+/// alone decide which elements are dropped, so the result does not depend on the number of ranks and threads.
+/// `spatial` drops whole channels: J. Tompson et al., "Efficient object localization using convolutional
+/// networks", CVPR 2015.
 class Dropout final : public Layer {
  public:
   explicit Dropout(DropoutOptions options) : options_(options) {}
@@ -30,10 +31,10 @@ class Dropout final : public Layer {
   DropoutOptions options_;
 };
 
-/// At the end of a residual branch: zeroes the branch's whole value of a sample with probability `rate` in
-/// training, and scales it by 1 / (1 - rate) otherwise; passes through in evaluation. Any shape, which it
-/// keeps. G. Huang et al., "Deep networks with stochastic depth", ECCV 2016; as torchvision's mode "row" and
-/// "drop path". Which samples is decided by (seed, epoch, sample, node) alone.
+/// Ends a residual branch. In training it zeroes the branch's whole value of a sample with probability
+/// `rate`, and scales it by 1 / (1 - rate) otherwise; in evaluation it passes its input through. Any shape,
+/// which it keeps. G. Huang et al., "Deep networks with stochastic depth", ECCV 2016; equal to torchvision's
+/// mode "row" and to "drop path". (seed, epoch, sample, node) alone decide which samples are zeroed.
 class StochasticDepth final : public Layer {
  public:
   explicit StochasticDepth(double rate) : rate_(rate) {}

@@ -10,9 +10,9 @@ struct EmbeddingOptions {
   std::int64_t units = 0;       ///< numbers per token, >= 1
 };
 
-/// A table of vectors that tokens name: tokens (N, L) -> sequences (N, L, units), y[n, l] = weight[x[n, l]].
-/// Parameters: weight (vocabulary, units), uniform in +-0.05 as Keras. Its gradient is dense: the sum over
-/// all places where a token stands, in their order, so that equal runs are equal. A step with a token outside
+/// Looks up a vector for each token: tokens (N, L) -> sequences (N, L, units), y[n, l] = weight[x[n, l]].
+/// Parameters: weight (vocabulary, units), uniform in +-0.05 as in Keras. Its gradient is dense: the sum over
+/// all places of a token, in their order, so that equal runs give equal results. A step with a token outside
 /// the vocabulary throws Error with the sample and the token.
 class Embedding final : public Layer {
  public:

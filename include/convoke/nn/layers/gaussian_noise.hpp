@@ -5,8 +5,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Adds normal noise of standard deviation `stddev` in training and passes through otherwise; any shape,
-/// which it keeps; as Keras'. The noise follows from (seed, epoch, sample, node) alone.
+/// Adds normal noise with standard deviation `stddev` in training and passes its input through otherwise, as
+/// Keras' layer. Any shape, which it keeps. The noise follows from (seed, epoch, sample, node) alone.
 class GaussianNoise final : public Layer {
  public:
   explicit GaussianNoise(double stddev) : stddev_(stddev) {}

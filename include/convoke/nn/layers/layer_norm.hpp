@@ -6,19 +6,19 @@ namespace convoke::nn {
 struct Symbol;
 
 struct LayerNormOptions {
-  /// What is normalised over: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W), each
-  /// pixel by itself.
+  /// The normalised axis: the features of (N, L, F) and (N, F), or the channels of (N, C, H, W) for each
+  /// pixel.
   enum class Over { kFeatures, kChannels };
   Over axis = Over::kFeatures;
-  double epsilon = 1e-3;  ///< added to the variance, > 0; as Keras, PyTorch's is 1e-5
-  bool scale = true;      ///< with gamma
-  bool center = true;     ///< with beta
+  double epsilon = 1e-3;  ///< added to the variance, > 0; the default is Keras', PyTorch's is 1e-5
+  bool scale = true;      ///< use gamma
+  bool center = true;     ///< use beta
 };
 
-/// Layer normalisation over the last axis, as Keras: (N, L, F), (N, F); with axis "channels" of images
-/// (N, C, H, W), ConvNeXt's LayerNorm2d, which is Keras' of an image that is stored channels last. Shapes
-/// stay. Parameters: gamma (ones), beta (zeros), (F) or (C). J. Ba, J. Kiros, G. Hinton, "Layer
-/// normalization", 2016.
+/// Layer normalisation over the last axis, as in Keras: (N, L, F), (N, F). With axis "channels" it normalises
+/// images (N, C, H, W) as ConvNeXt's LayerNorm2d does, and as Keras does for images that are stored channels
+/// last. Keeps the shape. Parameters: gamma (ones), beta (zeros), (F) or (C). J. Ba, J. Kiros, G. Hinton,
+/// "Layer normalization", 2016.
 class LayerNorm final : public Layer {
  public:
   explicit LayerNorm(LayerNormOptions options = {}) : options_(options) {}

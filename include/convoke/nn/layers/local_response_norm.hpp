@@ -12,10 +12,10 @@ struct LocalResponseNormOptions {
   double k = 1;  ///< > 0
 };
 
-/// y = x (k + alpha / size sum of x^2 over the channels of a window)^-beta, images (N, C, H, W), which keep
-/// their shape. A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional
-/// neural networks", NeurIPS 2012; meaning and defaults as PyTorch, whose alpha is over the window's size
-/// (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the centre.
+/// y = x (k + alpha / size sum of x^2 over the channels of a window)^-beta for images (N, C, H, W), which
+/// keep their shape. A. Krizhevsky, I. Sutskever, G. Hinton, "ImageNet classification with deep convolutional
+/// neural networks", NeurIPS 2012. Meaning and defaults are PyTorch's, which divides alpha by the window's
+/// size (the paper's 1e-4 is 5e-4 here), and which counts an even window's extra channel before the centre.
 class LocalResponseNorm final : public Layer {
  public:
   explicit LocalResponseNorm(LocalResponseNormOptions options = {}) : options_(options) {}

@@ -7,8 +7,8 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// Element-wise functions of two or more inputs, as Keras' merging layers. Inputs of one shape, except for
-/// Multiply.
+/// Element-wise functions of two or more inputs, as Keras' merging layers. All inputs have one shape, except
+/// for Multiply.
 class Merge : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
@@ -28,7 +28,7 @@ class Add final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-/// y = a - b, of exactly two inputs.
+/// y = a - b, with exactly two inputs.
 class Subtract final : public Merge {
  public:
   std::string_view type() const override { return "subtract"; }
@@ -36,8 +36,8 @@ class Subtract final : public Merge {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-/// y = a * b * ...; an input (C) or (C, 1, 1) scales the channels of images (C, H, W), one (F) the features
-/// of sequences (L, F). J. Hu et al., "Squeeze-and-Excitation Networks", CVPR 2018.
+/// y = a * b * .... An input (C) or (C, 1, 1) scales the channels of images (C, H, W), and an input (F) the
+/// features of sequences (L, F). J. Hu et al., "Squeeze-and-Excitation Networks", CVPR 2018.
 class Multiply final : public Merge {
  public:
   std::string_view type() const override { return "multiply"; }
@@ -52,7 +52,7 @@ class Average final : public Merge {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-/// y = max(a, b, ...), of at most 255 inputs; the gradient goes to the first of those that are equal.
+/// y = max(a, b, ...) of at most 255 inputs; among equal inputs the first gets the gradient.
 class Maximum final : public Merge {
  public:
   std::string_view type() const override { return "maximum"; }

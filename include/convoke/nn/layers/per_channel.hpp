@@ -6,12 +6,13 @@ namespace convoke::nn {
 struct Symbol;
 
 struct PReluOptions {
-  Initializer initializer = Initializer::kZeros;  ///< of alpha; as Keras, PyTorch's is constant 0.25
+  /// start of alpha; the default is Keras', PyTorch's is constant 0.25
+  Initializer initializer = Initializer::kZeros;
 };
 
-/// x > 0 ? x : alpha x with a learned alpha for each channel (or feature); any shape, which it keeps.
-/// Parameter: alpha (C). K. He et al., "Delving deep into rectifiers", ICCV 2015; as PyTorch's with
-/// num_parameters = C, and Keras' with shared_axes = [1, 2].
+/// x > 0 ? x : alpha x with a learned alpha for each channel (or feature). Any shape, which it keeps.
+/// Parameter: alpha (C). K. He et al., "Delving deep into rectifiers", ICCV 2015; equal to PyTorch's layer
+/// with num_parameters = C, and to Keras' with shared_axes = [1, 2].
 class PRelu final : public Layer {
  public:
   explicit PRelu(PReluOptions options = {}) : options_(std::move(options)) {}
@@ -29,10 +30,10 @@ class PRelu final : public Layer {
 };
 
 struct ChannelScaleOptions {
-  double initial = 1e-6;  ///< every gamma before training, as ConvNeXt
+  double initial = 1e-6;  ///< every gamma before training, as in ConvNeXt
 };
 
-/// y = gamma x with a learned gamma for each channel (or feature); any shape, which it keeps. At the end of a
+/// y = gamma x with a learned gamma for each channel (or feature). Any shape, which it keeps. At the end of a
 /// residual branch it is "layer scale": H. Touvron et al., "Going deeper with image transformers", ICCV 2021.
 /// Parameter: gamma (C).
 class ChannelScale final : public Layer {

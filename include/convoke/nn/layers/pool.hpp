@@ -7,10 +7,10 @@ struct Symbol;
 
 struct PoolOptions {
   Extent size{2};
-  Extent stride{0};  ///< 0: as size, as Keras
+  Extent stride{0};  ///< 0: equal to size, as in Keras
   Padding padding{};
-  bool ceil = false;           ///< a last window may stick out, as PyTorch's ceil_mode (window.hpp)
-  bool count_padding = false;  ///< average: padding counts as zeroes; what sticks out beyond it does not
+  bool ceil = false;  ///< the last window may extend beyond the end, as with PyTorch's ceil_mode (window.hpp)
+  bool count_padding = false;  ///< average: padding counts as zeroes; places beyond the padding do not count
 };
 
 /// The common part of max and average pooling: (N, C, H, W) -> (N, C, H', W').
@@ -28,7 +28,7 @@ class Pool : public Layer {
   PoolOptions options_;
 };
 
-/// Maximum over windows; among equal values the first in row-major order, as oneDNN and PyTorch.
+/// Maximum over windows; among equal values the first in row-major order wins, as in oneDNN and PyTorch.
 class MaxPool final : public Pool {
  public:
   using Pool::Pool;
@@ -38,7 +38,7 @@ class MaxPool final : public Pool {
   static LayerPtr make(LayerReader& read) { return std::make_shared<MaxPool>(read_options(read)); }
 };
 
-/// Mean over windows; by default padding does not count, as Keras (count_padding: as PyTorch's default).
+/// Mean over windows. By default padding does not count, as in Keras; count_padding gives PyTorch's default.
 class AveragePool final : public Pool {
  public:
   using Pool::Pool;
@@ -48,7 +48,7 @@ class AveragePool final : public Pool {
   static LayerPtr make(LayerReader& read);
 };
 
-/// Mean or maximum over the whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
+/// Mean or maximum over a whole image, (N, C, H, W) -> (N, C), or sequence, (N, L, F) -> (N, F).
 class GlobalPool final : public Layer {
  public:
   enum class Mode { kAverage, kMax };
@@ -64,8 +64,9 @@ class GlobalPool final : public Layer {
   Over over_;
 };
 
-/// Mean or maximum over `size` windows that cover the image, (N, C, H, W) -> (N, C, height, width): row o
-/// sees the rows from floor(o H / height) to before ceil((o + 1) H / height), as PyTorch's adaptive pooling.
+/// Mean or maximum over `size` windows that cover the image, (N, C, H, W) -> (N, C, height, width). Output
+/// row o sees the input rows from floor(o H / height) up to, but not including, ceil((o + 1) H / height), as
+/// in PyTorch's adaptive pooling.
 class AdaptivePool final : public Layer {
  public:
   using Mode = GlobalPool::Mode;
@@ -84,7 +85,7 @@ class AdaptivePool final : public Layer {
   static LayerPtr make(Mode mode, LayerReader& read);
 
   Mode mode_;
-  Extent size_;  ///< of the output
+  Extent size_;  ///< size of the output
 };
 
 Symbol max_pool(Symbol x, PoolOptions options = {});

@@ -6,13 +6,13 @@ namespace convoke::nn {
 
 struct Pool1dOptions {
   std::int64_t size = 2;
-  std::int64_t stride = 0;     ///< 0: as size, as Keras
+  std::int64_t stride = 0;     ///< 0: equal to size, as in Keras
   Padding padding{};           ///< along the sequence
-  bool ceil = false;           ///< as PoolOptions
-  bool count_padding = false;  ///< average: as PoolOptions
+  bool ceil = false;           ///< as in PoolOptions
+  bool count_padding = false;  ///< average: as in PoolOptions
 };
 
-/// Maximum or mean over windows along a sequence, (N, L, F) -> (N, L', F); as max_pool and average_pool.
+/// Maximum or mean over windows along a sequence, (N, L, F) -> (N, L', F), as max_pool and average_pool.
 class Pool1d final : public Layer {
  public:
   using Mode = GlobalPool::Mode;

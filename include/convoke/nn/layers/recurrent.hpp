@@ -7,27 +7,27 @@ struct Symbol;
 
 struct RecurrentOptions {
   std::int64_t units = 0;      ///< size of the state, >= 1
-  bool sequences = false;      ///< all states (L, units), or the last one (units)
-  bool bidirectional = false;  ///< a second layer runs from the end; the outputs stand side by side
+  bool sequences = false;      ///< return all states (L, units) instead of the last one (units)
+  bool bidirectional = false;  ///< a second layer runs from the end; the outputs are concatenated
   bool bias = true;
-  double dropout = 0;            ///< of the input, [0, 1)
-  double recurrent_dropout = 0;  ///< of the state that the gates see, [0, 1)
+  double dropout = 0;            ///< dropout of the input, [0, 1)
+  double recurrent_dropout = 0;  ///< dropout of the state that the gates see, [0, 1)
 };
 
 /// The common part of LSTM and GRU: sequences (N, L, F) -> (N, L, U) or, without `sequences`, (N, U), the
-/// state after the last place; U = units, or 2 units if bidirectional.
+/// state after the last place. U = units, or 2 units if bidirectional.
 ///
-/// Padding: a second input, the tokens (N, L) that the sequences were made of, masks the places where the
-/// token is 0, wherever they stand: the state passes over them unchanged, and with it the output; of a
+/// Padding: an optional second input holds the tokens (N, L) from which the sequences were made. It masks
+/// every place where the token is 0: the state passes over that place unchanged, and so does the output. In a
 /// bidirectional layer with `sequences`, the output there is 0. (Keras' mask_zero.)
 ///
-/// Dropout scales what is kept by 1 / (1 - rate). One mask per sample serves all places: Y. Gal, Z.
-/// Ghahramani, "A theoretically grounded application of dropout in recurrent neural networks", NIPS 2016,
-/// with tied weights: all gates see the same mask. (Keras draws one per gate once recurrent_dropout is above
-/// 0.) Masks are decided by (seed, epoch, sample, node) alone.
+/// Dropout scales the elements that it keeps by 1 / (1 - rate). One mask per sample serves all places: Y.
+/// Gal, Z. Ghahramani, "A theoretically grounded application of dropout in recurrent neural networks", NIPS
+/// 2016, with tied weights: all gates see the same mask. (Keras draws one mask per gate if recurrent_dropout
+/// is above 0.) Masks follow from (seed, epoch, sample, node) alone.
 ///
-/// Parameters, G gates: weight (G U, F), Glorot uniform; recurrent_weight (G U, U), orthogonal; bias (G U); a
-/// bidirectional layer has all again with the prefix "backward_".
+/// Parameters, with G gates: weight (G U, F), Glorot uniform; recurrent_weight (G U, U), orthogonal; bias
+/// (G U). A bidirectional layer has all of them a second time with the prefix "backward_".
 class Recurrent : public Layer {
  public:
   Shape output_shape(std::span<const ValueSpec> inputs) const override;
@@ -54,7 +54,7 @@ class Recurrent : public Layer {
 /// J. Schmidhuber, F. Cummins, Neural Computation 12, 2000. No peepholes.
 ///   i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of (W x + R h + b)
 ///   c' = f c + i g,  h' = o tanh(c')
-/// Gates in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
+/// Gates are in Keras' and PyTorch's order i, f, g, o. The bias of f starts as 1 (Keras' unit_forget_bias).
 class Lstm final : public Recurrent {
  public:
   explicit Lstm(RecurrentOptions options) : Recurrent(Unit::kLstm, options) {}
@@ -62,10 +62,10 @@ class Lstm final : public Recurrent {
   static LayerPtr make(LayerReader& read) { return std::make_shared<Lstm>(read_options(read)); }
 };
 
-/// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras'
-/// reset_after = true, PyTorch, oneDNN's lbr_gru).
+/// Gated recurrent unit: K. Cho et al., EMNLP 2014, with the reset gate after the product (Keras' reset_after
+/// = true, PyTorch, oneDNN's lbr_gru).
 ///   z, r = sigmoid(W x + b + R h + b_R),  g = tanh(W x + b + r (R h + b_R)),  h' = z h + (1 - z) g
-/// Gates in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
+/// Gates are in Keras' order z, r, g (PyTorch: r, z, n). With bias there is also recurrent_bias (3 U), b_R.
 class Gru final : public Recurrent {
  public:
   explicit Gru(RecurrentOptions options) : Recurrent(Unit::kGru, options) {}
@@ -75,7 +75,7 @@ class Gru final : public Recurrent {
 
 Symbol lstm(Symbol x, RecurrentOptions options);
 Symbol gru(Symbol x, RecurrentOptions options);
-/// Masked where `tokens` are 0.
+/// An LSTM that is masked where `tokens` are 0.
 Symbol lstm(Symbol x, Symbol tokens, RecurrentOptions options);
 Symbol gru(Symbol x, Symbol tokens, RecurrentOptions options);
 

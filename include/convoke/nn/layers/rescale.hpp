@@ -10,8 +10,8 @@ struct RescaleOptions {
   double offset = 0;
 };
 
-/// y = scale x + offset, any shape, which it keeps; as Keras' Rescaling: pixels to [-1, 1] by scale 1 /
-/// 127.5, offset -1.
+/// y = scale x + offset. Any shape, which it keeps. Equal to Keras' Rescaling: scale 1 / 127.5 and offset -1
+/// map pixels to [-1, 1].
 class Rescale final : public Layer {
  public:
   explicit Rescale(RescaleOptions options) : options_(options) {}
@@ -27,12 +27,12 @@ class Rescale final : public Layer {
 };
 
 struct StandardizeOptions {
-  std::vector<double> mean;      ///< of each channel or feature, or one for all
+  std::vector<double> mean;      ///< one for each channel or feature, or one for all
   std::vector<double> variance;  ///< as many, > 0
 };
 
-/// y = (x - mean) / sqrt(variance) by channel of (N, C, H, W), or feature of (N, L, F) or (N, F); as Keras'
-/// Normalization with mean and variance.
+/// y = (x - mean) / sqrt(variance) for each channel of (N, C, H, W), or feature of (N, L, F) or (N, F); equal
+/// to Keras' Normalization with mean and variance.
 class Standardize final : public Layer {
  public:
   explicit Standardize(StandardizeOptions options) : options_(std::move(options)) {}

@@ -7,7 +7,7 @@ namespace convoke::nn {
 
 struct Symbol;
 
-/// (N, C, H, W) -> (N, C * H * W), channels first; (N, L, F) -> (N, L * F). Costs nothing: a view.
+/// (N, C, H, W) -> (N, C * H * W), channels first; (N, L, F) -> (N, L * F). A view, which costs no time.
 class Flatten final : public Layer {
  public:
   std::string_view type() const override { return "flatten"; }
@@ -17,7 +17,7 @@ class Flatten final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-/// y = x. Costs nothing: a view.
+/// y = x. A view, which costs no time.
 class Identity final : public Layer {
  public:
   std::string_view type() const override { return "identity"; }
@@ -27,9 +27,9 @@ class Identity final : public Layer {
   void compile(PlanBuilder& plan, const Node& node) const override;
 };
 
-/// The same elements, in row-major order, as another shape: (C, H, W), (L, F) or (F); one extent may be -1
-/// and follows from the others. Rows of an image run channels first, (C, H, W); Keras' Reshape runs over (H,
-/// W, C): there, put permute = [2, 3, 1] before it and [3, 1, 2] after it.
+/// The same elements in row-major order as another shape: (C, H, W), (L, F) or (F). One extent may be -1 and
+/// follows from the others. An image is read channels first, (C, H, W). Keras' Reshape reads it as (H, W, C):
+/// to get the same result, put permute = [2, 3, 1] before this layer and [3, 1, 2] after it.
 class Reshape final : public Layer {
  public:
   explicit Reshape(std::vector<std::int64_t> shape) : shape_(std::move(shape)) {}
@@ -44,8 +44,8 @@ class Reshape final : public Layer {
   std::vector<std::int64_t> shape_;
 };
 
-/// Axes in another order: axis i of the output is axis dims[i] of the input, counted from 1 as Keras' Permute
-/// does, in our order (C, H, W) or (L, F).
+/// Reorders axes: axis i of the output is axis dims[i] of the input. Axes are counted from 1 as in Keras'
+/// Permute, in our order (C, H, W) or (L, F).
 class Permute final : public Layer {
  public:
   explicit Permute(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}

@@ -7,14 +7,14 @@ struct Symbol;
 
 struct ResizeOptions {
   enum class Method { kNearest, kBilinear };
-  Extent size{0};   ///< of the output; or
-  Extent scale{0};  ///< times the input; the other is 0
+  Extent size{0};   ///< size of the output; 0 if `scale` is given
+  Extent scale{0};  ///< factor on the input's size; 0 if `size` is given
   Method method = Method::kNearest;
 };
 
-/// (N, C, H, W) -> (N, C, H', W') by interpolation; output pixel o looks at (o + 1/2) H / H' - 1/2 of the
-/// input (half-pixel centres), without smoothing when it shrinks. As Keras' Resizing and UpSampling2D and
-/// PyTorch's interpolate with "nearest-exact" or "bilinear" (align_corners=False); PyTorch's "nearest"
+/// (N, C, H, W) -> (N, C, H', W') by interpolation. Output pixel o reads the input at (o + 1/2) H / H' - 1/2
+/// (half-pixel centres), without smoothing when the image shrinks. Equal to Keras' Resizing and UpSampling2D
+/// and to PyTorch's interpolate with "nearest-exact" or "bilinear" (align_corners=False). PyTorch's "nearest"
 /// differs where the size is not a multiple of the input's.
 class Resize final : public Layer {
  public:

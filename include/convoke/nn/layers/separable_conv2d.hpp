@@ -9,17 +9,18 @@ struct Symbol;
 struct DepthwiseConv2dOptions {
   Extent kernel{3};
   Extent stride{1};
-  Padding padding{};  ///< default valid, as Keras
+  Padding padding{};  ///< default valid, as in Keras
   Extent dilation{1};
   std::int64_t multiplier = 1;  ///< outputs of each channel, >= 1
   bool bias = true;
 };
 
-/// Every channel convolved on its own, (N, C, H, W) -> (N, C * multiplier, H', W'). Output channel
-/// c * multiplier + m is channel c under its m-th kernel, as in Keras' DepthwiseConv2D and in PyTorch's
-/// Conv2d of C groups.
-/// Parameters: weight (C * multiplier, 1, kh, kw), which is PyTorch's, and Keras' (kh, kw, C, multiplier) as
-/// [h, w, c, m] -> [c * multiplier + m, 0, h, w], Glorot uniform; bias (C * multiplier), zero.
+/// Convolves every channel separately, (N, C, H, W) -> (N, C * multiplier, H', W'). Output channel c *
+/// multiplier + m is channel c convolved with its m-th kernel, as in Keras' DepthwiseConv2D and in PyTorch's
+/// Conv2d with C groups.
+/// Parameters: weight (C * multiplier, 1, kh, kw), Glorot uniform; bias (C * multiplier), zero. PyTorch's
+/// weight has the same shape; Keras' (kh, kw, C, multiplier) is mapped by [h, w, c, m] -> [c * multiplier +
+/// m, 0, h, w].
 class DepthwiseConv2d final : public Layer {
  public:
   explicit DepthwiseConv2d(DepthwiseConv2dOptions options = {}) : options_(options) {}
@@ -46,16 +47,15 @@ struct SeparableConv2dOptions {
   Extent stride{1};
   Padding padding{};
   Extent dilation{1};
-  std::int64_t multiplier = 1;  ///< outputs of each channel in between, >= 1
+  std::int64_t multiplier = 1;  ///< outputs of each channel after the depthwise convolution, >= 1
   bool bias = true;
 };
 
-/// A depthwise convolution, then one of 1 x 1 over the channels, nothing in between:
-/// (N, C, H, W) -> (N, C * multiplier, H', W') -> (N, filters, H', W').
-/// F. Chollet, "Xception: Deep Learning with Depthwise Separable Convolutions", CVPR 2017; as Keras'
-/// SeparableConv2D.
-/// Parameters: depthwise_weight (C * multiplier, 1, kh, kw), as above; pointwise_weight
-/// (filters, C * multiplier, 1, 1), both Glorot uniform; bias (filters), zero.
+/// A depthwise convolution, directly followed by a 1 x 1 convolution over the channels:
+/// (N, C, H, W) -> (N, C * multiplier, H', W') -> (N, filters, H', W'). F. Chollet, "Xception: Deep Learning
+/// with Depthwise Separable Convolutions", CVPR 2017; equal to Keras' SeparableConv2D. Parameters:
+/// depthwise_weight (C * multiplier, 1, kh, kw), as above; pointwise_weight (filters, C * multiplier, 1, 1),
+/// both Glorot uniform; bias (filters), zero.
 class SeparableConv2d final : public Layer {
  public:
   explicit SeparableConv2d(SeparableConv2dOptions options) : options_(options) {}

@@ -11,11 +11,11 @@ struct Symbol;
 struct SliceOptions {
   Axis axis{};
   std::int64_t begin = 0;  ///< >= 0
-  std::int64_t size = 0;   ///< 0: all that is left
+  std::int64_t size = 0;   ///< 0: all that follows `begin`
 };
 
-/// A part of a value along an axis: channels begin..begin + size - 1 of (N, C, H, W), rows, columns, steps in
-/// time or features. A split is several of these.
+/// A part of a value along an axis: channels begin..begin + size - 1 of (N, C, H, W), or rows, columns,
+/// places in time or features. Several slices make a split.
 class Slice final : public Layer {
  public:
   explicit Slice(SliceOptions options) : options_(std::move(options)) {}
@@ -31,7 +31,7 @@ class Slice final : public Layer {
 };
 
 Symbol slice(Symbol x, SliceOptions options);
-/// `parts` slices of equal size. Throws Error if there are none.
+/// Returns `parts` slices of equal size. Throws Error if the axis cannot be divided equally.
 std::vector<Symbol> split(Symbol x, std::int64_t parts, const Axis& axis = {});
 
 }  // namespace convoke::nn

@@ -11,18 +11,19 @@
 
 namespace convoke::nn {
 
-/// Samples to be judged in a training step.
+/// The samples whose loss a training step computes.
 struct Judged {
-  const float* outputs = nullptr;  ///< (n, k) of the last layer, before the activation that the loss takes in
+  /// (n, k) of the last layer, before the activation that is part of the loss
+  const float* outputs = nullptr;
   std::int64_t outputs_per_sample = 0;    ///< k
   std::span<const std::int32_t> labels;   ///< (n)
   std::span<const float> sample_weights;  ///< (n), or empty: 1 each
-  std::int64_t batch = 0;                 ///< samples of the whole step, of which these are n
-  /// For samples that are mixtures, (n) each, or empty: the label counts `shares`, the second one the rest.
+  std::int64_t batch = 0;                 ///< samples of the whole step; this plan has n of them
+  /// For mixtures, (n) each, or empty: `shares` is the share of the label, the second label has the rest.
   std::span<const std::int32_t> second_labels = {};
   std::span<const float> shares = {};
 
-  /// The label with the larger share of sample i.
+  /// Returns the label with the larger share of sample i.
   std::int32_t main_label(std::size_t i) const {
     return shares.empty() || shares[i] >= 0.5F ? labels[i] : second_labels[i];
   }
@@ -30,32 +31,33 @@ struct Judged {
 
 /// What n samples add to the figures of a step.
 struct LossTally {
-  double loss = 0;           ///< sum, not divided
-  std::int64_t correct = 0;  ///< samples whose predicted class is the label, of mixtures the larger part's
+  double loss = 0;  ///< sum, not divided
+  /// samples whose predicted class is the label, for mixtures the label with the larger share
+  std::int64_t correct = 0;
 };
 
 /// What training minimises: the mean over the batch of a function of a sample's outputs and its label, an
-/// integer in 0..classes-1. Immutable. A new loss is one class like this and one line in
+/// integer in 0..classes-1. Immutable. To add a loss, write one class like this and add one line to
 /// src/nn/losses/loss.cpp.
 class Loss {
  public:
   virtual ~Loss() = default;
 
-  /// The options, such that the table makes an equal loss; "name" included.
+  /// Returns the options, "name" included, from which the table makes an equal loss.
   virtual Settings settings() const = 0;
-  /// The layer that the loss takes in if a network ends in it, because both together are simpler and more
-  /// exact: "softmax", "sigmoid", or "" for none. A network that ends without it gives what that layer would
-  /// read.
+  /// Returns the activation that is part of the loss if a network ends in it, because both together are
+  /// simpler and more exact: "softmax", "sigmoid", or "" for none. If a network ends without it, its outputs
+  /// are the inputs of that activation.
   virtual std::string_view activation() const { return ""; }
-  /// Whether `outputs` outputs per sample can be judged with `classes` labels.
+  /// True if `outputs` outputs per sample fit labels of `classes` classes.
   virtual bool fits(std::int64_t outputs, std::int64_t classes) const = 0;
-  /// The sum of the losses (of a mixture: those of its two labels, by their shares) and, if `gradient` is not
-  /// null, d (sum / batch) / d outputs, (n, k).
+  /// Returns the sum of the losses (for a mixture: the losses of its two labels, weighted by their shares).
+  /// If `gradient` is not null, writes d (sum / batch) / d outputs, (n, k), to it.
   virtual LossTally judge(const Judged& samples, float* gradient) const = 0;
-  /// The loss of one prediction (k outputs after the activation), without weights and label smoothing: what
-  /// an evaluation reports.
+  /// Returns the loss of one prediction (k outputs after the activation), without weights and label
+  /// smoothing. Evaluations report this loss.
   virtual double of(std::span<const float> prediction, std::int32_t label) const = 0;
-  /// The prediction (k outputs after the activation) as probabilities of the classes: what is voted with.
+  /// Converts a prediction (k outputs after the activation) to class probabilities, which votes use.
   virtual void to_probabilities(std::span<const float> prediction, std::span<float> classes) const = 0;
 };
 
@@ -64,13 +66,13 @@ using LossPtr = std::shared_ptr<const Loss>;
 /// Makes the loss that `settings` describe: { name = "softmax_cross_entropy", label_smoothing = 0.1 }. Throws
 /// Error for an unknown name (listing the known ones), an unknown key or a value out of range.
 LossPtr make_loss(const Settings& settings);
-/// Softmax cross-entropy without options.
+/// Returns softmax cross-entropy without options.
 LossPtr default_loss();
 
-/// What each loss takes; first, without a name, what all of them take.
+/// Returns the options of each loss. The first table has no name and holds the options of all losses.
 std::vector<OptionTable> loss_tables();
 
-/// Applies a loss's activation to (n, k) outputs of a network that ends without it, in place.
+/// Applies a loss's activation in place to (n, k) outputs of a network that ends without it.
 void apply_activation(const Loss& loss, std::span<float> outputs, std::int64_t outputs_per_sample);
 
 }  // namespace convoke::nn

@@ -10,15 +10,15 @@
 
 namespace convoke::nn {
 
-/// Which convolution algorithm a plan may use; kAuto decides by shape, instruction set and kind of processor,
+/// Which convolution algorithm a plan may use. kAuto decides by shape, instruction set and kind of processor,
 /// never by a timing.
 enum class ConvolutionChoice { kAuto, kDirect, kWinograd };
 
-/// What activations, their gradients and the working copy of the weights are stored as. Parameters, their
-/// gradients, statistics and the loss are fp32 always.
+/// The stored type of activations, their gradients and the working copy of the weights. Parameters, their
+/// gradients, statistics and the loss are always fp32.
 enum class Precision { kFloat32, kBfloat16 };
 
-/// Where one parameter lies in the arena.
+/// The place of one parameter in the arena.
 struct ParameterSlot {
   std::string name;      ///< "conv2d_1.weight"
   std::size_t node = 0;  ///< index in the graph
@@ -27,35 +27,37 @@ struct ParameterSlot {
   std::size_t size = 0;    ///< in floats, in the plan's layout; may exceed the canonical size by padding
 };
 
-/// How the parameters of a graph lie in one arena. First the trainable ones in the order in which backward
-/// finishes their gradients (so a bucket of the exchange is a contiguous slice), each in oneDNN's own layout;
-/// then the statistics; then the frozen ones, which have no gradients (in the gradient arena the step's
-/// tallies may stand there). A pure function of graph, lane size, convolution choice, instruction set and
-/// kind of processor. Immutable and shared by all plans of a rank.
+/// The order in which the parameters of a graph lie in one arena. First come the trainable parameters in the
+/// order in which backward finishes their gradients (so a bucket of the exchange is a contiguous slice), each
+/// in oneDNN's own layout. Then come the statistics, then the frozen parameters, which have no gradients (in
+/// the gradient arena the step's tallies may take that place). The layout is a pure function of graph, lane
+/// size, convolution choice, instruction set and kind of processor. Immutable and shared by all plans of a
+/// rank.
 class ParameterLayout {
  public:
-  /// `lane`: samples per lane, as the plans that will use this layout. `training` false: for plans of
-  /// inference alone; such a network need not end in a vector of classes.
+  /// `lane`: samples per lane (micro-batch) of the plans that will use this layout. `training` false: for
+  /// inference plans only; such a network need not end in a vector of classes.
   ParameterLayout(const Graph& graph, std::int64_t lane,
                   ConvolutionChoice convolution = ConvolutionChoice::kAuto,
                   Precision precision = Precision::kFloat32, bool training = true);
   ~ParameterLayout();
 
   std::span<const ParameterSlot> slots() const { return slots_; }
-  /// The slot called `name`. Throws Error if there is none.
+  /// Returns the slot called `name`. Throws Error if there is none.
   const ParameterSlot& slot(const std::string& name) const;
 
   std::size_t trainable_size() const {
     return trainable_size_;
-  }                                                             ///< floats [0, trainable_size) are optimised
-  std::size_t gradient_size() const { return gradient_size_; }  ///< floats of those and of the statistics
-  std::size_t size() const { return size_; }                    ///< floats of all, the frozen ones too
-  /// Differs when two layouts differ, or the algorithms that kAuto chooses: compared between ranks at start.
+  }  ///< floats [0, trainable_size) are optimised
+  /// floats of the trainable parameters and the statistics
+  std::size_t gradient_size() const { return gradient_size_; }
+  std::size_t size() const { return size_; }  ///< floats of all parameters, frozen ones included
+  /// Differs if two layouts, or the algorithms that kAuto chooses, differ. Ranks compare it at start.
   std::uint64_t hash() const { return hash_; }
 
-  /// canonical (spec.shape.elements() floats) -> its place in `arena` (size() floats).
+  /// Copies canonical values (spec.shape.elements() floats) to their place in `arena` (size() floats).
   void pack(const ParameterSlot& slot, std::span<const float> canonical, std::span<float> arena) const;
-  /// The inverse of pack.
+  /// Copies back to canonical values; the inverse of pack.
   void unpack(const ParameterSlot& slot, std::span<const float> arena, std::span<float> canonical) const;
 
   struct Descriptors;  ///< oneDNN's memory descriptors; private to nn
@@ -70,8 +72,8 @@ class ParameterLayout {
   std::unique_ptr<Descriptors> descriptors_;
 };
 
-/// Initial values (size() floats): weights by each spec's initializer with random numbers keyed by (seed,
-/// parameter), running variances 1. The same for any number of ranks and threads.
+/// Returns the initial values (size() floats): weights from each spec's initializer with random numbers keyed
+/// by (seed, parameter), running variances 1. They do not depend on the number of ranks and threads.
 AlignedBuffer<float> initial_parameters(const ParameterLayout& layout, std::uint64_t seed);
 
 }  // namespace convoke::nn

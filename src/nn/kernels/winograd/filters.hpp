@@ -1,6 +1,7 @@
 #pragma once
 // The transforms of all filters (K / block, C / block, 3, 3, block of C, block of K), and back. Transformed
-// weights lie as the products read them: [point][panel of output vectors][input channel][vector].
+// weights are stored in the order in which the products read them: [point][panel of output vectors][input
+// channel][vector].
 #include "nn/kernels/winograd/panels.hpp"
 #include "nn/kernels/winograd/tiles.hpp"
 #include "nn/kernels/winograd/transforms.hpp"
@@ -8,7 +9,7 @@
 namespace convoke::nn {
 namespace {
 
-/// The points of filters whose tap (a, b) is read(a, b): to `to`, `stride` apart.
+/// Writes the points of filters whose tap (a, b) is read(a, b) to `to`, `stride` apart.
 template <class Read>
 [[gnu::always_inline]] inline void filter_points(const Read& read, float* to, std::int64_t stride) {
   transform_axes<3, 3, 6, 6, transform_filter, transform_filter>(
@@ -16,14 +17,14 @@ template <class Read>
                 __attribute__((always_inline)) { store(to + (6 * a + b) * stride, value); });
 }
 
-/// Filters w, and how their input channel c and vector k of output channels are read; transposed, those of dy
-/// and of dx.
+/// Filters w, read by input channel c and vector k of output channels. If transposed, c and k are channels of
+/// dy and dx.
 struct Filters {
   const float* w;
-  std::int64_t in_blocks;  // of w
+  std::int64_t in_blocks;  // input blocks of w
   bool transposed;
 
-  /// Points of channels [c, c + channels) by vectors [k, k + vectors): [point][channel][vector].
+  /// Transforms channels [c, c + channels) by vectors [k, k + vectors) to [point][channel][vector].
   void transform(std::int64_t c, std::int64_t channels, std::int64_t k, std::int64_t vectors, float* to,
                  std::int64_t stride) const {
     for (std::int64_t j = k; j < k + vectors; ++j, to += kLanes) {
@@ -68,14 +69,14 @@ void transform_weights_transposed(std::int64_t in_channels, std::int64_t out_cha
   transform_all({w, in_channels / kLanes, true}, out_channels, in_channels, u);
 }
 
-/// A piece of the gradient of transformed weights: two vectors of input channels by a panel, or what is left
-/// of either, [point][channel][vector]. A line more for each point, as in PointValues.
+/// A piece of the gradient of transformed weights: at most two vectors of input channels by a panel,
+/// [point][channel][vector]. Each point takes one more line, as in PointValues.
 constexpr std::int64_t kPieceBlocks = 2;
 constexpr std::int64_t kPieceStride = (kPieceBlocks * kLanes * kPanel + 1) * kLanes;
 constexpr std::int64_t kPieceFloats = kPoints * kPieceStride;
 
-/// The gradient of the filters of `channels` channels from block c on, by `vectors` from k on, from their
-/// piece.
+/// Computes the gradient of the filters of `channels` channels from block c, by `vectors` from vector k, from
+/// their piece.
 inline void transform_piece_back(const float* piece, std::int64_t in_blocks, std::int64_t c,
                                  std::int64_t channels, std::int64_t k, std::int64_t vectors, float* dw) {
   for (std::int64_t i = c * kLanes; i < c * kLanes + channels; ++i) {

@@ -7,10 +7,10 @@
 namespace convoke::nn {
 namespace {
 
-// Vectors side by side whose sums stay in registers: AVX-512 has 32 of these, AVX2 16.
+// Vectors whose sums stay in registers together: AVX-512 has 32 registers, AVX2 16.
 constexpr int kPanel = kLanes == 16 ? 4 : 2;
 
-/// The panel of vector `channel` of `blocks`; the last one may have fewer.
+/// The panel of vector `channel` of `blocks`; the last panel may have fewer vectors.
 struct Panel {
   Panel(std::int64_t blocks, std::int64_t channel)
       : first(channel / kPanel * kPanel), vectors(blocks - first < kPanel ? blocks - first : kPanel) {}

@@ -1,6 +1,6 @@
 #pragma once
-// The passes of winograd.hpp for the instruction set that the including file is compiled for: block by block
-// of tiles, transform, multiply, transform back.
+// The passes of winograd.hpp for the instruction set for which the including file is compiled. Each block of
+// tiles is transformed, multiplied and transformed back.
 #include "nn/kernels/winograd/filters.hpp"
 #include "nn/kernels/winograd/products.hpp"
 #include "nn/kernels/winograd/tile_transforms.hpp"
@@ -8,14 +8,14 @@
 namespace convoke::nn {
 namespace {
 
-/// Offset of channel vector `channel` of `blocks` of a sample.
+/// Returns the offset of channel vector `channel` of `blocks` in a sample.
 inline std::int64_t plane_of(std::int64_t sample, std::int64_t blocks, std::int64_t channel,
                              std::int64_t height, std::int64_t width) {
   return (sample * blocks + channel) * height * width * kLanes;
 }
 
-/// Asks for the 4 x 4 pixels from (row, column) on, to be read or written. Some may lie outside of the plane:
-/// asking for memory never fails.
+/// Prefetches the 4 x 4 pixels from (row, column), to be read or written. Some may lie outside the plane: a
+/// prefetch never fails.
 template <bool write>
 [[gnu::always_inline]] inline void fetch_pixels(const float* plane, std::int64_t width, std::int64_t row,
                                                 std::int64_t column) {
@@ -27,14 +27,14 @@ template <bool write>
   }
 }
 
-/// The points of a block's x, as rows.
+/// Computes the points of a block's x, as rows.
 inline void transform_inputs(const WinogradShape& s, const TileBlock& block, const float* x,
                              const PointValues& points) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
     for_each_tile(
         block, c, points.blocks,
         [&](const Tile& tile, std::int64_t channel) __attribute__((always_inline)) {
-          // Two rows and columns of the 6 x 6 pixels are those of the tiles before.
+          // The previous tiles contain two rows and columns of the 6 x 6 pixels.
           fetch_pixels<false>(x + plane_of(tile.sample, points.blocks, channel, s.in_height, s.in_width),
                               s.in_width, tile.row - s.top + 2, tile.column - s.left + 2);
         },
@@ -47,8 +47,8 @@ inline void transform_inputs(const WinogradShape& s, const TileBlock& block, con
   }
 }
 
-/// The points of a block's dy, as rows or as panels; adds the sums of dy to `sums` (out channels), if not
-/// null.
+/// Computes the points of a block's dy, as rows or as panels. Adds the sums of dy to `sums` (out channels),
+/// if not null.
 template <bool gated>
 inline void transform_gradients(const WinogradShape& s, const TileBlock& block, const float* dy,
                                 const float* gate, bool panels, const PointValues& points, float* sums) {
@@ -98,7 +98,7 @@ inline std::int64_t gradient_scratch_floats(const WinogradShape& s) {
          pieces * kPieceFloats;
 }
 
-/// out = in * U at all points, or U^T; `weights`: that, or the filters themselves.
+/// out = in * U, or in * U^T, at all points. `weights`: U or U^T, or the filters themselves.
 inline void multiply_weights(const WinogradShape& s, const PointValues& in, const float* weights,
                              bool transposed, const PointValues& out, const TileBlock& block) {
   if (s.by_pieces()) {
@@ -122,7 +122,7 @@ void forward(const WinogradShape& s, const float* x, const float* weights, const
     for (std::int64_t k = 0; k < out.blocks; ++k) {
       const Vec b = bias == nullptr ? zero() : load(bias + k * kLanes);
       for_each_tile(
-          block, k, out.blocks, [](const Tile&, std::int64_t) {},  // nothing to read
+          block, k, out.blocks, [](const Tile&, std::int64_t) {},  // no reads to prefetch
           [&](const Tile& tile, auto rows, auto columns) __attribute__((always_inline)) {
             transform_output<decltype(rows)::value, decltype(columns)::value>(
                 out.rows(block, tile, k), b, rectified, s.out_height, s.out_width, tile.row, tile.column,
@@ -132,7 +132,7 @@ void forward(const WinogradShape& s, const float* x, const float* weights, const
   }
 }
 
-/// Adds up dx from the points of a block's inputs.
+/// Adds dx up from the points of a block's inputs.
 inline void spread_block(const WinogradShape& s, const TileBlock& block, const PointValues& points,
                          float* dx) {
   for (std::int64_t c = 0; c < points.blocks; ++c) {
@@ -180,7 +180,7 @@ void weight_gradient(const WinogradShape& s, const float* x, const float* dy, co
     gather(s, from, most, block);
     transform_inputs(s, block, x, in);
     transform_gradients(s, block, dy, gate, true, out, dbias);
-    // With a single block, a piece is transformed back at once and the next one takes its place.
+    // With a single block, each piece is transformed back at once, and the next one reuses its memory.
     float* piece = out.end();
     for (std::int64_t k = 0; k < out.blocks; k += kPanel) {
       for (std::int64_t c = 0; c < in.blocks; c += kPieceBlocks) {

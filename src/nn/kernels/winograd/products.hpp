@@ -8,26 +8,26 @@
 namespace convoke::nn {
 namespace {
 
-// As many rows as leave room for a panel and a broadcast.
-constexpr int rows_beside(int vectors) {
+// The number of rows that leaves registers for a panel and a broadcast.
+constexpr int max_rows(int vectors) {
   if (kLanes == 16) return vectors == 4 ? 6 : vectors == 3 ? 8 : 12;
   return vectors == 2 ? 6 : 12;
 }
 
-/// The values of tiles at one point: [vector of channels][tile], the vectors `stride` tiles apart, or with
-/// `beside` vectors side by side [panel][tile][vector].
-template <int beside>
+/// The values of tiles at one point: [vector of channels][tile], with the vectors `stride` tiles apart, or
+/// with `width` > 1 neighbouring vectors [panel][tile][vector].
+template <int width>
 struct Rows {
   const float* values;
   std::int64_t stride;
   const float* vector(std::int64_t channel) const {
-    return values + (channel / beside * beside * stride + channel % beside) * kLanes;
+    return values + (channel / width * width * stride + channel % width) * kLanes;
   }
 };
 
 /// out (n x vectors) = or += rows (n x channels) * panel (channels x vectors).
-template <int n, int vectors, int beside>
-[[gnu::always_inline]] inline void multiply(const Rows<beside>& in, const float* panel, std::int64_t blocks,
+template <int n, int vectors, int width>
+[[gnu::always_inline]] inline void multiply(const Rows<width>& in, const float* panel, std::int64_t blocks,
                                             float* out, std::int64_t out_stride, bool add) {
   Vec sum[n][vectors];
 #pragma GCC unroll 12
@@ -43,7 +43,7 @@ template <int n, int vectors, int beside>
       for (int j = 0; j < vectors; ++j) u[j] = load(panel + j * kLanes);
 #pragma GCC unroll 12
       for (int i = 0; i < n; ++i) {
-        const Vec v = all(row[i * beside * kLanes + c]);
+        const Vec v = all(row[i * width * kLanes + c]);
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; ++j) sum[i][j] = fma(v, u[j], sum[i][j]);
       }
@@ -65,19 +65,19 @@ template <int most, class F>
   f(Int<most>{});
 }
 
-/// The same for any number of rows: groups of at most rows_beside(), as even as they can be.
-template <int vectors, int beside>
-inline void multiply_rows(Rows<beside> in, const float* panel, std::int64_t blocks, int rows, float* out,
+/// Multiplies any number of rows, in groups of at most max_rows() rows, as even as possible.
+template <int vectors, int width>
+inline void multiply_rows(Rows<width> in, const float* panel, std::int64_t blocks, int rows, float* out,
                           std::int64_t out_stride, bool add) {
-  constexpr int kMost = rows_beside(vectors);
+  constexpr int kMost = max_rows(vectors);
   int groups = (rows + kMost - 1) / kMost;
   for (; rows > 0; --groups) {
     const int n = rows / groups + (rows % groups != 0 ? 1 : 0);
     with_count<kMost>(
         n, [&](auto count) __attribute__((always_inline)) {
-          multiply<decltype(count)::value, vectors, beside>(in, panel, blocks, out, out_stride, add);
+          multiply<decltype(count)::value, vectors, width>(in, panel, blocks, out, out_stride, add);
         });
-    in.values += n * beside * kLanes;
+    in.values += n * width * kLanes;
     out += n * kLanes;
     rows -= n;
   }
@@ -86,9 +86,9 @@ inline void multiply_rows(Rows<beside> in, const float* panel, std::int64_t bloc
 // Vectors of input channels whose panel stays in the first-level cache.
 constexpr std::int64_t kDepth = 128 / kLanes;
 
-/// out = in * u at one point, `in` as rows or, with kPanel vectors beside, as full panels, `out` as rows: all
-/// panels of u, in the order in which they lie.
-template <int beside>
+/// out = in * u at one point. `in` is stored as rows or, with `width` = kPanel, as full panels; `out` as
+/// rows. Uses all panels of u, in their order in memory.
+template <int width>
 inline void multiply_point(const PointValues& in, const float* u, const PointValues& out, int point,
                            int rows) {
   for (std::int64_t k = 0; k < out.blocks; k += kPanel) {
@@ -96,23 +96,23 @@ inline void multiply_point(const PointValues& in, const float* u, const PointVal
     float* const to = out.point(point) + k * out.most * kLanes;
     for (std::int64_t c = 0; c < in.blocks; c += kDepth) {
       const std::int64_t depth = in.blocks - c < kDepth ? in.blocks - c : kDepth;
-      const Rows<beside> part{in.point(point) + c * in.most * kLanes, in.most};
+      const Rows<width> part{in.point(point) + c * in.most * kLanes, in.most};
       with_count<kPanel>(
           static_cast<int>(panel.vectors), [&](auto count) __attribute__((always_inline)) {
-            multiply_rows<decltype(count)::value, beside>(part, u, depth, rows, to, out.most, c > 0);
+            multiply_rows<decltype(count)::value, width>(part, u, depth, rows, to, out.most, c > 0);
           });
       u += depth * kLanes * panel.vectors * kLanes;
     }
   }
 }
 
-// A piece of weights, kDepth vectors of input channels by these, at all points, stays in the second-level
-// cache.
+// Output vectors of a piece of weights: with kDepth vectors of input channels, at all points, it stays in the
+// second-level cache.
 constexpr std::int64_t kPieceVectors = 2;
 constexpr std::int64_t kWeightPieceStride = (kDepth * kLanes * kPieceVectors + 1) * kLanes;
 
-/// The same at all points, with filters that are transformed piece by piece: where transformed weights are
-/// larger than the cache, these are far less to read. `piece`: kPoints * kWeightPieceStride floats.
+/// The same at all points, with filters that are transformed piece by piece: if transformed weights exceed
+/// the cache, the filters are much less to read. `piece`: kPoints * kWeightPieceStride floats.
 inline void multiply_filters(const PointValues& in, const Filters& filters, const PointValues& out,
                              const TileBlock& block, float* piece) {
   for (std::int64_t k = 0; k < out.blocks; k += kPieceVectors) {
@@ -132,7 +132,7 @@ inline void multiply_filters(const PointValues& in, const Filters& filters, cons
   }
 }
 
-/// out (n channels x vectors) = or += sum over rows of x^T dy; x: as Rows at channel c, dy: [row][vectors].
+/// out (n channels x vectors) = or += sum over rows of x^T dy. x: Rows at channel c; dy: [row][vectors].
 template <int n, int vectors>
 [[gnu::always_inline]] inline void accumulate(const float* x, const float* dy, int rows, float* out,
                                               bool add) {
@@ -160,18 +160,18 @@ template <int n, int vectors>
   }
 }
 
-constexpr int channels_beside(int vectors) {
+constexpr int max_channels(int vectors) {
   if (kLanes == 16) return vectors == 4 ? 4 : vectors == 1 ? 16 : 8;
   return vectors == 2 ? 4 : 8;
 }
 
-/// piece = or += the sums over tiles of x^T dy at all points: `blocks` vectors of channels of x from c on,
-/// given as rows, by the panel of vector k of dy, given as panels.
+/// piece = or += the sums over tiles of x^T dy at all points, for `blocks` vectors of channels of x from c,
+/// stored as rows, and the panel of vector k of dy, stored as panels.
 inline void accumulate_piece(const PointValues& x, std::int64_t c, std::int64_t blocks, const PointValues& dy,
                              std::int64_t k, const TileBlock& block, float* piece, bool add) {
   with_count<kPanel>(
       static_cast<int>(Panel(dy.blocks, k).vectors), [&](auto count) __attribute__((always_inline)) {
-        constexpr int kVectors = decltype(count)::value, kChannels = channels_beside(kVectors);
+        constexpr int kVectors = decltype(count)::value, kChannels = max_channels(kVectors);
         for (int point = 0; point < kPoints; ++point) {
           const float* const panel = dy.point(point) + k * dy.most * kLanes;
           float* out = piece + point * kPieceStride;

@@ -1,6 +1,6 @@
 #pragma once
-// One vector of the instruction set that the including file is compiled for. Everything is local to that
-// file: the same names mean something else in the next.
+// One vector of the instruction set for which the including file is compiled. Everything is local to that
+// file, because the same names have another meaning in the next one.
 #include <immintrin.h>
 
 namespace convoke::nn {
@@ -14,9 +14,9 @@ inline Vec load(const float* at) { return _mm512_loadu_ps(at); }
 inline void store(float* at, Vec value) { _mm512_storeu_ps(at, value); }
 inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
 inline Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }
-/// max(value, 0); a NaN stays one. (The form without a mask makes GCC 12 see an uninitialised value.)
+/// max(value, 0); NaN remains NaN. (Without a mask, GCC 12 warns of an uninitialised value.)
 inline Vec relu(Vec value) { return _mm512_maskz_max_ps(0xFFFF, zero(), value); }
-/// `value` where `gate` > 0, else 0.
+/// Returns `value` where `gate` > 0, else 0.
 inline Vec where_positive(Vec gate, Vec value) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(gate, zero(), _CMP_GT_OQ), value);
 }
@@ -36,7 +36,7 @@ inline Vec where_positive(Vec gate, Vec value) {
 
 constexpr int kLanes = sizeof(Vec) / sizeof(float);
 
-/// kLanes values that lie `stride` floats apart.
+/// Loads kLanes values that are `stride` floats apart.
 inline Vec load_strided(const float* at, int stride) {
   Vec values{};
   for (int i = 0; i < kLanes; ++i) values[i] = at[i * stride];

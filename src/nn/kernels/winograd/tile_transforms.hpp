@@ -7,11 +7,11 @@
 namespace convoke::nn {
 namespace {
 
-/// Where the points of a tile stand, `step` floats between tiles.
+/// The place of a tile's points, with `step` floats between tiles.
 struct Points {
   float* at;
   std::int64_t stride, step;
-  const int* first;  // of its class
+  const int* first;  // first tile of its class, by point
   int index;
   [[gnu::always_inline]] float* operator()(int point) const {
     return at + point * stride + (first[point] + index) * step;
@@ -24,17 +24,17 @@ struct PointValues {
   std::int64_t blocks;
   std::int64_t most;
 
-  // A line more than the tiles take, lest the points of a tile fall into the same sets of the cache.
+  // One line more than the tiles take, so that the points of a tile do not map to the same sets of the cache.
   std::int64_t stride() const { return (blocks * most + 1) * kLanes; }
   float* point(int number) const { return at + number * stride(); }
   float* end() const { return point(kPoints); }
   std::int64_t floats() const { return kPoints * stride(); }
 
-  /// As rows, [channel vector][tile]: for products whose rows are tiles.
+  /// As rows, [channel vector][tile], for products whose rows are tiles.
   Points rows(const TileBlock& block, const Tile& tile, std::int64_t channel) const {
     return {at + channel * most * kLanes, stride(), kLanes, block.first[tile.size_class], tile.index};
   }
-  /// As panels, [panel][tile][channel vector]: for sums over tiles.
+  /// As panels, [panel][tile][channel vector], for sums over tiles.
   Points panels(const TileBlock& block, const Tile& tile, std::int64_t channel) const {
     const Panel panel(blocks, channel);
     return {at + (panel.first * most + channel - panel.first) * kLanes, stride(), panel.vectors * kLanes,
@@ -42,7 +42,8 @@ struct PointValues {
   }
 };
 
-/// The points of the input of `rows` x `columns` outputs; read(a, b): the pixel (a, b) of the tile.
+/// Computes the points of the input of `rows` x `columns` outputs; read(a, b) returns pixel (a, b) of the
+/// tile.
 template <int rows, int columns, class Read>
 [[gnu::always_inline]] inline void input_points(const Read& read, const Points& points) {
   transform_axes<rows + 2, columns + 2, rows + 2, columns + 2, Transform<rows>::input,
@@ -50,8 +51,8 @@ template <int rows, int columns, class Read>
       read, [&](int a, int b, Vec value) __attribute__((always_inline)) { store(points(6 * a + b), value); });
 }
 
-/// A plane of pixels, kLanes channels each, zero around it; where there is a gate, only what is behind a
-/// positive one.
+/// A plane of pixels, kLanes channels each, with zeroes around it. With a gate, only pixels with a positive
+/// gate count.
 struct Plane {
   const float* pixels;
   const float* gate;
@@ -85,7 +86,7 @@ template <int rows, int columns>
       points);
 }
 
-/// The points of the gradient of a tile's outputs, to which it adds their sum.
+/// Computes the points of the gradient of a tile's outputs, and adds the gradient to a sum.
 template <int rows, int columns, bool gated>
 [[gnu::always_inline]] inline void transform_gradient(const Plane& plane, std::int64_t top, std::int64_t left,
                                                       const Points& points, Vec& sum) {
@@ -103,12 +104,12 @@ template <int rows, int columns, bool gated>
   sum += total;
 }
 
-/// A tile's outputs from its points, with bias and ReLU.
+/// Computes a tile's outputs from its points, with bias and ReLU.
 template <int rows, int columns>
 [[gnu::always_inline]] inline void transform_output(const Points& points, Vec bias, bool rectified,
                                                     std::int64_t height, std::int64_t width, std::int64_t top,
                                                     std::int64_t left, float* plane) {
-  // Points lie row by row, so that these come first: a and b change places.
+  // The points are stored by row, so the transform of rows comes first: a and b are swapped.
   transform_axes<columns + 2, rows + 2, columns, rows, Transform<columns>::output, Transform<rows>::output>(
       [&](int b, int a) __attribute__((always_inline)) { return load(points(6 * a + b)); },
       [&](int b, int a, Vec y) __attribute__((always_inline)) {
@@ -118,8 +119,8 @@ template <int rows, int columns>
       });
 }
 
-/// Adds the gradient of a tile's inputs, from its points. The tiles above and to the left have written the
-/// pixels that they share with it; it is the first at all others.
+/// Adds the gradient of a tile's inputs, from its points. Tiles above and to the left have already written
+/// the pixels that they share with it; all other pixels are written for the first time.
 template <int rows, int columns>
 [[gnu::always_inline]] inline void spread_points(const Points& points, const WinogradShape& s,
                                                  const Tile& tile, float* plane) {

@@ -1,5 +1,5 @@
 #pragma once
-// The tiles that are worked on together, and how they are ordered.
+// The tiles that are processed together, and their order.
 #include <cstdint>
 
 #include "nn/kernels/winograd/winograd.hpp"
@@ -7,24 +7,24 @@
 namespace convoke::nn {
 namespace {
 
-constexpr int kPoints = 36;  // of a tile of 4 x 4: point (a, b) has the number 6 a + b
+constexpr int kPoints = 36;  // points of a tile of 4 x 4: point (a, b) has the number 6 a + b
 constexpr int kClasses = 9;  // sizes 4, 3 and 2 along both axes
 
 struct Tile {
   std::int64_t sample;
-  std::int64_t row, column;  // of its first output
+  std::int64_t row, column;  // position of its first output
   int size_class;            // 3 (4 - rows) + (4 - columns)
-  int index;                 // among those of its class in the block
+  int index;                 // number among the tiles of its class in the block
 };
 
-/// A block of tiles that are transformed, multiplied and transformed back while they are near. At each point
-/// the tiles that have it lie side by side, class by class, the largest first.
+/// A block of tiles that are transformed, multiplied and transformed back while they are in the cache. At
+/// each point, the tiles that have this point are neighbours, class by class, the largest first.
 struct TileBlock {
   int count = 0;
   Tile tiles[kMostTiles];
   int of_class[kClasses];
-  int first[kClasses][kPoints];  // of a class at a point
-  int rows[kPoints];             // tiles that have the point
+  int first[kClasses][kPoints];  // first tile of a class at a point
+  int rows[kPoints];             // number of tiles that have the point
 };
 
 constexpr int rows_of(int size_class) { return 4 - size_class / 3; }
@@ -33,7 +33,7 @@ constexpr bool has_point(int size_class, int point) {
   return point / 6 < rows_of(size_class) + 2 && point % 6 < columns_of(size_class) + 2;
 }
 
-/// A shape's tiles from number `from` on, at most `most`: sample by sample, row by row.
+/// Gathers at most `most` of a shape's tiles, from number `from`: sample by sample, row by row.
 inline void gather(const WinogradShape& s, std::int64_t from, int most, TileBlock& block) {
   const TileAxis down(s.out_height), across(s.out_width);
   const std::int64_t per_sample = std::int64_t{down.count()} * across.count();
@@ -86,15 +86,15 @@ template <class F>
   }
 }
 
-// Tiles that memory is ahead of the transforms: it takes as long as a few of them, and the lines of a tile
-// lie too far apart for the processor to foresee. Measured on AMD EPYC, microseconds an image without and
-// with: 32 -> 64 channels of 28 x 28, 32 samples: gradients 130, 92, forward 64, 51; 64 -> 128 of 14 x 14:
-// gradients 118, 89, forward 54, 47; 64 of 56 x 56, 16 samples: gradients 890, 703. Asking for the lines that
-// forward writes did not help.
+// How many tiles ahead of the transforms memory is prefetched. Memory takes as long as a few tiles, and the
+// lines of a tile are too far apart for the processor's own prefetcher. Measured on AMD EPYC, microseconds
+// per image without and with: 32 -> 64 channels of 28 x 28, 32 samples: gradients 130, 92, forward 64, 51; 64
+// -> 128 of 14 x 14: gradients 118, 89, forward 54, 47; 64 of 56 x 56, 16 samples: gradients 890, 703.
+// Prefetching the lines that forward writes did not help.
 constexpr int kAhead = 8;
 
-/// Calls f(tile, rows, columns) for each tile of a block at vector `channel` of `channels`, its size as Int;
-/// and fetch(tile, channel) for the one kAhead later, which may be at the next channel.
+/// Calls f(tile, rows, columns) for each tile of a block at vector `channel` of `channels`, with its size as
+/// Int. Calls fetch(tile, channel) for the tile kAhead later, which may be at the next channel.
 template <class Fetch, class F>
 [[gnu::always_inline]] inline void for_each_tile(const TileBlock& block, std::int64_t channel,
                                                  std::int64_t channels, const Fetch& fetch, const F& f) {

@@ -1,8 +1,8 @@
 #pragma once
-// The one-dimensional transforms of F(m, 3) for m = 2, 3 and 4, on the points 0, 1, -1, infinity, 2, -2: the
-// first m + 2 of them. The filter's transform G is that of F(4, 3) for all three, and what a smaller tile
-// needs of it stands in B; so one set of transformed weights serves tiles of every size. Source: Lavin and
-// Gray, Fast Algorithms for Convolutional Neural Networks, arXiv:1509.09308.
+// The one-dimensional transforms of F(m, 3) for m = 2, 3 and 4. They use the first m + 2 of the points 0, 1,
+// -1, infinity, 2, -2. All three use the filter transform G of F(4, 3), and B contains the correction for
+// smaller tiles, so one set of transformed weights serves tiles of every size. Source: Lavin and Gray, Fast
+// Algorithms for Convolutional Neural Networks, arXiv:1509.09308.
 #include "nn/kernels/winograd/simd.hpp"
 
 namespace convoke::nn {
@@ -128,7 +128,7 @@ inline void transform_filter(const Vec* g, Vec* s) {
   s[5] = all(1.0F / 24) * (far_ends - twice);
 }
 
-/// G^T s, 6 -> 3: the gradient of a filter from that of its transform.
+/// G^T s, 6 -> 3: the gradient of a filter from the gradient of its transform.
 inline void transform_filter_gradient(const Vec* s, Vec* g) {
   const Vec near = all(-1.0F / 6), far = all(1.0F / 24);
   const Vec sum = near * (s[1] + s[2]), far_sum = far * (s[4] + s[5]);
@@ -137,8 +137,8 @@ inline void transform_filter_gradient(const Vec* s, Vec* g) {
   g[2] = fma(all(4), far_sum, sum) + s[3];
 }
 
-/// A transform along both axes: `first` down each column of the (in_rows x in_columns) values read(a, b),
-/// `second` along each row of what that gives; write(a, b, value) for the (out_rows x out_columns) results.
+/// A transform along both axes: `first` for each column of the (in_rows x in_columns) values read(a, b), then
+/// `second` for each row of that result. Calls write(a, b, value) for the (out_rows x out_columns) results.
 template <int in_rows, int in_columns, int out_rows, int out_columns, auto first, auto second, class Read,
           class Write>
 [[gnu::always_inline]] inline void transform_axes(const Read& read, const Write& write) {

@@ -15,7 +15,7 @@ std::int64_t near(std::int64_t channels) {
   return std::clamp<std::int64_t>((768 << 10) / (kPoints * channels * kFloatBytes) / 6 * 6, 36, kMostTiles);
 }
 
-/// `tiles` in as few blocks of at most `most` as it takes, all of about one size.
+/// Divides `tiles` into as few blocks of at most `most` as possible, of about equal size. Returns their size.
 std::int64_t even_blocks(std::int64_t tiles, std::int64_t most) {
   const std::int64_t blocks = (tiles + most - 1) / most;
   return (tiles + blocks - 1) / blocks;
@@ -41,9 +41,9 @@ std::int64_t WinogradShape::tiles() const {
   return samples * TileAxis(out_height).count() * TileAxis(out_width).count();
 }
 
-// Functions of the shape alone: sums over tiles depend on them. Transformed inputs and outputs of a block are
-// to stay in the second-level cache (1 MiB on AMD, 2 on Intel); where the weights do not, a block is large
-// for their sake.
+// Functions of the shape alone, because sums over tiles depend on them. The transformed inputs and outputs of
+// a block should stay in the second-level cache (1 MiB on AMD, 2 on Intel). If the weights do not fit there,
+// blocks are large, so that the weights are read less often.
 std::int64_t WinogradShape::tiles_per_block() const {
   return even_blocks(tiles(), by_pieces() ? 128 : near(in_channels + out_channels));
 }
