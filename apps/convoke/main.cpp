@@ -62,8 +62,9 @@ constexpr const char* kProgramHelp = R"(Examples:
 
 int main(int argc, char** argv) {
   // 1. The commands and their options.
-  CLI::App parser("Convoke trains convolutional networks on the CPU cores of a workstation or a cluster",
-                  "convoke");
+  CLI::App parser(
+      "Convoke trains neural networks for classification on the CPU cores of a workstation or a cluster",
+      "convoke");
   parser.formatter_fn(
       [](const CLI::App* app, const std::string&, CLI::AppFormatMode) { return help_text(manual_of(*app)); });
   parser.set_help_flag("-h,--help", "Show this help");

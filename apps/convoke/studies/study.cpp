@@ -70,7 +70,7 @@ A study starts each run itself, by mpirun with convoke train. Runs are made in r
 own cores. Between the runs, spin loops detect whether other work disturbs the machine. Runs that were
 disturbed, or had more ranks than cores, are marked wherever their times are printed.
 
-docs/study-files.md explains all keys, docs/studies.md the folder.
+docs/studies.md explains all keys, docs/study-files.md the folder.
 )";
 
 constexpr std::array kSubcommands{
